@@ -30,9 +30,23 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Agreement:
-    """An estimate, its 95 % confidence interval from `low` to `high`, and its `target`.
+    """An estimate, its 95 % confidence interval, and what it should be.
 
-    `tolerance` is how far from the target the interval may reach where both are said to agree.
+    Parameters
+    ----------
+    estimate : float
+        A slope, a share, or whatever was measured.
+    low, high : float
+        Ends of its 95 % confidence interval.
+    target : float
+        What it should be, in the same unit.
+    tolerance : float
+        How far from the target the interval may reach where both are said to agree.
+
+    Examples
+    --------
+    >>> Agreement.normal(-0.48, 0.02, target=-0.5, tolerance=0.1).verdict
+    <Verdict.AGREES: 'agrees'>
     """
 
     estimate: float
@@ -44,13 +58,27 @@ class Agreement:
     @classmethod
     def normal(cls, estimate: float, standard_error: float, target: float, tolerance: float
                ) -> Agreement:
-        """Of an estimate that is close to normal."""
+        """Of an estimate that is close to normal.
+
+        Parameters
+        ----------
+        estimate, standard_error : float
+            The interval reaches 1.96 standard errors to both sides.
+        target, tolerance : float
+            See `Agreement`.
+        """
         half = STANDARD_ERRORS * standard_error
         return cls(estimate, estimate - half, estimate + half, target, tolerance)
 
     @classmethod
     def coverage(cls, covered: int, n: int) -> Agreement:
-        """Of 95 % bands, so many of which contained the truth in n independent repetitions."""
+        """Of 95 % bands, so many of which contained the truth in n independent repetitions.
+
+        Parameters
+        ----------
+        covered, n : int
+            Bands that contained the truth, and all of them.
+        """
         return cls(covered / n, *clopper_pearson(covered, n), LEVEL, COVERAGE_TOLERANCE)
 
     @property
@@ -60,6 +88,7 @@ class Agreement:
 
     @property
     def verdict(self) -> Verdict:
+        """What the interval says of the target; see the module."""
         if self.low > self.target:
             return Verdict.ABOVE
         if self.high < self.target:
@@ -69,7 +98,29 @@ class Agreement:
 
 
 def clopper_pearson(count: int, n: int) -> tuple[float, float]:
-    """The exact 95 % confidence interval for the probability behind `count` of n cases."""
+    """The exact 95 % confidence interval for the probability behind `count` of n cases.
+
+    Parameters
+    ----------
+    count, n : int
+        0 ≤ `count` ≤ n, and n > 0.
+
+    Returns
+    -------
+    tuple of float
+        Its lower and its upper end.
+
+    References
+    ----------
+    C. J. Clopper, E. S. Pearson (1934). The use of confidence or fiducial limits illustrated in
+    the case of the binomial. Biometrika 26.
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson(19, 20)
+    >>> f"{low:.3f} to {high:.3f}"
+    '0.751 to 0.999'
+    """
     low = float(betaincinv(count, n - count + 1, _TAIL)) if count else 0.0
     high = float(betaincinv(count + 1, n - count, 1 - _TAIL)) if count < n else 1.0
     return low, high

@@ -36,7 +36,18 @@ _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|([\[{])|([\]}])', re.DOTALL
 
 
 def called(name: str | os.PathLike[str]) -> str:
-    """The last part of a path in quotation marks, on one line and no longer than fits a message."""
+    """The last part of a path in quotation marks, on one line and no longer than fits a message.
+
+    Parameters
+    ----------
+    name : str or path
+        As a person gave it.
+
+    Examples
+    --------
+    >>> called("/home/somebody/curves.csv")
+    '“curves.csv”'
+    """
     last = os.path.basename(os.fspath(name).rstrip("/")) or os.fspath(name)
     line = "".join(c if c.isprintable() else "?" for c in last[:1000])
     return f"“{line if len(line) <= 60 else line[:59] + '…'}”"
@@ -73,6 +84,13 @@ def existing_file(name: str | os.PathLike[str], field: str = "file") -> Path:
 def file_to_keep(name: str | os.PathLike[str], field: str = "file") -> Path:
     """The path of a regular file, or of none yet, such as a ledger; see `existing_file`.
 
+    Parameters
+    ----------
+    name : str or path
+        As a person gave it; links are followed.
+    field : str
+        What an error names as its place.
+
     Raises
     ------
     InputError
@@ -89,6 +107,13 @@ def file_to_keep(name: str | os.PathLike[str], field: str = "file") -> Path:
 
 def folder_to_fill(name: str | os.PathLike[str], field: str = "out") -> Path:
     """The path of a folder to write into, made with its parents if it is not there.
+
+    Parameters
+    ----------
+    name : str or path
+        As a person gave it; links are followed.
+    field : str
+        What an error names as its place.
 
     Raises
     ------
@@ -107,7 +132,17 @@ def folder_to_fill(name: str | os.PathLike[str], field: str = "out") -> Path:
 
 
 def unwritable(name: str | os.PathLike[str], problem: OSError, field: str) -> InputError:
-    """What is said where something cannot be written."""
+    """The error to raise where something cannot be written.
+
+    Parameters
+    ----------
+    name : str or path
+        The folder; its last part alone is named.
+    problem : OSError
+        What the system said.
+    field : str
+        What the error names as its place.
+    """
     return InputError(f"Cannot write into {called(name)}: {problem.strerror or 'it failed'}.",
                       field=field, hint="Choose another folder or make room.")
 
@@ -181,6 +216,13 @@ def bytes_of(name: str | os.PathLike[str], limit: int, field: str = "file") -> b
 
 def text_of(name: str, field: str = "file") -> str:
     """The UTF-8 text of a file, or of standard input for “-”, of at most `MOST_TEXT` bytes.
+
+    Parameters
+    ----------
+    name : str
+        A path as a person gave it, or “-”.
+    field : str
+        What an error names as its place.
 
     Raises
     ------

@@ -25,13 +25,27 @@ _NAMED = re.compile(r"\*([^*\s][^*\n]*)\*")  # a bullet’s star stands before a
 
 @dataclass(frozen=True)
 class Chapter:
-    """A title, and the text below it."""
+    """A chapter of the guide, or the notes on one method.
+
+    Parameters
+    ----------
+    title : str
+        The first line of its file, without marks.
+    text : str
+        Markdown below it.
+    """
 
     title: str
     text: str
 
     def part(self, title: str) -> str:
-        """The text of one section; empty if there is none."""
+        """The text of one section; empty if there is none.
+
+        Parameters
+        ----------
+        title : str
+            Of a heading of second level.
+        """
         return _sections(self.text).get(title, "")
 
     @property
@@ -40,19 +54,41 @@ class Chapter:
         return self.text.partition("\n\n")[0]
 
     def names(self, title: str) -> bool:
-        """Whether a page is named in the text, in slanted letters."""
+        """Whether a page is named in the text, in slanted letters.
+
+        Parameters
+        ----------
+        title : str
+            Of a page, as the menu has it.
+        """
         return title in _NAMED.findall(self.text.replace("**", ""))
 
 
 @cache
 def chapter(key: str) -> Chapter:
-    """A chapter of the guide."""
+    """A chapter of the guide.
+
+    Parameters
+    ----------
+    key : str
+        One of `CHAPTERS`, or `GLOSSARY`.
+
+    Raises
+    ------
+    InputError
+        If its file is missing.
+    """
     return _read(f"guide/{key}.md")
 
 
 @cache
 def method(key: str) -> Chapter:
     """The notes on a registered mechanism; their sections are `PARTS`.
+
+    Parameters
+    ----------
+    key : str
+        Of the mechanism.
 
     Raises
     ------
@@ -64,34 +100,59 @@ def method(key: str) -> Chapter:
 
 @cache
 def measured(key: str) -> str:
-    """What was measured here of a mechanism and its like; empty if nothing is on record."""
+    """What was measured here of a mechanism and its like; empty if nothing is on record.
+
+    Parameters
+    ----------
+    key : str
+        Of the mechanism.
+    """
     return _read("methods.md").part(mechanisms.get(key).measured)
 
 
 def methods_of(paper: Paper, exhibit: Exhibit) -> tuple[type[Mechanism], ...]:
-    """The methods that an exhibit runs; of one that runs none those of its paper."""
+    """The methods that an exhibit runs; of one that runs none those of its paper.
+
+    Parameters
+    ----------
+    paper : Paper
+        From `engine.papers`.
+    exhibit : Exhibit
+        One of its figures, tables or statements.
+    """
     ran = {type(cell.mechanism): None for cell in exhibit.work("quick").cells}
-    return tuple(ran) or tuple(cls for cls in mechanisms.all() if (found := _arxiv(cls.reference))
-                               and found in paper.reference)
+    return tuple(ran) or tuple(cls for cls in mechanisms.all() if (arxiv := _arxiv(cls.reference))
+                               and arxiv in paper.reference)
 
 
 def _arxiv(reference: str) -> str:
-    found = re.search(r"arXiv [\d.]+\d", reference)
-    return "" if found is None else found.group()
+    match = re.search(r"arXiv [\d.]+\d", reference)
+    return "" if match is None else match.group()
 
 
 @cache
 def exhibits(key: str) -> tuple[tuple[str, str], ...]:
-    """Names and titles of the exhibits that run a mechanism; else those of its paper."""
+    """Exhibits that run a mechanism; else those of its paper.
+
+    Parameters
+    ----------
+    key : str
+        Of the mechanism.
+
+    Returns
+    -------
+    tuple of tuple of str
+        Names such as "paper/exhibit", and titles.
+    """
     from engine.papers import papers  # on first use: they import what they run
 
     arxiv = _arxiv(mechanisms.get(key).reference)
-    all_of = [(paper, one) for paper in papers() for one in paper.exhibits]
-    found = [(paper, one) for paper, one in all_of
-             if any(cell.mechanism.key == key for cell in one.work("quick").cells)]
-    found = found or [(paper, one) for paper, one in all_of
+    pairs = [(paper, exhibit) for paper in papers() for exhibit in paper.exhibits]
+    matching = [(paper, exhibit) for paper, exhibit in pairs
+             if any(cell.mechanism.key == key for cell in exhibit.work("quick").cells)]
+    matching = matching or [(paper, exhibit) for paper, exhibit in pairs
                       if arxiv and arxiv in paper.reference]
-    return tuple((f"{paper.key}/{one.key}", one.title) for paper, one in found)
+    return tuple((f"{paper.key}/{exhibit.key}", exhibit.title) for paper, exhibit in matching)
 
 
 def method_keys() -> tuple[str, ...]:
@@ -100,7 +161,13 @@ def method_keys() -> tuple[str, ...]:
 
 
 def method_label(key: str) -> str:
-    """Its name and, in a sentence, what it is for."""
+    """The title of a method's notes and, in a sentence, what it is for.
+
+    Parameters
+    ----------
+    key : str
+        Of the mechanism.
+    """
     notes = method(key)
     first = notes.opening.partition(". ")[0].rstrip(".")
     return f"{notes.title}: {first[0].lower()}{first[1:]}"

@@ -16,9 +16,26 @@ from engine import __version__
 def digest(obj: Any) -> str:
     """Sixteen hexadecimal digits that name an object and the engine version.
 
-    Walks dataclasses with their class names, numbers, strings, arrays and containers; a member of
-    a `StrEnum` counts as its text. Anything else is a TypeError, never a guess: a wrong key would
-    serve one person's result to another.
+    Parameters
+    ----------
+    obj : object
+        Walked through: dataclasses with their class names, numbers, strings, arrays and containers;
+        a member of a `StrEnum` counts as its text. Mappings count with their order.
+
+    Returns
+    -------
+    str
+        Equal for equal objects, in every process.
+
+    Raises
+    ------
+    TypeError
+        For anything else, never a guess: a wrong key would serve one person's result to another.
+
+    Examples
+    --------
+    >>> digest((1, "a")) == digest([1, "a"]), digest(1) == digest(1.0)
+    (True, False)
     """
     hashed = hashlib.blake2b(__version__.encode(), digest_size=8)
     for piece in _pieces(obj):

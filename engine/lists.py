@@ -12,10 +12,22 @@ MOST_SITES = 1000
 def whole_numbers(field: str, text: str | None) -> tuple[int, ...]:
     """The positive whole numbers of a text such as "400, 250, 100"; none of an empty one.
 
+    Parameters
+    ----------
+    field : str
+        What an error names as its place.
+    text : str or None
+        Whole numbers of at most nine digits, with commas between them.
+
     Raises
     ------
     InputError
-        That names the field, if it is anything else or longer than 1000 numbers.
+        If it is anything else, or longer than 1000 numbers.
+
+    Examples
+    --------
+    >>> whole_numbers("Sizes of sites", "400, 250, 100")
+    (400, 250, 100)
     """
     if text is None or (isinstance(text, str) and not text.strip()):
         return ()

@@ -47,7 +47,17 @@ _OF_RECORDS = ("features", "id", "server")
 
 @dataclass(frozen=True)
 class Columns:
-    """How many columns of features a record has, in numbers and in words; `label` asks for them."""
+    """How many columns of features a record has.
+
+    Parameters
+    ----------
+    fewest, most : int
+        Limits of their number.
+    words : str
+        The same in words, for errors.
+    label : str
+        What a form asks for them with.
+    """
 
     fewest: int
     most: int
@@ -55,7 +65,13 @@ class Columns:
     label: str
 
     def allows(self, count: int) -> bool:
-        """Whether a record can have so many."""
+        """Whether a record can have so many.
+
+        Parameters
+        ----------
+        count : int
+            Columns of features of a file.
+        """
         return self.fewest <= count <= self.most
 
     @property

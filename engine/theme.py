@@ -30,7 +30,17 @@ _VARIANTS = (("2px,4px", "x-thin-open"), ("6px,2px,2px,2px", "hash-open"))
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure with its text alternative and the table of its numbers."""
+    """A figure with its text alternative and the table of its numbers.
+
+    Parameters
+    ----------
+    spec : dict
+        A plotly figure: "data" and "layout".
+    alt : str
+        What the picture shows, for those who hear it.
+    table : dict of str to list
+        Columns by their titles, all of one length.
+    """
 
     spec: Spec
     alt: str
@@ -38,13 +48,34 @@ class Chart:
 
 
 def colour(role: str, theme: Theme) -> str:
+    """The colour of a role, as "#RRGGBB".
+
+    Parameters
+    ----------
+    role : str
+        Such as "truth", "raw", "without", or a family of mechanisms.
+    theme : {"light", "dark"}
+        Of the page.
+
+    Examples
+    --------
+    >>> colour("page", "light")
+    '#FFFFFF'
+    """
     return _ROLES[theme][role]
 
 
 def method_style(key: str, family: str, theme: Theme, variant: int = 0) -> tuple[str, str, str]:
     """Colour, dash and marker of a mechanism: its family gives the hue.
 
-    `variant` counts the named settings of one mechanism, which share all but dash and marker.
+    Parameters
+    ----------
+    key, family : str
+        Of a registered mechanism.
+    theme : {"light", "dark"}
+        Of the page.
+    variant : int
+        Counts the named settings of one mechanism, which share all but dash and marker.
     """
     cls = mechanisms.get(key)
     dash, marker = cls.dash, cls.marker
@@ -54,24 +85,61 @@ def method_style(key: str, family: str, theme: Theme, variant: int = 0) -> tuple
 
 
 def regime_colours(private: Sequence[bool], theme: Theme) -> list[str]:
-    """A colour for each term of a rate, gray where it is no cost of privacy."""
-    taken = {"free": 0, "bound": 0}
+    """A colour for each term of a rate, gray where it is no cost of privacy.
+
+    Parameters
+    ----------
+    private : sequence of bool
+        Of each term, whether it is a cost of privacy.
+    theme : {"light", "dark"}
+        Of the page.
+
+    Returns
+    -------
+    list of str
+        One colour for each; terms of one kind alternate between two shades.
+    """
+    n_used = {"free": 0, "bound": 0}
     colours = []
     for is_private in private:
         kind = "bound" if is_private else "free"
         shades = _REGIMES[theme][kind]
-        colours.append(shades[taken[kind] % len(shades)])
-        taken[kind] += 1
+        colours.append(shades[n_used[kind] % len(shades)])
+        n_used[kind] += 1
     return colours
 
 
 def translucent(colour: str, opacity: float) -> str:
+    """A colour that lets through what is below it.
+
+    Parameters
+    ----------
+    colour : str
+        As "#RRGGBB".
+    opacity : float
+        From 0, invisible, to 1.
+
+    Examples
+    --------
+    >>> translucent("#FF0000", 0.5)
+    'rgba(255,0,0,0.5)'
+    """
     red, green, blue = (int(colour[k:k + 2], 16) for k in (1, 3, 5))
     return f"rgba({red},{green},{blue},{opacity})"
 
 
 def layout(theme: Theme, *, legend: bool = False, **changes: Any) -> Spec:
-    """The common layout: transparent, horizontal grid only, legend above the plot."""
+    """The common layout: transparent, horizontal grid only, legend above the plot.
+
+    Parameters
+    ----------
+    theme : {"light", "dark"}
+        Of the page.
+    legend : bool
+        Whether one is shown.
+    **changes : object
+        Entries of plotly's layout that are added or replaced.
+    """
     return {
         "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": '"Source Sans", sans-serif', "size": 14,
@@ -86,6 +154,19 @@ def layout(theme: Theme, *, legend: bool = False, **changes: Any) -> Spec:
 
 
 def axis(theme: Theme, title: str = "", *, grid: bool = False, **changes: Any) -> Spec:
+    """An axis without zoom; every other axis of the project is made of it.
+
+    Parameters
+    ----------
+    theme : {"light", "dark"}
+        Of the page.
+    title : str
+        Beside the axis.
+    grid : bool
+        Whether lines are drawn from its ticks, in place of the line of the axis.
+    **changes : object
+        Entries of plotly's axis that are added or replaced.
+    """
     return {
         "title": {"text": title, "font": {"size": 13, "color": colour("quiet", theme)}},
         "showgrid": grid, "gridcolor": translucent(colour("raw", theme), 0.28), "zeroline": False,
@@ -96,12 +177,31 @@ def axis(theme: Theme, title: str = "", *, grid: bool = False, **changes: Any) -
 
 
 def named(name: str, unit: str) -> str:
-    """The title of an axis."""
+    """The title of an axis.
+
+    Parameters
+    ----------
+    name, unit : str
+        What it counts; `unit` may be empty.
+
+    Examples
+    --------
+    >>> named("Height", "cm")
+    'Height (cm)'
+    """
     return f"{name} ({unit})" if unit else name
 
 
 def time_axis(theme: Theme, facts: PublicFacts) -> Spec:
-    """The axis on which the curves were watched; both its ends have a tick where steps fit."""
+    """The axis on which the curves were watched; both its ends have a tick where steps fit.
+
+    Parameters
+    ----------
+    theme : {"light", "dark"}
+        Of the page.
+    facts : PublicFacts
+        Name, unit and limits of time.
+    """
     low, high = facts.time_low, facts.time_high
     step = _even_step(high - low)
     ticks = {"nticks": 6} if step is None else {"tick0": low, "dtick": step}
@@ -120,9 +220,20 @@ def _even_step(length: float) -> float | None:
 
 def log_axis(theme: Theme, title: str, low: float, high: float, *, grid: bool = False,
              room: float = 0.0) -> Spec:
-    """A log axis from `low` to `high`; `room` is a share of its length left at each end.
+    """A log axis; few decades get 1–2–5 ticks, many get powers of ten.
 
-    Few decades get 1–2–5 ticks, many get powers of ten; large and small ones are written as such.
+    Parameters
+    ----------
+    theme : {"light", "dark"}
+        Of the page.
+    title : str
+        Beside the axis.
+    low, high : float
+        Positive ends; widened where they are equal.
+    grid : bool
+        Whether lines are drawn from its ticks.
+    room : float
+        Share of its length left at each end.
     """
     if high <= low:
         low, high = low / 1.3, high * 1.3
@@ -135,7 +246,18 @@ def log_axis(theme: Theme, title: str, low: float, high: float, *, grid: bool = 
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """1–2–5 per decade between two positive numbers."""
+    """1–2–5 per decade between two positive numbers.
+
+    Parameters
+    ----------
+    low, high : float
+        Ticks at the ends are included.
+
+    Examples
+    --------
+    >>> log_ticks(0.5, 10)
+    [0.5, 1.0, 2.0, 5.0, 10.0]
+    """
     return [m * 10.0**e for e in range(-6, 9) for m in (1, 2, 5) if low <= m * 10.0**e <= high]
 
 

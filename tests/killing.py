@@ -93,7 +93,7 @@ def _count_instants(instant):
                          (sealed_log.SealedLog, ("_catch_up",)),
                          (ledger.Ledger, ("charge", "drawn", "release")),
                          (witness, ("append",)), (ledger_file, ("create",)),
-                         (certified, ("hardened", "replayed")), (published, ("made",)),
+                         (certified, ("hardened", "replayed")), (published, ("assemble",)),
                          (folder, ("write",))):
         for name in names:
             watched(owner, name)

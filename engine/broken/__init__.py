@@ -46,7 +46,19 @@ class Broken(Mechanism):
 
 @dataclass(frozen=True)
 class Bug:
-    """A broken variant as it is audited; `what` says in one sentence what is wrong with it."""
+    """A broken variant as it is audited.
+
+    Parameters
+    ----------
+    name : str
+        Of its class.
+    case : Case
+        The variant with its settings, its budget, and how many pairs are tried at a time.
+    what : str
+        One sentence on what is wrong with it.
+    family : str
+        The module it is in.
+    """
 
     name: str
     case: Case
@@ -54,15 +66,30 @@ class Bug:
     family: str
 
 
-def bug(budget: Budget, chunk: int = 200, **chosen: Any) -> Callable[[Variant], Variant]:
-    """Note a variant: its settings, its budget, and how many pairs are tried at a time."""
+def bug(budget: Budget, chunk: int = 200, **settings: Any) -> Callable[[Variant], Variant]:
+    """Note a variant that is broken on purpose; the first line of its docstring says what is wrong.
+
+    Parameters
+    ----------
+    budget : Budget
+        Of the audited release.
+    chunk : int
+        How many pairs of neighbours are tried at a time.
+    **settings : object
+        Tuning parameters of the variant.
+
+    Raises
+    ------
+    ValueError
+        If two variants have the same name.
+    """
     def note(cls: Variant) -> Variant:
         family = cls.__module__.rpartition(".")[2]
-        what = str(cls.__doc__).strip().partition("\n")[0]
-        case = Case(cls(**chosen), budget, chunk=chunk)
+        fault = str(cls.__doc__).strip().partition("\n")[0]
+        case = Case(cls(**settings), budget, chunk=chunk)
         if cls.__name__ in _bugs:
             raise ValueError(f"two bugs have the name {cls.__name__!r}")
-        _bugs[cls.__name__] = Bug(cls.__name__, case, what, family)
+        _bugs[cls.__name__] = Bug(cls.__name__, case, fault, family)
         return cls
     return note
 
@@ -77,21 +104,31 @@ def _loaded() -> bool:
 def bugs() -> tuple[Bug, ...]:
     """All bugs, by family and name."""
     _loaded()
-    return tuple(sorted(_bugs.values(), key=lambda one: (one.family, one.name)))
+    return tuple(sorted(_bugs.values(), key=lambda variant: (variant.family, variant.name)))
 
 
 def names() -> list[str]:
     """The names of all bugs, in their order."""
-    return [one.name for one in bugs()]
+    return [variant.name for variant in bugs()]
 
 
 def get(name: str) -> Bug:
     """The bug of this name.
 
+    Parameters
+    ----------
+    name : str
+        Of the class of the variant.
+
     Raises
     ------
     InputError
         If there is none.
+
+    Examples
+    --------
+    >>> get("NoClipping").family
+    'gradient'
     """
     _loaded()
     if name not in _bugs:

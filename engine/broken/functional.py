@@ -35,8 +35,8 @@ class _Otherwise(Broken, FunctionalRelease):
     space_class: type[Space] | None = None
 
     def summary(self, sizes: Sizes, facts: PublicFacts) -> Any:
-        own = type(self).summary_class or summaries[self.task]
-        return own(self, sizes, facts)
+        summary_class = type(self).summary_class or summaries[self.task]
+        return summary_class(self, sizes, facts)
 
     def space(self, grid: Grid, sizes: Sizes) -> Any:
         honest = super().space(grid, sizes)
@@ -143,10 +143,10 @@ class RawEigenvectors(_Otherwise, Iclp):
 
 class _OwnLargest(MeanSummary):
     def records(self, data: Any) -> Any:
-        kept = super().records(data)
-        largest = np.sqrt(np.nan_to_num(kept.curves**2).mean(axis=-1).max(axis=1))
-        ones = np.ones_like(kept.shortening)
-        return replace(kept, shortening=ones / np.maximum(largest, 1e-9)[:, None])
+        records = super().records(data)
+        largest = np.sqrt(np.nan_to_num(records.curves**2).mean(axis=-1).max(axis=1))
+        ones = np.ones_like(records.shortening)
+        return replace(records, shortening=ones / np.maximum(largest, 1e-9)[:, None])
 
 
 @bug(_BUDGET)
@@ -158,9 +158,9 @@ class DividesByTheLargestCurve(_Otherwise, Iclp):
 
 class _NanPasses(MeanSummary):
     def records(self, data: Any) -> Any:
-        kept = super().records(data)
-        seen = data.values.reshape(kept.curves.shape)
-        return replace(kept, curves=np.where(np.isnan(seen), np.nan, kept.curves))
+        records = super().records(data)
+        raw = data.values.reshape(records.curves.shape)
+        return replace(records, curves=np.where(np.isnan(raw), np.nan, records.curves))
 
 
 @bug(_BUDGET)
@@ -191,8 +191,8 @@ def _with_more(block: Block, factor: float) -> Block:
 
 class _OneSided(MeanSummary):
     def blocks(self, smoothing: Smoothing) -> Any:
-        own, = super().blocks(smoothing)
-        return (_with_more(own, 2.0),)
+        block, = super().blocks(smoothing)
+        return (_with_more(block, 2.0),)
 
 
 @bug(_BUDGET)

@@ -200,8 +200,8 @@ class ClippedBeforeTheCovariates(_Regression):
 
     def _servers(self, *args: Any) -> list[Any]:
         servers: list[Any] = super()._servers(*args)
-        return [replace(one, radii=one.radii * np.abs(one.moments.regressors).max())
-                for one in servers]
+        return [replace(server, radii=server.radii * np.abs(server.moments.regressors).max())
+                for server in servers]
 
 
 @bug(_BUDGET, **_FEW)

@@ -237,6 +237,6 @@ class PooledByThoseThere(Broken, SparseMeanTrusted):
 
     def without_noise(self, data: SampleData) -> Array:
         share = np.isfinite(data.x).mean(axis=1) ** 9
-        own = np.clip(np.nan_to_num(data.x), -1e9, 1e9)
+        numbers = np.clip(np.nan_to_num(data.x), -1e9, 1e9)
         most = bound(data.sizes, data.facts)
-        return np.asarray(np.clip(own, -most, most).mean(axis=1) / np.maximum(share, 1e-9))
+        return np.asarray(np.clip(numbers, -most, most).mean(axis=1) / np.maximum(share, 1e-9))

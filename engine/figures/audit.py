@@ -23,7 +23,17 @@ _SPLIT = (0.4, 0.46)  # where the left part ends and the right one begins
 
 @dataclass(frozen=True)
 class Line:
-    """One attack on the chart: its steps so far, and whether a fault was planted."""
+    """One attack on the chart.
+
+    Parameters
+    ----------
+    name : str
+        In the legend.
+    steps : sequence of Progress
+        Its steps so far.
+    is_planted : bool
+        Whether a fault was planted.
+    """
 
     name: str
     steps: Sequence[Progress]
@@ -31,9 +41,19 @@ class Line:
 
 
 def climbing(lines: Sequence[Line], claim: float, theme: Theme) -> Chart:
-    """The worst pair against pairs tried, and the bound against releases, below the claim."""
-    known = [value for line in lines for step in line.steps for value in _values(step)
-             if math.isfinite(value)]
+    """The worst pair against pairs tried, and the bound against releases, below the claim.
+
+    Parameters
+    ----------
+    lines : sequence of Line
+        One for each attack.
+    claim : float
+        The claimed ε.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    known = [value for line in lines for step in line.steps
+             for value in (step.worst_epsilon, step.bound) if math.isfinite(value)]
     top = min(max([1.25 * claim, *(1.1 * value for value in known)]), _MOST_SHOWN * claim)
     data: list[Spec] = []
     for line in lines:
@@ -58,10 +78,6 @@ def _claimed(theme: Theme, **ends: Any) -> Spec:
     """The dashed line of the claim."""
     return {"type": "line", **ends,
             "line": {"color": colour("text", theme), "width": 2, "dash": "6px,4px"}}
-
-
-def _values(step: Progress) -> tuple[float, float]:
-    return step.worst_epsilon, step.bound
 
 
 def _worst(line: Line, top: float, theme: Theme) -> Spec:
@@ -99,10 +115,10 @@ def _text(value: float) -> str:
 
 
 def _alt(lines: Sequence[Line], claim: float) -> str:
-    told = [f"{line.name}: at least {_text(line.steps[-1].bound)} from releases, "
+    bounds = [f"{line.name}: at least {_text(line.steps[-1].bound)} from releases, "
             f"{_text(line.steps[-1].worst_epsilon)} for the worst pair"
             for line in lines if line.steps]
-    return f"The ε that attacks show against a claim of {number(claim)}. {'; '.join(told)}."
+    return f"The ε that attacks show against a claim of {number(claim)}. {'; '.join(bounds)}."
 
 
 def _table(lines: Sequence[Line]) -> dict[str, list[Any]]:
@@ -112,18 +128,28 @@ def _table(lines: Sequence[Line]) -> dict[str, list[Any]]:
     return {name: [row[k] for row in rows] for k, name in enumerate(names)}
 
 
-def verdicts(found: Mapping[str, Progress], claim: float, theme: Theme) -> Chart:
-    """One row for each attack that has ended: a bar to what it shows, and the claim."""
-    shown = {name: max(one.bound, one.worst_epsilon if one.is_broken else 0.0)
-             for name, one in found.items()}
-    top = min(max([1.3 * claim, *(1.2 * v for v in shown.values() if math.isfinite(v))]),
+def verdicts(attacks: Mapping[str, Progress], claim: float, theme: Theme) -> Chart:
+    """One row for each attack that has ended: a bar to what it shows, and the claim.
+
+    Parameters
+    ----------
+    attacks : mapping of str to Progress
+        By name, each at its last step.
+    claim : float
+        The claimed ε.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    epsilons = {name: max(progress.bound, progress.worst_epsilon if progress.is_broken else 0.0)
+             for name, progress in attacks.items()}
+    top = min(max([1.3 * claim, *(1.2 * v for v in epsilons.values() if math.isfinite(v))]),
               _MOST_SHOWN * claim)
     data = []
-    for name, one in found.items():
-        role, symbol = ("bias", "x") if one.is_broken else ("gradient", "circle")
-        end = min(shown[name], 0.97 * top)
+    for name, progress in attacks.items():
+        role, symbol = ("bias", "x") if progress.is_broken else ("gradient", "circle")
+        end = min(epsilons[name], 0.97 * top)
         data.append({"type": "scatter", "mode": "lines+markers+text", "x": [0, end],
-                     "y": [name, name], "text": ["", _text(shown[name])], "hoverinfo": "skip",
+                     "y": [name, name], "text": ["", _text(epsilons[name])], "hoverinfo": "skip",
                      "textposition": "top left" if end > 0.8 * top else "middle right",
                      "line": {"width": 2.4, "color": colour(role, theme)},
                      "marker": {"size": [0, 11], "symbol": symbol, "color": colour(role, theme)}})
@@ -131,45 +157,61 @@ def verdicts(found: Mapping[str, Progress], claim: float, theme: Theme) -> Chart
         theme, hovermode=False, xaxis=axis(theme, "ε that is shown", range=[0, top]),
         yaxis=axis(theme, type="category", autorange="reversed", ticks=""),
         shapes=[_claimed(theme, yref="paper", y0=0, y1=1, x0=claim, x1=claim)])}
-    return Chart(spec, f"ε that {len(found)} attacks show against a claim of {number(claim)}.",
-                 {"what": list(found), "ε that is shown": [_text(v) for v in shown.values()],
-                  "claim": [_text(one.claimed_epsilon) for one in found.values()],
-                  "verdict": ["broken" if one.is_broken else "no contradiction"
-                              for one in found.values()]})
+    return Chart(spec, f"ε that {len(attacks)} attacks show against a claim of {number(claim)}.",
+                 {"what": list(attacks), "ε that is shown": [_text(v) for v in epsilons.values()],
+                  "claim": [_text(progress.claimed_epsilon) for progress in attacks.values()],
+                  "verdict": ["broken" if progress.is_broken else "no contradiction"
+                              for progress in attacks.values()]})
 
 
 # -- coverage -----------------------------------------------------------------------------------
 
 
-def repetitions(found: Limits, half: float, what: str, theme: Theme) -> Chart:
+def repetitions(limits: Limits, half: float, quantity: str, theme: Theme) -> Chart:
     """Limits of all repetitions around the truth at zero; misses stand out by colour and mark.
 
-    `half` is half the height of the axis, to be shared by charts that are compared.
+    Parameters
+    ----------
+    limits : coverage_lab.Limits
+        How far off each repetition is, and half the width of its limits.
+    half : float
+        Half the height of the axis, to be shared by charts that are compared.
+    quantity : str
+        The title of that axis.
+    theme : {"light", "dark"}
+        Of the page.
     """
-    missed, places = found.missed, np.arange(1, len(found.off) + 1)
-    low, high = (np.clip(found.off + sign * found.half, -half, half) for sign in (-1, 1))
+    missed, places = limits.missed, np.arange(1, len(limits.off) + 1)
+    low, high = (np.clip(limits.off + sign * limits.half, -half, half) for sign in (-1, 1))
     data = []
     for is_miss, name, role in ((False, "Covers the truth", "raw"), (True, "Misses it", "bias")):
-        at = missed == is_miss
-        data.append(traces.line(name, _gaps(places[at], places[at]), _gaps(low[at], high[at]),
+        rows = missed == is_miss
+        data.append(traces.line(name, _gaps(places[rows], places[rows]),
+                                _gaps(low[rows], high[rows]),
                                 colour(role, theme), 2.4 if is_miss else 1.2, hoverinfo="skip"))
     if missed.any():
         data.append(traces.points(
-            "Misses it", places[missed].tolist(), plain(np.clip(found.off, -half, half)[missed]),
+            "Misses it", places[missed].tolist(), plain(np.clip(limits.off, -half, half)[missed]),
             {"symbol": "x", "size": 6, "color": colour("bias", theme)}, hoverinfo="skip",
             showlegend=False))
     spec = {"data": data, "layout": layout(
         theme, legend=True, xaxis=axis(theme, "Repetition", range=[0, max(len(places), 200) + 1]),
-        yaxis=axis(theme, what, grid=True, range=[-half, half], zeroline=True,
+        yaxis=axis(theme, quantity, grid=True, range=[-half, half], zeroline=True,
                    zerolinecolor=colour("text", theme), zerolinewidth=2), hovermode=False)}
     return Chart(spec, f"{int(missed.sum())} of {len(missed)} limits miss the truth.",
-                 {"repetition": places.tolist(), "off by": plain(found.off),
-                  "half the width": plain(found.half), "misses": missed.tolist()})
+                 {"repetition": places.tolist(), "off by": plain(limits.off),
+                  "half the width": plain(limits.half), "misses": missed.tolist()})
 
 
 def common_half(each: Sequence[Limits]) -> float:
-    """Half of an axis that shows nearly all of several limits."""
-    reach = np.concatenate([np.abs(one.off) + one.half for one in each])
+    """Half of an axis that shows nearly all of several limits.
+
+    Parameters
+    ----------
+    each : sequence of coverage_lab.Limits
+        Of the charts that are compared.
+    """
+    reach = np.concatenate([np.abs(limits.off) + limits.half for limits in each])
     return float(1.1 * np.quantile(reach, 0.98))
 
 
@@ -182,24 +224,32 @@ def _gaps(first: Any, second: Any) -> list[Any]:
 # -- noise that is used twice ---------------------------------------------------------------------
 
 
-def reused(found: Reuse, theme: Theme) -> Chart:
-    """Two releases, the average they protect, and what the formula makes of them."""
-    first, second = (f"Release at ε = {budget.epsilon:g}" for budget in found.budgets)
+def reused(reuse: Reuse, theme: Theme) -> Chart:
+    """Two releases, the average they protect, and what the formula makes of them.
+
+    Parameters
+    ----------
+    reuse : Reuse
+        Two releases of one average.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    first, second = (f"Release at ε = {budget.epsilon:g}" for budget in reuse.budgets)
     private = colour("functional", theme)
-    times, columns = plain(found.times), {
-        first: plain(found.first), second: plain(found.second),
-        "Without protection": plain(found.exact), "What the formula gives": plain(found.recovered)}
+    times, columns = plain(reuse.times), {
+        first: plain(reuse.first), second: plain(reuse.second),
+        "Without protection": plain(reuse.exact), "What the formula gives": plain(reuse.recovered)}
     looks = ((translucent(private, 0.9), 1.8, "2px,2px"), (private, 1.8, "solid"),
              (translucent(colour("raw", theme), 0.55), 5, "solid"),
              (colour("bias", theme), 2.2, "6px,4px"))
     data = [traces.line(name, times, values, *look, hovertemplate="%{y:.3f}")
             for (name, values), look in zip(columns.items(), looks, strict=True)]
-    spread = np.abs(np.concatenate([found.first, found.second, found.exact]))
+    spread = np.abs(np.concatenate([reuse.first, reuse.second, reuse.exact]))
     most = 1.15 * float(spread.max())
-    low = 1.15 * min(0.0, float(min(found.first.min(), found.second.min())))
+    low = 1.15 * min(0.0, float(min(reuse.first.min(), reuse.second.min())))
     spec = {"data": data, "layout": layout(
         theme, legend=True, xaxis=axis(theme, "Time"),
         yaxis=axis(theme, "Average", grid=True, range=[low, most]))}
     return Chart(spec, f"Two releases of one average; what the formula gives is off by up to "
-                 f"{number(found.largest_error) if found.largest_error > 1e-9 else '0'}.",
+                 f"{number(reuse.largest_error) if reuse.largest_error > 1e-9 else '0'}.",
                  {"time": times, **columns})

@@ -19,7 +19,17 @@ _DOTS_IN_A_ROW, _DOTS = 20, 20
 
 
 def odds(right: float, person: str, theme: Theme) -> Chart:
-    """A hundred dots: right by chance, at most so many more, wrong."""
+    """A hundred dots: right by chance, at most so many more, wrong.
+
+    Parameters
+    ----------
+    right : float
+        Chance of a right guess, rounded up to whole dots.
+    person : str
+        The noun for one person.
+    theme : {"light", "dark"}
+        Of the page.
+    """
     most = min(math.ceil(round(100 * right, 6)), 100)
     places = np.arange(100)
     x, y = places % _DOTS_IN_A_ROW, -(places // _DOTS_IN_A_ROW)
@@ -43,7 +53,15 @@ _ALARMS = np.concatenate([[0.0], np.geomspace(1e-4, 0.05, 40), np.linspace(0.05,
 
 
 def trade_off(odds: Odds, theme: Theme) -> Chart:
-    """Detections against false alarms: this noise, what its budget allows, and a blind guess."""
+    """Detections against false alarms: this noise, what its budget allows, and a blind guess.
+
+    Parameters
+    ----------
+    odds : Odds
+        Its trade-off curve is drawn; without one, that of its budget.
+    theme : {"light", "dark"}
+        Of the page.
+    """
     cap = Approximate(odds.budget)
     curve = odds.curve or cap
     marks = np.array([FEW_FALSE_ALARMS, FALSE_ALARMS])
@@ -63,10 +81,10 @@ def trade_off(odds: Odds, theme: Theme) -> Chart:
     few, usual = in_hundred(odds.rarely), in_hundred(odds.detected)
     alt = (f"With 1 false alarm in 100 an attacker catches the right one {few}, and with 5 false "
            f"alarms in 100 {usual}.")
-    at = np.array([0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
-    return Chart(spec, alt, {"false alarms": at.tolist(),
-                             "caught": _up(curve.detection(at)),
-                             "(ε, δ) alone": _up(cap.detection(at))})
+    alarms = np.array([0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
+    return Chart(spec, alt, {"false alarms": alarms.tolist(),
+                             "caught": _up(curve.detection(alarms)),
+                             "(ε, δ) alone": _up(cap.detection(alarms))})
 
 
 def _up(chances: Array) -> list[float]:
@@ -75,9 +93,22 @@ def _up(chances: Array) -> list[float]:
 
 
 def error_dots(errors: Array, floor: float | None, unit: str, theme: Theme) -> Chart:
-    """Twenty equally likely errors as a dot plot; a dashed line marks no protection."""
+    """Twenty equally likely errors as a dot plot; a dashed line marks no protection.
+
+    Parameters
+    ----------
+    errors : (n_releases,)
+        Root mean squared distances, in `unit`.
+    floor : float or None
+        The error without protection, where it is known.
+    unit : str
+        Of the errors; may be empty.
+    theme : {"light", "dark"}
+        Of the page.
+    """
     dots = np.quantile(errors, (np.arange(_DOTS) + 0.5) / _DOTS)
     top = float(max(dots.max(), floor or 0.0)) * 1.08 or 1.0
+    # Each dot (_DOTS,) stands in one of 28 columns, above those before it in the same one.
     columns = np.round(dots / top * 28)
     heights = np.array([int((columns[:k] == c).sum()) + 1 for k, c in enumerate(columns)])
     tallest = max(int(heights.max()), 6)
@@ -101,7 +132,19 @@ PARTS = (("gradient", ""), ("without", "/"), ("bias", "x"))  # roles and pattern
 
 def split_bar(shares: Sequence[float], names: Sequence[str], theme: Theme,
               looks: Sequence[tuple[str, str]] = PARTS) -> Chart:
-    """One bar of squared error, cut into privacy noise, sampling and bias."""
+    """One bar of squared error, cut into privacy noise, sampling and bias.
+
+    Parameters
+    ----------
+    shares : sequence of float
+        Adding up to one.
+    names : sequence of str
+        Of the parts.
+    theme : {"light", "dark"}
+        Of the page.
+    looks : sequence of (role, pattern)
+        Of the parts; see `theme.colour`.
+    """
     data = [{"type": "bar", "orientation": "h", "x": [float(share)], "y": [""], "name": name,
              "hovertemplate": f"{name} {100 * share:.0f} %<extra></extra>",
              "marker": pattern(colour(role, theme), shape)}
@@ -116,6 +159,15 @@ def split_bar(shares: Sequence[float], names: Sequence[str], theme: Theme,
 
 
 def pattern(main: str, shape: str) -> Spec:
+    """How a bar is filled, so that it can be told apart without colours.
+
+    Parameters
+    ----------
+    main : str
+        Its colour.
+    shape : str
+        Plotly's sign of a pattern; empty for a plain fill.
+    """
     if not shape:
         return {"color": main}
     return {"color": translucent(main, 0.12), "line": {"color": main, "width": 1},

@@ -30,23 +30,36 @@ _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open", "cross"
             "star-open", "hexagon-open", "triangle-down-open")
 
 
-def panel(view: CoefficientView, k: int, facts: PublicFacts, theme: Theme, one: bool = False
+def panel(view: CoefficientView, k: int, facts: PublicFacts, theme: Theme, one_release: bool = False
           ) -> Chart:
     """One function: possible releases, or one with its band, over the curve without protection.
 
     Effects have a line at zero; all are in response units.
+
+    Parameters
+    ----------
+    view : CoefficientView
+        Of all functions.
+    k : int
+        The place of the function; 0 is the intercept.
+    facts : PublicFacts
+        Names and units.
+    theme : {"light", "dark"}
+        Of the page.
+    one_release : bool
+        Whether one release is drawn instead of many.
     """
     x = view.times.round(4).tolist()
-    data = _one_release(view, k, x, theme) if one else _releases(view, k, x, theme)
+    data = _one_release(view, k, x, theme) if one_release else _releases(view, k, x, theme)
     data.append(traces.line("Without protection", x, _rounded(view.without[k]),
                             colour("without", theme), 2.2, UNPROTECTED))
     if view.truth is not None:
         data.append(traces.line("True", x, _rounded(view.truth[k]), colour("truth", theme), 1.6))
-    what = facts.value_name if k == 0 else "Added"
+    quantity = facts.value_name if k == 0 else "Added"
     spec = {"data": data, "layout": layout(
         theme, hovermode=False, legend=False,
         xaxis=time_axis(theme, facts),
-        yaxis=axis(theme, named(what, facts.value_unit), grid=True, range=_span(view, k),
+        yaxis=axis(theme, named(quantity, facts.value_unit), grid=True, range=_span(view, k),
                    zeroline=k > 0, zerolinecolor=colour("raw", theme)))}
     typical = with_unit(number(float(view.error[k])), facts.value_unit)
     name = f"Effect of {view.names[k]}" if k else "Average curve"
@@ -86,8 +99,8 @@ def _rounded(curve: Array) -> list[float]:
 
 def _span(view: CoefficientView, k: int) -> list[float]:
     """Effects share one height, so that they can be compared; the average has its own."""
-    shown = view.releases[:, :1] if k == 0 else view.releases[:, 1:]
-    lines = [shown, view.without[:1] if k == 0 else view.without[1:]]
+    releases = view.releases[:, :1] if k == 0 else view.releases[:, 1:]
+    lines = [releases, view.without[:1] if k == 0 else view.without[1:]]
     low, high = (float(f([f(line) for line in lines])) for f in (np.min, np.max))
     if k:
         low, high = min(low, 0.0), max(high, 0.0)
@@ -96,7 +109,17 @@ def _span(view: CoefficientView, k: int) -> list[float]:
 
 
 def errors(view: CoefficientView, facts: PublicFacts, theme: Theme) -> Chart:
-    """The error of every function with its 8-in-10 range, and without protection."""
+    """The error of every function with its 8-in-10 range, and without protection.
+
+    Parameters
+    ----------
+    view : CoefficientView
+        Of all functions.
+    facts : PublicFacts
+        Its unit of values.
+    theme : {"light", "dark"}
+        Of the page.
+    """
     low, high = np.quantile(view.errors, [0.1, 0.9], axis=1)
     shade, names, x = colour("gradient", theme), ["Average curve", *view.names[1:]], view.error
     bars = traces.off_by((high - x).tolist(), (x - low).tolist(), shade, 2, 5)
@@ -114,14 +137,30 @@ def errors(view: CoefficientView, facts: PublicFacts, theme: Theme) -> Chart:
         xaxis=axis(theme, named("Error", facts.value_unit), grid=True,
                    rangemode="tozero"),
         yaxis=axis(theme, autorange="reversed"))}
-    said = "; ".join(f"{name} {with_unit(number(float(e)), facts.value_unit)}"
+    summary = "; ".join(f"{name} {with_unit(number(float(e)), facts.value_unit)}"
                      for name, e in zip(names, x, strict=True))
-    return Chart(spec, f"Errors: {said}.", table)
+    return Chart(spec, f"Errors: {summary}.", table)
 
 
 def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[str], here: float,
                  facts: PublicFacts, theme: Theme) -> Chart:
-    """The error of every function (epsilons, K) against ε, on log axes."""
+    """The error of every function against ε, on log axes.
+
+    Parameters
+    ----------
+    epsilons : sequence of float
+        Increasing.
+    by_function : (epsilons, functions)
+        Errors in response units, NaN where nothing would be published.
+    names : sequence of str
+        Of the functions; the first is the intercept.
+    here : float
+        The ε on screen.
+    facts : PublicFacts
+        Its unit of values.
+    theme : {"light", "dark"}
+        Of the page.
+    """
     columns = {name: plain(by_function[:, k])
                for k, name in enumerate(["Average curve", *names[1:]])}
     data = [traces.line_with_points(
@@ -143,36 +182,48 @@ def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[
 def _over_budgets_alt(epsilons: Sequence[float], by_function: Array, names: Sequence[str],
                       unit: str) -> str:
     """From the first to the last ε at which anything is published."""
-    said = []
+    ranges = []
     for name, errors in zip(names, by_function.T, strict=True):
         known = np.flatnonzero(np.isfinite(errors))
         if len(known):
             ends = [with_unit(number(float(errors[k])), unit) for k in (known[0], known[-1])]
-            said.append(f"{name}, {ends[0]} at ε = {epsilons[known[0]]:g} to {ends[1]} at "
+            ranges.append(f"{name}, {ends[0]} at ε = {epsilons[known[0]]:g} to {ends[1]} at "
                         f"ε = {epsilons[known[-1]]:g}")
-    if not said:
+    if not ranges:
         return f"At no ε from {epsilons[0]:g} to {epsilons[-1]:g} would anything be published."
-    return f"Errors: {'; '.join(said)}."
+    return f"Errors: {'; '.join(ranges)}."
 
 
-def cost(found: CostOfCovariates, key: str, family: str, facts: PublicFacts, theme: Theme) -> Chart:
-    """Total error against the number of covariates, with and without protection."""
+def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts, theme: Theme) -> Chart:
+    """Total error against the number of covariates, with and without protection.
+
+    Parameters
+    ----------
+    costs : CostOfCovariates
+        Total errors by the number of covariates.
+    key, family : str
+        Of the mechanism, for its look.
+    facts : PublicFacts
+        Its unit of values.
+    theme : {"light", "dark"}
+        Of the page.
+    """
     shade, dash, marker = method_style(key, family, theme)
-    counts, private, without = list(found.counts), plain(found.private), plain(found.without)
+    counts, private, without = list(costs.counts), plain(costs.private), plain(costs.without)
     gray = colour("without", theme)
     data = [traces.line_with_points("This method", counts, private, shade, 2, dash,
                                     {"size": 9, "symbol": marker}),
             traces.line_with_points("No protection", counts, without, gray, 2.2, UNPROTECTED,
                                     {"size": 5, "color": gray})]
-    here = found.private[counts.index(found.here)] if found.here in counts else np.nan
+    here = costs.private[counts.index(costs.here)] if costs.here in counts else np.nan
     if np.isfinite(here):
-        data.append(traces.diamond(found.here, float(here), theme))
+        data.append(traces.diamond(costs.here, float(here), theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True, xaxis=axis(theme, "Covariates (d)", dtick=1),
         yaxis=axis(theme, named("Total error", facts.value_unit), grid=True,
                    rangemode="tozero"))}
-    ends = [with_unit(number(float(found.private[k])), facts.value_unit)
-            if np.isfinite(found.private[k]) else "nothing published" for k in (0, -1)]
+    ends = [with_unit(number(float(costs.private[k])), facts.value_unit)
+            if np.isfinite(costs.private[k]) else "nothing published" for k in (0, -1)]
     return Chart(spec, f"Total error for d = {counts[0]}: {ends[0]}; for "
                  f"d = {counts[-1]}: {ends[1]}.", {
                      "covariates": counts, "total error": private, "without protection": without})

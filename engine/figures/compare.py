@@ -31,7 +31,19 @@ _EVERY = 2  # points of the drawing grid in a small picture
 
 @dataclass(frozen=True)
 class Line:
-    """What a chart knows of a method: its name, its look, and values (budgets,), NaN for none."""
+    """What a chart knows of a method.
+
+    Parameters
+    ----------
+    label : str
+        In the legend.
+    key, family : str
+        Of its mechanism, for its look.
+    variant : int
+        Counts the named settings of one mechanism.
+    errors, right : (budgets,)
+        Errors in response units and chances of a right guess; NaN where nothing is published.
+    """
 
     label: str
     key: str
@@ -42,11 +54,29 @@ class Line:
 
 
 def difference(line: Line, times: Array, differences: Array, facts: PublicFacts, edge: float,
-               said: str, theme: Theme) -> Chart:
-    """Possible releases (draws, points) less the average without protection, on ± `edge`."""
+               caption: str, theme: Theme) -> Chart:
+    """Possible releases less the average without protection, on ± `edge`.
+
+    Parameters
+    ----------
+    line : Line
+        The method.
+    times : (points,)
+        In their own unit.
+    differences : (draws, points)
+        In response units.
+    facts : PublicFacts
+        Names and units.
+    edge : float
+        See `edge_of`.
+    caption : str
+        What stands above the picture, for its text alternative.
+    theme : {"light", "dark"}
+        Of the page.
+    """
     shade, dash, _ = method_style(line.key, line.family, theme, line.variant)
     x, y = traces.joined(plain(times[::_EVERY], 4),
-                         [plain(one, 4) for one in differences[:, ::_EVERY]])
+                         [plain(curve, 4) for curve in differences[:, ::_EVERY]])
     data = [traces.line("Possible releases", x, y, translucent(shade, 0.85), 1.1, dash,
                         hoverinfo="skip"),
             traces.zero(facts, theme)]
@@ -59,56 +89,75 @@ def difference(line: Line, times: Array, differences: Array, facts: PublicFacts,
     table = {named(facts.time_name, facts.time_unit): times[::_EVERY].round(3).tolist(),
              **{name: part.round(3).tolist() for name, part in
                 (("1 in 20 below", low), ("middle", middle), ("1 in 20 above", high))}}
-    return Chart(spec, f"{line.label}, {said}: {len(differences)} possible releases less the "
+    return Chart(spec, f"{line.label}, {caption}: {len(differences)} possible releases less the "
                  "average without protection.", table)
 
 
 def edge_of(differences: Sequence[Array], facts: PublicFacts) -> float:
-    """One height for all small pictures: nearly all of every line, at most the range of values."""
+    """One height for all small pictures: nearly all of every line, at most the range of values.
+
+    Parameters
+    ----------
+    differences : sequence of (draws, points)
+        Of all small pictures.
+    facts : PublicFacts
+        The range of values.
+    """
     far = max((float(np.quantile(np.abs(d), 0.99)) for d in differences), default=0.0)
     return min(1.1 * far, 2 * facts.value_half_width) or 1.0
 
 
-def against_risk(lines: Sequence[Line], chosen: Sequence[int], unit: str, theme: Theme,
+def against_risk(lines: Sequence[Line], marked: Sequence[int], unit: str, theme: Theme,
                  most: float) -> Chart:
     """Errors against the chance of a right guess, which means the same for all methods.
 
-    `chosen` are the budgets with a marker; errors beyond `most` say nothing and are left out.
+    Parameters
+    ----------
+    lines : sequence of Line
+        All at the same budgets.
+    marked : sequence of int
+        Places of the budgets with a marker.
+    unit : str
+        Of the errors; may be empty.
+    theme : {"light", "dark"}
+        Of the page.
+    most : float
+        Errors beyond it say nothing and are left out.
     """
-    shown = [(line, np.where(line.errors < most, line.errors, np.nan)) for line in lines]
-    shown = [(line, errors) for line, errors in shown if np.isfinite(errors).any()]
-    data = [trace for line, errors in shown
-            for trace in _against_risk(line, errors, chosen, unit, theme)]
+    visible = [(line, np.where(line.errors < most, line.errors, np.nan)) for line in lines]
+    visible = [(line, errors) for line, errors in visible if np.isfinite(errors).any()]
+    data = [trace for line, errors in visible
+            for trace in _against_risk(line, errors, marked, unit, theme)]
     quantity = f"Error ({unit}, log scale)" if unit else "Error (log scale)"
-    known = [end for _, errors in shown for end in (np.nanmin(errors), np.nanmax(errors))]
+    known = [end for _, errors in visible for end in (np.nanmin(errors), np.nanmax(errors))]
     low, high = (0.85 * float(min(known)), 1.15 * float(max(known))) if known else (0.1, 1.0)
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest",
         xaxis=axis(theme, "Right guesses in 100, at most (50: a coin toss)", range=[49, 101],
                    nticks=7),
         yaxis=log_axis(theme, quantity, low, high, grid=True))}
-    return Chart(spec, _alt(lines, chosen, unit), _table(lines))
+    return Chart(spec, _alt(lines, marked, unit), _table(lines))
 
 
-def _against_risk(line: Line, errors: Array, chosen: Sequence[int], unit: str, theme: Theme
+def _against_risk(line: Line, errors: Array, marked: Sequence[int], unit: str, theme: Theme
                   ) -> list[Spec]:
     """A line through all budgets, and its marks at those that are chosen."""
     shade, dash, symbol = method_style(line.key, line.family, theme, line.variant)
-    x, at = 100 * line.right, [*chosen]
+    x, places = 100 * line.right, [*marked]
     marker = {"size": 10, "symbol": symbol, "color": shade, "line": {"width": 1.4, "color": shade}}
     return [traces.line(line.label, plain(x, 4), plain(errors, 4), shade, 2, dash,
                         hoverinfo="skip"),
-            traces.points(line.label, plain(x[at], 4), plain(errors[at], 4), marker,
+            traces.points(line.label, plain(x[places], 4), plain(errors[places], 4), marker,
                           showlegend=False,
                           hovertemplate=f"%{{y:.3g}} {unit} at %{{x:.0f}} in 100")]
 
 
-def _alt(lines: Sequence[Line], chosen: Sequence[int], unit: str) -> str:
-    at = [(line, line.errors[k], line.right[k]) for line in lines for k in chosen[:1]]
-    said = "; ".join(f"{line.label} {with_unit(number(float(error)), unit)} at "
-                     f"{100 * right:.0f} in 100" for line, error, right in at
+def _alt(lines: Sequence[Line], marked: Sequence[int], unit: str) -> str:
+    first = [(line, line.errors[k], line.right[k]) for line in lines for k in marked[:1]]
+    summary = "; ".join(f"{line.label} {with_unit(number(float(error)), unit)} at "
+                     f"{100 * right:.0f} in 100" for line, error, right in first
                      if np.isfinite(error))
-    return f"Errors against right guesses: {said}." if said else "Nothing is published."
+    return f"Errors against right guesses: {summary}." if summary else "Nothing is published."
 
 
 def _table(lines: Sequence[Line]) -> dict[str, list[Any]]:
@@ -118,21 +167,32 @@ def _table(lines: Sequence[Line]) -> dict[str, list[Any]]:
             "error": [v for line in lines for v in plain(line.errors, 4)]}
 
 
-def kept(epsilons: Sequence[float], found: Sequence[tuple[Line, Kept]], here: float | None,
+def kept(epsilons: Sequence[float], answers: Sequence[tuple[Line, Kept]], here: float | None,
          theme: Theme) -> Chart:
     """How many releases in 100 keep an answer at every budget, with what simulation leaves open.
 
     Budgets at which a method's errors are NaN have no point.
+
+    Parameters
+    ----------
+    epsilons : sequence of float
+        Increasing.
+    answers : sequence of (Line, Kept)
+        A pair for each method, the one on screen first.
+    here : float or None
+        The ε on screen, one of `epsilons`.
+    theme : {"light", "dark"}
+        Of the page.
     """
-    data = [_kept_line(epsilons, line, share, theme) for line, share in found]
-    at = [*epsilons].index(here) if here is not None else None
-    if at is not None and np.isfinite(found[0][0].errors[at]):
-        data.append(traces.diamond(epsilons[at], 100 * float(found[0][1].share[at]), theme))
+    data = [_kept_line(epsilons, line, share, theme) for line, share in answers]
+    place = [*epsilons].index(here) if here is not None else None
+    if place is not None and np.isfinite(answers[0][0].errors[place]):
+        data.append(traces.diamond(epsilons[place], 100 * float(answers[0][1].share[place]), theme))
     spec = {"data": data, "layout": layout(
-        theme, legend=len(found) > 1,
+        theme, legend=len(answers) > 1,
         xaxis=log_axis(theme, "Protection ε (log scale)", epsilons[0] * 0.93, epsilons[-1] * 1.07),
         yaxis=axis(theme, "Releases in 100 that keep it", grid=True, range=[-3, 103], nticks=6))}
-    return Chart(spec, _kept_alt(epsilons, found), _kept_table(epsilons, found))
+    return Chart(spec, _kept_alt(epsilons, answers), _kept_table(epsilons, answers))
 
 
 def _kept_line(epsilons: Sequence[float], line: Line, share: Kept, theme: Theme) -> Spec:
@@ -146,16 +206,16 @@ def _kept_line(epsilons: Sequence[float], line: Line, share: Kept, theme: Theme)
         hovertemplate="%{y:.0f} in 100")
 
 
-def _kept_alt(epsilons: Sequence[float], found: Sequence[tuple[Line, Kept]]) -> str:
-    said = "; ".join(f"{line.label} {100 * share.share[-1]:.0f} in 100 at ε = {epsilons[-1]:g}"
-                     for line, share in found if np.isfinite(line.errors[-1]))
-    return f"Releases that keep the answer: {said or 'none'}."
+def _kept_alt(epsilons: Sequence[float], answers: Sequence[tuple[Line, Kept]]) -> str:
+    summary = "; ".join(f"{line.label} {100 * share.share[-1]:.0f} in 100 at ε = {epsilons[-1]:g}"
+                     for line, share in answers if np.isfinite(line.errors[-1]))
+    return f"Releases that keep the answer: {summary or 'none'}."
 
 
-def _kept_table(epsilons: Sequence[float], found: Sequence[tuple[Line, Kept]]
+def _kept_table(epsilons: Sequence[float], answers: Sequence[tuple[Line, Kept]]
                 ) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {"ε": list(epsilons)}
-    for line, share in found:
+    for line, share in answers:
         for name, values in ((line.label, share.share), ("from", share.low), ("to", share.high)):
             title = name if name == line.label else f"{line.label}, {name}"
             columns[title] = plain(np.where(np.isfinite(line.errors), 100 * values, np.nan), 4)

@@ -24,7 +24,19 @@ _LETTER = 0.48  # width of an average letter, as a share of the size of the text
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis: what it shows with its unit, its ends, and its ticks with what is written there."""
+    """One axis of a picture.
+
+    Parameters
+    ----------
+    title : str
+        What it shows, with its unit.
+    low, high : float
+        Its ends.
+    ticks : tuple of (float, str)
+        Where they are, and what is written there.
+    is_log : bool
+        Whether it is logarithmic; then both ends are positive.
+    """
 
     title: str
     low: float
@@ -33,7 +45,13 @@ class Axis:
     is_log: bool = False
 
     def share(self, values: Array) -> Array:
-        """Where values lie between the ends, as shares of the axis."""
+        """Where values lie between the ends, as shares of the axis.
+
+        Parameters
+        ----------
+        values : Array
+            In the unit of the axis, of any shape.
+        """
         low, high, places = self.low, self.high, np.asarray(values, dtype=float)
         if self.is_log:
             low, high, places = math.log(low), math.log(high), np.log(places)
@@ -41,15 +59,41 @@ class Axis:
 
 
 def plain_ticks(*values: float) -> tuple[tuple[float, str], ...]:
+    """Ticks with nothing but their numbers.
+
+    Parameters
+    ----------
+    *values : float
+        In the unit of the axis.
+
+    Examples
+    --------
+    >>> plain_ticks(-1, 0.5)
+    ((-1, '−1'), (0.5, '0.5'))
+    """
     return tuple((value, f"{value:g}".replace("-", "−")) for value in values)
 
 
 @dataclass(frozen=True)
 class Mark:
-    """Lines or dots of one kind: `x` and `y` of equal length, NaN where a line is interrupted.
+    """Lines or dots of one kind.
 
-    `shape` is "line", "dot", "ring", "cross" or "square"; `role` gives the colour, `label` the
-    entry of the legend (none if empty), `after` that it is shown only once a guess was made.
+    Parameters
+    ----------
+    x, y : (points,)
+        In the units of the axes; NaN where a line is interrupted.
+    role : str
+        Gives the colour; one of `ROLES`.
+    label : str
+        The entry of the legend; none if empty.
+    shape : {"line", "dot", "ring", "cross", "square"}
+        What is drawn.
+    dash : str
+        Of a line, in pixels.
+    width, opacity : float
+        Of a line, in pixels, and from 0 to 1.
+    after : bool
+        Whether it is shown only once a guess was made.
     """
 
     x: Array
@@ -65,9 +109,18 @@ class Mark:
 
 @dataclass(frozen=True)
 class Picture:
-    """Two axes with marks; `alt` and `alt_after` say in a sentence what is seen.
+    """Two axes with marks.
 
-    `table` holds the numbers behind it, by column.
+    Parameters
+    ----------
+    x, y : Axis
+        Across and up.
+    marks : tuple of Mark
+        Later ones lie above earlier ones.
+    alt, alt_after : str
+        A sentence that says what is seen before and after a guess.
+    table : dict of str to list
+        The numbers behind it, by column.
     """
 
     x: Axis
@@ -80,7 +133,17 @@ class Picture:
 
 @dataclass(frozen=True)
 class Look:
-    """Size of a drawing, its text and its dots, in pixels; lines are `thick` times as wide."""
+    """How large a drawing is.
+
+    Parameters
+    ----------
+    width, height : int
+        In pixels.
+    text, dot : float
+        Sizes of letters and dots, in pixels.
+    thick : float
+        How many times as wide lines are as usual.
+    """
 
     width: int
     height: int
@@ -96,7 +159,13 @@ PRINTED = Look(700, 370, dot=3)
 
 @dataclass(frozen=True)
 class Frame:
-    """Where the plot lies in a drawing, in pixels."""
+    """Where the plot lies in a drawing.
+
+    Parameters
+    ----------
+    left, right, top, bottom : float
+        In pixels, from the upper left corner.
+    """
 
     left: float
     right: float
@@ -104,19 +173,51 @@ class Frame:
     bottom: float
 
     def x(self, axis: Axis, values: Array) -> Array:
+        """From values to pixels from the left.
+
+        Parameters
+        ----------
+        axis : Axis
+            Across.
+        values : Array
+            In its unit.
+        """
         return self.left + axis.share(values) * (self.right - self.left)
 
     def y(self, axis: Axis, values: Array) -> Array:
+        """From values to pixels from the top.
+
+        Parameters
+        ----------
+        axis : Axis
+            Up.
+        values : Array
+            In its unit.
+        """
         return self.bottom - axis.share(values) * (self.bottom - self.top)
 
 
 def palette(theme: Theme) -> dict[str, str]:
-    """The colour of every role."""
+    """The colour of every role.
+
+    Parameters
+    ----------
+    theme : {"light", "dark"}
+        Of the page.
+    """
     return {role: colour(role, theme) for role in ROLES}
 
 
 def frame(picture: Picture, look: Look) -> Frame:
-    """Room for ticks and titles around the plot, and above it for the legend."""
+    """Room for ticks and titles around the plot, and above it for the legend.
+
+    Parameters
+    ----------
+    picture : Picture
+        Whose ticks and labels need room.
+    look : Look
+        The size of the drawing.
+    """
     widest = max(len(text) for _, text in picture.y.ticks)
     left = look.text * (2.2 + _LETTER * widest) + 6
     rows = 1 + max((row for row, _, _, _ in _entries(picture, look, left)), default=0)
@@ -125,7 +226,22 @@ def frame(picture: Picture, look: Look) -> Frame:
 
 
 def svg(picture: Picture, look: Look, name: str) -> str:
-    """The drawing; `name` makes what it defines its own where several are on one page."""
+    """The drawing of a picture.
+
+    Parameters
+    ----------
+    picture : Picture
+        What is drawn.
+    look : Look
+        How large.
+    name : str
+        Makes what the drawing defines its own where several are on one page.
+
+    Returns
+    -------
+    str
+        SVG whose colours are `var(--pc-role)`.
+    """
     box = frame(picture, look)
     parts = [*_grid(picture, look, box), f'<g clip-path="url(#clip-{name})">']
     parts += [_mark(mark, picture, box, look) for mark in picture.marks]
@@ -185,13 +301,10 @@ def _path(x: Array, y: Array, mark: Mark, look: Look) -> str:
             continue
         steps.append(f"{pen}{a:.1f} {b:.1f}")
         pen = "L"
+    dash = f'stroke-dasharray="{mark.dash}" ' if mark.dash else ""
     return (f'<path d="{"".join(steps)}" stroke-opacity="{mark.opacity:g}" '
-            f'{_dash(mark)}stroke-linejoin="round" '
+            f'{dash}stroke-linejoin="round" '
             f'style="stroke:var(--pc-{mark.role});stroke-width:{mark.width * look.thick:.2f}"/>')
-
-
-def _dash(mark: Mark) -> str:
-    return f'stroke-dasharray="{mark.dash}" ' if mark.dash else ""
 
 
 def _dot(x: float, y: float, mark: Mark, size: float) -> str:
@@ -243,7 +356,13 @@ def _legend(picture: Picture, look: Look, box: Frame) -> Iterator[str]:
 
 
 def gaps(lines: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
-    """Several lines as one mark, with a gap after each."""
+    """Several lines as one mark, with a gap after each.
+
+    Parameters
+    ----------
+    lines : sequence of (x, y)
+        Two arrays of one length for each line.
+    """
     nothing = [math.nan]
     return (np.concatenate([part for x, _ in lines for part in (x, nothing)]),
             np.concatenate([part for _, y in lines for part in (y, nothing)]))

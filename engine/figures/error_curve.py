@@ -30,7 +30,19 @@ _BUDGETS = "Protection ε (log scale)<br>≤ right guesses in 100 by ε alone, w
 
 @dataclass(frozen=True)
 class Method:
-    """A line of the chart: errors (budgets,) of one method, NaN where it gives nothing."""
+    """A line of the chart.
+
+    Parameters
+    ----------
+    label : str
+        In the legend.
+    key, family : str
+        Of its mechanism, for its look.
+    errors : (budgets,)
+        In response units, NaN where it gives nothing.
+    variant : int
+        Counts the named settings of one mechanism.
+    """
 
     label: str
     key: str
@@ -39,20 +51,34 @@ class Method:
     variant: int = 0
 
 
-def against_budget(shown: Preview, here: int, method: Method, theme: Theme, *,
+def against_budget(preview: Preview, here: int, method: Method, theme: Theme, *,
                    others: Sequence[Method] = (), theory: Array | None = None) -> Chart:
     """Median error and its 8-in-10 range against ε, with the floor, the theory and the present ε.
 
-    `method` is the one of `shown`, whose budget `here` is marked; `theory` (budgets,) is in
-    response units. `others` are drawn for comparison; the axis ends at the range of the values,
-    from where on an error says nothing. Below every ε stands what it allows by itself, at the
-    present δ: so it never stands alone.
+    Below every ε stands what it allows by itself, at the present δ: so it never stands alone. The
+    axis ends at the range of the values, from where on an error says nothing.
+
+    Parameters
+    ----------
+    preview : Preview
+        Simulated releases at all budgets.
+    here : int
+        The place of the budget that is marked.
+    method : Method
+        The one of `preview`.
+    theme : {"light", "dark"}
+        Of the page.
+    others : sequence of Method
+        Drawn for comparison.
+    theory : (budgets,), optional
+        The rate, in response units.
     """
-    study, facts = shown.study, shown.data.facts
-    x, unit, median = [budget.epsilon for budget in shown.budgets], facts.value_unit, method.errors
-    low, high = (np.where(shown.published, study.quantile(q), np.nan) for q in (0.1, 0.9))
+    study, facts = preview.study, preview.data.facts
+    x, unit, median = [budget.epsilon
+                       for budget in preview.budgets], facts.value_unit, method.errors
+    low, high = (np.where(preview.published, study.quantile(q), np.nan) for q in (0.1, 0.9))
     data = [_range(x, low, high, method, theme)]
-    data += [_line(x, one, unit, theme) for one in (method, *others)]
+    data += [_line(x, line, unit, theme) for line in (method, *others)]
     if study.baseline is not None:
         data.append(traces.line("No protection", [x[0], x[-1]], [study.baseline, study.baseline],
                                 colour("without", theme), 2.2, UNPROTECTED,
@@ -62,9 +88,9 @@ def against_budget(shown: Preview, here: int, method: Method, theme: Theme, *,
                                 "dot", hoverinfo="skip"))
     if np.isfinite(median[here]):
         data.append(traces.diamond(x[here], float(median[here]), theme))
-    heights = np.concatenate([low, high, *(one.errors for one in others),
+    heights = np.concatenate([low, high, *(line.errors for line in others),
                               [study.baseline or np.nan]])
-    frame = layout(theme, legend=True, xaxis=_budgets(x, shown.budgets[here].delta, theme),
+    frame = layout(theme, legend=True, xaxis=_budgets(x, preview.budgets[here].delta, theme),
                    yaxis=_errors(heights, 2 * facts.value_half_width, unit, theme))
     return Chart({"data": data, "layout": frame},
                  _alt(x, median, here, unit), _table(x, median, low, high, others))
@@ -75,13 +101,13 @@ def _alt(x: list[float], median: Array, here: int, unit: str) -> str:
     if not len(known):
         return f"At no ε from {x[0]:g} to {x[-1]:g} would anything be published."
 
-    def at(k: int) -> str:
+    def error_at(k: int) -> str:
         return f"{with_unit(number(float(median[k])), unit)} at ε = {x[k]:g}"
 
-    now = (f"At ε = {x[here]:g} the error is "
+    present = (f"At ε = {x[here]:g} the error is "
            f"{with_unit(number(float(median[here])), unit)}" if here in known
            else f"At ε = {x[here]:g} nothing would be published")
-    return f"{now}; it falls from {at(int(known[0]))} to {at(int(known[-1]))}."
+    return f"{present}; it falls from {error_at(int(known[0]))} to {error_at(int(known[-1]))}."
 
 
 def _range(x: list[float], low: Array, high: Array, method: Method, theme: Theme) -> Spec:
@@ -128,5 +154,5 @@ def _allowed(epsilon: float, delta: float) -> str:
 def _table(x: list[float], median: Array, low: Array, high: Array, others: Sequence[Method]
            ) -> dict[str, list[Any]]:
     columns = {"error": median, "1 in 10 below": low, "1 in 10 above": high,
-               **{one.label: one.errors for one in others}}
+               **{other.label: other.errors for other in others}}
     return {"ε": x, **{name: _gaps(values.round(4)) for name, values in columns.items()}}

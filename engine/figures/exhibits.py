@@ -21,9 +21,16 @@ _MARKERS = ("circle", "diamond-open", "triangle-up", "square-open", "cross", "tr
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis: its title with the unit, and whether it is logarithmic.
+    """An axis.
 
-    `names` are those of the places 0, 1, 2, …, where the axis has no numbers.
+    Parameters
+    ----------
+    title : str
+        With the unit.
+    log : bool
+        Whether it is logarithmic.
+    names : tuple of str
+        Of the places 0, 1, 2, …, where the axis has no numbers.
     """
 
     title: str
@@ -33,10 +40,26 @@ class Scale:
 
 @dataclass(frozen=True)
 class Series:
-    """Points (x, y) with standard errors where they are known; None leaves a gap.
+    """Measured points, joined or not.
 
-    `half` are half widths of intervals, drawn as they are, instead of standard errors. `shade`,
-    `dash` and `marker` come from `theme.method_style`, `theme.colour` or `styles`.
+    Parameters
+    ----------
+    name : str
+        In the legend.
+    x, y : sequence of float
+        None in `y` leaves a gap.
+    shade, dash, marker : str
+        From `theme.method_style`, `theme.colour` or `styles`.
+    se : sequence of float, optional
+        Standard errors; bars reach two of them to both sides.
+    half : sequence of float, optional
+        Half widths of intervals, drawn as they are, instead of standard errors.
+    mode : {"lines", "markers", "lines+markers"}
+        What is drawn.
+    width : float
+        Of the line, in pixels.
+    in_legend : bool
+        Whether the legend names it.
     """
 
     name: str
@@ -53,26 +76,62 @@ class Series:
 
 
 def styles(count: int, theme: Theme) -> list[tuple[str, str, str]]:
-    """Shade, dash and marker for each of an ordered family of lines, from pale to strong."""
+    """Shade, dash and marker for each of an ordered family of lines, from pale to strong.
+
+    Parameters
+    ----------
+    count : int
+        Lines of the family.
+    theme : {"light", "dark"}
+        Of the page.
+    """
     shades = [_between(_PALE[theme], _STRONG[theme], k / max(1, count - 1)) for k in range(count)]
     return [(shade, _DASHES[k % len(_DASHES)], _MARKERS[k % len(_MARKERS)])
             for k, shade in enumerate(shades)]
 
 
 def lines(series: Sequence[Series], x: Scale, y: Scale, theme: Theme, alt: str) -> Chart:
-    """Lines or points against a number, with bars of two standard errors either way."""
-    data = [_trace(one, theme) for one in series]
+    """Lines or points against a number, with bars of two standard errors either way.
+
+    Parameters
+    ----------
+    series : sequence of Series
+        Later ones lie above earlier ones.
+    x, y : Scale
+        Across and up.
+    theme : {"light", "dark"}
+        Of the page.
+    alt : str
+        What is seen; the range of the values is added to it.
+    """
+    data = [_trace(line, theme) for line in series]
     spec = {"data": data, "layout": layout(
         theme, legend=len(series) > 1, hovermode="closest",
-        xaxis=_axis(theme, x, [v for one in series for v in one.x]),
-        yaxis=_axis(theme, y, [v for one in series for v in _reach(one)], grid=True))}
-    told = _with_range(alt, y.title, [v for one in series for v in one.y])
-    return Chart(spec, told, _columns(series, x, y.title))
+        xaxis=_axis(theme, x, [v for line in series for v in line.x]),
+        yaxis=_axis(theme, y, [v for line in series for v in _reach(line)], grid=True))}
+    summary = _with_range(alt, y.title, [v for line in series for v in line.y])
+    return Chart(spec, summary, _columns(series, x, y.title))
 
 
 def heat(x: Sequence[float], y: Sequence[float], z: Sequence[Sequence[float | None]], names: tuple[
         str, str, str], theme: Theme, alt: str, limits: tuple[float, float] | None = None) -> Chart:
-    """A map of z (len(y), len(x)): stronger blue is larger; `names` are those of x, y and z."""
+    """A map: stronger blue is larger.
+
+    Parameters
+    ----------
+    x, y : sequence of float
+        Across and up.
+    z : len(y) rows of len(x)
+        None leaves a hole.
+    names : tuple of str
+        Titles of x, y and z.
+    theme : {"light", "dark"}
+        Of the page.
+    alt : str
+        What is seen; the range of the values is added to it.
+    limits : pair of float, optional
+        Of the colours; those of `z` if left out.
+    """
     low, high = limits or (None, None)
     trace: Spec = {"type": "heatmap", "x": list(x), "y": list(y), "z": [list(row) for row in z],
                    "zmin": low, "zmax": high, "colorscale": _blues(theme),
@@ -82,8 +141,8 @@ def heat(x: Sequence[float], y: Sequence[float], z: Sequence[Sequence[float | No
     spec = {"data": [trace], "layout": layout(theme, xaxis=axis(theme, names[0]),
                                               yaxis=axis(theme, names[1]))}
     pairs = [(a, b, z[j][i]) for j, b in enumerate(y) for i, a in enumerate(x)]
-    told = _with_range(alt, names[2], [v for row in z for v in row])
-    return Chart(spec, told, {name: [row[k] for row in pairs] for k, name in enumerate(names)})
+    summary = _with_range(alt, names[2], [v for row in z for v in row])
+    return Chart(spec, summary, {name: [row[k] for row in pairs] for k, name in enumerate(names)})
 
 
 def _with_range(alt: str, title: str, values: Sequence[float | None]) -> str:
@@ -94,31 +153,31 @@ def _with_range(alt: str, title: str, values: Sequence[float | None]) -> str:
     return f"{alt} {title}: from {number(min(known))} to {number(max(known))}."
 
 
-def _trace(one: Series, theme: Theme) -> Spec:
-    trace: Spec = {"type": "scatter", "mode": one.mode, "name": one.name, "x": list(one.x),
-                   "y": list(one.y), "line": {"color": one.shade, "dash": one.dash,
-                                              "width": one.width},
-                   "marker": {"color": one.shade, "symbol": one.marker, "size": 8},
-                   "showlegend": one.in_legend,
+def _trace(series: Series, theme: Theme) -> Spec:
+    trace: Spec = {"type": "scatter", "mode": series.mode, "name": series.name, "x": list(series.x),
+                   "y": list(series.y), "line": {"color": series.shade, "dash": series.dash,
+                                              "width": series.width},
+                   "marker": {"color": series.shade, "symbol": series.marker, "size": 8},
+                   "showlegend": series.in_legend,
                    "hovertemplate": "%{x:.4g}: %{y:.4g}"}
-    bars = _bars(one)
+    bars = _bars(series)
     if bars is not None:
         trace["error_y"] = {"type": "data", "array": bars, "thickness": 1, "width": 3,
-                            "color": translucent(one.shade, 0.7)}
+                            "color": translucent(series.shade, 0.7)}
     return trace
 
 
-def _bars(one: Series) -> list[float] | None:
+def _bars(series: Series) -> list[float] | None:
     """How far bars reach from their points; None without any."""
-    if one.se is not None:
-        return [2 * (s or 0.0) for s in one.se]
-    return None if one.half is None else [half or 0.0 for half in one.half]
+    if series.se is not None:
+        return [2 * (s or 0.0) for s in series.se]
+    return None if series.half is None else [half or 0.0 for half in series.half]
 
 
-def _reach(one: Series) -> list[float]:
+def _reach(series: Series) -> list[float]:
     """What an axis must hold: points and bars, but not the lower ends that a log axis cannot."""
-    bars = _bars(one) or [0.0] * len(one.y)
-    ends = [(v - bar, v, v + bar) for v, bar in zip(one.y, bars, strict=True) if v is not None]
+    bars = _bars(series) or [0.0] * len(series.y)
+    ends = [(v - bar, v, v + bar) for v, bar in zip(series.y, bars, strict=True) if v is not None]
     return [end for low, v, high in ends for end in (low if low > v / 4 else v, v, high)]
 
 
@@ -138,9 +197,9 @@ def _axis(theme: Theme, scale: Scale, values: Sequence[float], grid: bool = Fals
 
 
 def _columns(series: Sequence[Series], x: Scale, y: str) -> dict[str, list[Any]]:
-    rows = [(one.name, x.names[round(a)] if x.names else a, b,
-             None if one.se is None else one.se[k], None if one.half is None else one.half[k])
-            for one in series for k, (a, b) in enumerate(zip(one.x, one.y, strict=True))]
+    rows = [(line.name, x.names[round(a)] if x.names else a, b,
+             None if line.se is None else line.se[k], None if line.half is None else line.half[k])
+            for line in series for k, (a, b) in enumerate(zip(line.x, line.y, strict=True))]
     columns = {name: [row[k] for row in rows] for k, name in enumerate(
         ("line", x.title or "at", y, "standard error", "half width"))}
     return {name: values for name, values in columns.items()

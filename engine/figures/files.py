@@ -20,7 +20,22 @@ def script() -> str:
 
 
 def page(title: str, about: str, panels: Sequence[tuple[str, Chart]], lines: Sequence[str]) -> str:
-    """A page with the drawings, each with its words and its text alternative, and some lines."""
+    """A page with the drawings, each with its words and its text alternative, and some lines.
+
+    Parameters
+    ----------
+    title, about : str
+        Above the drawings.
+    panels : sequence of (str, Chart)
+        Each with its words.
+    lines : sequence of str
+        Below the drawings.
+
+    Returns
+    -------
+    str
+        HTML that asks for `SCRIPT` beside it and for nothing else.
+    """
     drawings = [(name, _drawn(chart), chart.alt) for name, chart in panels]
     return render("exhibit", title=title, about=about, panels=drawings, lines=lines)
 

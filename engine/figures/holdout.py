@@ -30,7 +30,16 @@ from engine.views.holdout import HoldoutStudy, ReleaseRange
 def distances(study: HoldoutStudy, method: Method, unit: str, theme: Theme) -> Chart:
     """Mean squared distance with its 95 % interval against ε, on log axes.
 
-    `method` gives the name and the look; its errors are not used.
+    Parameters
+    ----------
+    study : HoldoutStudy
+        Distances over many splits.
+    method : Method
+        Gives the name and the look; its errors are not used.
+    unit : str
+        Of the values; may be empty.
+    theme : {"light", "dark"}
+        Of the page.
     """
     known = np.isfinite(study.mean)
     x = np.array([budget.epsilon for budget in study.budgets])
@@ -64,33 +73,51 @@ def _alt_of_distances(x: Array, y: Array, unit: str) -> str:
     return f"The mean squared distance goes from {ends[0]} to {ends[1]}."
 
 
-def runs(shown: ReleaseRange, at: int, n_runs: int, method: Method, facts: PublicFacts,
+def runs(releases: ReleaseRange, place: int, n_runs: int, method: Method, facts: PublicFacts,
          theme: Theme) -> Chart:
-    """Mean and middle 90 in 100 of many runs at one budget, over the curve without protection."""
-    x = shown.times.tolist()
+    """Mean and middle 90 in 100 of many runs at one budget, over the curve without protection.
+
+    Parameters
+    ----------
+    releases : ReleaseRange
+        Mean and limits at every budget.
+    place : int
+        Of the budget.
+    n_runs : int
+        How many releases.
+    method : Method
+        For its look.
+    facts : PublicFacts
+        Names and units.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    x = releases.times.tolist()
     private = method_style(method.key, method.family, theme, method.variant)[0]
-    low, mean, high = shown.low[at], shown.mean[at], shown.high[at]
+    low, mean, high = releases.low[place], releases.mean[place], releases.high[place]
     data: list[Spec] = [
         traces.filled("90 in 100 runs", x, low.tolist(), high.tolist(), private, hoverinfo="skip"),
         traces.line(f"Mean of {n_runs} runs", x, mean.tolist(), private, 2.2,
                     hovertemplate="%{y:.3g}"),
-        traces.line("Without protection", x, shown.without.tolist(), colour("without", theme), 2.2,
+        traces.line("Without protection", x, releases.without.tolist(), colour("without", theme),
+                    2.2,
                     UNPROTECTED, hovertemplate="%{y:.3g}")]
     return Chart({"data": data, "layout": layout(
         theme, legend=True,
         xaxis=time_axis(theme, facts),
         yaxis=axis(theme, named(facts.value_name, facts.value_unit), grid=True))},
-        _alt_of_runs(shown, at, facts),
-        {facts.time_name: shown.times.round(3).tolist(), "mean of runs": _plain(mean),
+        _alt_of_runs(releases, place, facts),
+        {facts.time_name: releases.times.round(3).tolist(), "mean of runs": _plain(mean),
          "5 in 100 below": _plain(low), "5 in 100 above": _plain(high),
-         "without protection": _plain(shown.without)})
+         "without protection": _plain(releases.without)})
 
 
-def _alt_of_runs(shown: ReleaseRange, at: int, facts: PublicFacts) -> str:
-    gap = float(np.abs(shown.mean[at] - shown.without).max())
-    width = float((shown.high[at] - shown.low[at]).max())
+def _alt_of_runs(releases: ReleaseRange, place: int, facts: PublicFacts) -> str:
+    gap = float(np.abs(releases.mean[place] - releases.without).max())
+    width = float((releases.high[place] - releases.low[place]).max())
     far, wide = (with_unit(number(v), facts.value_unit) for v in (gap, width))
-    return (f"At ε = {shown.budgets[at].epsilon:g} the mean of the runs is at most {far} from the "
+    return (f"At ε = {releases.budgets[place].epsilon:g} the mean of the runs is at most {far} "
+            "from the "
             f"curve without protection, and 90 in 100 runs span at most {wide}.")
 
 

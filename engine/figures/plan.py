@@ -24,29 +24,41 @@ from engine.types import Array
 
 
 def error_map(people: Sequence[int], epsilons: Sequence[float], errors: Array, target: float,
-              here: tuple[float, float], who: str, unit: str, theme: Theme) -> Chart:
+              here: tuple[float, float], noun: str, unit: str, theme: Theme) -> Chart:
     """Contours of the error, stronger where it is larger; a line where it is the target.
 
-    `errors` (people, epsilons) in response units, NaN where nothing would be published; `here` is
-    (ε, people) of the diamond.
+    Parameters
+    ----------
+    people, epsilons : sequence
+        Up and across, increasing.
+    errors : (people, epsilons)
+        In response units, NaN where nothing would be published.
+    target : float
+        The error that is asked for.
+    here : (ε, people)
+        Of the diamond.
+    noun, unit : str
+        The noun for several persons, and the unit of values.
+    theme : {"light", "dark"}
+        Of the page.
     """
     known = errors[np.isfinite(errors)]
     data: list[Spec] = []
     notes: list[Spec] = []
     if len(known):
         levels = _levels(float(known.min()), float(known.max()))
-        data += _shades(people, epsilons, errors, levels, target, who, unit, theme)
+        data += _shades(people, epsilons, errors, levels, target, noun, unit, theme)
         notes = [note for level in levels if level != target
                  for note in _name(level, people, epsilons, errors, theme)]
     data.append(traces.diamond(*here, theme, cliponaxis=False))
     spec = {"data": data, "layout": layout(
         theme, hovermode="closest", annotations=notes,
         xaxis=log_axis(theme, "Protection ε (log scale)", min(epsilons), max(epsilons)),
-        yaxis=log_axis(theme, f"{capital(who)} (log scale)", min(people), max(people)))}
+        yaxis=log_axis(theme, f"{capital(noun)} (log scale)", min(people), max(people)))}
     share = float((errors <= target).mean())
-    return Chart(spec, f"Map of the error over ε and {who}. It is at most "
+    return Chart(spec, f"Map of the error over ε and {noun}. It is at most "
                  f"{with_unit(number(target), unit)} on {100 * share:.0f} % of the map.",
-                 {who: [n for n in people for _ in epsilons], "ε": list(epsilons) * len(people),
+                 {noun: [n for n in people for _ in epsilons], "ε": list(epsilons) * len(people),
                   "error": traces.plain(errors.ravel(), 4)})
 
 
@@ -56,7 +68,7 @@ def _levels(low: float, high: float) -> list[float]:
 
 
 def _shades(people: Sequence[int], epsilons: Sequence[float], errors: Array,
-            levels: Sequence[float], target: float, who: str, unit: str, theme: Theme
+            levels: Sequence[float], target: float, noun: str, unit: str, theme: Theme
             ) -> list[Spec]:
     """A shade between every two levels, and the line of the target."""
     def height(error: Array) -> Array:  # levels are whole numbers, so that they can be contours
@@ -72,8 +84,8 @@ def _shades(people: Sequence[int], epsilons: Sequence[float], errors: Array,
                                       [1, translucent(indigo, 0.55)]],
              "contours": {"start": 0, "end": len(levels) - 1, "size": 1},
              "line": {"width": 1, "color": translucent(colour("page", theme), 0.6)},
-             "text": [[_said(v, unit) for v in row] for row in errors],
-             "hovertemplate": f"%{{y}} {who}, ε = %{{x}}: %{{text}}<extra></extra>"},
+             "text": [[_error_text(v, unit) for v in row] for row in errors],
+             "hovertemplate": f"%{{y}} {noun}, ε = %{{x}}: %{{text}}<extra></extra>"},
             {**common, "contours": {"start": wanted, "end": wanted, "size": 1,
                                     "coloring": "lines"},
              "line": {"width": 3, "dash": "solid"}, "colorscale": [[0, text], [1, text]],
@@ -94,5 +106,5 @@ def _name(level: float, people: Sequence[int], epsilons: Sequence[float], errors
     return []
 
 
-def _said(error: float, unit: str) -> str:
+def _error_text(error: float, unit: str) -> str:
     return with_unit(number(error), unit) if math.isfinite(error) else "nothing published"

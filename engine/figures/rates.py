@@ -49,20 +49,31 @@ def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, flo
 
     Boundaries are drawn where they separate regimes, and only with all constants one: fitted
     constants move them.
+
+    Parameters
+    ----------
+    weighted : Weighted
+        A rate with constants.
+    along, across : str
+        Symbols of the rate, on the horizontal and on the vertical axis.
+    point : mapping of str to float
+        Values of all symbols, where we are.
+    theme : {"light", "dark"}
+        Of the page.
     """
-    found = regime_map(weighted, along, across, point, _CELLS)
+    regions = regime_map(weighted, along, across, point, _CELLS)
     terms = weighted.rate.terms
     private = [term.is_private for term in terms]
-    data = [_heat(found, [term.name for term in terms], regime_colours(private, theme))]
+    data = [_heat(regions, [term.name for term in terms], regime_colours(private, theme))]
     if (weighted.weights == 1).all():
-        data += _borders(weighted.rate, found, point, theme)
+        data += _borders(weighted.rate, regions, point, theme)
     data.append(traces.diamond(point[along], point[across], theme))
     spec = {"data": data, "layout": layout(
-        theme, hovermode="closest", annotations=_names(found, [t.name for t in terms], theme),
-        xaxis=_axis_of(theme, _symbol(weighted.rate, along), found.x),
-        yaxis=_axis_of(theme, _symbol(weighted.rate, across), found.y))}
+        theme, hovermode="closest", annotations=_names(regions, [t.name for t in terms], theme),
+        xaxis=_axis_of(theme, _symbol(weighted.rate, along), regions.x),
+        yaxis=_axis_of(theme, _symbol(weighted.rate, across), regions.y))}
     ruling = terms[int(weighted.dominant(**point))].name
-    shares = {term.name: float((found.regimes == k).mean()) for k, term in enumerate(terms)}
+    shares = {term.name: float((regions.regimes == k).mean()) for k, term in enumerate(terms)}
     return Chart(spec, f"Map of what limits the error: here it is “{ruling.lower()}”. "
                  + "; ".join(f"{name} rules {100 * share:.0f} % of the map"
                              for name, share in shares.items() if share) + ".",
@@ -73,7 +84,16 @@ def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float]
            ) -> Chart:
     """Rates for several notions of privacy together, and where we are on them.
 
-    `along` is a symbol of the rate, or "smoothness" for a rate that has one.
+    Parameters
+    ----------
+    lines : mapping of str to Weighted
+        By the notion of privacy.
+    along : str
+        A symbol of the rate, or "smoothness" for a rate that has one.
+    point : mapping of str to float
+        Values of all symbols, where we are.
+    theme : {"light", "dark"}
+        Of the page.
     """
     rate: Any = next(iter(lines.values())).rate
     if along == SMOOTHNESS:
@@ -108,16 +128,28 @@ def _rate(k: int, name: str, x: Array, y: Array, theme: Theme) -> Spec:
 
 def _over_smoothness(line: Weighted, x: Array, point: Mapping[str, float]) -> Array:
     """The rate at every smoothness, with its constants."""
-    def at(smoothness: float) -> Rate:
+    def rate_at(smoothness: float) -> Rate:
         changed: dict[str, Any] = {"smoothness": smoothness}
         return replace(line.rate, **changed)
 
-    return np.array([float(replace(line, rate=at(float(a))).total(**point)) for a in x])
+    return np.array([float(replace(line, rate=rate_at(float(a))).total(**point)) for a in x])
 
 
 @dataclass(frozen=True)
 class Series:
-    """Measured errors of one method, and how they compare with the rate."""
+    """Measured errors of one method, and how they compare with the rate.
+
+    Parameters
+    ----------
+    name : str
+        Of the method.
+    points : sequence of Measured
+        Mean squared errors with standard errors.
+    compared : Comparison or None
+        With the rate; None where too few points were measured.
+    style : tuple of str
+        Colour, dash and marker of the method.
+    """
 
     name: str
     points: Sequence[Measured]
@@ -126,13 +158,28 @@ class Series:
 
     @property
     def known(self) -> list[Measured]:
+        """Points at which anything was published."""
         return [p for p in self.points if math.isfinite(p.mean)]
 
 
 def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], unit: str,
              theme: Theme) -> Chart:
-    """Squared errors of some methods with 95 % intervals, and the rate through each."""
-    data = [trace for one in each for trace in _measured(one, along.name, point, unit, theme)]
+    """Squared errors of some methods with 95 % intervals, and the rate through each.
+
+    Parameters
+    ----------
+    each : sequence of Series
+        All along the same symbol.
+    along : Symbol
+        On the horizontal axis.
+    point : mapping of str to float
+        Values of all symbols.
+    unit : str
+        Of the values; may be empty.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    data = [trace for series in each for trace in _measured(series, along.name, point, unit, theme)]
     for extra in [trace for trace in data if trace["mode"] == "lines"][1:]:
         extra["showlegend"] = False
     x, heights = np.array([0.1, 1.0]), np.array([0.1, 1.0])
@@ -147,23 +194,24 @@ def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], 
     return Chart(spec, _practice_alt(each), _practice_table(each, along))
 
 
-def _measured(one: Series, along: str, point: Mapping[str, float], unit: str, theme: Theme
+def _measured(series: Series, along: str, point: Mapping[str, float], unit: str, theme: Theme
               ) -> list[Spec]:
     """Points with their bars, and the rate with one constant fitted."""
-    if not one.known:
+    if not series.known:
         return []
-    shade, _, marker = one.style
+    shade, _, marker = series.style
     x, mean, bar = np.array(
-        [(p.value, p.mean, STANDARD_ERRORS * p.se) for p in one.known]).T
+        [(p.value, p.mean, STANDARD_ERRORS * p.se) for p in series.known]).T
     points = traces.points(
-        one.name, x.tolist(), mean.tolist(), {"size": 10, "color": shade, "symbol": marker},
+        series.name, x.tolist(), mean.tolist(), {"size": 10, "color": shade, "symbol": marker},
         error_y={"type": "data", "array": bar.tolist(), "color": shade},
         hovertemplate=f"%{{y:.3g}} {unit}²" if unit else "%{y:.3g}")
-    if one.compared is None:
+    if series.compared is None:
         return [points]
-    at = np.geomspace(x.min(), x.max(), 60)
-    rate = one.compared.constant * one.compared.weighted.total(**moved(point, **{along: at}))
-    return [points, traces.line("The rate, one constant fitted", at.tolist(), rate.tolist(),
+    grid = np.geomspace(x.min(), x.max(), 60)
+    compared, places = series.compared, moved(point, **{along: grid})
+    rate = compared.constant * compared.weighted.total(**places)
+    return [points, traces.line("The rate, one constant fitted", grid.tolist(), rate.tolist(),
                                 colour("without", theme), 2, "dot", hoverinfo="skip")]
 
 
@@ -175,15 +223,15 @@ def _reach(trace: Spec) -> Array:
 
 
 def _practice_alt(each: Sequence[Series]) -> str:
-    told = [f"{one.name}: {len(one.known)} measured errors" + (
-        f", with slope {one.compared.slope:.2f} against {one.compared.theory:.2f} of the rate"
-        if one.compared else "") for one in each]
-    return "; ".join(told) + "."
+    sentences = [f"{series.name}: {len(series.known)} measured errors" + (
+        f", with slope {series.compared.slope:.2f} against {series.compared.theory:.2f} of the rate"
+        if series.compared else "") for series in each]
+    return "; ".join(sentences) + "."
 
 
 def _practice_table(each: Sequence[Series], along: Symbol) -> dict[str, list[Any]]:
-    rows = [(one.name, p.value, float(f"{p.mean:.4g}"), float(f"{p.se:.3g}"))
-            for one in each for p in one.known]
+    rows = [(series.name, p.value, float(f"{p.mean:.4g}"), float(f"{p.se:.3g}"))
+            for series in each for p in series.known]
     names = ("method", along.written, "mean squared error", "standard error")
     return {name: [row[k] for row in rows] for k, name in enumerate(names)}
 
@@ -191,28 +239,30 @@ def _practice_table(each: Sequence[Series], along: Symbol) -> dict[str, list[Any
 # -- parts ------------------------------------------------------------------------------------
 
 
-def _heat(found: RegimeMap, names: list[str], colours: list[str]) -> Spec:
+def _heat(regions: RegimeMap, names: list[str], colours: list[str]) -> Spec:
     """One cell colour per term, without blending."""
     last = max(len(names) - 1, 1)
     scale: list[list[object]] = []
     for k, shade in enumerate(colours):
         scale += [[k / len(colours), shade], [(k + 1) / len(colours), shade]]
-    return {"type": "heatmap", "x": plain(found.x), "y": plain(found.y),
-            "z": found.regimes.tolist(), "zmin": -0.5, "zmax": last + 0.5 if len(names) > 1 else 1,
+    return {"type": "heatmap", "x": plain(regions.x), "y": plain(regions.y),
+            "z": regions.regimes.tolist(), "zmin": -0.5,
+            "zmax": last + 0.5 if len(names) > 1 else 1,
             "colorscale": scale, "showscale": False, "hoverinfo": "skip", "zsmooth": False}
 
 
-def _borders(rate: Rate, found: RegimeMap, point: Mapping[str, float], theme: Theme) -> list[Spec]:
+def _borders(rate: Rate, regions: RegimeMap, point: Mapping[str, float], theme: Theme
+             ) -> list[Spec]:
     lines = []
-    x = np.geomspace(found.x[0], found.x[-1], 400)
+    x = np.geomspace(regions.x[0], regions.x[-1], 400)
     for boundary in rate.boundaries:
-        y = border(rate, boundary, found.along, found.across, x, point)
-        shown = np.where((y >= found.y[0]) & (y <= found.y[-1]), y, np.nan)
-        if np.isfinite(shown).any():
+        y = border(rate, boundary, regions.along, regions.across, x, point)
+        inside = np.where((y >= regions.y[0]) & (y <= regions.y[-1]), y, np.nan)
+        if np.isfinite(inside).any():
             lines.append({
                 "type": "scatter", "mode": "lines+text", "x": plain(x),
-                "y": [None if math.isnan(v) else float(v) for v in shown],
-                "text": _once(boundary.key if len(boundary.key) == 1 else "", shown),
+                "y": [None if math.isnan(v) else float(v) for v in inside],
+                "text": _once(boundary.key if len(boundary.key) == 1 else "", inside),
                 "textposition": "top center",
                 "textfont": {"size": 14, "color": colour("text", theme)}, "hoverinfo": "skip",
                 "showlegend": False, "name": boundary.key,
@@ -220,25 +270,25 @@ def _borders(rate: Rate, found: RegimeMap, point: Mapping[str, float], theme: Th
     return lines
 
 
-def _once(text: str, shown: Array) -> list[str]:
+def _once(text: str, heights: Array) -> list[str]:
     """The letter of a boundary in the middle of what is seen of it."""
-    seen = np.flatnonzero(np.isfinite(shown))
-    middle = seen[len(seen) // 2]
-    return [text if k == middle else "" for k in range(len(shown))]
+    visible = np.flatnonzero(np.isfinite(heights))
+    middle = visible[len(visible) // 2]
+    return [text if k == middle else "" for k in range(len(heights))]
 
 
-def _names(found: RegimeMap, names: list[str], theme: Theme) -> list[Spec]:
+def _names(regions: RegimeMap, names: list[str], theme: Theme) -> list[Spec]:
     """The name of every regime in the middle of its region, if the region is large enough."""
     notes = []
     for k, name in enumerate(names):
-        rows, columns = np.nonzero(found.regimes == k)
-        if len(rows) < 0.02 * found.regimes.size:
+        rows, columns = np.nonzero(regions.regimes == k)
+        if len(rows) < 0.02 * regions.regimes.size:
             continue
         row = int(np.median(rows))
         inside = columns[rows == row]
         column = int(np.median(inside)) if len(inside) else int(np.median(columns))
-        notes.append({"x": math.log10(found.x[column]), "y": math.log10(found.y[row]),
-                      "text": _broken(name, len(inside) / found.regimes.shape[1]),
+        notes.append({"x": math.log10(regions.x[column]), "y": math.log10(regions.y[row]),
+                      "text": _broken(name, len(inside) / regions.regimes.shape[1]),
                       "showarrow": False, "font": {"size": 14, "color": colour("text", theme)}})
     return notes
 

@@ -10,18 +10,22 @@ from engine.types import Array
 from engine.views.release_preview import ReleasePreview
 
 
-def chart(found: ReleasePreview, across: str, up: str, theme: Theme) -> Chart:
+def chart(preview: ReleasePreview, across: str, up: str, theme: Theme) -> Chart:
     """Released functions over their bands, and the true ones dashed.
 
     Parameters
     ----------
+    preview : ReleasePreview
+        Of one method at one budget.
     across, up : str
         What stands along the axes, with units.
+    theme : {"light", "dark"}
+        Of the page.
     """
     shade, quiet = colour("gradient", theme), colour("quiet", theme)
-    x, data = plain(found.places, 6), []
+    x, data = plain(preview.places, 6), []
     table: dict[str, list[float]] = {across: x}
-    for k, curve in enumerate(found.curves):
+    for k, curve in enumerate(preview.curves):
         dash, name = traces.DASHES[k % len(traces.DASHES)], curve.name
         if curve.low is not None and curve.high is not None:
             data += [_edge(x, curve.low), {**_edge(x, curve.high), "fill": "tonexty",
@@ -36,7 +40,7 @@ def chart(found: ReleasePreview, across: str, up: str, theme: Theme) -> Chart:
         table[f"{name}, twin’s truth"] = plain(curve.truth, 6)
     spec = {"data": data, "layout": layout(theme, legend=True, xaxis=axis(theme, across),
                                            yaxis=axis(theme, up, grid=True))}
-    return Chart(spec, _alt(found), table)
+    return Chart(spec, _alt(preview), table)
 
 
 def _edge(x: list[float], y: Array) -> Spec:
@@ -44,8 +48,8 @@ def _edge(x: list[float], y: Array) -> Spec:
             "hoverinfo": "skip", "showlegend": False}
 
 
-def _alt(found: ReleasePreview) -> str:
-    first = found.curves[0]
+def _alt(preview: ReleasePreview) -> str:
+    first = preview.curves[0]
     return (f"Simulated release: {first.name} from {number(float(first.released.min()))} to "
             f"{number(float(first.released.max()))}; the twin’s truth from "
             f"{number(float(first.truth.min()))} to {number(float(first.truth.max()))}.")

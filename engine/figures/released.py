@@ -13,19 +13,27 @@ from engine.types import Array
 _DASHES = ("solid", "8px,4px", "2px,3px", "10px,3px,2px,3px")
 
 
-def chart(one: Published, theme: Theme) -> Chart:
-    """Lines over their bands, dashed at the ends; of a released number no line but its table."""
+def chart(release: Published, theme: Theme) -> Chart:
+    """Lines over their bands, dashed at the ends; of a released number no line but its table.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+    theme : {"light", "dark"}
+        Of the page.
+    """
     shade = colour("gradient", theme)
     data: list[Spec] = []
-    for pair in one.ranges.values():
-        data += _band(one.x, pair, shade)
-    x, columns = plain(one.x, 6), {name: plain(y, 6) for name, y in one.columns.items()}
+    for pair in release.ranges.values():
+        data += _band(release.x, pair, shade)
+    x, columns = plain(release.x, 6), {name: plain(y, 6) for name, y in release.columns.items()}
     data += [traces.line(name, x, y, shade, 2.6, _DASHES[k % len(_DASHES)])
              for k, (name, y) in enumerate(columns.items())]
     spec = {"data": data, "layout": layout(
-        theme, legend=len(columns) > 1, xaxis=axis(theme, one.axis),
-        yaxis=axis(theme, one.value, grid=True))}
-    return Chart(spec, alt(one), {one.axis or "number": x, **columns})
+        theme, legend=len(columns) > 1, xaxis=axis(theme, release.axis),
+        yaxis=axis(theme, release.value, grid=True))}
+    return Chart(spec, alt(release), {release.axis or "number": x, **columns})
 
 
 def _band(x: Array, pair: tuple[Array, Array], shade: str) -> list[Spec]:

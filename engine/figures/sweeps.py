@@ -24,6 +24,17 @@ def along_axis(view: SweepView, labels: Mapping[str, str], unit: str, theme: The
 
     Hollow points are those at which the method would publish nothing. Log axes where all values
     are above zero.
+
+    Parameters
+    ----------
+    view : SweepView
+        A line for each value of the other axis.
+    labels : mapping of str to str
+        What the axes are called, by their keys.
+    unit : str
+        Of the values; may be empty.
+    theme : {"light", "dark"}
+        Of the page.
     """
     data: list[Spec] = []
     for k, line in enumerate(view.lines):
@@ -85,7 +96,7 @@ def _axis_of_y(view: SweepView, title: str, theme: Theme) -> Spec:
     heights = np.concatenate([
         [point.mean + _bar(point) for point in points],
         [max(point.mean - _bar(point), point.mean / 3) for point in points],
-        *(one[np.isfinite(one)] for one in theory)])
+        *(rate[np.isfinite(rate)] for rate in theory)])
     return log_axis(theme, title, float(heights.min()), float(heights.max()), grid=True, room=0.06)
 
 

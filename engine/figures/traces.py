@@ -19,44 +19,131 @@ UNPROTECTED = "6px,4px"  # the dash of all that has no protection
 
 
 def plain(values: Array | Sequence[float], digits: int = 5) -> list[Any]:
-    """Numbers with so many significant digits; None leaves a gap where there is none."""
+    """Numbers with so many significant digits; None leaves a gap where there is none.
+
+    Parameters
+    ----------
+    values : (n,)
+        NaN and infinity are none.
+    digits : int
+        Significant ones.
+
+    Examples
+    --------
+    >>> plain([1.23456789, float("nan")], 3)
+    [1.23, None]
+    """
     return [float(f"{v:.{digits}g}") if math.isfinite(v) else None
             for v in np.asarray(values, dtype=float).tolist()]  # Python floats format quicker
 
 
 def line(name: str, x: Sequence[Any], y: Sequence[Any], shade: str, width: float = 2.0,
          dash: str = "solid", **more: Any) -> Spec:
+    """A line.
+
+    Parameters
+    ----------
+    name : str
+        In the legend.
+    x, y : sequence
+        None in `y` leaves a gap.
+    shade, dash : str
+        Its colour and its dash, as plotly has them.
+    width : float
+        In pixels.
+    **more : object
+        Further entries of the trace, such as hoverinfo="skip".
+    """
     return {"type": "scatter", "mode": "lines", "x": list(x), "y": list(y), "name": name,
             "line": {"color": shade, "width": width, "dash": dash}, **more}
 
 
 def points(name: str, x: Sequence[Any], y: Sequence[Any], marker: Spec, **more: Any) -> Spec:
+    """Points without a line.
+
+    Parameters
+    ----------
+    name : str
+        In the legend.
+    x, y : sequence
+        Of one length.
+    marker : dict
+        As plotly has it.
+    **more : object
+        Further entries of the trace.
+    """
     return {"type": "scatter", "mode": "markers", "x": list(x), "y": list(y), "name": name,
             "marker": marker, **more}
 
 
 def line_with_points(name: str, x: Sequence[Any], y: Sequence[Any], shade: str, width: float,
                      dash: str, marker: Spec, **more: Any) -> Spec:
+    """A line with a marker at each of its points; see `line` and `points`.
+
+    Parameters
+    ----------
+    name, x, y, shade, width, dash
+        As for `line`.
+    marker : dict
+        As plotly has it.
+    **more : object
+        Further entries of the trace.
+    """
     return {**line(name, x, y, shade, width, dash), "mode": "lines+markers", "marker": marker,
             **more}
 
 
 def filled(name: str, x: list[Any], low: list[Any], high: list[Any], shade: str, **more: Any
            ) -> Spec:
-    """A range over x, without an edge."""
+    """A range over x, without an edge.
+
+    Parameters
+    ----------
+    name : str
+        In the legend.
+    x, low, high : list
+        Of one length.
+    shade : str
+        The colour, drawn with little opacity.
+    **more : object
+        Further entries of the trace.
+    """
     return {"type": "scatter", "mode": "lines", "x": x + x[::-1], "y": high + low[::-1],
             "name": name, "fill": "toself", "fillcolor": translucent(shade, 0.2),
             "line": {"width": 0}, **more}
 
 
 def off_by(up: list[Any], down: list[Any], shade: str, thickness: float, width: float) -> Spec:
-    """Bars of error that reach so far up, or right, and so far down, or left."""
+    """Bars of error that reach so far up, or right, and so far down, or left.
+
+    Parameters
+    ----------
+    up, down : list
+        Lengths for each point, not negative.
+    shade : str
+        The colour.
+    thickness, width : float
+        Of the bar and of its ends, in pixels.
+    """
     return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "color": shade,
             "thickness": thickness, "width": width}
 
 
 def joined(x: Sequence[Any], curves: Iterable[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
-    """Curves over the same x as one broken line, which is drawn much faster than many."""
+    """Curves over the same x as one broken line, which is drawn much faster than many.
+
+    Parameters
+    ----------
+    x : sequence
+        Shared by all.
+    curves : iterable of sequences
+        Each as long as `x`.
+
+    Examples
+    --------
+    >>> joined([1, 2], [[3, 4], [5, 6]])
+    ([1, 2, None, 1, 2, None], [3, 4, None, 5, 6, None])
+    """
     xs: list[Any] = []
     ys: list[Any] = []
     for curve in curves:
@@ -66,19 +153,45 @@ def joined(x: Sequence[Any], curves: Iterable[Sequence[Any]]) -> tuple[list[Any]
 
 
 def diamond(x: float, y: float, theme: Theme, **more: Any) -> Spec:
-    """The mark of what is chosen now."""
+    """The mark of what is chosen now.
+
+    Parameters
+    ----------
+    x, y : float
+        Where it is.
+    theme : {"light", "dark"}
+        Of the page.
+    **more : object
+        Further entries of the trace.
+    """
     marker = {"symbol": "diamond", "size": 15, "color": colour("page", theme),
               "line": {"color": colour("text", theme), "width": 2.4}}
     return points("You are here", [x], [y], marker, hoverinfo="skip", showlegend=False, **more)
 
 
 def upright(x: float, low: float, high: float, theme: Theme) -> Spec:
-    """A dotted line across the chart at what is chosen now."""
+    """A dotted line across the chart at what is chosen now.
+
+    Parameters
+    ----------
+    x, low, high : float
+        Where it is, and its ends.
+    theme : {"light", "dark"}
+        Of the page.
+    """
     return line("You are here", [x, x], [low, high], colour("raw", theme), 1.6, "dot",
                 hoverinfo="skip")
 
 
 def zero(facts: PublicFacts, theme: Theme) -> Spec:
-    """The average without protection, where differences from it are drawn."""
+    """The average without protection, where differences from it are drawn.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Limits of time.
+    theme : {"light", "dark"}
+        Of the page.
+    """
     return line("Without protection", [facts.time_low, facts.time_high], [0, 0],
                 colour("without", theme), 2.2, UNPROTECTED, hoverinfo="skip", showlegend=False)

@@ -17,33 +17,73 @@ from engine.types import PublicFacts
 
 
 def odds_short(odds: Odds) -> str:
-    """For the strip: "at most 56 in 100", and for how many records if for several."""
+    """For the strip: "at most 56 in 100", and for how many records if for several.
+
+    Parameters
+    ----------
+    odds : Odds
+        From `engine.privacy.risk`; of one protected unit, or of several of one person.
+    """
     return _bare(odds.right) + (f" ({odds.group} together)" if odds.group > 1 else "")
 
 
-def odds_main(odds: Odds, person: str, held: str = "curve") -> str:
+def odds_main(odds: Odds, person: str, unit: str = "curve") -> str:
+    """What an attacker who knows all but one record gets right, in one sentence.
+
+    Parameters
+    ----------
+    odds : Odds
+        From `engine.privacy.risk`; of one protected unit, or of several of one person.
+    person : str
+        The noun for one person, such as "child".
+    unit : str
+        The noun for one protected unit, such as "curve" or "record".
+
+    Returns
+    -------
+    str
+        Markdown, with the chance rounded up and in bold.
+    """
     if odds.right <= 0.5:
         return ("Nothing would be published, so an attacker learns nothing: **50 right guesses in "
                 "100**, as with a coin toss.")
     almost = ", almost a coin toss." if odds.right <= 0.51 else ". A coin toss gets 50."
     if odds.group > 1:
-        return (f"An attacker who knows every other {of(person)} {held}s, and has narrowed all "
+        return (f"An attacker who knows every other {of(person)} {unit}s, and has narrowed all "
                 f"{odds.group} of this {person} down to two possibilities, picks the right one "
                 f"**{in_hundred(odds.right)}**{almost}")
-    return (f"An attacker who knows every other {of(person)} {held}, and has narrowed this "
+    return (f"An attacker who knows every other {of(person)} {unit}, and has narrowed this "
             f"{of(person)} down to two, picks the right one **{in_hundred(odds.right)}**{almost}")
 
 
-def group(one: Odds, several: Odds, person: str, held: str = "curve") -> str:
-    """What several protected units of one person cost together, beside one of them."""
-    return (f"Protected is **one {held}**, with {proved_chip(one.budget)}. {capital(a(person))} "
-            f"with **{several.group} {held}s** has **{proved_chip(several.budget)}**: where a "
-            f"guess about one {held} is right {_bare(one.right)}, one about all of them together "
-            f"is right {_bare(several.right)}.")
+def group(single: Odds, several: Odds, person: str, unit: str = "curve") -> str:
+    """What several protected units of one person cost together, beside one of them.
+
+    Parameters
+    ----------
+    single, several : Odds
+        Of one protected unit, and of `several.group` of them at the same noise.
+    person, unit : str
+        Nouns for one person and for one protected unit.
+    """
+    return (f"Protected is **one {unit}**, with {proved_chip(single.budget)}. {capital(a(person))} "
+            f"with **{several.group} {unit}s** has **{proved_chip(several.budget)}**: where a "
+            f"guess about one {unit} is right {_bare(single.right)}, one about all of them "
+            f"together is right {_bare(several.right)}.")
 
 
 def sampled(full: Odds, drawn: Odds, share: float, person: str) -> str:
-    """What a secret sample is worth, and against whom."""
+    """What a secret sample is worth, and against whom.
+
+    Parameters
+    ----------
+    full, drawn : Odds
+        Of an attacker who knows who was drawn, and of one who does not.
+    share : float
+        Sampling fraction in (0, 1], rounded up to a tenth of a percent.
+    person : str
+        The noun for one person.
+    """
     return (f"Drawn were {percent_of(share)} of the larger group. About {a(person)} of that group, "
             "an attacker who does not know who was drawn guesses right "
             f"**{in_hundred(drawn.right)}** instead of {_bare(full.right)}: against them "
@@ -56,28 +96,57 @@ DECLARATION = ("I declare: they were drawn at random without replacement, nobody
                "and all who were drawn take part")
 
 
-def with_and_without(odds: Odds, person: str, held: str = "curve") -> str:
-    """A guess with this person's record in the data and with another in its place."""
+def with_and_without(odds: Odds, person: str, unit: str = "curve") -> str:
+    """A guess with this person's record in the data and with another in its place.
+
+    Parameters
+    ----------
+    odds : Odds
+        `first_guess` is the attacker's belief in one of the two possibilities before the release.
+    person, unit : str
+        Nouns for one person and for one protected unit.
+    """
     best = max(odds.first_guess, 1 - odds.first_guess)
-    what = held if odds.group == 1 else f"{odds.group} {held}s"
-    return (f"**With** this {of(person)} {what} in the data, an attacker’s best guess which of the "
-            f"two it is, starting from {100 * odds.first_guess:.0f} in 100, is right "
+    records = unit if odds.group == 1 else f"{odds.group} {unit}s"
+    return (f"**With** this {of(person)} {records} in the data, an attacker’s best guess which of "
+            f"the two it is, starting from {100 * odds.first_guess:.0f} in 100, is right "
             f"**{_bare(odds.guessed)}**. **With another {of(person)} in its place** it is right "
             f"{100 * best:.0f} in 100.")
 
 
 def odds_key(odds: Odds) -> str:
+    """The key to a picture of a hundred guesses: right by chance, right by the release, wrong.
+
+    Parameters
+    ----------
+    odds : Odds
+        Of the pictured release; its chance of a right guess is rounded up to whole guesses.
+    """
     more = math.ceil(round(100 * odds.right, 6)) - 50
     gained = [f"■ at most {more} more"] if more > 0 else []
     return " · ".join(["● right by chance", *gained, "○ wrong"])
 
 
 def odds_careful(odds: Odds) -> str:
+    """The power of a test at the level of 5 %, as a sentence.
+
+    Parameters
+    ----------
+    odds : Odds
+        `detected` is the chance to catch the right curve at 5 false alarms in 100.
+    """
     return (f"If they accept 5 false alarms in 100, they catch the right curve "
             f"**{in_hundred(odds.detected)}** (5 = no information).")
 
 
 def odds_rare(odds: Odds) -> str:
+    """The power of a test at the level of 1 %, as a sentence.
+
+    Parameters
+    ----------
+    odds : Odds
+        `rarely` is the chance to catch the right curve at 1 false alarm in 100.
+    """
     return (f"With 1 false alarm in 100 they catch it {in_hundred(odds.rarely)} (1 = no "
             "information).")
 
@@ -92,6 +161,18 @@ _FOUND = {"gaussian": "This is worked out from the noise this method really adds
 
 
 def odds_why(odds: Odds) -> str:
+    """Whether the chances come from the noise that is really added or from ε alone.
+
+    Parameters
+    ----------
+    odds : Odds
+        Its trade-off curve says which argument was used; without one, ε alone was.
+
+    Returns
+    -------
+    str
+        Markdown, with what the worst method of the same ε would allow.
+    """
     if not odds.from_noise or odds.curve is None:
         return ("This is what ε alone allows, whatever the noise: the worst method of this ε. No "
                 "more is known of this noise.")
@@ -106,16 +187,41 @@ TRADE_OFF_KEY = ("Line: at most what this noise allows. Dotted: what (ε, δ) al
 
 
 def odds_flagged(odds: Odds, people: str) -> str:
+    """How many of those whom an attacker accuses were rightly accused.
+
+    Parameters
+    ----------
+    odds : Odds
+        `flagged_right` is the chance that an accusation is right, given `first_guess` before it.
+    people : str
+        The noun for several persons.
+    """
     return (f"Of the {people} such an attacker flags, **{_bare(odds.flagged_right)}** are right; "
             f"without the release, {100 * odds.first_guess:.0f} in 100.")
 
 
 def not_covered(facts: PublicFacts) -> str:
+    """What differential privacy does not hide.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Of the data: the nouns for one person and for several.
+    """
     return (f"**Not covered:** that {a(facts.person)} is in the data, how many there are, and "
             f"anything that is true of {facts.people} in general.")
 
 
 def weak(odds: Odds, person: str) -> str:
+    """A warning beside a budget that protects little.
+
+    Parameters
+    ----------
+    odds : Odds
+        Of the release; ε is rounded up to three digits.
+    person : str
+        The noun for one person.
+    """
     epsilon = f"{digits_up(odds.budget.epsilon, 3):g}"
     return (f"**ε = {epsilon} is weak protection for one {person}.** An attacker is "
             f"right {in_hundred(odds.right)} with this method, and {in_hundred(odds.right_cap)} "
@@ -123,7 +229,18 @@ def weak(odds: Odds, person: str) -> str:
 
 
 def two_kinds(deltas: Mapping[str, float]) -> str:
-    """Where promises with δ = 0 and with a δ stand side by side under the same ε; else empty."""
+    """Where promises with δ = 0 and with a δ stand side by side under the same ε; else empty.
+
+    Parameters
+    ----------
+    deltas : mapping of str to float
+        δ by the name of the method.
+
+    Returns
+    -------
+    str
+        Markdown, or empty where all promises are of one kind.
+    """
     never = [name for name, delta in deltas.items() if delta == 0]
     may = {name: delta for name, delta in deltas.items() if delta > 0}
     if not never or not may:
@@ -138,6 +255,18 @@ def _bare(chance: float) -> str:
 
 
 def delta_explained(delta: float) -> str:
+    """What δ allows.
+
+    Parameters
+    ----------
+    delta : float
+        In [0, 1).
+
+    Examples
+    --------
+    >>> delta_explained(0.0)
+    'With δ = 0 the limit set by ε never fails.'
+    """
     if delta == 0:
         return "With δ = 0 the limit set by ε never fails."
     return (f"With a chance of at most δ the limit set by ε may fail. δ = {small(delta)} is "
@@ -145,7 +274,13 @@ def delta_explained(delta: float) -> str:
 
 
 def delta_stated(stated: Delta) -> str:
-    """δ, where it is from, and what is to be said of its size."""
+    """δ, where it is from, and what is to be said of its size.
+
+    Parameters
+    ----------
+    stated : Delta
+        From `engine.privacy.failure`: δ, the number of people, and whether somebody chose it.
+    """
     if stated.value == 0:
         return delta_explained(0.0)
     whence = ("was chosen" if stated.is_chosen else
@@ -156,7 +291,13 @@ def delta_stated(stated: Delta) -> str:
 
 
 def delta_concern(stated: Delta) -> str:
-    """Why δ is marked: above a hundred-thousandth, or above a tenth of 1/n; else empty."""
+    """Why δ is marked: above a hundred-thousandth, or above a tenth of 1/n; else empty.
+
+    Parameters
+    ----------
+    stated : Delta
+        From `engine.privacy.failure`.
+    """
     if stated.is_near_one_in_n:
         return (f"**δ is large:** above a tenth of 1/n = {small(1 / stated.n_people)}. A method "
                 "that publishes one whole record with chance δ n would still pass.")
@@ -166,6 +307,12 @@ def delta_concern(stated: Delta) -> str:
 
 
 def delta_tag(stated: Delta) -> str:
-    """For the strip, where δ is marked."""
+    """For the strip, where δ is marked; else empty.
+
+    Parameters
+    ----------
+    stated : Delta
+        From `engine.privacy.failure`.
+    """
     limit = ("a tenth of 1/n" if stated.is_near_one_in_n else small(LARGEST_COMMON))
     return f"δ above {limit}" if stated.is_large else ""

@@ -10,12 +10,31 @@ from engine.types import PublicFacts
 
 
 def parts(facts: PublicFacts) -> tuple[str, str, str]:
-    """Names of the three parts of an error, in the order of `Study.shares`."""
+    """Names of the three parts of an error, in the order of `Study.shares`.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Of the data on screen.
+    """
     return ("privacy noise", "chance in who took part", "smoothing and clipping")
 
 
 def what_limits(facts: PublicFacts, shares: Sequence[float]) -> str:
-    """The largest part of the squared error, or the two that share it."""
+    """The largest part of the squared error, or the two that share it.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Of the data on screen.
+    shares : sequence of three floats
+        Shares of the squared error, adding up to one, in the order of `parts`.
+
+    Returns
+    -------
+    str
+        Markdown; two parts are named where they are within ten percentage points.
+    """
     named = sorted(zip(shares, parts(facts), strict=True), reverse=True)
     (first, name), (second, other) = named[0], named[1]
     if first - second <= 0.1:
@@ -26,21 +45,49 @@ def what_limits(facts: PublicFacts, shares: Sequence[float]) -> str:
 
 
 def shares_key(facts: PublicFacts, shares: Sequence[float]) -> str:
+    """The key to a bar of shares; what is below half a percent is left out.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Of the data on screen.
+    shares : sequence of three floats
+        Shares of the squared error, in the order of `parts`.
+    """
     marks = ("■", "▨", "▩")
     return " · ".join(f"{mark} {name} {percent(share)}" for mark, name, share in
                       zip(marks, parts(facts), shares, strict=True) if share >= 0.005)
 
 
-def steps_done(facts: PublicFacts, kept: int, moves: Sequence[float]) -> str:
-    """How far each step moves the curve."""
+def steps_done(facts: PublicFacts, n_coefficients: int, moves: Sequence[float]) -> str:
+    """How far each step moves the curve.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Its unit of values is that of `moves`.
+    n_coefficients : int
+        Basis functions that were not cut off.
+    moves : sequence of three floats
+        Root mean squared distance between the averages before and after cutting off coefficients,
+        after clipping and smoothing, and after noise.
+    """
     fewer, clipped, noise = (with_unit(text, escape(facts.value_unit)) for text in together(moves))
-    first = (f"Keeping {kept} coefficients moves the average by **{fewer}**"
-             if moves[0] > 1e-6 * max(moves) else f"All {kept} coefficients are kept")
+    first = (f"Keeping {n_coefficients} coefficients moves the average by **{fewer}**"
+             if moves[0] > 1e-6 * max(moves) else f"All {n_coefficients} coefficients are kept")
     return f"{first}; clipping and smoothing move it by **{clipped}**; noise by **{noise}**."
 
 
 def parts_left(facts: PublicFacts, error: float, whole: float) -> str:
-    """What is left of the error with some parts of it alone."""
+    """What is left of the error with some parts of it alone.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Its unit of values is that of both errors.
+    error, whole : float
+        Root mean squared error with the parts that are switched on, and with all of them.
+    """
     here, of = (with_unit(number(value), escape(facts.value_unit)) for value in (error, whole))
     if error == whole:
         return f"With all parts the error is **{of}**."
@@ -48,6 +95,13 @@ def parts_left(facts: PublicFacts, error: float, whole: float) -> str:
 
 
 def parts_key(has_sampling: bool) -> str:
+    """The key to lines of single releases.
+
+    Parameters
+    ----------
+    has_sampling : bool
+        Whether each release is of fresh curves, so that chance in who took part can be seen.
+    """
     if has_sampling:
         return "Each line: the error of one release of fresh curves, from the true average."
     return ("Each line: one release less the average without protection. Chance in who took part "
@@ -55,6 +109,20 @@ def parts_key(has_sampling: bool) -> str:
 
 
 def if_doubled(facts: PublicFacts, changes: dict[str, float]) -> list[str]:
-    """One line for each size that could be doubled."""
+    """One line for each size that could be doubled.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The nouns for one person and for several.
+    changes : dict of str to float
+        Relative change of the error when "people", "readings" or "epsilon" is doubled; −0.3 is
+        30 % less.
+
+    Returns
+    -------
+    list of str
+        Markdown, in the order of `changes`.
+    """
     names = {"people": facts.people, "readings": f"readings per {facts.person}", "epsilon": "ε"}
-    return [f"{names[what]}: error **{change(relative)}**" for what, relative in changes.items()]
+    return [f"{names[size]}: error **{change(relative)}**" for size, relative in changes.items()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from engine.types import PublicFacts
 
@@ -10,34 +11,106 @@ _NAMES_OF_PEOPLE = ("Bernstein", "Gauss", "Laplace")
 
 
 def a(noun: str) -> str:
-    """A child, an athlete, a user."""
+    """A noun with its indefinite article.
+
+    Parameters
+    ----------
+    noun : str
+        Read as English: a vowel that sounds like a consonant gets "a".
+
+    Examples
+    --------
+    >>> a("child"), a("athlete"), a("user")
+    ('a child', 'an athlete', 'a user')
+    """
     vowel = re.match(r"(?!uni|use|eu|one)[aeiou]", noun, re.IGNORECASE)
     return f"{'an' if vowel else 'a'} {noun}"
 
 
 def of(noun: str) -> str:
-    """The possessive: child’s, children’s, persons’."""
+    """The possessive of a noun.
+
+    Parameters
+    ----------
+    noun : str
+        Singular or plural.
+
+    Examples
+    --------
+    >>> of("child"), of("children"), of("persons")
+    ('child’s', 'children’s', 'persons’')
+    """
     return f"{noun}’" if noun.endswith("s") else f"{noun}’s"
 
 
 def capital(text: str) -> str:
-    """The first letter large, the rest as it is."""
+    """The first letter large, the rest as it is.
+
+    Parameters
+    ----------
+    text : str
+        Words that shall begin a sentence.
+    """
     return text[:1].upper() + text[1:]
 
 
 def uncapital(text: str) -> str:
-    """The first letter small, as inside a sentence; abbreviations and people keep theirs."""
+    """The first letter small, as inside a sentence; abbreviations and people keep theirs.
+
+    Parameters
+    ----------
+    text : str
+        A label that shall stand inside a sentence.
+
+    Examples
+    --------
+    >>> uncapital("Adaptive mean"), uncapital("ICLP noise"), uncapital("Laplace noise")
+    ('adaptive mean', 'ICLP noise', 'Laplace noise')
+    """
     keeps = text[1:2].isupper() or text.startswith(_NAMES_OF_PEOPLE)
     return text if keeps else text[:1].lower() + text[1:]
 
 
+def conjunction(words: Sequence[str]) -> str:
+    """Words or numbers one after the other, with “and” before the last.
+
+    Parameters
+    ----------
+    words : sequence of str
+        At least one.
+
+    Examples
+    --------
+    >>> conjunction(["0.5", "1", "2"]), conjunction(["1"])
+    ('0.5, 1 and 2', '1')
+    """
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
 def escape(words: str) -> str:
-    """Words of a data source without markup: two “$” would become a formula."""
+    """Words of a data source without markup: two “$” would become a formula.
+
+    Parameters
+    ----------
+    words : str
+        A name, noun or unit that a source or a person states.
+
+    Returns
+    -------
+    str
+        The same words with a backslash before what Markdown would read.
+    """
     return re.sub(r"([\\`*_\[\]<>$~:])", r"\\\1", words)
 
 
 def span(facts: PublicFacts) -> str:
-    """Where the curve was watched: "ages 2 to 18"."""
+    """Where the curve was watched: "ages 2 to 18".
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Name and limits of time.
+    """
     name = facts.time_name.lower()
     plural = name if name.endswith("s") or " " in name else f"{name}s"
     return f"{plural} {facts.time_low:g} to {facts.time_high:g}"

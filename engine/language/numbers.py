@@ -14,7 +14,20 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def number(value: float, digits: int = 3) -> str:
-    """At most three significant digits, a real minus, thin spaces from a thousand on."""
+    """At most three significant digits, a real minus, thin spaces from a thousand on.
+
+    Parameters
+    ----------
+    value : float
+        In any unit; what is not finite is written as "unlimited".
+    digits : int
+        Significant digits.
+
+    Examples
+    --------
+    >>> number(1.5324), number(-0.04), number(9.996)
+    ('1.53', '−0.04', '10.0')
+    """
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else "unlimited"
     value = float(f"{value:.{digits}g}")  # 9.996 is 10.0 and 12 345 is 12 300
@@ -24,14 +37,36 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def together(values: Sequence[float]) -> list[str]:
-    """Numbers of one unit in one sentence: all with the decimals of the largest."""
+    """Numbers of one unit in one sentence: all with the decimals of the largest.
+
+    Parameters
+    ----------
+    values : sequence of float
+        All in one unit.
+
+    Examples
+    --------
+    >>> together([1.234, 0.05])
+    ['1.23', '0.05']
+    """
     largest = max((abs(v) for v in values), default=0.0)
     decimals = 0 if largest <= 0 else min(max(0, 2 - math.floor(math.log10(largest))), 4)
     return [_signs(f"{v:,.{decimals}f}") for v in values]
 
 
 def small(value: float) -> str:
-    """δ and its like: 2.5×10⁻⁵ instead of 2.5e-05."""
+    """δ and its like: 2.5×10⁻⁵ instead of 2.5e-05.
+
+    Parameters
+    ----------
+    value : float
+        Not negative.
+
+    Examples
+    --------
+    >>> small(2.5e-5), small(0.01)
+    ('2.5×10⁻⁵', '0.01')
+    """
     if value >= 0.001 or value == 0:
         return f"{value:.3g}"
     digits, exponent = f"{value:.1e}".split("e")
@@ -41,8 +76,24 @@ def small(value: float) -> str:
 def error(value: float, unit: str, within: float = math.nan) -> str:
     """An error as it is written everywhere, with its 95 % value: "1.53 cm (95 %: 2.41)".
 
-    `value` is a root mean squared distance and `within` the distance that 95 % of releases stay
-    within, which is left out where it is unknown. Empty where nothing would be published.
+    Parameters
+    ----------
+    value : float
+        A root mean squared distance, in `unit`.
+    unit : str
+        Empty for numbers without one.
+    within : float
+        The distance that 95 % of releases stay within, in `unit`; left out where it is not finite.
+
+    Returns
+    -------
+    str
+        Empty where nothing would be published, that is where `value` is not finite.
+
+    Examples
+    --------
+    >>> error(1.5324, "cm", 2.41)
+    '1.53 cm (95 %: 2.41)'
     """
     if not math.isfinite(value):
         return ""
@@ -51,54 +102,146 @@ def error(value: float, unit: str, within: float = math.nan) -> str:
 
 
 def power_of_two(exponent: int) -> str:
-    """2⁻²⁰."""
+    """A power of two with its exponent raised.
+
+    Parameters
+    ----------
+    exponent : int
+        Of any sign.
+
+    Examples
+    --------
+    >>> power_of_two(-20)
+    '2⁻²⁰'
+    """
     return f"2{str(exponent).translate(_SUPERSCRIPTS)}"
 
 
 def times(ratio: float) -> str:
-    """How many times: two digits, or "more than 100"."""
+    """How many times: two digits, or "more than 100".
+
+    Parameters
+    ----------
+    ratio : float
+        Positive.
+
+    Examples
+    --------
+    >>> times(2.34), times(250)
+    ('2.3 times', 'more than 100 times')
+    """
     if ratio >= 100:
         return "more than 100 times"
     return f"{ratio:.1f} times" if ratio < 9.95 else f"{ratio:.0f} times"
 
 
 def change(relative: float) -> str:
-    """A relative change in whole percent, on one line; "no change" under one percent."""
+    r"""A relative change in whole percent, on one line; "no change" under one percent.
+
+    Parameters
+    ----------
+    relative : float
+        The new value divided by the old one, less one.
+
+    Examples
+    --------
+    >>> change(0.004), change(-0.3).replace("\N{NO-BREAK SPACE}", " ")
+    ('no change', '−30 %')
+    """
     if abs(relative) < 0.01:
         return "no change"
     return f"{'+' if relative > 0 else '−'}{percent(abs(relative))}".replace(" ", _UNBROKEN)
 
 
 def percent(share: float) -> str:
+    """A share in whole percent, rounded to the nearest.
+
+    Parameters
+    ----------
+    share : float
+        From 0 to 1.
+    """
     return f"{100 * share:.0f} %"
 
 
 def percent_of(share: float) -> str:
-    """A share, rounded up."""
+    """A share, rounded up.
+
+    Parameters
+    ----------
+    share : float
+        Above 0, at most 1.
+
+    Returns
+    -------
+    str
+        In tenths of a percent, or as "1 in 40 000" below a thousandth.
+
+    Examples
+    --------
+    >>> percent_of(0.1234)
+    '12.4 %'
+    """
     if share < 0.001:
         return one_in(share)
     return f"{math.ceil(share * 1000 - 1e-9) / 10:g} %"
 
 
 def in_hundred(chance: float) -> str:
-    """An upper bound on a chance, rounded up: "at most 56 times in 100"."""
+    """An upper bound on a chance, rounded up: "at most 56 times in 100".
+
+    Parameters
+    ----------
+    chance : float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> in_hundred(0.553)
+    'at most 56 times in 100'
+    """
     if chance > 0.99:
         return "more than 99 times in 100"
     return f"at most {math.ceil(round(100 * chance, 6))} times in 100"
 
 
 def one_in(value: float) -> str:
-    """A small chance as "1 in 40 000"."""
+    """A small chance as "1 in 40 000".
+
+    Parameters
+    ----------
+    value : float
+        Above 0, at most 1.
+    """
     return f"1 in {whole(1 / value)}"
 
 
 def whole(value: float) -> str:
-    """A whole number, with thin spaces from a thousand on."""
+    """A whole number, with thin spaces from a thousand on.
+
+    Parameters
+    ----------
+    value : float
+        Rounded to the nearest whole number.
+    """
     return _signs(f"{value:,.0f}")
 
 
 def digits_up(value: float, digits: int) -> float:
-    """Rounded up to so many digits."""
+    """Rounded up to so many digits.
+
+    Parameters
+    ----------
+    value : float
+        Positive; what is not finite stays as it is.
+    digits : int
+        Significant digits.
+
+    Examples
+    --------
+    >>> digits_up(0.12345, 3), digits_down(0.12345, 3)
+    (0.124, 0.123)
+    """
     if not math.isfinite(value):
         return value
     step = 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
@@ -106,17 +249,38 @@ def digits_up(value: float, digits: int) -> float:
 
 
 def digits_down(value: float, digits: int) -> float:
-    """Rounded down to so many digits."""
+    """Rounded down to so many digits.
+
+    Parameters
+    ----------
+    value : float
+        Positive and finite.
+    digits : int
+        Significant digits.
+    """
     step = 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
     return float(f"{math.floor(value / step + 1e-9) * step:.10g}")
 
 
 def two_digits_up(value: float) -> float:
-    """Rounded up to two digits: what is said to be enough is enough."""
+    """Rounded up to two digits: what is said to be enough is enough.
+
+    Parameters
+    ----------
+    value : float
+        Positive; what is not finite stays as it is.
+    """
     return digits_up(value, 2)
 
 
 def with_unit(text: str, unit: str) -> str:
+    """A number that is written already, with its unit if it has one.
+
+    Parameters
+    ----------
+    text, unit : str
+        As they shall be read; `unit` may be empty.
+    """
     return f"{text} {unit}" if unit else text
 
 

@@ -21,8 +21,19 @@ def accuracy(facts: PublicFacts, error: float, within: float, baseline: float | 
              is_truth: bool = True) -> str:
     """How close the published average is: its error, the 95 % value, and the error without privacy.
 
-    `is_truth` says that the true average is known; else errors are from the average of the same
-    curves without protection.
+    Parameters
+    ----------
+    facts : PublicFacts
+        Its unit of values is that of all errors.
+    error : float
+        Root mean squared distance over the range of time.
+    within : float
+        The distance that 95 % of releases stay within; left out where it is not finite.
+    baseline : float or None
+        The error without privacy, where it is known.
+    is_truth : bool
+        Whether the true average is known; else errors are from the average of the same curves
+        without protection.
     """
     unit = escape(facts.value_unit)
     x, y = (with_unit(number(value), unit) for value in (error, within))
@@ -37,7 +48,24 @@ def accuracy(facts: PublicFacts, error: float, within: float, baseline: float | 
 
 def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int
             ) -> tuple[str, str]:
-    """Instead of a picture: that nothing useful can be published, and what would change it."""
+    """Instead of a picture: that nothing useful can be published, and what would change it.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Of the data.
+    verdict : Feasibility
+        From sizes and bounds alone.
+    budget : Budget
+        What was asked for.
+    n_curves : int
+        Curves at all sites.
+
+    Returns
+    -------
+    tuple of str
+        A heading, and the sentence below it.
+    """
     return (f"Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.",
             f"The noise would be larger than the curve, so no budget is spent. "
             f"{capital(_what_helps(facts, verdict, budget, n_curves))} a coarse curve is "
@@ -45,13 +73,25 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
 
 
 def coarse(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:
-    """Beside a picture that shows little more than a level and a trend."""
+    """Beside a picture that shows little more than a level and a trend.
+
+    Parameters
+    ----------
+    facts, verdict, budget, n_curves
+        As for `refused`.
+    """
     return ("Coarse: at this ε only the level and the trend can be trusted. "
             f"{capital(_what_helps(facts, verdict, budget, n_curves))} the shape is usable.")
 
 
 def few_in_a_round(fewest: int | None) -> str:
-    """Beside a method whose rounds have fewer than ten curves each; empty elsewhere."""
+    """Beside a method whose rounds have fewer than ten curves each; empty elsewhere.
+
+    Parameters
+    ----------
+    fewest : int or None
+        Curves in the smallest round; None for a method without rounds.
+    """
     if fewest is None or fewest >= _ENOUGH_IN_A_ROUND:
         return ""
     return (f"**A round has only {counted(fewest, 'curve')}.** Noise that hides one of fewer than "
@@ -67,7 +107,17 @@ def _what_helps(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curv
 
 
 def planned(facts: PublicFacts, verdict: Feasibility | None, distance: float) -> str:
-    """What sizes and bounds alone said about this budget; empty where there is no such rule."""
+    """What sizes and bounds alone said about this budget; empty where there is no such rule.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Its unit of values is that of `distance`.
+    verdict : Feasibility or None
+        None where the method has no such verdict.
+    distance : float
+        Root mean squared distance that privacy is expected to add; not finite where unknown.
+    """
     if not math.isfinite(distance):
         return ""
     words = {"coarse": "coarse, level and trend only", "usable": "usable", "good": "good",
@@ -80,7 +130,17 @@ def planned(facts: PublicFacts, verdict: Feasibility | None, distance: float) ->
 
 
 def plausible(facts: PublicFacts, kind: str, waves: int) -> str:
-    """What the band of one release says, and what it does not."""
+    """What the band of one release says, and what it does not.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The name of time.
+    kind : {"simultaneous", "pointwise"}
+        What the band promises.
+    waves : int
+        Frequencies that the estimate keeps.
+    """
     holds = {"simultaneous": "95 in 100 such bands hold all of it but the dashed ends",
              "pointwise": f"at any one {_point(facts)} but the dashed ends, 95 in 100 such bands "
                           "hold it"}[kind]
@@ -95,26 +155,50 @@ def _point(facts: PublicFacts) -> str:
 
 
 def compared(here: float, others: Mapping[str, float]) -> str:
-    """How far other methods err at the same budget."""
+    """How far other methods err at the same budget.
+
+    Parameters
+    ----------
+    here : float
+        The error of the method on screen.
+    others : mapping of str to float
+        Errors of other methods by their labels, in the same unit and at the same budget; those
+        that are not finite are left out.
+    """
     known = [f"{uncapital(label)}{',' * (',' in label)} errs **{_ratio(error / here)}**"
              for label, error in others.items() if math.isfinite(error / here)]
     return f"Beside this method, at the same ε: {'; '.join(known)}." if known else ""
 
 
-def why_method(own: str, errors: Mapping[str, float], facts: PublicFacts) -> str:
-    """Why this method, or which one errs less: simulated errors at the same ε, by name."""
-    known = {name: error for name, error in errors.items() if math.isfinite(error)}
-    best = min(known, key=lambda name: known[name], default=own)
-    others = [name for name in known if name != own]
-    if not others or own not in known:
+def why_method(name: str, errors: Mapping[str, float], facts: PublicFacts) -> str:
+    """Why this method, or which one errs less: simulated errors at the same ε, by name.
+
+    Parameters
+    ----------
+    name : str
+        The method on screen.
+    errors : mapping of str to float
+        Root mean squared errors by method, in the unit of values.
+    facts : PublicFacts
+        Its unit of values is that of `errors`.
+
+    Returns
+    -------
+    str
+        Empty where there is nothing to compare with.
+    """
+    known = {method: error for method, error in errors.items() if math.isfinite(error)}
+    best = min(known, key=lambda method: known[method], default=name)
+    others = [method for method in known if method != name]
+    if not others or name not in known:
         return ""
-    if best == own:
-        best = min(others, key=lambda name: known[name])
-        lead = f"**{own}** errs least of {len(known)} methods here"
+    if best == name:
+        best = min(others, key=lambda method: known[method])
+        lead = f"**{name}** errs least of {len(known)} methods here"
     else:
-        lead = f"**{best}** errs less here than {own}"
+        lead = f"**{best}** errs less here than {name}"
     here, least = (with_unit(number(error), escape(facts.value_unit))
-                   for error in (known[own], known[best]))
+                   for error in (known[name], known[best]))
     return f"{lead}: {here} against {least}, simulated at the same ε."
 
 
@@ -129,7 +213,19 @@ def _ratio(ratio: float) -> str:
 
 
 def useless(facts: PublicFacts, error: float, budget: Budget, n_curves: int) -> str:
-    """For budgets where the noise drowns the curve; empty elsewhere."""
+    """For budgets where the noise drowns the curve; empty elsewhere.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Range and unit of values.
+    error : float
+        Root mean squared error in that unit.
+    budget : Budget
+        What was asked for.
+    n_curves : int
+        Curves at all sites.
+    """
     if error < facts.value_half_width:
         return ""
     n = whole(n_curves)
@@ -141,7 +237,19 @@ def useless(facts: PublicFacts, error: float, budget: Budget, n_curves: int) -> 
 
 def budget_ratio(facts: PublicFacts, epsilon: float, error: float, baseline: float | None,
                  half: float | None, double: float | None) -> str:
-    """Beside the error chart: this budget against none, half and double."""
+    """Beside the error chart: this budget against none, half and double.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Its unit of values is that of all errors.
+    epsilon : float
+        The budget on screen.
+    error : float
+        At that budget.
+    baseline, half, double : float or None
+        Errors without privacy, at half and at double the budget, where known.
+    """
     unit = escape(facts.value_unit)
     if baseline is None:
         text = f"At ε = {epsilon:g} the error is **{with_unit(number(error), unit)}**."
@@ -156,7 +264,15 @@ def budget_ratio(facts: PublicFacts, epsilon: float, error: float, baseline: flo
 
 
 def enough(epsilon: float | None, largest_part: str) -> str:
-    """From which budget on more buys almost nothing, if that is on the slider."""
+    """From which budget on more buys almost nothing, if that is on the slider.
+
+    Parameters
+    ----------
+    epsilon : float or None
+        The smallest budget whose error is nearly the one without privacy.
+    largest_part : str
+        What the rest of the error is made of.
+    """
     if epsilon is None:
         return ""
     return (f"From about **ε = {epsilon:g}** on, more budget buys almost nothing: what is left is "

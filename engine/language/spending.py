@@ -20,7 +20,15 @@ _TUNED = {"truncation": "basis functions kept", "n_iterations": "rounds",
 
 
 def total(proved: Budget, mu: float) -> str:
-    """What all lines of one site's ledger give together."""
+    """What all lines of one site's ledger give together.
+
+    Parameters
+    ----------
+    proved : Budget
+        What is proved of the whole ledger.
+    mu : float
+        Its Gaussian parameter μ; infinite where noise is not all Gaussian.
+    """
     if proved.epsilon <= 1e-9:
         return "Nothing is released, so nothing is spent."
     delta = f" at δ = {small(proved.delta)}" if proved.delta else " with δ = 0"
@@ -29,16 +37,23 @@ def total(proved: Budget, mu: float) -> str:
 
 
 def how_added(sites: Iterable[Sequence[Spend]]) -> str:
-    """How the lines of a site are summed up, and whether some hold with δ = 0 and others do not."""
-    own = next(iter(sites))
-    pure = [spend.what for spend in own if spend.epsilon is not None]
-    if len(pure) == len(own):
-        return "All lines hold with δ = 0: their ε add up." if len(own) > 1 else ""
-    if all(spend.mu is not None for spend in own):
-        return "All noise is Gaussian: squares of μ add up, and ε is exact." if len(own) > 1 else ""
+    """How the lines of a site are summed up, and whether some hold with δ = 0 and others do not.
+
+    Parameters
+    ----------
+    sites : iterable of sequences of Spend
+        Ledgers; those of all sites have the same steps, so the first speaks for all.
+    """
+    ledger = next(iter(sites))
+    pure = [spend.what for spend in ledger if spend.epsilon is not None]
+    if len(pure) == len(ledger):
+        return "All lines hold with δ = 0: their ε add up." if len(ledger) > 1 else ""
+    if all(spend.mu is not None for spend in ledger):
+        return ("All noise is Gaussian: squares of μ add up, and ε is exact." if len(ledger) > 1
+                else "")
     text = ("What attackers can gain from all lines together is bounded by their ρ, which add up, "
             "and turned into ε once.")
-    if all(spend.rho is None for spend in own):
+    if all(spend.rho is None for spend in ledger):
         text = "The laws of what attackers can gain from each line are added, not their ε."
     if pure:
         text += (f" **Pure and approximate DP:** {' and '.join(dict.fromkeys(pure))} holds with "
@@ -47,30 +62,65 @@ def how_added(sites: Iterable[Sequence[Spend]]) -> str:
 
 
 def ledger_of_several(count: int, unit: str, several: Sequence[Budget]) -> str:
-    """The total for a person with several protected units, at the site where it is largest."""
+    """The total for a person with several protected units, at the site where it is largest.
+
+    Parameters
+    ----------
+    count : int
+        Protected units of one person.
+    unit : str
+        The noun for one of them.
+    several : sequence of Budget
+        What such a person is promised at each site.
+    """
     most = max(several, key=lambda budget: budget.epsilon)
     return f"For a person with {count} {unit}s all of it gives **{proved_chip(most)}**."
 
 
-def broken_promise(asked: Budget, given: float) -> str:
-    """For constants that do not give the budget they are printed for."""
-    what = f"ε = {given:.3g}" if math.isfinite(given) else "no protection at all"
-    return (f"**This method, as it is set, gives {what}, not ε = {asked.epsilon:g}.** It can be "
-            "looked at, not released. Where there are published and tight constants, take tight.")
+def broken_promise(asked: Budget, proved_epsilon: float) -> str:
+    """For constants that do not give the budget they are printed for.
+
+    Parameters
+    ----------
+    asked : Budget
+        What the method says that it keeps.
+    proved_epsilon : float
+        What its noise proves at the same δ; infinite if nothing.
+    """
+    guarantee = (f"ε = {proved_epsilon:.3g}" if math.isfinite(proved_epsilon) else
+                 "no protection at all")
+    return (f"**This method, as it is set, gives {guarantee}, not ε = {asked.epsilon:g}.** It can "
+            "be looked at, not released. Where there are published and tight constants, take "
+            "tight.")
 
 
-def more_noise_than_needed(asked: Budget, given: float) -> str:
+def more_noise_than_needed(asked: Budget, proved_epsilon: float) -> str:
+    """For constants that protect more than they are printed for.
+
+    Parameters
+    ----------
+    asked : Budget
+        What the method says that it keeps.
+    proved_epsilon : float
+        What its noise proves at the same δ.
+    """
     return (f"This adds more noise than ε = {asked.epsilon:g} needs: what it really gives is "
-            f"**ε = {number(given)}**.")
+            f"**ε = {number(proved_epsilon)}**.")
 
 
-def tuning(chosen: Mapping[str, object]) -> str:
-    """The values that rules gave from public facts."""
-    def shown(value: object) -> str:
+def tuning(parameters: Mapping[str, object]) -> str:
+    """The values that rules gave from public facts.
+
+    Parameters
+    ----------
+    parameters : mapping of str to object
+        Values by the name of the tuning parameter; see `Estimate.tuning`.
+    """
+    def written(value: object) -> str:
         if isinstance(value, bool):
             return "yes" if value else "no"
         return number(value) if isinstance(value, float) else str(value)
 
-    named = (f"{_TUNED.get(name, name.replace('_', ' '))}: {shown(value)}"
-             for name, value in chosen.items())
+    named = (f"{_TUNED.get(name, name.replace('_', ' '))}: {written(value)}"
+             for name, value in parameters.items())
     return capital(" · ".join(named))

@@ -8,12 +8,30 @@ from engine.types import Budget, DataKind, PublicFacts, Unit
 
 
 def title(facts: PublicFacts) -> str:
+    """The heading of a page about an average curve.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The nouns for a curve and a person.
+    """
     curve = f"{facts.curve} curve" if facts.curve else "curve"
     return f"The average {curve}, published with protection for every {facts.person}"
 
 
 def source_tag(facts: PublicFacts) -> tuple[str, str]:
-    """The chip that says what kind of data is on screen, and its tooltip."""
+    """The chip that says what kind of data is on screen, and its tooltip.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        With the kind of data: brought, made from stated facts, public, or simulated.
+
+    Returns
+    -------
+    tuple of str
+        The chip and its tooltip.
+    """
     if facts.is_upload:
         held = facts.name.removeprefix("Your ").lower()
         return (f"Your {held} · not private",
@@ -32,7 +50,20 @@ def source_tag(facts: PublicFacts) -> tuple[str, str]:
 
 
 def unit_tag(facts: PublicFacts, unit: Unit = Unit.CURVE) -> tuple[str, str]:
-    """The chip that says what is protected, and its tooltip."""
+    """The chip that says what is protected, and its tooltip.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for one person.
+    unit : Unit
+        What is exchanged for another to make neighbouring data.
+
+    Returns
+    -------
+    tuple of str
+        The chip and its tooltip.
+    """
     match unit:
         case Unit.READING:
             return ("One person’s reading", "What is protected: exchanging one reading, with its "
@@ -50,17 +81,45 @@ def unit_tag(facts: PublicFacts, unit: Unit = Unit.CURVE) -> tuple[str, str]:
 
 
 def group_tag(facts: PublicFacts, count: int, unit: str) -> tuple[str, str]:
-    """The chip that says that odds are about several protected units of one person."""
+    """The chip that says that odds are about several protected units of one person.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for one person.
+    count : int
+        Protected units of one person.
+    unit : str
+        The noun for one of them.
+
+    Returns
+    -------
+    tuple of str
+        The chip and its tooltip.
+    """
     return (f"Odds for {count} {unit}s of one {facts.person}",
             f"One {unit} is protected. {capital(a(facts.person))} who has {count} of them in the "
             "data is protected less: the odds here are about all of them together.")
 
 
 def budget_chip(budget: Budget) -> str:
+    """A budget in a few words: "ε = 1 · δ = 10⁻⁶", without δ if that is zero.
+
+    Parameters
+    ----------
+    budget : Budget
+        As it was asked for.
+    """
     delta = "" if budget.is_pure else f" · δ = {small(budget.delta)}"
     return f"ε = {budget.epsilon:g}{delta}"
 
 
 def proved_chip(budget: Budget) -> str:
-    """A guarantee that is worked out: ε rounded up to three digits."""
+    """A guarantee that is worked out: ε rounded up to three digits.
+
+    Parameters
+    ----------
+    budget : Budget
+        As it was worked out.
+    """
     return budget_chip(Budget(digits_up(budget.epsilon, 3), budget.delta))

@@ -23,11 +23,28 @@ lessons = Registry("engine.lessons", "lesson")
 
 @dataclass(frozen=True)
 class Guess:
-    """What the visitor guesses: the heights of a curve at `places`, or, without, a number.
+    """What the visitor guesses: the heights of a curve, or a number.
 
-    A number is guessed on the horizontal axis, a height on the vertical one; `truth` holds what is
-    right, one for each handle, and `start` where the handles stand at first. `names` say for each
-    handle what it guesses. A guess that is off by `close` at most counts as close.
+    A number is guessed on the horizontal axis, a height on the vertical one.
+
+    Parameters
+    ----------
+    truth : tuple of float
+        What is right, one for each handle.
+    start : tuple of float
+        Where the handles stand at first.
+    names : tuple of str
+        What each handle guesses.
+    close : float
+        A guess that is off by this at most counts as close; in `unit`, as `truth` is.
+    step : float
+        Handles stand at multiples of it.
+    places : tuple of float
+        Where heights are guessed, on the horizontal axis; empty for a number.
+    unit : str
+        Of what is guessed.
+    decimals : int
+        To which it is written.
     """
 
     truth: tuple[float, ...]
@@ -41,16 +58,39 @@ class Guess:
 
     @property
     def is_curve(self) -> bool:
+        """Whether heights are guessed; else it is a number."""
         return bool(self.places)
 
     def off(self, guess: Array) -> float:
-        """Root mean square distance of a guess from what is right, over the handles."""
+        """Root mean square distance of a guess from what is right, over the handles.
+
+        Parameters
+        ----------
+        guess : (n_handles,)
+            In the unit of `truth`.
+        """
         return float(np.sqrt(np.mean((np.asarray(guess) - np.array(self.truth)) ** 2)))
 
 
 @dataclass(frozen=True)
 class Worked:
-    """One lesson for one seed: the fields of its words, its picture, and what is guessed."""
+    """One lesson for one seed.
+
+    Parameters
+    ----------
+    words : mapping of str to str
+        The fields of its words.
+    picture : Picture
+        With marks that are hidden until a guess is made.
+    guess : Guess
+        What is guessed.
+    budget : str
+        As it is read: "ε = 1 · δ = 2.5×10⁻⁵".
+    asked : Budget or None
+        The same as a budget, where it is one.
+    odds : Odds or None
+        By the noise, where the lesson itself tells such odds.
+    """
 
     words: Mapping[str, str]
     picture: Picture
@@ -62,7 +102,17 @@ class Worked:
 
 @dataclass(frozen=True)
 class Option:
-    """One answer to the question, and why it is right or wrong."""
+    """One answer to the question.
+
+    Parameters
+    ----------
+    text : str
+        The answer.
+    why : str
+        Why it is right or wrong.
+    is_right : bool
+        Whether it is right.
+    """
 
     text: str
     why: str
@@ -71,19 +121,38 @@ class Option:
 
 @dataclass(frozen=True)
 class Question:
-    """A question with options, one of which is right."""
+    """A question with options.
+
+    Parameters
+    ----------
+    ask : str
+        The question.
+    options : tuple of Option
+        One of which is right.
+    """
 
     ask: str
     options: tuple[Option, ...]
 
     @property
     def right(self) -> Option:
+        """The option that is right."""
         return next(option for option in self.options if option.is_right)
 
 
 @dataclass(frozen=True)
 class See:
-    """A page on which to go on, opened with these settings."""
+    """A page on which to go on.
+
+    Parameters
+    ----------
+    script : str
+        The file of the page.
+    label : str
+        Of the link.
+    token : str
+        The settings it is opened with, as in a link.
+    """
 
     script: str
     label: str
@@ -112,7 +181,13 @@ class Lesson(Parameterised):
 
     @classmethod
     def work(cls, seed: int) -> Worked:
-        """Compute everything for one seed."""
+        """Compute everything for one seed.
+
+        Parameters
+        ----------
+        seed : int
+            Of data and noise.
+        """
         raise NotImplementedError
 
 
@@ -124,6 +199,13 @@ def names() -> tuple[str, ...]:
 def work(key: str, seed: int) -> Worked:
     """One lesson for one seed.
 
+    Parameters
+    ----------
+    key : str
+        Of the lesson.
+    seed : int
+        Of data and noise.
+
     Raises
     ------
     InputError
@@ -134,12 +216,24 @@ def work(key: str, seed: int) -> Worked:
 
 
 def heading(lesson: type[Lesson]) -> str:
-    """"Lesson 2 of 8: averages survive, one child hides"."""
+    """The lesson among all: "Lesson 2 of 8: averages survive, one child hides".
+
+    Parameters
+    ----------
+    lesson : type of Lesson
+        A registered one.
+    """
     return f"Lesson {lesson.key} of {len(lessons.all())}: {lesson.label}"
 
 
 def neighbours(lesson: type[Lesson]) -> tuple[type[Lesson] | None, type[Lesson] | None]:
-    """The lessons before and after, where there are any."""
+    """The lessons before and after, where there are any.
+
+    Parameters
+    ----------
+    lesson : type of Lesson
+        A registered one.
+    """
     every = lessons.all()
-    at = every.index(lesson)
-    return every[at - 1] if at else None, every[at + 1] if at + 1 < len(every) else None
+    place = every.index(lesson)
+    return every[place - 1] if place else None, every[place + 1] if place + 1 < len(every) else None

@@ -22,7 +22,15 @@ _HONEST, _PLANTED = 2.0, 1.0  # rows of the picture
 
 
 def attack(variant: str, seed: int) -> Report:
-    """A short audit of the method, or of the variant with the fault."""
+    """A short audit of the method, or of the variant with the fault.
+
+    Parameters
+    ----------
+    variant : str
+        The name of the fault; empty for the method itself.
+    seed : int
+        Of data and noise.
+    """
     asked = Attack(MECHANISM, BUDGET, variant=variant, seed=seed)
     return audit_view.finished(asked, seed, tries=_TRIES, runs=_RUNS, seconds=_SECONDS)
 
@@ -65,10 +73,10 @@ class BrokenMechanism(Lesson):
     @classmethod
     def work(cls, seed: int) -> Worked:
         honest, planted = attack("", seed), attack(FAULT, seed)
-        shown, least, worst = (f"{np.floor(100 * v) / 100:.2f}" for v in (
+        bound, least, worst = (f"{np.floor(100 * v) / 100:.2f}" for v in (
             planted.bound, honest.bound, planted.worst_epsilon))
         words = {"claim": f"{BUDGET.epsilon:g}", "runs": number(planted.runs),
-                 "shown": shown, "honest": least, "worst": worst,
+                 "shown": bound, "honest": least, "worst": worst,
                  "confidence": f"{100 * planted.confidence:.2f} %"}
         guess = Guess((float(planted.bound),), (0.5,), ("ε of the faulty program",), close=0.25,
                       step=0.05, decimals=2)
@@ -78,10 +86,10 @@ class BrokenMechanism(Lesson):
 def _picture(honest: Report, planted: Report) -> Picture:
     claim, end = honest.claimed_epsilon, max(2.5, np.ceil(1.2 * planted.bound))
 
-    def row(at: float, to: float, role: str, label: str, shape: str, after: bool = False
+    def row(height: float, to: float, role: str, label: str, shape: str, after: bool = False
             ) -> tuple[Mark, Mark]:
-        return (Mark(np.array([0, to]), np.full(2, at), role, width=3, after=after),
-                Mark(np.array([to]), np.array([at]), role, label, shape, after=after))
+        return (Mark(np.array([0, to]), np.full(2, height), role, width=3, after=after),
+                Mark(np.array([to]), np.array([height]), role, label, shape, after=after))
 
     marks = (
         Mark(np.full(2, claim), np.array([0.4, 2.6]), "text", f"Promised: ε = {claim:g}",

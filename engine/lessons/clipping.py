@@ -24,7 +24,13 @@ _TALLEST = 8.0  # minutes of error that are shown
 
 
 def parts(limit: float) -> tuple[float, float]:
-    """Bias and standard deviation of the noise of a mean held to [0, limit], in minutes."""
+    """Bias and standard deviation of the noise of a mean held to [0, limit], in minutes.
+
+    Parameters
+    ----------
+    limit : float
+        In minutes.
+    """
     held = replace(CLASS, value_high=limit)
     noise = METHOD.exact_error(held.sizes, (BUDGET,), held.facts)
     assert noise is not None
@@ -33,7 +39,7 @@ def parts(limit: float) -> tuple[float, float]:
 
 def errors() -> Array:
     """Bias, noise and both together at every limit: (3, limits)."""
-    bias, noise = np.array([parts(limit) for limit in LIMITS]).T
+    bias, noise = np.array([parts(limit) for limit in LIMITS]).T  # (limits, 2) to (limits,) each
     return np.stack([bias, noise, np.hypot(bias, noise)])
 
 

@@ -24,7 +24,15 @@ _ROWS = 5  # of dots
 
 @dataclass(frozen=True)
 class Answers:
-    """What is true of every pupil and what was said: (PUPILS,), with the total worked out."""
+    """What is true of every pupil and what was said.
+
+    Parameters
+    ----------
+    true, said : (PUPILS,)
+        Whether the right answer, and the one that was given, is yes.
+    estimate, standard_error : float
+        Share of pupils whose right answer is yes, worked out from what was said.
+    """
 
     true: NDArray[np.bool_]
     said: NDArray[np.bool_]
@@ -39,14 +47,20 @@ def plan() -> Plan:
 
 
 def ask(seed: int) -> Answers:
-    """Every pupil's answer through the mechanism; shares of "yes"."""
+    """Every pupil's answer through the mechanism.
+
+    Parameters
+    ----------
+    seed : int
+        Of the truth and of the coins.
+    """
     truly = generator(seed, DATA_STREAM, 0).random(PUPILS) < COPIED
     standard = _MECHANISM.standard((1, 1, PUPILS, 1), generator(seed, NOISE_STREAM, 0))
     signs = _MECHANISM.answers(truly.astype(float))[None, None, :, None]
-    said = _MECHANISM.private(signs, plan(), standard).ravel()
+    bits = _MECHANISM.private(signs, plan(), standard).ravel()
     gain = float(_MECHANISM.gain(plan())[0])
     noise = math.sqrt(float(_MECHANISM.noise_variance(plan())[0]) / PUPILS)
-    return Answers(truly, said > 0, (1 + gain * float(said.mean())) / 2, noise / 2)
+    return Answers(truly, bits > 0, (1 + gain * float(bits.mean())) / 2, noise / 2)
 
 
 @lessons.register
@@ -83,34 +97,34 @@ class CoinFlip(Lesson):
 
     @classmethod
     def work(cls, seed: int) -> Worked:
-        found = ask(seed)
-        said, true = 100 * float(found.said.mean()), 100 * float(found.true.mean())
-        estimate = 100 * found.estimate
-        words = {"n": str(PUPILS), "said": f"{said:.0f}", "true": f"{true:.0f}",
-                 "estimate": f"{estimate:.0f}", "error": f"{100 * found.standard_error:.0f}",
+        answers = ask(seed)
+        yes, true = 100 * float(answers.said.mean()), 100 * float(answers.true.mean())
+        estimate = 100 * answers.estimate
+        words = {"n": str(PUPILS), "said": f"{yes:.0f}", "true": f"{true:.0f}",
+                 "estimate": f"{estimate:.0f}", "error": f"{100 * answers.standard_error:.0f}",
                  "turned": f"{100 * float(_MECHANISM.turn_chance(plan())[0]):.0f}",
                  "ratio": f"{math.exp(EPSILON):.0f}", "epsilon": number(EPSILON)}
         guess = Guess((true,), (50.0,), ("Pupils who have copied",), close=5.0, step=1.0,
                       unit="in 100")
-        return Worked(words, _picture(found, words), guess, f"ε = {words['epsilon']}",
+        return Worked(words, _picture(answers, words), guess, f"ε = {words['epsilon']}",
                       Budget(EPSILON))
 
 
-def _picture(found: Answers, words: dict[str, str]) -> Picture:
+def _picture(answers: Answers, words: dict[str, str]) -> Picture:
     """A dot for each pupil, those who said yes first, so that they end at their share."""
-    order = np.lexsort((found.said != found.true, ~found.said))
-    said, turned = found.said[order], (found.said != found.true)[order]
+    order = np.lexsort((answers.said != answers.true, ~answers.said))
+    said_yes, turned = answers.said[order], (answers.said != answers.true)[order]
     place = np.arange(PUPILS)
     x = np.asarray(100 * (place // _ROWS + 0.5) * _ROWS / PUPILS, dtype=np.float64)
     y = np.asarray(place % _ROWS + 1.0, dtype=np.float64)
-    true, estimate = 100 * float(found.true.mean()), 100 * found.estimate
+    true, estimate = 100 * float(answers.true.mean()), 100 * answers.estimate
 
-    def line(at: float, role: str, label: str, dash: str, after: bool = True) -> Mark:
-        return Mark(np.full(2, at), np.array([0.3, _ROWS + 0.7]), role, label, dash=dash,
+    def line(place: float, role: str, label: str, dash: str, after: bool = True) -> Mark:
+        return Mark(np.full(2, place), np.array([0.3, _ROWS + 0.7]), role, label, dash=dash,
                     after=after)
 
-    marks = (Mark(x[said], y[said], "gradient", "Said yes", "dot"),
-             Mark(x[~said], y[~said], "gradient", "Said no", "ring"),
+    marks = (Mark(x[said_yes], y[said_yes], "gradient", "Said yes", "dot"),
+             Mark(x[~said_yes], y[~said_yes], "gradient", "Said no", "ring"),
              Mark(x[turned], y[turned], "bias", "Turned round by the coins", "cross", after=True),
              line(true, "truth", "Have really copied", ""),
              line(estimate, "functional", "Worked out from the answers", "10,2"))

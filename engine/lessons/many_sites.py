@@ -25,9 +25,14 @@ _ROOM = 1.5  # times the largest error together is shown
 
 @dataclass(frozen=True)
 class Errors:
-    """Errors in cm with so many sites: together, and of one site alone (NaN: nothing).
+    """Errors in cm, by the number of sites.
 
-    `floor` is the error without protection of all children together.
+    Parameters
+    ----------
+    together, alone : (sites,)
+        Of all sites together, and of one of them alone; NaN where nothing would be published.
+    floor : float
+        Without protection, of all children together.
     """
 
     together: Array
@@ -36,7 +41,13 @@ class Errors:
 
 
 def measure(seed: int) -> Errors:
-    """The same number of children, spread over more and more sites."""
+    """The same number of children, spread over more and more sites.
+
+    Parameters
+    ----------
+    seed : int
+        Of data and noise.
+    """
     together, alone, floor = kept(_NAME, seed, _simulated)
     return Errors(together, alone, float(floor))
 
@@ -100,44 +111,44 @@ class ManySites(Lesson):
 
     @classmethod
     def work(cls, seed: int) -> Worked:
-        found = measure(seed)
+        errors = measure(seed)
         some = SITES.index(5)
         centre, together, floor, together_some = numbers.together(
-            [found.together[0], found.together[-1], found.floor, found.together[some]])
+            [errors.together[0], errors.together[-1], errors.floor, errors.together[some]])
         words = {"n": numbers.number(CHILDREN), "m": str(READINGS), "most": str(SITES[-1]),
                  "some": str(SITES[some]), "epsilon": f"{BUDGET.epsilon:g}", "centre": centre,
                  "together": together, "floor": floor, "together_some": together_some,
-                 "price": numbers.times(found.together[-1] / found.together[0]),
-                 "alone": _said(found.alone[some])}
-        guess = Guess(tuple(found.together[1:].tolist()),
-                      (round(float(found.together[0]) + 1, 1),) * (len(SITES) - 1),
+                 "price": numbers.times(errors.together[-1] / errors.together[0]),
+                 "alone": _in_cm(errors.alone[some])}
+        guess = Guess(tuple(errors.together[1:].tolist()),
+                      (round(float(errors.together[0]) + 1, 1),) * (len(SITES) - 1),
                       tuple(f"Error with {sites} hospitals" for sites in SITES[1:]), close=0.2,
                       step=0.05, places=tuple(map(float, SITES[1:])), unit="cm", decimals=2)
-        return Worked(words, _picture(found), guess, tags.budget_chip(BUDGET), BUDGET)
+        return Worked(words, _picture(errors), guess, tags.budget_chip(BUDGET), BUDGET)
 
 
-def _said(error: float) -> str:
+def _in_cm(error: float) -> str:
     """An error in cm, or that nothing can be published."""
     if math.isnan(error):
         return "nothing could be published"
     return f"{numbers.together([error])[0]} cm"
 
 
-def _picture(found: Errors) -> Picture:
-    at = np.array(SITES, dtype=float)
-    top = math.ceil(2 * _ROOM * float(found.together.max())) / 2
+def _picture(errors: Errors) -> Picture:
+    sites = np.array(SITES, dtype=float)
+    top = math.ceil(2 * _ROOM * float(errors.together.max())) / 2
     marks = (
-        Mark(at, np.full(len(at), found.floor), "without", "Without protection", dash="6,4"),
-        Mark(at[:1], found.together[:1], "gradient", "One trusted centre", "dot"),
-        Mark(at, found.together, "gradient", "Hospitals together", width=2.6, after=True),
-        Mark(at, found.alone, "functional", "One hospital alone", dash="10,2", after=True))
-    alt = f"Error against hospitals; one trusted centre has {found.together[0]:.2f} cm."
+        Mark(sites, np.full(len(sites), errors.floor), "without", "Without protection", dash="6,4"),
+        Mark(sites[:1], errors.together[:1], "gradient", "One trusted centre", "dot"),
+        Mark(sites, errors.together, "gradient", "Hospitals together", width=2.6, after=True),
+        Mark(sites, errors.alone, "functional", "One hospital alone", dash="10,2", after=True))
+    alt = f"Error against hospitals; one trusted centre has {errors.together[0]:.2f} cm."
     return Picture(
         Axis("Hospitals that share the children (log scale)", 1, 20, plain_ticks(*SITES),
              is_log=True),
         Axis("Error (cm)", 0, top, plain_ticks(*np.arange(0, top + 0.01, 0.5))), marks,
-        alt, f"{alt} It grows to {found.together[-1]:.2f} cm with {SITES[-1]} hospitals; one "
+        alt, f"{alt} It grows to {errors.together[-1]:.2f} cm with {SITES[-1]} hospitals; one "
         "alone has more.",
         {"hospitals": list(SITES),
-         "together (cm)": [round(float(v), 2) for v in found.together],
-         "one alone (cm)": [_said(v).removesuffix(" cm") for v in found.alone]})
+         "together (cm)": [round(float(v), 2) for v in errors.together],
+         "one alone (cm)": [_in_cm(v).removesuffix(" cm") for v in errors.alone]})

@@ -19,13 +19,25 @@ _PLACES = tuple(np.round(np.linspace(0.05, 0.95, 10), 2).tolist())
 
 
 def both_ways(seed: int) -> tuple[Reuse, Reuse]:
-    """Two releases with one draw of noise, and with a draw for each."""
+    """Two releases with one draw of noise, and with a draw for each.
+
+    Parameters
+    ----------
+    seed : int
+        Of data and noise.
+    """
     return reuse(FIRST, SECOND, DELTA, seed, False), reuse(FIRST, SECOND, DELTA, seed, True)
 
 
-def exact_places(found: Reuse) -> int:
-    """To how many decimal places the average was worked out."""
-    return math.floor(-math.log10(max(found.largest_error, 1e-16)))
+def exact_places(releases: Reuse) -> int:
+    """To how many decimal places the average was worked out.
+
+    Parameters
+    ----------
+    releases : Reuse
+        Two releases of one average.
+    """
+    return math.floor(-math.log10(max(releases.largest_error, 1e-16)))
 
 
 @lessons.register
@@ -77,17 +89,17 @@ class ReusedNoise(Lesson):
         return Worked(words, _picture(same), guess, f"ε = {FIRST:g}, then ε = {SECOND:g}")
 
 
-def _picture(found: Reuse) -> Picture:
-    low, high = (math.floor(2 * float(found.first.min())) / 2,
-                 math.ceil(2 * float(found.first.max())) / 2)
+def _picture(releases: Reuse) -> Picture:
+    low, high = (math.floor(2 * float(releases.first.min())) / 2,
+                 math.ceil(2 * float(releases.first.max())) / 2)
     marks = (
-        Mark(found.times, found.first, "functional", f"First release, ε = {FIRST:g}",
+        Mark(releases.times, releases.first, "functional", f"First release, ε = {FIRST:g}",
              dash="2,2", width=1.8),
-        Mark(found.times, found.second, "functional", f"Second release, ε = {SECOND:g}",
+        Mark(releases.times, releases.second, "functional", f"Second release, ε = {SECOND:g}",
              width=1.8),
-        Mark(found.times, found.exact, "raw", "Without protection", width=5, opacity=0.55,
+        Mark(releases.times, releases.exact, "raw", "Without protection", width=5, opacity=0.55,
              after=True),
-        Mark(found.times, found.recovered, "bias", "What the formula gives", dash="6,4",
+        Mark(releases.times, releases.recovered, "bias", "What the formula gives", dash="6,4",
              after=True))
     alt = "Two noisy releases of one average over time; the second is nearer to it."
 
@@ -98,6 +110,6 @@ def _picture(found: Reuse) -> Picture:
         Axis("Time", 0, 1, plain_ticks(0, 0.2, 0.4, 0.6, 0.8, 1)),
         Axis("Average", low, high, plain_ticks(*np.arange(math.ceil(low), high + 0.01))), marks,
         alt, f"{alt} What the formula gives lies exactly on the average without protection.",
-        {"time": column(found.times), "first release": column(found.first),
-         "second release": column(found.second), "without protection": column(found.exact),
-         "what the formula gives": column(found.recovered)})
+        {"time": column(releases.times), "first release": column(releases.first),
+         "second release": column(releases.second), "without protection": column(releases.exact),
+         "what the formula gives": column(releases.recovered)})

@@ -22,12 +22,26 @@ _STEPS = np.geomspace(0.1, 10, 41)
 
 
 def right_guess(epsilon: float) -> float:
-    """The most right guesses in 100 that Gaussian noise of (ε, DELTA) allows."""
+    """The most right guesses in 100 that Gaussian noise of (ε, DELTA) allows.
+
+    Parameters
+    ----------
+    epsilon : float
+        Positive.
+    """
     return 100 * float(risk.right_guess(accounting.exact_mu(float(epsilon), DELTA)))
 
 
 def error_of(budget: Budget, seed: int) -> float:
-    """The error in cm of the same method with δ = 0 or above."""
+    """The error in cm of the same method with δ = 0 or above.
+
+    Parameters
+    ----------
+    budget : Budget
+        Of the release.
+    seed : int
+        Of data and noise.
+    """
     return float(simulated_study(SOURCE, AdaptiveMean(), [budget], seed).error[0])
 
 
@@ -90,12 +104,12 @@ def _picture() -> Picture:
         Mark(_STEPS[[0, -1]], np.full(2, 50.0), "raw", "Coin toss", dash="2,3", width=1.6),
         Mark(_STEPS, gauss, "gradient", "Bell-shaped noise allows", width=2.6, after=True))
     alt = "Right guesses in 100 against ε; pure protection allows more and more."
-    at = slice(None, None, 5)
+    few = slice(None, None, 5)
     return Picture(
         Axis("Protection ε (log scale)", 0.1, 10, plain_ticks(0.1, 0.2, 0.5, 1, 2, 5, 10),
              is_log=True),
         Axis("Right guesses (in 100)", 45, 100, plain_ticks(50, 60, 70, 80, 90, 100)), marks, alt,
         f"{alt} Bell-shaped noise stays far below, until both are near 100.",
-        {"ε": [float(f"{e:.3g}") for e in _STEPS[at]],
-         "pure, at most (in 100)": [round(float(v), 1) for v in cap[at]],
-         "bell-shaped, at most (in 100)": [round(float(v), 1) for v in gauss[at]]})
+        {"ε": [float(f"{e:.3g}") for e in _STEPS[few]],
+         "pure, at most (in 100)": [round(float(v), 1) for v in cap[few]],
+         "bell-shaped, at most (in 100)": [round(float(v), 1) for v in gauss[few]]})

@@ -27,18 +27,30 @@ _AGES = (2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0)
 
 
 def moved_by_one_child(seed: int) -> float:
-    """How far the average without protection moves if one child becomes as tall as can be; cm."""
+    """How far the average without protection moves if one child becomes as tall as can be; cm.
+
+    Parameters
+    ----------
+    seed : int
+        Of the data.
+    """
     data = SOURCE.draw(1, generator(seed, DATA_STREAM, 0))
     values = data.values.copy()
     values[:, :data.counts[0]] = data.facts.value_high
-    curves = [METHOD.without_protection(one).values(drawing_grid())[0, 0, 0]
-              for one in (data, replace(data, values=values))]
-    return float(np.sqrt(np.mean((curves[0] - curves[1]) ** 2)))
+    averages = [METHOD.without_protection(data_set).values(drawing_grid())[0, 0, 0]
+              for data_set in (data, replace(data, values=values))]
+    return float(np.sqrt(np.mean((averages[0] - averages[1]) ** 2)))
 
 
-def typical_noise(shown: Preview) -> float:
-    """Root mean squared distance of the releases from the average without protection; cm."""
-    squares = (shown.releases[_AT] - shown.without) ** 2
+def typical_noise(releases: Preview) -> float:
+    """Root mean squared distance of the releases from the average without protection; cm.
+
+    Parameters
+    ----------
+    releases : Preview
+        Of `EPSILONS`, of which the middle one counts.
+    """
+    squares = (releases.releases[_AT] - releases.without) ** 2
     return float(np.sqrt(squares.mean()))
 
 
@@ -78,50 +90,51 @@ class WhatEpsilonDoes(Lesson):
 
     @classmethod
     def work(cls, seed: int) -> Worked:
-        shown = preview(SOURCE, METHOD, DELTA, seed, EPSILONS)
-        release = shown.releases[_AT, 0]
-        errors = together(shown.study.error.tolist())
-        found = [risk.of_ledger(spends) for spends in shown.spends]
-        odds = [in_hundred(one.right) for one in found]
-        moved, noise = together([moved_by_one_child(seed), typical_noise(shown)])
+        releases = preview(SOURCE, METHOD, DELTA, seed, EPSILONS)
+        release = releases.releases[_AT, 0]
+        errors = together(releases.study.error.tolist())
+        chances = [risk.of_ledger(spends) for spends in releases.spends]
+        odds = [in_hundred(chance.right) for chance in chances]
+        moved, noise = together([moved_by_one_child(seed), typical_noise(releases)])
         words = {"n": str(SOURCE.n_curves), "epsilon": f"{EPSILONS[_AT]:g}",
                  "less": f"{EPSILONS[0]:g}", "more": f"{EPSILONS[2]:g}",
                  "error_less": errors[0], "error": errors[1], "error_more": errors[2],
                  "odds_less": odds[0], "odds_more": odds[2], "moved": moved, "noise": noise}
-        truth = np.interp(_AGES, shown.times, release)
+        truth = np.interp(_AGES, releases.times, release)
         guess = Guess(tuple(truth.tolist()), (130.0,) * len(_AGES),
                       tuple(f"Height at age {age:g}" for age in _AGES), close=5.0, step=1.0,
                       places=_AGES, unit="cm", decimals=1)
         budget = Budget(EPSILONS[_AT], DELTA)
-        return Worked(words, _picture(shown), guess, tags.budget_chip(budget), budget,
-                      found[_AT])
+        return Worked(words, _picture(releases), guess, tags.budget_chip(budget), budget,
+                      chances[_AT])
 
 
-def _picture(shown: Preview) -> Picture:
-    facts, data = SOURCE.facts, shown.data
+def _picture(releases: Preview) -> Picture:
+    facts, data = SOURCE.facts, releases.data
     ends = np.cumsum(data.counts)[:_DRAWN]
     children = []
     for start, end in zip(np.append(0, ends[:-1]), ends, strict=True):
         order = np.argsort(data.times[0, start:end])[::3]
         children.append((facts.from_unit_time(data.times[0, start:end][order]),
                          data.values[0, start:end][order]))
-    others = [(shown.times[::2], curve[::2]) for curve in shown.releases[_AT, 1:]]
+    others = [(releases.times[::2], curve[::2]) for curve in releases.releases[_AT, 1:]]
     marks = (
         Mark(*gaps(children), "raw", "Some of the children", width=1, opacity=0.3),
         Mark(*gaps(others), "gradient", "Other possible releases", width=1, opacity=0.3,
              after=True),
-        Mark(shown.times, shown.without, "without", "Without protection", dash="6,4", after=True),
-        Mark(shown.times, shown.releases[_AT, 0], "gradient", "The release", width=2.6,
+        Mark(releases.times, releases.without, "without", "Without protection", dash="6,4",
+             after=True),
+        Mark(releases.times, releases.releases[_AT, 0], "gradient", "The release", width=2.6,
              after=True))
     alt = f"Growth curves of {_DRAWN} of {SOURCE.n_curves} children from age 2 to 18."
     return Picture(
         Axis("Age (years)", 2, 18, plain_ticks(*range(2, 19, 2))),
         Axis("Height (cm)", 60, 200, plain_ticks(*range(60, 201, 20))), marks, alt,
-        f"{alt} The release runs from {shown.releases[_AT, 0, 0]:.0f} to "
-        f"{shown.releases[_AT, 0, -1]:.0f} cm, near the average without protection.",
-        {"Age (years)": _rounded(shown.times[::5]),
-         "Without protection (cm)": _rounded(shown.without[::5]),
-         "The release (cm)": _rounded(shown.releases[_AT, 0, ::5])})
+        f"{alt} The release runs from {releases.releases[_AT, 0, 0]:.0f} to "
+        f"{releases.releases[_AT, 0, -1]:.0f} cm, near the average without protection.",
+        {"Age (years)": _rounded(releases.times[::5]),
+         "Without protection (cm)": _rounded(releases.without[::5]),
+         "The release (cm)": _rounded(releases.releases[_AT, 0, ::5])})
 
 
 def _rounded(values: Array) -> list[float]:

@@ -25,14 +25,28 @@ _METHOD = AdaptiveMean()
 
 @dataclass(frozen=True)
 class Lines:
-    """Errors in cm with and without protection: (readings,) each."""
+    """Errors in cm, by the number of readings of each child.
+
+    Parameters
+    ----------
+    private, without : (readings,)
+        With and without protection.
+    """
 
     private: Array
     without: Array
 
 
 def lines(children: int, seed: int) -> Lines:
-    """So many children with 2 to 50 readings each; δ = 1/n²."""
+    """So many children with 2 to 50 readings each; δ = 1/n².
+
+    Parameters
+    ----------
+    children : int
+        How many, n.
+    seed : int
+        Of data and noise.
+    """
     name = _name(children)
     return Lines(*kept(name, seed, MAKERS[name]))
 
@@ -44,11 +58,11 @@ def _name(children: int) -> str:
 def _simulated(children: int, seed: int) -> tuple[Array, Array]:
     """Both lines."""
     budget = Budget(EPSILON, 1 / children**2)
-    found = [simulated_study(
+    studies = [simulated_study(
         SparseCurves(mean="growth", n_curves=children, n_observations_per_curve=m), _METHOD,
         [budget], seed) for m in READINGS]
-    return (np.array([study.error[0] for study in found]),
-            np.array([study.baseline for study in found]))
+    return (np.array([study.error[0] for study in studies]),
+            np.array([study.baseline for study in studies]))
 
 
 MAKERS: dict[str, Make] = {_name(n): partial(_simulated, n) for n in (FEW, MANY)}
@@ -108,19 +122,21 @@ class WhenPrivacyIsFree(Lesson):
 
 
 def _picture(few: Lines, many: Lines) -> Picture:
-    at = np.array(READINGS, dtype=float)
+    readings = np.array(READINGS, dtype=float)
     top = float(np.ceil(max(3.0, few.private.max())))
     marks = (
-        Mark(at, few.without, "without", f"{FEW} children, no protection", dash="6,4"),
-        Mark(at, few.private, "gradient", f"{FEW} children, protected", width=2.6, after=True),
-        Mark(at, many.without, "without", f"{MANY} children, no protection", dash="2,3",
+        Mark(readings, few.without, "without", f"{FEW} children, no protection", dash="6,4"),
+        Mark(readings, few.private, "gradient", f"{FEW} children, protected", width=2.6,
+             after=True),
+        Mark(readings, many.without, "without", f"{MANY} children, no protection", dash="2,3",
              width=1.6, after=True),
-        Mark(at, many.private, "functional", f"{MANY} children, protected", dash="10,2",
+        Mark(readings, many.private, "functional", f"{MANY} children, protected", dash="10,2",
              after=True))
     alt = f"Error against readings of each of {FEW} children, without protection: it falls."
-    columns = {f"{n} children, {what} (cm)": [round(float(v), 2) for v in values]
-               for n, own in ((FEW, few), (MANY, many))
-               for what, values in (("protected", own.private), ("no protection", own.without))}
+    columns = {f"{n} children, {protection} (cm)": [round(float(v), 2) for v in values]
+               for n, errors in ((FEW, few), (MANY, many))
+               for protection, values in (("protected", errors.private),
+                                          ("no protection", errors.without))}
     return Picture(
         Axis("Readings of each child (log scale)", 2, 50, plain_ticks(*READINGS), is_log=True),
         Axis("Error (cm)", 0, top, plain_ticks(*np.arange(0, top + 0.5))), marks, alt,

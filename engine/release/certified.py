@@ -44,6 +44,7 @@ from engine.noise import NoiseLaw
 from engine.noise.hardened import Measurement, Quiet, epsilon_of_rho
 from engine.noise.selection import Law, Scales
 from engine.privacy import accounting, transcript
+from engine.release.books import sum_up
 from engine.release.stand_ins import stand_in, with_counts
 from engine.sources import Source
 from engine.tasks import TASKS
@@ -69,10 +70,26 @@ Key = tuple[int, str]  # who sends, and the key of the step
 class Quote:
     """What a release would cost, from public facts alone.
 
-    `asked` is the budget that was asked for, `certified` what is proved of the noise, `by_rho` what
-    OpenDP's maps alone prove of it, `ideal` what continuous noise of the same size would cost, and
-    `inner` the budget the mechanism is planned with. `certified` never exceeds `asked` or `by_rho`.
-    `messages` say how each is noised, and `steps` what they are, by the keys of steps.
+    Parameters
+    ----------
+    asked : Budget
+        What was asked for.
+    certified : Budget
+        What is proved of the noise that is drawn; never more than `asked` or `by_rho`.
+    by_rho : Budget
+        What OpenDP's maps alone prove of it.
+    ideal : Budget
+        What continuous noise of the same size would cost.
+    inner : Budget
+        What the mechanism is planned with, so that the certified cost is no more than was asked.
+    spends : tuple of Spend
+        The ledger of the mechanism, with ideal noise.
+    messages : mapping of (server, key of a step) to Measurement
+        How each message is noised.
+    known : mapping of (server, key of a step) to Array
+        Each message on stand-in data; its numbers without noise are those that are published.
+    steps : mapping of str to Step
+        What is sent, by the keys of steps.
     """
 
     asked: Budget
@@ -102,12 +119,13 @@ class Quote:
         that of the ideal noise.
         """
         lines = [other for other in self.spends if other.server == line.server]
-        alike = [one for (server, key), one in self.messages.items()
+        alike = [measurement for (server, key), measurement in self.messages.items()
                  if server in (line.server, transcript.CENTRE)
                  and line.step.key in self.steps[key].charged_to]
-        cost, is_gaussian = max(one.cost for one in alike), line.mu is not None
+        cost, is_gaussian = max(measurement.cost for measurement in alike), line.mu is not None
         all_gaussian = all(other.mu is not None for other in lines)
-        return replace(line, mu=max(one.mu for one in alike) if all_gaussian else None,
+        return replace(line, mu=max(measurement.mu for measurement in alike) if all_gaussian
+                       else None,
                        rho=cost if is_gaussian else None,
                        epsilon=None if is_gaussian else cost, asked=self.certified,
                        noise=NoiseLaw.UNSTATED)
@@ -115,7 +133,7 @@ class Quote:
     @property
     def numbers(self) -> int:
         """How many noisy numbers are drawn."""
-        return sum(one.size for one in self.messages.values())
+        return sum(measurement.size for measurement in self.messages.values())
 
 
 # -- before any reading is looked at --------------------------------------------------------------
@@ -123,6 +141,20 @@ class Quote:
 
 def quote(data: Data, mechanism: Mechanism, asked: Budget) -> Quote:
     """What publishing these data by this mechanism would cost; only their sizes are looked at.
+
+    Parameters
+    ----------
+    data : Data
+        One data set (n_repeats = 1).
+    mechanism : Mechanism
+        With its settings.
+    asked : Budget
+        The most that may be spent; δ counts as 0 for mechanisms that keep their promise with δ = 0.
+
+    Returns
+    -------
+    Quote
+        Whose certified ε is at most the one that was asked for.
 
     Raises
     ------
@@ -135,14 +167,14 @@ def quote(data: Data, mechanism: Mechanism, asked: Budget) -> Quote:
     _check_budget(asked, data.sizes.n_curves)
     _check_mechanism(data, mechanism, asked)
     standin, inner = stand_in(data), asked
-    for tried in range(_TRIES):
-        found = _rehearsed(standin, mechanism, asked, inner)
-        if found.certified.epsilon <= asked.epsilon:
-            return found
-        if tried == 0 and found.certified == found.by_rho and not asked.is_pure:
+    for n_tried in range(_TRIES):
+        rehearsed = _rehearsed(standin, mechanism, asked, inner)
+        if rehearsed.certified.epsilon <= asked.epsilon:
+            return rehearsed
+        if n_tried == 0 and rehearsed.certified == rehearsed.by_rho and not asked.is_pure:
             inner = _guess_by_rho(asked)
             continue
-        less = asked.epsilon / found.certified.epsilon * (1 - 1e-10 * 2.0**tried)
+        less = asked.epsilon / rehearsed.certified.epsilon * (1 - 1e-10 * 2.0**n_tried)
         inner = replace(inner, epsilon=inner.epsilon * less)
     raise InputError("No noise was found that keeps this budget.", field="epsilon",
                      hint="Choose another ε or another method.")
@@ -190,9 +222,10 @@ def _check_promise(estimate: Estimate, asked: Budget) -> None:
     """Refuse what spends more than it says, and what releases nothing."""
     spends = estimate.spends[0]
     if not accounting.keeps_promise(spends):
-        given = max(budget.epsilon for budget in accounting.guarantees(spends))
-        raise InputError(spending.broken_promise(asked, given).replace("**", ""), field="mechanism")
-    if all(accounting.total_rho(own) == 0 for own in accounting.by_server(spends).values()):
+        proved_epsilon = max(budget.epsilon for budget in accounting.guarantees(spends))
+        raise InputError(spending.broken_promise(asked, proved_epsilon).replace("**", ""),
+                         field="mechanism")
+    if all(accounting.total_rho(lines) == 0 for lines in accounting.by_server(spends).values()):
         raise InputError("Nothing would be published: at this ε the noise would be larger than "
                          "the curve.", field="epsilon",
                          hint="Ask more people, raise ε, or choose another method.")
@@ -212,18 +245,21 @@ class _Rehearsal:
         self.steps: dict[str, Step] = {}
 
     def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
+        """Note how many numbers of a message have noise; it goes on as it is."""
         exact, unit = _first(values, noise)
         self._note(server, step, int((_units(unit, _is_matrix(values)) > 0).sum()), exact)
         return values
 
     def summed(self, step: Step, parts: transcript.Parts) -> Array:
+        """Note the numbers of a sum that only the centre reads; they go on as they are."""
         if parts.law is not NoiseLaw.LAPLACE:
             raise _unhardened(step)
         self._note(transcript.CENTRE, step, parts.used.shape[-1], parts.used)
         return parts.used
 
-    def weighed(self, server: int, step: Step, values: Array, law: Law, kept: int, scales: Scales
+    def weighed(self, server: int, step: Step, values: Array, law: Law, n_kept: int, scales: Scales
                 ) -> None:
+        """Refuse what draws its noise among choices: there is no hardened noise for it."""
         raise _unhardened(step)
 
     def _note(self, server: int, step: Step, size: int, exact: Array) -> None:
@@ -306,11 +342,11 @@ def _charge(lines: Sequence[Spend], messages: Sequence[Measurement], delta: floa
     first is the second, or less where all noise is Gaussian.
     """
     if len(lines) == 1 and lines[0].composition is Composition.PARALLEL:  # alike but for sizes
-        messages = [max(messages, key=lambda one: (one.cost, one.size))]
+        messages = [max(messages, key=lambda measurement: (measurement.cost, measurement.size))]
     by_rho = _by_maps(messages, delta)
-    if not all(one.law is NoiseLaw.GAUSSIAN for one in messages):
+    if not all(measurement.law is NoiseLaw.GAUSSIAN for measurement in messages):
         return by_rho, by_rho
-    squares = sum((Fraction(one.mu) ** 2 for one in messages), Fraction())
+    squares = sum((Fraction(measurement.mu) ** 2 for measurement in messages), Fraction())
     mu = math.nextafter(math.sqrt(squares), math.inf)
     epsilon = accounting.certified_epsilon(mu, delta)
     return Budget(min(epsilon, by_rho.epsilon), delta), by_rho
@@ -318,19 +354,12 @@ def _charge(lines: Sequence[Spend], messages: Sequence[Measurement], delta: floa
 
 def _by_maps(messages: Sequence[Measurement], delta: float) -> Budget:
     """The sum of ε of Laplace noise; else ε of the sum of ρ."""
-    costs = [one.cost for one in messages]
-    if all(one.law is NoiseLaw.LAPLACE for one in messages):
-        return Budget(_sum(costs))
-    rho = _sum([cost if one.law is NoiseLaw.GAUSSIAN else cost**2 / 2 * (1 + 1e-15)
-                for cost, one in zip(costs, messages, strict=True)])
+    costs = [measurement.cost for measurement in messages]
+    if all(measurement.law is NoiseLaw.LAPLACE for measurement in messages):
+        return Budget(sum_up(costs))
+    rho = sum_up([cost if measurement.law is NoiseLaw.GAUSSIAN else cost**2 / 2 * (1 + 1e-15)
+                  for cost, measurement in zip(costs, messages, strict=True)])
     return Budget(max(epsilon_of_rho(rho, delta), accounting.epsilon_of_rho(rho, delta)), delta)
-
-
-def _sum(costs: Sequence[float]) -> float:
-    """The sum, rounded up if it is no floating-point number."""
-    exact = sum(map(Fraction, costs))
-    total = float(exact)
-    return total if Fraction(total) >= exact else math.nextafter(total, math.inf)
 
 
 # -- the release ----------------------------------------------------------------------------------
@@ -343,6 +372,7 @@ class _Hardened:
         self._quoted, self.lattice = quoted, dict[Key, Array]()
 
     def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
+        """Add the noise of the quote to a message."""
         measured, out = self._take(server, step), values.copy()
         exact, unit = _first(values, noise)
         if measured.law is NoiseLaw.LAPLACE:
@@ -370,8 +400,9 @@ class _Hardened:
         self.lattice[transcript.CENTRE, step.key] = multiples
         return np.asarray(multiples * units)
 
-    def weighed(self, server: int, step: Step, values: Array, law: Law, kept: int, scales: Scales
+    def weighed(self, server: int, step: Step, values: Array, law: Law, n_kept: int, scales: Scales
                 ) -> None:
+        """Refuse what draws its noise among choices, as in the rehearsal."""
         raise _unhardened(step)
 
     def _take(self, server: int, step: Step) -> Measurement:
@@ -402,8 +433,22 @@ class _Replayed(_Hardened):
 def hardened(data: Data, mechanism: Mechanism, quoted: Quote) -> tuple[Estimate, dict[Key, Array]]:
     """Run the mechanism on the data with the noise of a quote.
 
-    Returns its estimate, of which `unprotected` must not be shown, and the noisy numbers of every
-    message as multiples of the lattice in units of the noise.
+    Parameters
+    ----------
+    data : Data
+        One data set (n_repeats = 1), in random order.
+    mechanism : Mechanism
+        That of the quote.
+    quoted : Quote
+        For data of the same public sizes and facts.
+
+    Returns
+    -------
+    estimate : Estimate
+        Of which `unprotected` must not be shown.
+    messages : dict of (server, key of a step) to Array
+        The noisy numbers of every message, (size,) each, as multiples of the lattice in units of
+        the noise.
 
     Raises
     ------
@@ -420,9 +465,14 @@ def replayed(standin: Data, mechanism: Mechanism, quoted: Quote, stored: Mapping
 
     Parameters
     ----------
-    standin : data of the same public sizes and facts that hold nobody's numbers.
-    quoted : the quote the messages were drawn for.
-    stored : noisy numbers of every message, as `hardened` returns them.
+    standin : Data
+        Of the same public sizes and facts; they hold nobody's numbers.
+    mechanism : Mechanism
+        That of the quote.
+    quoted : Quote
+        The one the messages were drawn for.
+    stored : mapping of (server, key of a step) to Array
+        Noisy numbers of every message, as `hardened` returns them.
 
     Raises
     ------
@@ -442,10 +492,16 @@ def _as_quoted(data: Data, mechanism: Mechanism, quoted: Quote, listener: _Harde
 def drawn(source: Source[Data]) -> Data:
     """The data of a source, as the preview has them; simulated ones are refused.
 
+    Parameters
+    ----------
+    source : Source
+        Public data, or an upload.
+
     Raises
     ------
     InputError
-        If they are simulated, or nobody says where their bounds come from.
+        If they are simulated, nobody says where their bounds come from, or how many observations
+        each curve of an upload was planned to have.
     """
     facts = source.facts
     if source.is_random or facts.kind not in (DataKind.PUBLIC, DataKind.UPLOAD):

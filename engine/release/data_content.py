@@ -33,6 +33,17 @@ def content_of(source: Source[Data]) -> bytes:
     Curves are hashed one by one, readings in order of time, and their hashes are sorted. A bundled
     file is one data set, whichever part of it is used.
 
+    Parameters
+    ----------
+    source : Source
+        Public data, or an upload.
+
+    Returns
+    -------
+    bytes
+        32 of them (SHA-256). As private as the data: whoever has it can check a guess of all
+        readings.
+
     Raises
     ------
     InputError
@@ -43,7 +54,7 @@ def content_of(source: Source[Data]) -> bytes:
         records = _pieces(ends, times, values)
     elif isinstance(source, UploadRows):
         table = _numbers(source.rows)
-        records = _pieces(_every(table), table.ravel())
+        records = _pieces(_ends_of_rows(table), table.ravel())
     elif isinstance(source, BundledCurves | AgesAtDeath):
         records = iter([(DATA / source.file).read_bytes()])
     else:
@@ -56,8 +67,16 @@ def content_of(source: Source[Data]) -> bytes:
 def traces_of(source: Source[Data]) -> Traces:
     """Texts by which the people of a file are known again; none for public data.
 
-    "ids" are those of the file, where it has some; "values" and "shapes" are one for each curve or
-    record. All are as private as the data.
+    Parameters
+    ----------
+    source : Source
+        Public data, or an upload.
+
+    Returns
+    -------
+    mapping of str to tuple of bytes
+        "ids" are those of the file, where it has some; "values" and "shapes" are one for each curve
+        or record. All are as private as the data.
     """
     if isinstance(source, Upload):
         _, values, ends = _sorted(source.curves)
@@ -85,7 +104,7 @@ def _numbers(rows: RowTable) -> Array:
     return np.ascontiguousarray(np.where(np.isnan(table), np.nan, table + 0.0))
 
 
-def _every(table: Array) -> Integers:
+def _ends_of_rows(table: Array) -> Integers:
     return np.asarray(np.arange(1, len(table) + 1) * table.shape[1])
 
 
@@ -113,11 +132,13 @@ def _coarse(values: Array) -> tuple[Array, Array]:
 
 def _shapes(values: Array, ends: Integers) -> tuple[Integers, Integers]:
     """Of curves with three values or more that differ: the ends, and the values in cells."""
+    # `counts` are (curves,), `starts` those of curves that have values, all else is (values,).
     counts = np.diff(ends, prepend=0)
     starts = (ends - counts)[counts > 0]
     low, high = (np.repeat(end.reduceat(values, starts), counts[counts > 0])
                  for end in (np.minimum, np.maximum))
-    told = (high > low) & (np.repeat(counts, counts) >= _FEWEST)
-    cells = np.floor((values[told] - low[told]) / (high - low)[told] * _CELLS + _OFFSET)
-    kept = np.add.reduceat(told.astype(np.int64), starts)
-    return np.cumsum(kept), cells.astype(np.int64)
+    has_shape = (high > low) & (np.repeat(counts, counts) >= _FEWEST)
+    cells = np.floor((values[has_shape] - low[has_shape]) / (high - low)[has_shape] * _CELLS
+                     + _OFFSET)
+    sizes = np.add.reduceat(has_shape.astype(np.int64), starts)
+    return np.cumsum(sizes), cells.astype(np.int64)

@@ -36,41 +36,92 @@ _NOTE, _WRAPPED = 15, 112  # height and letters of a line under the picture
 _TITLE = 15.0  # its size, or less where it is long
 
 
-def all_files(one: Published) -> dict[str, bytes]:
-    """File name to content."""
-    return {"release.csv": numbers_csv(one), "release.svg": picture(one).encode(),
-            "release.html": report(one), "guarantee.json": card(one), "again.json": request(one)}
+def all_files(release: Published) -> dict[str, bytes]:
+    """All files of a release, to be given away together.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+
+    Returns
+    -------
+    dict of str to bytes
+        File name to content.
+    """
+    return {"release.csv": numbers_csv(release), "release.svg": picture(release).encode(),
+            "release.html": report(release), "guarantee.json": card(release),
+            "again.json": request(release)}
 
 
-def card(one: Published) -> bytes:
-    """The guarantee for machines."""
-    return json.dumps(one.card, ensure_ascii=False, indent=2, allow_nan=False).encode()
+def card(release: Published) -> bytes:
+    """The guarantee for machines, as JSON.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+    """
+    return json.dumps(release.card, ensure_ascii=False, indent=2, allow_nan=False).encode()
 
 
-def request(one: Published) -> bytes:
-    """The same settings as a file for `python -m engine release`."""
-    return json.dumps(one.request, ensure_ascii=False, indent=2).encode()
+def request(release: Published) -> bytes:
+    """The same settings as a file for `python -m engine release`.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+    """
+    return json.dumps(release.request, ensure_ascii=False, indent=2).encode()
 
 
-def headline(one: Published) -> str:
-    """The first line of whatever shows the release."""
-    return words.headline(one.uncertainty, one.facts, one.quote.asked, one.sizes.n_curves)
+def headline(release: Published) -> str:
+    """The first line of whatever shows the release.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+    """
+    return words.headline(release.uncertainty, release.facts, release.quote.asked,
+                          release.sizes.n_curves)
 
 
-def statements(one: Published) -> list[str]:
-    """What stands beside the release wherever it is shown: warnings, and what its band means."""
-    return [*words.warnings(one.uncertainty), *words.band_explained(one.uncertainty, one.facts)]
+def statements(release: Published) -> list[str]:
+    """What stands beside the release wherever it is shown: warnings, and what its band means.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+    """
+    return [*words.warnings(release.uncertainty),
+            *words.band_explained(release.uncertainty, release.facts)]
 
 
-def numbers_csv(one: Published) -> bytes:
-    """A row for each place; lines that begin with # say what the file is."""
+def numbers_csv(release: Published) -> bytes:
+    """A row for each place; lines that begin with # say what the file is.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+
+    Returns
+    -------
+    bytes
+        UTF-8, numbers with ten digits in the data's own unit.
+    """
     out = io.StringIO()
-    about = [f"Privacy Curves {__version__}: released {one.at}, “{one.name}”, id {one.release_id}",
-             headline(one),
-             f"protects {one.card['unit_of_protection']}; {budget_words(one.quote.certified)}, "
-             "certified; no seed exists", *statements(one)]
+    about = [f"Privacy Curves {__version__}: released {release.at}, “{release.name}”, id "
+             f"{release.release_id}",
+             headline(release),
+             f"protects {release.card['unit_of_protection']}; "
+             f"{budget_words(release.quote.certified)}, "
+             "certified; no seed exists", *statements(release)]
     out.writelines(f"# {' '.join(line.split())}\n" for line in about)
-    columns = _columns(one)
+    columns = _columns(release)
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([safe_cell(name) for name in columns])
     writer.writerows([f"{value:.10g}" for value in row]
@@ -78,99 +129,122 @@ def numbers_csv(one: Published) -> bytes:
     return out.getvalue().encode()
 
 
-def _columns(one: Published) -> dict[str, Array]:
-    columns = {one.axis: one.x} if one.axis else {}
-    for name, values in one.columns.items():
+def _columns(release: Published) -> dict[str, Array]:
+    columns = {release.axis: release.x} if release.axis else {}
+    for name, values in release.columns.items():
         columns[name] = values
-        if name in one.ranges:
-            ends = one.ranges[name]
-            columns[f"{name}, {_band_name(one)} from"] = ends[0]
-            columns[f"{name}, {_band_name(one)} to"] = ends[1]
+        if name in release.ranges:
+            ends = release.ranges[name]
+            columns[f"{name}, {_band_name(release)} from"] = ends[0]
+            columns[f"{name}, {_band_name(release)} to"] = ends[1]
     return columns
 
 
-def _band_name(one: Published) -> str:
+def _band_name(release: Published) -> str:
     """Level and kind: 95 % simultaneous confidence band."""
-    band = one.uncertainty.band
+    band = release.uncertainty.band
     return "confidence band" if band is None else (
         f"{percent(band.level)} {band.kind} confidence band")
 
 
 def budget_words(budget: Budget) -> str:
-    """ε and δ in words; "ε = 1, δ = 2.5×10⁻⁵"."""
+    """ε and δ in words; "ε = 1, δ = 2.5×10⁻⁵".
+
+    Parameters
+    ----------
+    budget : Budget
+        Without δ in words if that is 0.
+    """
     return f"ε = {budget.epsilon:g}" + ("" if budget.is_pure else f", δ = {small(budget.delta)}")
 
 
 # -- the picture ----------------------------------------------------------------------------------
 
 
-def picture(one: Published, with_notes: bool = True) -> str:
+def picture(release: Published, with_notes: bool = True) -> str:
     """Released functions with their bands and a legend, as SVG; a single number as text.
 
-    `with_notes` puts under it what stands beside the release: not where a page says it anyway.
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+    with_notes : bool
+        Whether what stands beside the release is put under it: not where a page says it anyway.
     """
-    texts = statements(one) if with_notes else []
+    texts = statements(release) if with_notes else []
     notes = [line for text in texts for line in textwrap.wrap(text, _WRAPPED)]
     height = _HEIGHT + _NOTE * len(notes) + (_NOTE // 2 if notes else 0)
     head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" '
-            f'aria-label="{escape(alt(one), quote=True)}" font-family="system-ui,sans-serif" '
+            f'aria-label="{escape(alt(release), quote=True)}" font-family="system-ui,sans-serif" '
             f'font-size="13" fill="{colour("quiet", "light")}">')
     below = [f'<text x="{_LEFT}" y="{_HEIGHT + _NOTE * (k + 1)}" font-size="11">{escape(line)}'
              "</text>" for k, line in enumerate(notes)]
-    drawn = _drawn(one) if one.axis else [_single(one)]
-    return "".join([head, *_titles(one), *drawn, *below, "</svg>"])
+    drawn = _drawn(release) if release.axis else [_single(release)]
+    return "".join([head, *_titles(release), *drawn, *below, "</svg>"])
 
 
-def alt(one: Published) -> str:
-    """What the picture shows, in words."""
-    values = np.concatenate(list(one.columns.values()))
-    if not one.axis:
-        return f"{one.value}: {number(float(values[0]), 4)}."
-    return (f"{one.title}: {one.value} from {number(float(values.min()))} to "
-            f"{number(float(values.max()))} over {one.axis}. {headline(one)}")
+def alt(release: Published) -> str:
+    """What the picture shows, in words.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+    """
+    values = np.concatenate(list(release.columns.values()))
+    if not release.axis:
+        return f"{release.value}: {number(float(values[0]), 4)}."
+    return (f"{release.title}: {release.value} from {number(float(values.min()))} to "
+            f"{number(float(values.max()))} over {release.axis}. {headline(release)}")
 
 
-def heading(one: Published) -> str:
-    """What was released, of how many: the title of the picture and of the report."""
-    about, facts = one.card["release"], one.facts
+def heading(release: Published) -> str:
+    """What was released, of how many: the title of the picture and of the report.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+    """
+    about, facts = release.card["release"], release.facts
     of = uncapital(facts.value_name) if facts.is_upload else about["of"]
-    return f"{about['what']} of {whole(one.sizes.n_curves)} {facts.people}: {of}"
+    return f"{about['what']} of {whole(release.sizes.n_curves)} {facts.people}: {of}"
 
 
-def _titles(one: Published) -> list[str]:
+def _titles(release: Published) -> list[str]:
     """What, with which budget, and how far off, inside the picture."""
-    coarse = "coarse · " if one.uncertainty.is_coarse else ""
-    band = _band_name(one) if one.ranges else "no confidence band"
-    title = heading(one)
+    coarse = "coarse · " if release.uncertainty.is_coarse else ""
+    band = _band_name(release) if release.ranges else "no confidence band"
+    title = heading(release)
     size = min(_TITLE, (_WIDTH - _LEFT - _RIGHT) / (0.58 * len(title)))
     return [f'<text x="{_LEFT}" y="20" font-size="{size:.1f}" font-weight="600" fill="#182033">'
             f"{escape(title)}</text>",
-            f'<text x="{_LEFT}" y="39">{escape(budget_words(one.quote.certified))} · {coarse}'
+            f'<text x="{_LEFT}" y="39">{escape(budget_words(release.quote.certified))} · {coarse}'
             f"{escape(band)}</text>"]
 
 
-def _single(one: Published) -> str:
-    value = float(next(iter(one.columns.values()))[0])
+def _single(release: Published) -> str:
+    value = float(next(iter(release.columns.values()))[0])
     return (f'<text x="{_WIDTH / 2}" y="{_HEIGHT / 2}" text-anchor="middle" font-size="40" '
             f'fill="{colour("gradient", "light")}">{number(value, 4)}</text>'
             f'<text x="{_WIDTH / 2}" y="{_HEIGHT / 2 + 36}" text-anchor="middle">'
-            f"{escape(one.value)}</text>")
+            f"{escape(release.value)}</text>")
 
 
-def _drawn(one: Published) -> list[str]:
-    every = [*one.columns.values(), *(end for pair in one.ranges.values() for end in pair)]
+def _drawn(release: Published) -> list[str]:
+    every = [*release.columns.values(), *(end for pair in release.ranges.values() for end in pair)]
     low, high = min(float(v.min()) for v in every), max(float(v.max()) for v in every)
     room = 0.06 * ((high - low) or 1.0)
-    ends = (float(one.x[0]), float(one.x[-1])), (low - room, high + room)
-    out = _axes(one, *ends)
+    ends = (float(release.x[0]), float(release.x[-1])), (low - room, high + room)
+    out = _axes(release, *ends)
     shade = colour("gradient", "light")
-    for pair in one.ranges.values():
-        out += _band(one.x, pair, shade, *ends)
-    for k, (name, values) in enumerate(one.columns.items()):
-        out.append(f'<polyline points="{_points(one.x, values, *ends)}" fill="none" '
+    for pair in release.ranges.values():
+        out += _band(release.x, pair, shade, *ends)
+    for k, (name, values) in enumerate(release.columns.items()):
+        out.append(f'<polyline points="{_points(release.x, values, *ends)}" fill="none" '
                    f'stroke="{shade}" stroke-width="2.4" stroke-dasharray="'
                    f'{_DASHES[k % len(_DASHES)]}"><title>{escape(name)}</title></polyline>')
-    return out + _legend(one, shade)
+    return out + _legend(release, shade)
 
 
 def _band(x: Array, pair: tuple[Array, Array], shade: str, across: tuple[float, float],
@@ -187,13 +261,13 @@ def _band(x: Array, pair: tuple[Array, Array], shade: str, across: tuple[float, 
     return out
 
 
-def _legend(one: Published, shade: str) -> list[str]:
+def _legend(release: Published, shade: str) -> list[str]:
     """A row under the titles: each function, the band and its dashed ends."""
-    names = list(one.columns) if len(one.columns) > 1 else ["released"]
+    names = list(release.columns) if len(release.columns) > 1 else ["released"]
     keys = [(f'<line x1="0" x2="26" y1="-4" y2="-4" stroke="{shade}" stroke-width="2.4" '
              f'stroke-dasharray="{_DASHES[k % len(_DASHES)]}"/>', name[:24])
             for k, name in enumerate(names)]
-    if one.ranges:
+    if release.ranges:
         keys += [(f'<rect width="26" height="11" y="-10" fill="{shade}" fill-opacity="0.18"/>',
                   "band"),
                  (f'<line x1="0" x2="26" y1="-4" y2="-4" stroke="{shade}" stroke-opacity="0.85" '
@@ -206,7 +280,7 @@ def _legend(one: Published, shade: str) -> list[str]:
     return out
 
 
-def _axes(one: Published, across: tuple[float, float], up: tuple[float, float]) -> list[str]:
+def _axes(release: Published, across: tuple[float, float], up: tuple[float, float]) -> list[str]:
     raw, out = colour("raw", "light"), []
     for tick in ticks(*up):
         y = _y(tick, up)
@@ -220,9 +294,9 @@ def _axes(one: Published, across: tuple[float, float], up: tuple[float, float]) 
     foot, middle = _HEIGHT - _BOTTOM, (_HEIGHT - _BOTTOM + _TOP) / 2
     out.append(f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{foot}" y2="{foot}" '
                f'stroke="{raw}"/><text x="{(_LEFT + _WIDTH) / 2}" y="{_HEIGHT - 10}" '
-               f'text-anchor="middle">{escape(one.axis)}</text><text x="14" y="{middle}" '
+               f'text-anchor="middle">{escape(release.axis)}</text><text x="14" y="{middle}" '
                f'text-anchor="middle" transform="rotate(-90 14 {middle})">'
-               f"{escape(one.value)}</text>")
+               f"{escape(release.value)}</text>")
     return out
 
 
@@ -245,7 +319,18 @@ def _y(value: float, up: tuple[float, float]) -> float:
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """Round numbers from low to high, about five."""
+    """Round numbers from low to high, about five.
+
+    Parameters
+    ----------
+    low, high : float
+        In any unit; `high` is larger.
+
+    Examples
+    --------
+    >>> ticks(60, 210)
+    [100.0, 150.0, 200.0]
+    """
     rough = (high - low) / 5
     power = 10.0 ** np.floor(np.log10(rough))
     step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough)
@@ -256,28 +341,50 @@ def ticks(low: float, high: float) -> list[float]:
 # -- the report -----------------------------------------------------------------------------------
 
 
-def report(one: Published) -> bytes:
-    """One printable page without requests: verdict, picture, band, guarantee, its limits."""
+def report(release: Published) -> bytes:
+    """One printable page without requests: verdict, picture, band, guarantee, its limits.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+
+    Returns
+    -------
+    bytes
+        HTML.
+    """
     return render(
-        "report", title=one.name, headline=headline(one), heading=heading(one), day=one.at[:10],
-        warnings=words.warnings(one.uncertainty), card=one.card,
-        picture=picture(one, with_notes=False), guarantee=guarantee_rows(one),
-        band=words.band_explained(one.uncertainty, one.facts),
-        not_covered=[f"{capital(line)}." for line in one.card["not_covered"]]).encode()
+        "report", title=release.name, headline=headline(release), heading=heading(release),
+        day=release.at[:10], warnings=words.warnings(release.uncertainty), card=release.card,
+        picture=picture(release, with_notes=False), guarantee=guarantee_rows(release),
+        band=words.band_explained(release.uncertainty, release.facts),
+        not_covered=[f"{capital(line)}." for line in release.card["not_covered"]]).encode()
 
 
-def guarantee_rows(one: Published) -> Mapping[str, str]:
-    """The guarantee in a few rows of words."""
-    card, quote = one.card, one.quote
+def guarantee_rows(release: Published) -> Mapping[str, str]:
+    """The guarantee in a few rows of words.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+
+    Returns
+    -------
+    mapping of str to str
+        Plain text by its title, in the order of the report.
+    """
+    card, quote = release.card, release.quote
     return {
         "Protects": f"{card['unit_of_protection']}; compared are {card['neighbours']}",
         "Guarantee": f"{budget_words(quote.certified)}: certified, that is, proved for the noise "
                      "that was really drawn",
         "For comparison": f"ε = {quote.ideal.epsilon:.3g} is what textbook noise of the same size, "
                           "with endless digits, would cost. It is not the guarantee.",
-        "Odds": words.odds(one.facts, quote).replace("**", ""),
+        "Odds": words.odds(release.facts, quote).replace("**", ""),
         "Bounds": f"{_bounds(card['bounds'])}; from {card['bounds']['source']}",
-        **stated.report_rows(one.facts, card),
+        **stated.report_rows(release.facts, card),
         "Method": f"{card['mechanism']['label']} ({card['mechanism']['reference']})",
         "Noise": f"{quote.numbers} numbers by {card['noise']['sampler']}, with entropy of the "
                  "operating system, on a power-of-two lattice; no seed",
@@ -287,9 +394,9 @@ def guarantee_rows(one: Published) -> Mapping[str, str]:
 def _bounds(bounds: Mapping[str, Any]) -> str:
     ranges = [bounds[key] for key in ("value", "time") if key in bounds]
     ranges += bounds.get("columns", [])
-    return "; ".join(_range(one) for one in ranges)
+    return "; ".join(_range(bound) for bound in ranges)
 
 
-def _range(one: Mapping[str, Any]) -> str:
-    ends = f"{one['low']:g} to {one['high']:g}".replace("-", "−")
-    return f"{one['name']} {ends} {one['unit']}".strip()
+def _range(bound: Mapping[str, Any]) -> str:
+    ends = f"{bound['low']:g} to {bound['high']:g}".replace("-", "−")
+    return f"{bound['name']} {ends} {bound['unit']}".strip()

@@ -21,6 +21,11 @@ _UNFINISHED = ".unfinished"
 def empty(name: str) -> Path:
     """A folder that can be written to and holds nothing, made if it is not there.
 
+    Parameters
+    ----------
+    name : str
+        Its path, as a person gave it.
+
     Raises
     ------
     InputError
@@ -40,6 +45,18 @@ def empty(name: str) -> Path:
 
 def write(name: str, files: Mapping[str, bytes]) -> list[Path]:
     """Write files into a folder that holds nothing else; those that are there stay.
+
+    Parameters
+    ----------
+    name : str
+        The path of the folder, as a person gave it.
+    files : mapping of str to bytes
+        File name to content.
+
+    Returns
+    -------
+    list of Path
+        In the order of `files`.
 
     Raises
     ------
@@ -77,7 +94,13 @@ def _write_all(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def to_disk(folder: Path) -> None:
-    """Names of files are on disk when their folder is."""
+    """Wait until the names of the files of a folder are on disk, as their contents are.
+
+    Parameters
+    ----------
+    folder : Path
+        That is there.
+    """
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -100,10 +100,24 @@ _NO_TRACES: Traces = {}
 
 @dataclass(frozen=True)
 class Receipt:
-    """A charge that has been written: its number, its random id, and the odometer with it.
+    """A charge that has been written.
 
-    `state` is what became of it (`books.Entry`); `is_new` is false where the same request had been
-    charged before, so that nothing was charged now.
+    Parameters
+    ----------
+    number : int
+        Of its entry in the log.
+    at : str
+        When it was charged, ISO 8601 in UTC.
+    release_id : str
+        Random; says nothing of the data.
+    budget : Budget
+        What was charged.
+    odometer : Odometer
+        With this charge; for the holder alone.
+    state : str
+        What became of it (`books.Entry`).
+    is_new : bool
+        False where the same request had been charged before, so that nothing was charged now.
     """
 
     number: int
@@ -117,7 +131,15 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A release that was drawn: all that its files are made from, and none of the data."""
+    """A release that was drawn: all that its files are made from, and none of the data.
+
+    Parameters
+    ----------
+    receipt : Receipt
+        Of its charge.
+    plan, messages : bytes
+        From `plan.Plan.to_bytes` and `plan.messages_to_bytes`.
+    """
 
     receipt: Receipt
     plan: bytes
@@ -128,8 +150,15 @@ class Drawn:
 class Known:
     """People of new data who seem to be in the ledger already; for their holder alone.
 
-    `share` of the smaller data set's people is in the other as well, by the `kind` of trace (see
-    `engine.release.overlap`); `odometer` is what was spent on them, with all who overlap.
+    Parameters
+    ----------
+    share : float
+        How much of the smaller data set's people is in the other as well.
+    kind : str
+        By which kind of trace (see `engine.release.overlap`), or "repair" where the ledger lost
+        whose releases some are.
+    odometer : Odometer
+        What was spent on them, with all who overlap.
     """
 
     share: float
@@ -137,36 +166,48 @@ class Known:
     odometer: Odometer
 
 
-def path_of(chosen: str | os.PathLike[str] | None = None) -> Path:
-    """Where the ledger is: as chosen, by the environment variable, or in the user's data folder.
+def path_of(name: str | os.PathLike[str] | None = None) -> Path:
+    """Where the ledger is: as named, by the environment variable, or in the user's data folder.
+
+    Parameters
+    ----------
+    name : str or path, optional
+        As a person gave it.
 
     Raises
     ------
     InputError
-        If it is chosen as an empty name, or as something else than a regular file.
+        If it is named by an empty name, or as something else than a regular file.
     """
-    named = os.environ.get(VARIABLE) if chosen is None else chosen
-    if named is not None:
-        return _named(named, "ledger")
+    stated = os.environ.get(VARIABLE) if name is None else name
+    if stated is not None:
+        return _named(stated, "ledger")
     folder = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
     return _named(Path(folder) / "privacy-curves" / "ledger.sqlite3", "ledger")
 
 
-def witness_of(path: Path, chosen: str | os.PathLike[str] | None = None) -> Path:
-    """Where its witness is: as chosen, by the environment variable, or beside the ledger.
+def witness_of(path: Path, name: str | os.PathLike[str] | None = None) -> Path:
+    """Where its witness is: as named, by the environment variable, or beside the ledger.
+
+    Parameters
+    ----------
+    path : Path
+        Of the ledger.
+    name : str or path, optional
+        As a person gave it.
 
     Raises
     ------
     InputError
         As `path_of`, and if it is the ledger itself.
     """
-    named = os.environ.get(WITNESS_VARIABLE) if chosen is None else chosen
-    beside = path.with_name(f"{path.name}.witness") if named is None else named
-    found = _named(beside, "witness")
-    if os.path.realpath(found) == os.path.realpath(path):
+    stated = os.environ.get(WITNESS_VARIABLE) if name is None else name
+    beside = path.with_name(f"{path.name}.witness") if stated is None else stated
+    witness = _named(beside, "witness")
+    if os.path.realpath(witness) == os.path.realpath(path):
         raise InputError("The witness cannot be the ledger itself.", field="witness",
                          hint="Name another file, best on another disk.")
-    return found
+    return witness
 
 
 def _named(name: str | os.PathLike[str], field: str) -> Path:
@@ -186,13 +227,26 @@ class Ledger:
 
     Parameters
     ----------
-    path, witness : where the ledger and its witness are; see `path_of` and `witness_of`.
+    path, witness : str or path, optional
+        Where the ledger and its witness are; see `path_of` and `witness_of`.
 
     Raises
     ------
     InputError
         From every method, if a file cannot be read or written, was changed by other means, or lacks
         what the witness lists.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from engine.types import Budget
+    >>> with TemporaryDirectory() as folder:
+    ...     book = Ledger(Path(folder) / "ledger.sqlite3")
+    ...     receipt = book.charge(b"a hash of all readings", Budget(1.0, 1e-6), "growth-2026",
+    ...                           "Average curve", total=Budget(3.0, 1e-3))
+    >>> receipt.odometer.spent_epsilon, receipt.odometer.left
+    (1.0, 2.0)
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None,
@@ -202,26 +256,45 @@ class Ledger:
         self.log = SealedLog(self.path, self.witness, covers)
 
     def odometer(self, content: bytes) -> Odometer | None:
-        """What has been spent on the people of the data with this content; None if nothing was."""
+        """What has been spent on the people of the data with this content; None if nothing was.
+
+        Parameters
+        ----------
+        content : bytes
+            From `data_content.content_of`.
+        """
         if not self.log.exists():
             return None
         with self.log.reading() as log:
             books = Books.of(log.entries)
-            own = books.population.get(_slow_hash(content, log.salt))
-            return None if own is None else books.odometer(own)
+            label = books.population.get(_slow_hash(content, log.salt))
+            return None if label is None else books.odometer(label)
 
     def known(self, content: bytes, traces: Traces) -> Known | None:
-        """Whether people of data that are new to the ledger seem to be in it already."""
+        """Whether people of data that are new to the ledger seem to be in it already.
+
+        Parameters
+        ----------
+        content : bytes
+            From `data_content.content_of`.
+        traces : mapping of str to tuple of bytes
+            From `data_content.traces_of`.
+
+        Returns
+        -------
+        Known or None
+            None where nobody seems to be, or the very same data are in the ledger.
+        """
         if not self.log.exists():
             return None
         with self.log.reading() as log:
-            books, own = Books.of(log.entries), _slow_hash(content, log.salt)
-            if own in books.population:
+            books, data_set = Books.of(log.entries), _slow_hash(content, log.salt)
+            if data_set in books.population:
                 return None
             alike = _alike(log, books, overlap.sketches(traces, log.key))
             return _known(books, alike)
 
-    def charge(self, content: bytes, budget: Budget, name: str, what: str,
+    def charge(self, content: bytes, budget: Budget, name: str, description: str,
                total: Budget | None = None, facts: PublicFacts | None = None,
                rho: float | None = None, traces: Traces = _NO_TRACES,
                same_people: bool | None = None, plan: bytes = b"", request: bytes = b"") -> Receipt:
@@ -229,15 +302,30 @@ class Ledger:
 
         Parameters
         ----------
-        total : is fixed by the first release of a group of people; a later one can only lower it.
-        facts : lend a refusal their words.
-        rho : the same charge by zCDP.
-        traces : of the people (`data_content.traces_of`).
-        same_people : what the holder says where people seem to be in the ledger already: whether
-            they are the same, so that all they lost is added up, or others.
-        plan : all but data that the release is made from, kept with the charge.
-        request : a digest of everything that was asked for; the same request of the same data is
-            charged once.
+        content : bytes
+            From `data_content.content_of`: what the data are known by.
+        budget : Budget
+            ε is rounded up to billionths.
+        name : str
+            What the release is called; no other of the same people has this name.
+        description : str
+            What is released, and by which method; for the holder alone.
+        total : Budget, optional
+            Fixed by the first release of a group of people; a later one can only lower it.
+        facts : PublicFacts, optional
+            Lend a refusal their words.
+        rho : float, optional
+            The same charge by zCDP.
+        traces : mapping of str to tuple of bytes
+            Of the people (`data_content.traces_of`).
+        same_people : bool, optional
+            What the holder says where people seem to be in the ledger already: whether they are the
+            same, so that all they lost is added up, or others.
+        plan : bytes
+            All but data that the release is made from, kept with the charge.
+        request : bytes
+            A digest of everything that was asked for; the same request of the same data is charged
+            once.
 
         Raises
         ------
@@ -252,35 +340,44 @@ class Ledger:
             for hashed in (content, request):
                 _slow_hash(hashed, salt)  # remembered: others do not wait for it
         with self.log.writing() as log:
-            own, books = _slow_hash(content, log.salt), Books.of(log.entries)
+            data_set, books = _slow_hash(content, log.salt), Books.of(log.entries)
             asked = _slow_hash(request, log.salt) if request else ""
-            earlier = _earlier(books, own, asked)
+            earlier = _earlier(books, data_set, asked)
             if earlier is not None:
                 return _receipt(books, earlier)
             sketches = overlap.sketches(traces, log.key)
-            if own not in books.population:
-                self._enter(log, books, own, sketches, total, facts, same_people)
+            if data_set not in books.population:
+                self._enter(log, books, data_set, sketches, total, facts, same_people)
             else:
-                _lower(log, books.population[own], books, total)
-                if sketches and not books.sketched(own):
-                    log.add(kind="people", data_set=own, people=_kept(log, sketches))
+                _lower(log, books.population[data_set], books, total)
+                if sketches and not books.sketched(data_set):
+                    log.add(kind="people", data_set=data_set,
+                            people=_stored_sketches(log, sketches))
             books = Books.of(log.entries)
-            before = books.odometer(books.population[own])
+            before = books.odometer(books.population[data_set])
             _check_name(before, name)
             check_room(before, budget, facts)
-            at, release_id = datetime.now(UTC).isoformat(timespec="seconds"), secrets.token_hex(8)
-            epsilon = ceiled(budget.epsilon)
+            timestamp = datetime.now(UTC).isoformat(timespec="seconds")
+            release_id, epsilon = secrets.token_hex(8), ceiled(budget.epsilon)
             spent = [ceiled(before.spent_epsilon) + epsilon,
                      sum_up([before.spent_delta, budget.delta])]
             number = log.add(
-                kind="release", data_set=own, at=at, id=release_id, name=name, what=what,
-                epsilon=epsilon, delta=budget.delta, rho=rho, request=asked,
+                kind="release", data_set=data_set, at=timestamp, id=release_id, name=name,
+                what=description, epsilon=epsilon, delta=budget.delta, rho=rho, request=asked,
                 plan=log.keep(plan) if plan else "", **_standing(books, before.label, spent))
             after = Books.of(log.entries)
         return _receipt(after, number, is_new=True)
 
     def asked_before(self, content: bytes, request: bytes) -> Receipt | None:
-        """The charge of the same request of the same data; None if there is none."""
+        """The charge of the same request of the same data; None if there is none.
+
+        Parameters
+        ----------
+        content : bytes
+            From `data_content.content_of`.
+        request : bytes
+            As it was given to `charge`.
+        """
         if not self.log.exists():
             return None
         with self.log.reading() as log:
@@ -293,6 +390,13 @@ class Ledger:
 
         If another process was faster its messages stay, and these must be forgotten: what may be
         shown is what `release` reads back.
+
+        Parameters
+        ----------
+        receipt : Receipt
+            From `charge`.
+        messages : bytes
+            Of a size that does not depend on their numbers (`plan.messages_to_bytes`).
 
         Raises
         ------
@@ -308,7 +412,13 @@ class Ledger:
                 raise _closed()
 
     def close(self, receipt: Receipt) -> None:
-        """Note that drawing failed: the charge counts, and nothing is ever drawn under it."""
+        """Note that drawing failed: the charge counts, and nothing is ever drawn under it.
+
+        Parameters
+        ----------
+        receipt : Receipt
+            From `charge`; one that was drawn already stays as it is.
+        """
         with self.log.writing() as log:
             books = Books.of(log.entries)
             if books.state(receipt.number) == "charged":
@@ -316,6 +426,11 @@ class Ledger:
 
     def release(self, release_id: str) -> Drawn:
         """A release that was drawn, to be made again; at no charge, and as often as asked.
+
+        Parameters
+        ----------
+        release_id : str
+            From its receipt.
 
         Raises
         ------
@@ -333,28 +448,30 @@ class Ledger:
 
     def _end(self, log: OpenLog, books: Books, number: int, kind: str, **more: Any) -> None:
         """Write what became of a charge, and what its people have spent, for the witness."""
-        own, entry = books.releases[number]
-        now = books.odometer(books.population[own])
+        data_set, entry = books.releases[number]
+        odometer = books.odometer(books.population[data_set])
         log.add(kind=kind, release=number, at=datetime.now(UTC).isoformat(timespec="seconds"),
-                id=entry["id"], data_set=own, **more,
-                **_standing(books, now.label, [ceiled(now.spent_epsilon), now.spent_delta]))
+                id=entry["id"], data_set=data_set, **more,
+                **_standing(books, odometer.label,
+                            [ceiled(odometer.spent_epsilon), odometer.spent_delta]))
 
-    def _enter(self, log: OpenLog, books: Books, own: str, sketches: Mapping[str, overlap.Sketch],
-               total: Budget | None, facts: PublicFacts, same_people: bool | None) -> None:
+    def _enter(self, log: OpenLog, books: Books, data_set: str,
+               sketches: Mapping[str, overlap.Sketch], total: Budget | None, facts: PublicFacts,
+               same_people: bool | None) -> None:
         """Data that are new: with a total of their own, or that of the people they are about."""
         alike = _alike(log, books, sketches)
-        people = _kept(log, sketches)
+        people = _stored_sketches(log, sketches)
         if not alike or same_people is False:
             total = Budget(USUAL_TOTAL) if total is None else total
             if not total.is_private:
                 raise InputError("The total ε of a data set must be finite.", field="total")
-            log.add(kind="data set", data_set=own, label=f"data-{secrets.token_hex(4)}",
+            log.add(kind="data set", data_set=data_set, label=f"data-{secrets.token_hex(4)}",
                     total=[floored(total.epsilon), total.delta], tight_delta=total.delta**2,
                     people=people, stated_others=sorted(alike))
             return
         if same_people is None:
             raise _who_are_they(alike, facts)
-        log.add(kind="copy", data_set=own, people=people, of=sorted(alike))
+        log.add(kind="copy", data_set=data_set, people=people, of=sorted(alike))
         _lower(log, min(alike), Books.of(log.entries), total)
 
 
@@ -364,19 +481,19 @@ def _standing(books: Books, label: str, spent: list[Any]) -> dict[str, Any]:
             "joined": sorted(books.joined[label])}
 
 
-def _earlier(books: Books, own: str, request: str) -> int | None:
+def _earlier(books: Books, data_set: str, request: str) -> int | None:
     """The number of a charge of the same request of the same data."""
     if not request:
         return None
-    return next((number for number, (data_set, entry) in books.releases.items()
-                 if data_set == own and entry.get("request") == request), None)
+    return next((number for number, (other, entry) in books.releases.items()
+                 if other == data_set and entry.get("request") == request), None)
 
 
 def _receipt(books: Books, number: int, is_new: bool = False) -> Receipt:
-    own, entry = books.releases[number]
+    data_set, entry = books.releases[number]
     budget = Budget(entry["epsilon"] / BILLION, entry["delta"])
     return Receipt(number, entry["at"], entry["id"], budget,
-                   books.odometer(books.population[own]), books.state(number), is_new)
+                   books.odometer(books.population[data_set]), books.state(number), is_new)
 
 
 def _drawn(log: OpenLog, release_id: str) -> Drawn:
@@ -395,8 +512,8 @@ def _drawn(log: OpenLog, release_id: str) -> Drawn:
     if state != "drawn":
         raise InputError("This release cannot be made again: its noised numbers were not kept.",
                          field="release", hint="Its files are those that were written then.")
-    return Drawn(_receipt(books, number), log.kept(books.releases[number][1]["plan"]),
-                 log.kept(books.ends[number]["messages"]))
+    return Drawn(_receipt(books, number), log.content(books.releases[number][1]["plan"]),
+                 log.content(books.ends[number]["messages"]))
 
 
 def _no_release() -> InputError:
@@ -416,23 +533,23 @@ def _closed() -> InputError:
 def _alike(log: OpenLog, books: Books, sketches: Mapping[str, overlap.Sketch]
            ) -> dict[str, tuple[float, str]]:
     """Populations that most of these people seem to be in: the largest share of each, by kind."""
-    found: dict[str, tuple[float, str]] = {books.label_of(label): (1.0, "repair")
+    shares: dict[str, tuple[float, str]] = {books.label_of(label): (1.0, "repair")
                                            for label in books.unknown}
-    for own, people in books.people.items():
+    for data_set, people in books.people.items():
         if not people or not sketches:
             continue
-        theirs = {kind: overlap.Sketch.from_bytes(n, log.kept(digest))
+        theirs = {kind: overlap.Sketch.from_bytes(n, log.content(digest))
                   for kind, (n, digest) in people.items() if kind in sketches}
         share = overlap.largest_share(sketches, theirs)
-        label = books.population[own]
+        label = books.population[data_set]
         if share[0] >= overlap.MOST:
-            found[label] = max(found.get(label, (0.0, "")), share)
-    return found
+            shares[label] = max(shares.get(label, (0.0, "")), share)
+    return shares
 
 
-def _kept(log: OpenLog, sketches: Mapping[str, overlap.Sketch]) -> dict[str, list[Any]]:
+def _stored_sketches(log: OpenLog, sketches: Mapping[str, overlap.Sketch]) -> dict[str, list[Any]]:
     """Sketches beside the log, as an entry names them."""
-    return {kind: [one.n, log.keep(one.to_bytes())] for kind, one in sketches.items()}
+    return {kind: [sketch.n, log.keep(sketch.to_bytes())] for kind, sketch in sketches.items()}
 
 
 def _known(books: Books, alike: Mapping[str, tuple[float, str]]) -> Known | None:
@@ -468,10 +585,20 @@ def _lower(log: OpenLog, label: str, books: Books, total: Budget | None) -> None
 def checked_name(name: str) -> str:
     """A release's name without surrounding spaces.
 
+    Parameters
+    ----------
+    name : str
+        As a person gave it.
+
     Raises
     ------
     InputError
         If it is empty, too long or not printable.
+
+    Examples
+    --------
+    >>> checked_name(" growth-2026 ")
+    'growth-2026'
     """
     name = name.strip()
     if not name or len(name) > LONGEST_NAME or not name.isprintable():
@@ -495,18 +622,27 @@ def _check_name(before: Odometer, name: str) -> None:
 def check_room(before: Odometer, budget: Budget, facts: PublicFacts) -> None:
     """Refuse a charge for which there is no room.
 
+    Parameters
+    ----------
+    before : Odometer
+        Of the people, without the charge.
+    budget : Budget
+        The charge.
+    facts : PublicFacts
+        Lend a refusal their words.
+
     Raises
     ------
     InputError
-        If the total ε or δ would be overrun; `facts` lend it their words.
+        If the total ε or δ would be overrun.
     """
-    one = facts.person
+    person = facts.person
     if ceiled(budget.epsilon) > floored(before.left):
-        raise InputError(f"This would take one {one} over the total of ε = "
+        raise InputError(f"This would take one {person} over the total of ε = "
                          f"{before.total.epsilon:g}. ε = {max(before.left, 0.0):g} is left.",
                          field="epsilon",
                          hint=f"Lower ε, or publish nothing more about these {facts.people}.")
     if sum_up([before.spent_delta, budget.delta]) > before.total.delta * (1 + 1e-9):
-        raise InputError(f"This would take one {one} over the total of δ = "
+        raise InputError(f"This would take one {person} over the total of δ = "
                          f"{small(before.total.delta)}.", field="delta",
                          hint="Lower δ, or choose a method with δ = 0.")

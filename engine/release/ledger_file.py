@@ -83,6 +83,13 @@ def changed() -> Damaged:
 def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
     """Make a ledger with its tables and what `fill` adds; one that another made meanwhile stays.
 
+    Parameters
+    ----------
+    path : Path
+        Of the ledger; its folder is made, for its owner alone, if it is not there.
+    fill : callable
+        Gets the open connection within the transaction that makes the tables.
+
     Raises
     ------
     OSError, sqlite3.Error
@@ -101,6 +108,11 @@ def tidy(path: Path) -> None:
     """Remove what processes left that were killed while they made or tried a ledger.
 
     Whoever is making one at this moment finds that another was faster, or tries once more.
+
+    Parameters
+    ----------
+    path : Path
+        Of the ledger.
     """
     for left in path.parent.glob(f".{glob.escape(path.name)}.????????.*"):
         if left.suffix == _NEW:
@@ -110,7 +122,20 @@ def tidy(path: Path) -> None:
 
 
 def write_aside(path: Path, fill: Callable[[sqlite3.Connection], None]) -> Path:
-    """A whole ledger under a name of its own in the same folder, for its owner alone."""
+    """A whole ledger under a name of its own in the same folder, for its owner alone.
+
+    Parameters
+    ----------
+    path : Path
+        Of the ledger in whose folder it is made.
+    fill : callable
+        Gets the open connection within the transaction that makes the tables.
+
+    Returns
+    -------
+    Path
+        Of the new file, which is on disk.
+    """
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_NEW, dir=path.parent)
     os.close(handle)
     file = sqlite3.connect(name, isolation_level=None)
@@ -133,13 +158,25 @@ def write_aside(path: Path, fill: Callable[[sqlite3.Connection], None]) -> Path:
 
 
 def replace(aside: Path, path: Path) -> None:
-    """Put a whole ledger in the place of another, durably."""
+    """Put a whole ledger in the place of another, durably.
+
+    Parameters
+    ----------
+    aside, path : Path
+        Of the whole ledger, and where it shall be, in the same folder.
+    """
     aside.replace(path)
     to_disk(path.parent)
 
 
 def new_keys(file: sqlite3.Connection) -> None:
-    """A salt for hashes of data, and a key for seals and hashes of people."""
+    """A salt for hashes of data, and a key for seals and hashes of people.
+
+    Parameters
+    ----------
+    file : sqlite3.Connection
+        To a ledger; keys that it has stay.
+    """
     for name, size in (("salt", 16), ("key", 32)):
         file.execute("INSERT OR IGNORE INTO facts VALUES (?, ?)", (name, secrets.token_bytes(size)))
 
@@ -169,9 +206,11 @@ def opened(path: Path, trial: Trial) -> Iterator[sqlite3.Connection]:
 
     Parameters
     ----------
-    path : of a file that is there.
-    trial : reads a ledger and raises what is wrong with it; tried on a copy where a journal lies
-        beside the ledger.
+    path : Path
+        Of a file that is there.
+    trial : callable
+        Reads a ledger and raises what is wrong with it; tried on a copy where a journal lies beside
+        the ledger.
 
     Raises
     ------
@@ -193,6 +232,11 @@ def opened(path: Path, trial: Trial) -> Iterator[sqlite3.Connection]:
 
 def check_head(path: Path) -> int:
     """The version of a ledger, by its first bytes alone.
+
+    Parameters
+    ----------
+    path : Path
+        Of a file that is there.
 
     Raises
     ------
@@ -289,6 +333,13 @@ def _connected(path: Path) -> sqlite3.Connection:
 def check_pages(file: sqlite3.Connection, version: int) -> None:
     """Check the tables, and all pages.
 
+    Parameters
+    ----------
+    file : sqlite3.Connection
+        To a file whose head was checked.
+    version : int
+        What the head said; another process may have taken the ledger over since.
+
     Raises
     ------
     InputError
@@ -297,12 +348,12 @@ def check_pages(file: sqlite3.Connection, version: int) -> None:
         If it cannot be read at all.
     """
     file.execute("BEGIN")  # all at one moment
-    now = file.execute("PRAGMA user_version").fetchone()[0]  # another may have taken it over
+    actual = file.execute("PRAGMA user_version").fetchone()[0]  # another may have taken it over
     kinds = file.execute("SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' "
                          "ESCAPE '\\'").fetchall()
     columns = {name: tuple(row[1] for row in file.execute(f'PRAGMA table_info("{name}")'))
-               for kind, name in kinds if kind == "table" and name in _TABLES.get(now, {})}
-    if len(kinds) != len(columns) or columns != _TABLES.get(now) or now < version:
+               for kind, name in kinds if kind == "table" and name in _TABLES.get(actual, {})}
+    if len(kinds) != len(columns) or columns != _TABLES.get(actual) or actual < version:
         raise changed()
     if file.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
         raise changed()
@@ -310,7 +361,13 @@ def check_pages(file: sqlite3.Connection, version: int) -> None:
 
 
 def mended(head: bytes) -> bytes:
-    """The first bytes of a file with what they are in every ledger."""
+    """The first bytes of a file with what they are in every ledger.
+
+    Parameters
+    ----------
+    head : bytes
+        The first hundred.
+    """
     fields = {0: _MAGIC, 16: b"\x10\x00\x01\x01\x00\x40\x20\x20", 44: b"\x00\x00\x00\x04",
               52: bytes(4), 56: b"\x00\x00\x00\x01", 64: bytes(4)}
     out = bytearray(head)

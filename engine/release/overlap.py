@@ -42,16 +42,34 @@ Hashes = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Sketch:
-    """The smallest hashes of one kind, ascending, and how many different ones there were."""
+    """The smallest hashes of one kind, and how many different ones there were.
+
+    Parameters
+    ----------
+    n : int
+        Different traces.
+    hashes : (min(n, SIZE),)
+        Unsigned, of 64 bits, ascending.
+    """
 
     n: int
     hashes: Hashes
 
     def to_bytes(self) -> bytes:
+        """The hashes, eight bytes each, for the ledger."""
         return self.hashes.astype(">u8").tobytes()
 
     @classmethod
     def from_bytes(cls, n: int, content: bytes) -> Sketch:
+        """The sketch that `to_bytes` wrote.
+
+        Parameters
+        ----------
+        n : int
+            Different traces; not in the bytes.
+        content : bytes
+            Eight for each hash.
+        """
         return cls(n, np.frombuffer(content, dtype=">u8").astype(np.uint64))
 
 
@@ -60,8 +78,21 @@ def sketches(traces: Mapping[str, Iterable[bytes]], key: bytes) -> dict[str, Ske
 
     Parameters
     ----------
-    traces : by kind (see `KINDS`), the texts of all people.
-    key : of 32 bytes; under another key the same people have unrelated hashes.
+    traces : mapping of str to iterable of bytes
+        By kind (see `KINDS`), the texts of all people.
+    key : bytes
+        32 of them; under another key the same people have unrelated hashes.
+
+    Returns
+    -------
+    dict of str to Sketch
+        Without the kinds in which more than a tenth of the people share a trace.
+
+    Examples
+    --------
+    >>> people = {"ids": [b"anna", b"bela"], "values": [b"1", b"1"]}
+    >>> list(sketches(people, key=bytes(32)))
+    ['ids']
     """
     out = {}
     for kind, texts in traces.items():
@@ -80,21 +111,42 @@ def _sketch(kind: str, different: Iterable[bytes], key: bytes) -> Sketch:
     return Sketch(len(hashes), hashes[:SIZE])
 
 
-def share(one: Sketch, other: Sketch) -> float:
-    """Which share of the smaller data set's people is in the other as well, estimated."""
-    if not (one.n and other.n):
+def share(first: Sketch, second: Sketch) -> float:
+    """Which share of the smaller data set's people is in the other as well, estimated.
+
+    Parameters
+    ----------
+    first, second : Sketch
+        Of one kind, under one key.
+
+    Returns
+    -------
+    float
+        From 0 to 1; exact where neither has more than `SIZE` people.
+
+    References
+    ----------
+    Broder (1997), "On the resemblance and containment of documents".
+    """
+    if not (first.n and second.n):
         return 0.0
-    union = np.union1d(one.hashes, other.hashes)
-    if max(one.n, other.n) > SIZE:
+    union = np.union1d(first.hashes, second.hashes)
+    if max(first.n, second.n) > SIZE:
         union = union[:SIZE]
-    both = np.isin(union, one.hashes) & np.isin(union, other.hashes)
+    both = np.isin(union, first.hashes) & np.isin(union, second.hashes)
     alike = float(both.mean())
-    common = alike / (1 + alike) * (one.n + other.n)
-    return min(common / min(one.n, other.n), 1.0)
+    common = alike / (1 + alike) * (first.n + second.n)
+    return min(common / min(first.n, second.n), 1.0)
 
 
 def largest_share(some: Mapping[str, Sketch], others: Mapping[str, Sketch]) -> tuple[float, str]:
-    """The largest share of any kind that both have, and the kind; 0 where they have none."""
+    """The largest share of any kind that both have, and the kind; 0 where they have none.
+
+    Parameters
+    ----------
+    some, others : mapping of str to Sketch
+        By kind, under one key.
+    """
     shares = [(share(some[kind], others[kind]), kind) for kind in KINDS
               if kind in some and kind in others]
-    return max(shares, default=(0.0, ""), key=lambda found: found[0])
+    return max(shares, default=(0.0, ""), key=lambda pair: pair[0])

@@ -3,7 +3,7 @@
 A plan is fixed before anything is charged and kept in the ledger with the charge. It holds what was
 stated of the data and how many people they are, the method with its settings, the budget, the name
 and the versions, and never a number of anybody. With it and the noised messages everything that is
-published is made, the first time and every time again (`engine.release.published.made`), on a
+published is made, the first time and every time again (`engine.release.published.assemble`), on a
 machine that need not have the data. So nothing published can depend on them in any other way.
 """
 
@@ -52,7 +52,12 @@ def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Plan:
-    """The public side of one release; `plain` is all of it.
+    """The public side of one release.
+
+    Parameters
+    ----------
+    plain : mapping
+        All of it, as JSON has it.
 
     Raises
     ------
@@ -69,9 +74,18 @@ class Plan:
 
         Parameters
         ----------
-        name : what the release is called.
-        unit : what is protected, in words.
-        request : the same settings for the command line, to be given away with the release.
+        source : Source
+            Public data, or an upload, of which nothing but public sizes and stated facts is kept.
+        mechanism : Mechanism
+            With its settings.
+        asked : Budget
+            What was asked for.
+        name : str
+            What the release is called.
+        unit : str
+            What is protected, in words.
+        request : mapping
+            The same settings for the command line, to be given away with the release.
         """
         plan = cls(_plain({
             "version": _VERSION, "name": name, "unit": unit, "request": request,
@@ -79,13 +93,19 @@ class Plan:
                                                         "parameters": mechanism.values()},
             "asked": {"epsilon": asked.epsilon, "delta": asked.delta}, "versions": versions()}))
         noise = {"inner": plan.quote.inner.epsilon, "messages": [
-            [server, step, one.law, one.most, one.size]
-            for (server, step), one in sorted(plan.quote.messages.items())]}
+            [server, step, measurement.law, measurement.most, measurement.size]
+            for (server, step), measurement in sorted(plan.quote.messages.items())]}
         return cls({**plan.plain, "noise": _plain(noise)})
 
     @classmethod
     def read(cls, content: bytes) -> Plan:
-        """The plan that `to_bytes` wrote."""
+        """The plan that `to_bytes` wrote.
+
+        Parameters
+        ----------
+        content : bytes
+            From the ledger.
+        """
         plain = json.loads(content)
         if plain.get("version") != _VERSION:
             raise InputError("This release was made by a newer version of this program.",
@@ -100,6 +120,16 @@ class Plan:
         """A digest of all that was asked for, of these data: whoever is at which site included.
 
         Versions are left out, so that a release is not charged again after an update.
+
+        Parameters
+        ----------
+        data : Data
+            One data set (n_repeats = 1), in any order.
+
+        Returns
+        -------
+        bytes
+            32 of them (SHA-256), as private as the data.
         """
         asked = json.dumps({key: value for key, value in self.plain.items()
                             if key not in ("versions", "noise")}, ensure_ascii=False,
@@ -109,17 +139,20 @@ class Plan:
 
     @property
     def name(self) -> str:
+        """What the release is called."""
         return str(self.plain["name"])
 
     @property
     def asked(self) -> Budget:
+        """The budget that was asked for."""
         return Budget(**self.plain["asked"])
 
     @cached_property
     def mechanism(self) -> Mechanism:
-        given = self.plain["mechanism"]
-        found: Mechanism = mechanisms.build(given["key"], given["parameters"])
-        return found
+        """The method with its settings."""
+        stated = self.plain["mechanism"]
+        built: Mechanism = mechanisms.build(stated["key"], stated["parameters"])
+        return built
 
     @property
     def standin(self) -> Data:
@@ -140,13 +173,13 @@ class Plan:
             If they were.
         """
         drawn, quoted = self.plain["noise"], self.quote
-        now = [(server, step, one.law, one.most, one.size)
-               for (server, step), one in sorted(quoted.messages.items())]
-        alike = len(now) == len(drawn["messages"]) and math.isclose(
+        quoted_noise = [(server, step, mine.law, mine.most, mine.size)
+               for (server, step), mine in sorted(quoted.messages.items())]
+        alike = len(quoted_noise) == len(drawn["messages"]) and math.isclose(
             drawn["inner"], quoted.inner.epsilon, rel_tol=_ALIKE) and all(
-            one[:3] + one[4:] == (*other[:3], other[4]) and math.isclose(
-                one[3], other[3], rel_tol=_ALIKE)
-            for one, other in zip(now, drawn["messages"], strict=True))
+            mine[:3] + mine[4:] == (*other[:3], other[4]) and math.isclose(
+                mine[3], other[3], rel_tol=_ALIKE)
+            for mine, other in zip(quoted_noise, drawn["messages"], strict=True))
         if not alike:
             raise InputError(f"This release was drawn by version "
                              f"{self.plain['versions']['privacy_curves']} of this program, and "
@@ -162,7 +195,7 @@ def _quote(public: str) -> Quote:
 
 @lru_cache(maxsize=8)
 def _standin(public: str) -> Data:
-    return stand_in(_made(json.loads(public)))
+    return stand_in(_data_of(json.loads(public)))
 
 
 def versions() -> dict[str, str]:
@@ -175,7 +208,18 @@ def versions() -> dict[str, str]:
 
 
 def messages_to_bytes(messages: Mapping[Key, Array]) -> bytes:
-    """Noised messages, in an order and of a size that do not depend on their numbers."""
+    """Noised messages, in an order and of a size that do not depend on their numbers.
+
+    Parameters
+    ----------
+    messages : mapping of (server, key of a step) to Array
+        Noisy numbers of each message, (size,).
+
+    Returns
+    -------
+    bytes
+        A line of JSON that names the messages, and their numbers as little-endian doubles.
+    """
     keys = sorted(messages)
     head = json.dumps([[server, step, len(messages[server, step])] for server, step in keys])
     return head.encode() + b"\n" + b"".join(messages[key].astype(_NUMBER).tobytes()
@@ -183,13 +227,19 @@ def messages_to_bytes(messages: Mapping[Key, Array]) -> bytes:
 
 
 def messages_from_bytes(content: bytes) -> dict[Key, Array]:
-    """The messages that `messages_to_bytes` wrote."""
+    """The messages that `messages_to_bytes` wrote.
+
+    Parameters
+    ----------
+    content : bytes
+        From the ledger.
+    """
     head, _, body = content.partition(b"\n")
     listed = json.loads(head)
     numbers = np.frombuffer(body, _NUMBER)
     ends = np.cumsum([size for _, _, size in listed], dtype=int)[:-1]
-    return {(server, step): np.array(own, dtype=float)
-            for (server, step, _), own in zip(listed, np.split(numbers, ends), strict=True)}
+    return {(server, step): np.array(values, dtype=float)
+            for (server, step, _), values in zip(listed, np.split(numbers, ends), strict=True)}
 
 
 # -- public data as plain values ------------------------------------------------------------------
@@ -205,7 +255,7 @@ def _public_data(source: Source[Data]) -> dict[str, Any]:
             "has_response": isinstance(data, SampleData) and data.y is not None}
 
 
-def _made(plain: Mapping[str, Any]) -> Data:
+def _data_of(plain: Mapping[str, Any]) -> Data:
     """Data with these public facts."""
     if "source" in plain:
         return certified.drawn(sources.build(plain["source"], plain["parameters"]))
@@ -224,7 +274,7 @@ def _facts(plain: Mapping[str, Any]) -> PublicFacts:
     stated: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value
                               for key, value in plain["design"].items()}
     design = Design(**stated)
-    covariates = tuple(Covariate(**one) for one in plain["covariates"])
+    covariates = tuple(Covariate(**covariate) for covariate in plain["covariates"])
     return PublicFacts(**{**plain, "design": design, "covariates": covariates})
 
 

@@ -47,11 +47,38 @@ _NOISE = {NoiseLaw.GAUSSIAN: "discrete Gaussian", NoiseLaw.LAPLACE: "discrete La
 class Published:
     """One release: all of it but the odometer, which is its holder's, may be shown to anybody.
 
-    `x` (k,) are places in the data's own unit, named by `axis`; `columns` the released functions
-    there, (k,) each, with the ends of their confidence band where there is one, all held to the
-    public bounds. A released number has one place and no axis. `facts` are what was stated of the
-    data, `sizes` how many they are, `uncertainty` how far off the release may be, and `card` the
-    guarantee as plain values.
+    Parameters
+    ----------
+    name : str
+        What its holder called it.
+    at : str
+        When it was charged, ISO 8601 in UTC.
+    title : str
+        What was released.
+    axis, value : str
+        Names of the places and of the values, with units; a released number has no axis.
+    x : (k,)
+        Places in the data's own unit; one for a released number.
+    columns : mapping of str to (k,)
+        The released functions there, held to the public bounds.
+    ranges : mapping of str to pair of (k,)
+        Lower and upper end of the confidence band of each function, where there is one.
+    card : mapping
+        The guarantee as plain values.
+    request : mapping
+        The same settings for the command line.
+    odometer : Odometer
+        What was spent on the same people; for the holder alone.
+    quote : Quote
+        What it cost, and how each message was noised.
+    facts : PublicFacts
+        What was stated of the data.
+    sizes : Sizes
+        How many they are.
+    release_id : str
+        Random, by which it can be made again.
+    uncertainty : Uncertainty
+        How far off the release may be.
     """
 
     name: str
@@ -73,7 +100,31 @@ class Published:
 
 
 def quote(source: Source[Data], mechanism: Mechanism, asked: Budget) -> Quote:
-    """What publishing would cost; see `release.quote` and `release.drawn` for what is refused."""
+    """What publishing would cost, from public facts alone.
+
+    Parameters
+    ----------
+    source : Source
+        Public data, or an upload.
+    mechanism : Mechanism
+        With its settings.
+    asked : Budget
+        The most that may be spent.
+
+    Raises
+    ------
+    InputError
+        If it may not be published; see `certified.quote` and `certified.drawn`.
+
+    Examples
+    --------
+    >>> from engine.mechanisms import mechanisms
+    >>> from engine.sources import sources
+    >>> sea, method = sources.build("sea_temperature", {}), mechanisms.build("adaptive_mean", {})
+    >>> cost = quote(sea, method, Budget(1.0, 1e-6))
+    >>> cost.certified, round(cost.ideal.epsilon, 4), cost.numbers
+    (Budget(epsilon=1.0, delta=1e-06), 0.9997, 30)
+    """
     data = release.drawn(source)
     _check_variables(mechanism, data.facts)
     return release.quote(data, mechanism, asked)
@@ -90,9 +141,20 @@ def publish(source: Source[Data], mechanism: Mechanism, asked: Budget, book: Led
 
     Parameters
     ----------
-    total : that of the people, where this is their first release.
-    same_people : what their holder says where they seem to be in the ledger already
-        (`Ledger.charge`).
+    source : Source
+        Public data, or an upload.
+    mechanism : Mechanism
+        With its settings.
+    asked : Budget
+        The most that may be spent.
+    book : Ledger
+        That is charged.
+    name : str
+        What the release is called.
+    total : Budget, optional
+        That of the people, where this is their first release; see `usual_total`.
+    same_people : bool, optional
+        What their holder says where they seem to be in the ledger already (`Ledger.charge`).
 
     Raises
     ------
@@ -100,15 +162,30 @@ def publish(source: Source[Data], mechanism: Mechanism, asked: Budget, book: Led
         If it may not be published or the total would be overrun: then nothing was charged. After
         the charge, if the ledger cannot be written; then nothing was shown, and the same call once
         more does what is missing.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from engine.mechanisms import mechanisms
+    >>> from engine.sources import sources
+    >>> ages = sources.build("ages_at_death", {})
+    >>> method = mechanisms.build("iclp", {"task": "density"})
+    >>> with TemporaryDirectory() as folder:
+    ...     book = Ledger(Path(folder) / "ledger.sqlite3")
+    ...     release = publish(ages, method, Budget(1.0), book, "ages-2026")
+    >>> release.title, release.x.shape, release.quote.certified.epsilon, release.odometer.left
+    ('Density, released', (101,), 1.0, 2.0)
     """
     plan, data = planned(source, mechanism, asked, name), release.drawn(source)
     quoted = plan.quote
-    what = " by ".join(dict.fromkeys((mechanism.main_task.label, mechanism.label)))
+    description = " by ".join(dict.fromkeys((mechanism.main_task.label, mechanism.label)))
     content, traces = content_of(source), traces_of(source)
     if total is None and book.odometer(content) is None:
         joins = same_people and book.known(content, traces) is not None
         total = None if joins else usual_total(data.sizes.n_curves)
-    receipt = book.charge(content, quoted.certified, name, what, total, data.facts, quoted.rho,
+    receipt = book.charge(content, quoted.certified, name, description, total, data.facts,
+                          quoted.rho,
                           traces, same_people, plan.to_bytes(), plan.request_of(data))
     if receipt.state == "charged":
         book.drawn(receipt, _drawn(data, source, mechanism, quoted, book, receipt))
@@ -118,6 +195,13 @@ def publish(source: Source[Data], mechanism: Mechanism, asked: Budget, book: Led
 def again(book: Ledger, release_id: str) -> Published:
     """A release that was drawn, made again from the ledger alone: no data, no charge.
 
+    Parameters
+    ----------
+    book : Ledger
+        That has it.
+    release_id : str
+        From its receipt or its card.
+
     Raises
     ------
     InputError
@@ -125,18 +209,40 @@ def again(book: Ledger, release_id: str) -> Published:
         makes other numbers of its messages.
     """
     drawn = book.release(release_id)
-    return made(Plan.read(drawn.plan), messages_from_bytes(drawn.messages), drawn.receipt)
+    return assemble(Plan.read(drawn.plan), messages_from_bytes(drawn.messages), drawn.receipt)
 
 
 def asked_before(source: Source[Data], mechanism: Mechanism, asked: Budget, book: Ledger, name: str
                  ) -> Receipt | None:
-    """The charge of the same release, so that it costs nothing to ask once more."""
+    """The charge of the same release, so that it costs nothing to ask once more.
+
+    Parameters
+    ----------
+    source, mechanism, asked, book, name
+        As for `publish`.
+
+    Returns
+    -------
+    Receipt or None
+        None if it was not asked for before.
+    """
     plan = planned(source, mechanism, asked, name)
     return book.asked_before(content_of(source), plan.request_of(release.drawn(source)))
 
 
 def planned(source: Source[Data], mechanism: Mechanism, asked: Budget, name: str) -> Plan:
-    """All that is public of a release, before anything is charged."""
+    """All that is public of a release, before anything is charged.
+
+    Parameters
+    ----------
+    source, mechanism, asked, name
+        As for `publish`.
+
+    Raises
+    ------
+    InputError
+        If it may not be published, or the name cannot be one.
+    """
     name = ledger.checked_name(name)
     _check_variables(mechanism, source.facts)
     return Plan.of(source, mechanism, asked, name, unit_of(source, mechanism),
@@ -159,8 +265,23 @@ def _drawn(data: Data, source: Source[Data], mechanism: Mechanism, quoted: Quote
         raise
 
 
-def made(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Published:
-    """What is published, from public facts and noised messages alone."""
+def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Published:
+    """What is published, from public facts and noised messages alone.
+
+    Parameters
+    ----------
+    plan : Plan
+        All that is public of the release.
+    messages : mapping of (server, key of a step) to Array
+        Noisy numbers of each message, as `certified.hardened` returns them.
+    receipt : Receipt
+        Of its charge.
+
+    Raises
+    ------
+    InputError
+        If this version would make other numbers of them.
+    """
     plan.check_noise()
     mechanism, data, quoted = plan.mechanism, plan.standin, plan.quote
     estimate = release.replayed(data, mechanism, quoted, messages)
@@ -176,7 +297,18 @@ def made(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Publish
 
 
 def usual_total(n: int) -> Budget:
-    """ε = 3 and δ = 1/n: beyond that δ a method could publish one whole record."""
+    """ε = 3 and δ = 1/n: beyond that δ a method could publish one whole record.
+
+    Parameters
+    ----------
+    n : int
+        People in the data.
+
+    Examples
+    --------
+    >>> usual_total(1000)
+    Budget(epsilon=3.0, delta=0.001)
+    """
     return Budget(ledger.USUAL_TOTAL, 1 / n)
 
 
@@ -188,16 +320,34 @@ def _check_variables(mechanism: Mechanism, facts: PublicFacts) -> None:
 
 
 def places(mechanism: Mechanism, facts: PublicFacts) -> tuple[Array, str, str, float]:
-    """Places in their own unit, their name, that of the value, and the unit of the latter."""
+    """Where a release is evaluated, and what its axes are called.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Its task says what the result is a function of.
+    facts : PublicFacts
+        Names, units and ranges.
+
+    Returns
+    -------
+    x : (k,)
+        Places in their own unit; one where the result is a number.
+    axis, value : str
+        Names of the places and of the values, with units.
+    scale : float
+        By which values on unit places are multiplied to get their unit.
+    """
     grid, value = drawing_grid(), with_unit(facts.value_name, _bracketed(facts.value_unit))
     argument = mechanism.main_task.argument
     if argument is Argument.NOTHING:
         return grid[:1], "", value, 1.0
     if argument is Argument.FEATURE:
-        own = facts.covariates[0]
-        return (own.low + grid * (own.high - own.low), with_unit(own.name, _bracketed(own.unit)),
-                with_unit("Density", _bracketed(f"per {own.unit}" if own.unit else "")),
-                1 / (own.high - own.low))
+        feature = facts.covariates[0]
+        return (feature.low + grid * (feature.high - feature.low),
+                with_unit(feature.name, _bracketed(feature.unit)),
+                with_unit("Density", _bracketed(f"per {feature.unit}" if feature.unit else "")),
+                1 / (feature.high - feature.low))
     return (facts.from_unit_time(grid), with_unit(facts.time_name, _bracketed(facts.time_unit)),
             value, 1.0)
 
@@ -213,6 +363,8 @@ def _released(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Quot
 
     Averages lie between the bounds of values and densities above 0; effects have no such bounds.
     """
+    # Values are (budgets, repeats, draws, places), or (…, functions, places): the first of each is
+    # the release; rows are (functions, places).
     rows = np.atleast_2d(estimate.values(drawing_grid()[:len(x)])[0, 0, 0]) * scale
     ranges = _ranges(estimate, names, scale)
     facts = data.facts
@@ -255,7 +407,22 @@ def _request(source: Source[Data], mechanism: Mechanism, asked: Budget, name: st
 
 
 def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
-    """What is protected: all of a person, or less where the data or the method say so."""
+    """What is protected: all of a person, or less where the data or the method say so.
+
+    Parameters
+    ----------
+    source : Source
+        Public data, or an upload.
+    mechanism : Mechanism
+        With its settings.
+
+    Examples
+    --------
+    >>> from engine.mechanisms import mechanisms
+    >>> from engine.sources import sources
+    >>> unit_of(sources.build("sparse_curves", {}), mechanisms.build("adaptive_mean", {}))
+    'one person’s whole curve'
+    """
     facts = source.facts
     if isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person:
         return f"one reading (weaker than all readings of one {facts.person})"
@@ -310,8 +477,8 @@ def _guarantee(quoted: Quote) -> dict[str, Any]:
         "accounting": {
             "method": _method(quoted), "sites": "each person is at one site; the weakest counts",
             "rho": quoted.rho,
-            "messages": [_message(server, quoted.steps[key], one)
-                         for (server, key), one in quoted.messages.items()]},
+            "messages": [_message(server, quoted.steps[key], measurement)
+                         for (server, key), measurement in quoted.messages.items()]},
     }
 
 
@@ -344,27 +511,25 @@ def _method(quoted: Quote) -> str:
             "add, and ε follows from the sum at the stated δ")
 
 
-def _message(server: int, step: Step, one: hardened.Measurement) -> dict[str, Any]:
+def _message(server: int, step: Step, measurement: hardened.Measurement) -> dict[str, Any]:
     return {"from": "centre" if server == CENTRE else f"site {server + 1}", "what": step.label,
-            "numbers": one.size, "noise": _NOISE[one.law], "lattice": f"2^-{one.bits}",
-            "rho" if one.law is NoiseLaw.GAUSSIAN else "epsilon": one.cost}
+            "numbers": measurement.size, "noise": _NOISE[measurement.law],
+            "lattice": f"2^-{measurement.bits}",
+            "rho" if measurement.law is NoiseLaw.GAUSSIAN else "epsilon": measurement.cost}
 
 
 def _bounds(data: Data) -> dict[str, Any]:
     facts = data.facts
-    found: dict[str, Any] = {} if isinstance(data, SampleData) else {
+    ranges: dict[str, Any] = {} if isinstance(data, SampleData) else {
         "value": {"name": facts.value_name, "unit": facts.value_unit, "low": facts.value_low,
                   "high": facts.value_high},
         "time": {"name": facts.time_name, "unit": facts.time_unit, "low": facts.time_low,
                  "high": facts.time_high}}
     if facts.covariates:
-        found["columns"] = [_column(c) for c in facts.covariates]
-    return found
-
-
-def _column(covariate: Any) -> dict[str, Any]:
-    return {"name": covariate.name, "unit": covariate.unit, "low": covariate.low,
-            "high": covariate.high}
+        ranges["columns"] = [
+            {"name": covariate.name, "unit": covariate.unit, "low": covariate.low,
+             "high": covariate.high} for covariate in facts.covariates]
+    return ranges
 
 
 def _jsonable(value: Any) -> Any:

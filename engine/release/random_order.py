@@ -33,9 +33,11 @@ def reordered(data: Data, across_sites: bool = False) -> Data:
 
     Parameters
     ----------
-    data : one data set (n_repeats = 1).
-    across_sites : whether records are dealt to sites by their place, so that the order of all of
-        them is drawn anew; sites keep their sizes. For records that are rows.
+    data : Data
+        One data set (n_repeats = 1).
+    across_sites : bool
+        Whether records are dealt to sites by their place, so that the order of all of them is drawn
+        anew; sites keep their sizes. For records that are rows.
     """
     server = np.zeros_like(data.server) if across_sites else data.server
     order = _random_order(server)
@@ -45,11 +47,14 @@ def reordered(data: Data, across_sites: bool = False) -> Data:
 
 
 def _random_order(server: NDArray[np.int64]) -> NDArray[np.int64]:
+    # (n, 2): 128 bits a record; records are sorted by server, then by their bits.
     keys = np.frombuffer(secrets.token_bytes(_BYTES * len(server)), dtype=np.uint64).reshape(-1, 2)
     return np.lexsort((keys[:, 1], keys[:, 0], server))
 
 
 def _curves(data: CurveData, order: NDArray[np.int64]) -> CurveData:
+    # Readings lie curve after curve along the last axis; `readings` (N,) is the old place of each
+    # in the new order: its place there, plus how far its curve has moved.
     counts = data.counts[order]
     starts = (np.cumsum(data.counts) - data.counts)[order]
     first = np.repeat(starts - (np.cumsum(counts) - counts), counts)

@@ -35,7 +35,7 @@ from engine.release.books import Books, Odometer, sum_up
 from engine.release.ledger import Ledger
 from engine.release.ledger_file import Damaged
 from engine.release.salvage import Salvage, salvage
-from engine.release.sealed_log import FINAL, OpenLog, digest, line, refusals, unseen
+from engine.release.sealed_log import FINAL, OpenLog, digest, line_for, refusals, unseen
 from engine.release.witness import Witness
 
 Total = tuple[int, float]
@@ -43,11 +43,21 @@ Total = tuple[int, float]
 
 @dataclass(frozen=True)
 class State:
-    """What `verify` finds: `problem` is None where the ledger can be believed.
+    """What `verify` finds.
 
-    `odometers` are by label; `n_rows`, `n_intact` and `n_lines` count rows of the ledger that read,
-    those with a good seal, and lines of the witness. `is_witnessed` is false where the last line is
-    missing, as after a kill.
+    Parameters
+    ----------
+    problem : InputError or None
+        None where the ledger can be believed.
+    odometers : tuple of Odometer
+        By label; empty where there is a problem.
+    exists : bool
+        Whether there is a ledger.
+    n_rows, n_intact, n_lines, n_damaged : int
+        Rows of the ledger that read, those with a good seal, whole lines of the witness, and
+        damaged ones.
+    is_witnessed : bool
+        False where the last line is missing, as after a kill.
     """
 
     problem: InputError | None
@@ -64,9 +74,20 @@ class State:
 class Repaired:
     """What `repair` did.
 
-    `kept` names the damaged file; "" where only the witness was completed by `added` lines. `more`
-    is what was charged beyond the rows that could be read, in billionths of ε, by label; `closed`
-    labels have nothing left because too little is known; `unknown` ones are asked after.
+    Parameters
+    ----------
+    kept : str
+        The name of the damaged file; empty where only the witness was completed.
+    added : int
+        Lines by which the witness was completed.
+    more : mapping of str to int
+        What was charged beyond the rows that could be read, in billionths of ε, by label.
+    closed : tuple of str
+        Labels with nothing left because too little is known.
+    unknown : tuple of str
+        Labels of people whom holders of new data are asked after.
+    odometers : tuple of Odometer
+        Of the new ledger.
     """
 
     kept: str = ""
@@ -82,14 +103,19 @@ def verify(book: Ledger) -> State:
 
     A ledger of an earlier version is taken over, as at any other opening.
 
+    Parameters
+    ----------
+    book : Ledger
+        Which need not be there.
+
     Raises
     ------
     InputError
         If the witness cannot be read.
     """
     with refusals():
-        seen = witness.read(book.witness)
-    n_lines, n_damaged = len(seen.lines), len(seen.damaged)
+        witnessed = witness.read(book.witness)
+    n_lines, n_damaged = len(witnessed.lines), len(witnessed.damaged)
     try:
         if not book.log.exists():
             return State(None, (), False, n_lines=n_lines, n_damaged=n_damaged)
@@ -99,15 +125,20 @@ def verify(book: Ledger) -> State:
                          book.log.is_witnessed(opened))
     except InputError as problem:
         with refusals():
-            left = salvage(book.path, max((one.number for one in seen.lines), default=0))
-        return State(problem, (), book.path.exists(), len(left.entries), len(left.intact), n_lines,
-                     n_damaged)
+            salvaged = salvage(book.path, witnessed.last)
+        return State(problem, (), book.path.exists(), len(salvaged.entries), len(salvaged.intact),
+                     n_lines, n_damaged)
 
 
 def repair(book: Ledger) -> Repaired | None:
     """Make a ledger that can be believed again; None if it is one.
 
     Nothing else may use the ledger meanwhile.
+
+    Parameters
+    ----------
+    book : Ledger
+        With its witness.
 
     Raises
     ------
@@ -120,21 +151,21 @@ def repair(book: Ledger) -> Repaired | None:
     if not isinstance(state.problem, Damaged):  # in use, or not to be read by us
         raise state.problem
     with refusals():
-        seen = witness.read(book.witness)
-        added = _complete(book, seen)
+        witnessed = witness.read(book.witness)
+        added = _complete(book, witnessed)
         if added:
             return Repaired(added=added)
-        left = salvage(book.path, max((one.number for one in seen.lines), default=0))
-        if left.is_foreign:
+        salvaged = salvage(book.path, witnessed.last)
+        if salvaged.is_foreign:
             raise InputError("The file in the place of the ledger is a database of another "
                              "program; it was not touched.", field="ledger",
                              hint="Name the ledger, or move that file away and repair again.")
-        if not left.entries and not seen.lines:
+        if not salvaged.entries and not witnessed.lines:
             raise InputError("Neither the ledger nor its witness can be read, so nothing is known "
                              "of what was spent.", field="ledger", hint="Publish nothing more "
                              "about the people it was about. Put back any copy of either file and "
                              "repair again.")
-        return _Rebuilt(left, seen).put_in_place(book)
+        return _Rebuilt(salvaged, witnessed).put_in_place(book)
 
 
 def _odometers(books: Books) -> tuple[Odometer, ...]:
@@ -145,7 +176,7 @@ def _labels(books: Books) -> list[str]:
     return sorted({books.label_of(label) for label in books.joined})
 
 
-def _complete(book: Ledger, seen: Witness) -> int:
+def _complete(book: Ledger, witnessed: Witness) -> int:
     """Write the lines that a witness lacks of a ledger that is sound; how many."""
     if not book.path.exists():
         return 0
@@ -154,13 +185,13 @@ def _complete(book: Ledger, seen: Witness) -> int:
             file.execute("BEGIN IMMEDIATE")
             opened = OpenLog(file)
             opened.read()
-            names = {one.name for one in opened.entries}
-            settled = {tuple(pair) for one in opened.entries
-                       for pair in one.entry.get("settled", ())}
-            missing = unseen(opened, seen)
-            if seen.names - names - settled or not missing:
+            names = {sealed.name for sealed in opened.entries}
+            settled = {tuple(pair) for sealed in opened.entries
+                       for pair in sealed.entry.get("settled", ())}
+            missing = unseen(opened, witnessed)
+            if witnessed.names - names - settled or not missing:
                 return 0
-            witness.append(book.witness, [line(one) for one in missing])
+            witness.append(book.witness, [line_for(sealed) for sealed in missing])
             return len(missing)
     except (InputError, sqlite3.Error, UnicodeDecodeError):
         return 0
@@ -172,10 +203,10 @@ def _complete(book: Ledger, seen: Witness) -> int:
 class _Rebuilt:
     """The entries of a new ledger, from rows and lines."""
 
-    def __init__(self, left: Salvage, seen: Witness) -> None:
-        self.left, self.seen = left, seen
-        self.rows = left.entries
-        self.spent = [one.spent for one in seen.lines if one.spent is not None]
+    def __init__(self, salvaged: Salvage, witnessed: Witness) -> None:
+        self.salvaged, self.witnessed = salvaged, witnessed
+        self.rows = salvaged.entries
+        self.spent = [line.spent for line in witnessed.lines if line.spent is not None]
         self.settled = {(number, seal) for entry in self.rows.values()
                         for number, seal in entry.get("settled", ())}
         self.groups = self._groups()
@@ -195,8 +226,8 @@ class _Rebuilt:
 
         for labels in self._labels_together():
             roots = {root(label) for label in labels}
-            for one in roots:
-                first[one] = min(roots)
+            for member in roots:
+                first[member] = min(roots)
         return {label: root(label) for label in list(first)}
 
     def _labels_together(self) -> Iterator[list[str]]:
@@ -205,37 +236,39 @@ class _Rebuilt:
                 yield list(entry["of"])
             elif "label" in entry:
                 yield [entry["label"], *entry.get("joined", ())]
-        for one in self.spent:
-            yield [one.label, *one.joined]
+        for spent in self.spent:
+            yield [spent.label, *spent.joined]
         yield from self._labels_of_data().values()  # a hit may have changed the label in a row
 
     def _labels_of_data(self) -> dict[str, list[str]]:
         """All labels that rows and lines give to each hash of data."""
-        found: dict[str, list[str]] = {}
+        labels_of: dict[str, list[str]] = {}
         for entry in self.rows.values():
             labels = entry["of"] if entry["kind"] == "copy" else [entry.get("label", "")]
             if entry.get("data_set") and labels[0]:
-                found.setdefault(entry["data_set"], []).extend(labels)
-        for one in self.spent:
-            if one.data:
-                found.setdefault(one.data, []).append(one.label)
-        return found
+                labels_of.setdefault(entry["data_set"], []).extend(labels)
+        for spent in self.spent:
+            if spent.data:
+                labels_of.setdefault(spent.data, []).append(spent.label)
+        return labels_of
 
     def _is_explained(self) -> bool:
         """Whether lines of the witness say all that rows said that are gone."""
-        lines = [one for one in self.seen.lines if (one.number, one.seal) not in self.settled]
-        full = {one.number for one in lines if not one.is_early and one.spent is not None}
-        numbers = {one.number for one in lines}
-        lost = self.left.lost(max(numbers, default=0))
+        lines = [line for line in self.witnessed.lines
+                 if (line.number, line.seal) not in self.settled]
+        full = {line.number for line in lines if not line.is_early and line.spent is not None}
+        numbers = {line.number for line in lines}
+        lost = self.salvaged.lost(max(numbers, default=0))
         if not lost or not self.rows:
-            return not lost or (not self.seen.damaged and numbers == full)
-        return not self.seen.damaged and all(
-            min((one for one in numbers if one >= number), default=None) in full
+            return not lost or (not self.witnessed.damaged and numbers == full)
+        return not self.witnessed.damaged and all(
+            min((later for later in numbers if later >= number), default=None) in full
             for number in lost)
 
     def _data(self) -> dict[str, str]:
         """The first label of the people that each hash of data is about."""
-        return {own: self.groups[labels[0]] for own, labels in self._labels_of_data().items()}
+        return {data_set: self.groups[labels[0]]
+                for data_set, labels in self._labels_of_data().items()}
 
     def _releases(self, label: str) -> dict[int, dict[str, Any]]:
         """Charges that can be read, of one group of people."""
@@ -243,42 +276,72 @@ class _Rebuilt:
                 if entry["kind"] in ("release", "lost") and self.groups[entry["label"]] == label}
 
     def total_spent(self, label: str) -> Total:
-        """The largest total of one group of people that rows and lines give."""
+        """The largest total of one group of people that rows and lines give.
+
+        Parameters
+        ----------
+        label : str
+            The first of the group.
+
+        Returns
+        -------
+        tuple of int and float
+            ε in billionths and δ.
+        """
         charges = self._releases(label)
-        lines = [one for one in self.seen.lines
-                 if one.spent is not None and self.groups[one.spent.label] == label]
+        lines = [line for line in self.witnessed.lines
+                 if line.spent is not None and self.groups[line.spent.label] == label]
         candidates: list[Total] = [_sum(list(charges.values()))]
-        for one in lines:
-            assert one.spent is not None
-            is_now = (one.number, one.seal) not in self.settled
-            later = [entry for number, entry in charges.items() if is_now and number > one.number]
-            candidates.append(_plus((one.spent.epsilon, one.spent.delta), _sum(later)))
-        alone = witness.largest(one.spent for one in lines
-                                if one.spent is not None and len(one.spent.joined) < 2)
-        last = max((one.number for one in lines), default=0)
+        for line in lines:
+            assert line.spent is not None
+            is_now = (line.number, line.seal) not in self.settled
+            later = [entry for number, entry in charges.items() if is_now and number > line.number]
+            candidates.append(_plus((line.spent.epsilon, line.spent.delta), _sum(later)))
+        alone = witness.largest(line.spent for line in lines
+                                if line.spent is not None and len(line.spent.joined) < 2)
+        last = max((line.number for line in lines), default=0)
         apart = _sum([entry for number, entry in charges.items() if number > last])
         for cost in alone.values():
             apart = _plus(apart, cost)
         candidates += [apart] * (len(alone) > 1)
-        return max(one[0] for one in candidates), max(one[1] for one in candidates)
+        return max(total[0] for total in candidates), max(total[1] for total in candidates)
 
     def limit(self, label: str, spent: Total) -> Total:
-        """The most that all releases about them may cost: the least that is stated anywhere."""
+        """The most that all releases about them may cost: the least that is stated anywhere.
+
+        Parameters
+        ----------
+        label : str
+            The first of the group.
+        spent : tuple of int and float
+            What they have spent, beyond which nothing is left where too little is known.
+
+        Returns
+        -------
+        tuple of int and float
+            ε in billionths and δ.
+        """
         stated: list[Total] = [
-            (one.most, one.most_delta) for one in self.spent if self.groups[one.label] == label
-            and one.most is not None and one.most_delta is not None]
+            (line.most, line.most_delta) for line in self.spent if self.groups[line.label] == label
+            and line.most is not None and line.most_delta is not None]
         stated += [(entry["total"][0], entry["total"][1]) for number, entry in self.rows.items()
-                   if number in self.left.intact and "total" in entry
+                   if number in self.salvaged.intact and "total" in entry
                    and self.groups[entry["label"]] == label]
         if not stated or not self.is_explained:
             stated.append(spent)
-        return min(one[0] for one in stated), min(one[1] for one in stated)
+        return min(total[0] for total in stated), min(total[1] for total in stated)
 
     # -- entries ------------------------------------------------------------------------------
 
     def fill(self, file: sqlite3.Connection) -> None:
-        """Write all entries into a new ledger."""
-        for name, value in (("salt", self.left.salt), ("key", self.left.key)):
+        """Write all entries into a new ledger.
+
+        Parameters
+        ----------
+        file : sqlite3.Connection
+            To a ledger that has its tables and nothing else.
+        """
+        for name, value in (("salt", self.salvaged.salt), ("key", self.salvaged.key)):
             if value is not None:
                 file.execute("INSERT INTO facts VALUES (?, ?)", (name, value))
         ledger_file.new_keys(file)
@@ -287,8 +350,8 @@ class _Rebuilt:
         self.more, self.unknown, data = dict[str, int](), list[str](), self._data()
         labels = sorted(set(self.groups.values()))
         for label in labels:
-            own = [one for one, of in data.items() if of == label]
-            if not self._enter_people(log, label, own):
+            data_sets = [data_set for data_set, of in data.items() if of == label]
+            if not self._enter_people(log, label, data_sets):
                 log.add(kind="unknown", label=label)
                 self.unknown.append(label)
             self._enter_charges(log, label)
@@ -300,37 +363,37 @@ class _Rebuilt:
             log.add(kind="unknown", label=label)
         self._enter_standing(log, data)
 
-    def _enter_people(self, log: OpenLog, label: str, own: list[str]) -> bool:
+    def _enter_people(self, log: OpenLog, label: str, data_sets: list[str]) -> bool:
         """All data of one group; whether these and copies of them will be known again."""
-        together = sorted(one for one, first in self.groups.items() if first == label)
+        together = sorted(member for member, first in self.groups.items() if first == label)
         limit, tight = self.limit(label, self.total_spent(label)), self._tight(label)
-        traces = {one: self._traces(log, one) for one in own}
+        traces = {data_set: self._traces(log, data_set) for data_set in data_sets}
         for k, name in enumerate(together):
-            first = own[0] if own and k == 0 else ""
+            first = data_sets[0] if data_sets and k == 0 else ""
             log.add(kind="data set", data_set=first, label=name, total=list(limit),
                     tight_delta=tight, people=traces.get(first) or {})
         if len(together) > 1:
             log.add(kind="joined", of=together)
-        for one in own[1:]:
-            log.add(kind="copy", data_set=one, of=[label], people=traces[one] or {})
-        return bool(own) and self.left.knows_salt and None not in traces.values()
+        for data_set in data_sets[1:]:
+            log.add(kind="copy", data_set=data_set, of=[label], people=traces[data_set] or {})
+        return bool(data_sets) and self.salvaged.knows_salt and None not in traces.values()
 
-    def _traces(self, log: OpenLog, own: str) -> dict[str, Any] | None:
+    def _traces(self, log: OpenLog, data_set: str) -> dict[str, Any] | None:
         """Hashes of the people of some data; None where they are not whole."""
         listed = [(number, entry["people"]) for number, entry in self.rows.items()
-                  if entry.get("data_set") == own and "people" in entry]
-        if not listed or not self.left.knows_key or listed[-1][0] not in self.left.intact:
+                  if entry.get("data_set") == data_set and "people" in entry]
+        if not listed or not self.salvaged.knows_key or listed[-1][0] not in self.salvaged.intact:
             return None
         people: dict[str, Any] = listed[-1][1]
-        if not all(name in self.left.kept for _, name in people.values()):
+        if not all(name in self.salvaged.kept for _, name in people.values()):
             return None
-        return {kind: [n, log.keep(self.left.kept[name])] for kind, (n, name) in people.items()}
+        return {kind: [n, log.keep(self.salvaged.kept[name])] for kind, (n, name) in people.items()}
 
     def _tight(self, label: str) -> float | None:
         """The δ of the tighter figure, which stands only where nothing at all is in doubt."""
         rows = [entry for number, entry in self.rows.items() if entry["kind"] == "data set"
-                and number in self.left.intact and self.groups[entry["label"]] == label]
-        is_whole = self.is_explained and not self.left.lost(0)
+                and number in self.salvaged.intact and self.groups[entry["label"]] == label]
+        is_whole = self.is_explained and not self.salvaged.lost(0)
         return rows[0]["tight_delta"] if is_whole and len(rows) == 1 else None
 
     def _enter_charges(self, log: OpenLog, label: str) -> None:
@@ -340,7 +403,7 @@ class _Rebuilt:
             if entry["kind"] == "lost":
                 log.add(**entry)
                 continue
-            plan = self.left.kept.get(entry.get("plan", ""))
+            plan = self.salvaged.kept.get(entry.get("plan", ""))
             again = log.add(**{**entry, "plan": "" if plan is None else log.keep(plan)})
             self._enter_end(log, number, again, plan is not None)
         (epsilon, delta), by_rows = self.total_spent(label), _sum(list(charges.values()))
@@ -351,14 +414,14 @@ class _Rebuilt:
 
     def _enter_end(self, log: OpenLog, number: int, again: int, has_plan: bool) -> None:
         ends = [(k, entry) for k, entry in self.rows.items()
-                if k in self.left.intact and entry.get("release") == number]
+                if k in self.salvaged.intact and entry.get("release") == number]
         end = ends[-1][1] if ends else None
         if end is not None and end["kind"] == "finished":
             log.add(kind="finished", release=again)
         elif end is not None and end["kind"] == "drawn" and has_plan and (
-                end["messages"] in self.left.kept):
+                end["messages"] in self.salvaged.kept):
             log.add(**{**end, "release": again,
-                       "messages": log.keep(self.left.kept[end["messages"]])})
+                       "messages": log.keep(self.salvaged.kept[end["messages"]])})
         elif self.rows[number].get("request"):
             entry = self.rows[number]
             log.add(kind="closed", release=again, at=self.at, id=entry["id"], label=entry["label"],
@@ -366,35 +429,41 @@ class _Rebuilt:
 
     def _enter_standing(self, log: OpenLog, data: Mapping[str, str]) -> None:
         """What everybody has spent now, for the witness, and which of its lines are settled."""
-        books, settled = Books.of(log.entries), sorted(self.settled | self.seen.names)
-        standing = [(own, label) for own, label in data.items()]
+        books, settled = Books.of(log.entries), sorted(self.settled | self.witnessed.names)
+        standing = [(data_set, label) for data_set, label in data.items()]
         standing += [("", label) for label in set(self.groups.values()) - set(data.values())]
-        for own, label in standing or [("", "nobody")]:
+        for data_set, label in standing or [("", "nobody")]:
             spent = total = [0, 0.0]
             if label in books.total:
-                now = books.odometer(label)
-                spent = [round(now.spent_epsilon * witness.BILLION), now.spent_delta]
+                odometer = books.odometer(label)
+                spent = [round(odometer.spent_epsilon * witness.BILLION), odometer.spent_delta]
                 total = list(books.total[label])
             log.add(kind="repair", at=self.at, id=secrets.token_hex(8), label=label, spent=spent,
-                    total=total, joined=sorted(books.joined.get(label, ())), data_set=own,
+                    total=total, joined=sorted(books.joined.get(label, ())), data_set=data_set,
                     settled=[list(pair) for pair in settled])
             settled = []
 
     # -- files --------------------------------------------------------------------------------
 
     def put_in_place(self, book: Ledger) -> Repaired:
-        """Keep the damaged files beside, tell the witness, and put the new ledger in place."""
+        """Keep the damaged files beside, tell the witness, and put the new ledger in place.
+
+        Parameters
+        ----------
+        book : Ledger
+            Whose file is replaced.
+        """
         aside = ledger_file.write_aside(book.path, self.fill)
         try:
             log = self._opened(aside)
-            kept = _set_aside(book.path)
-            witness.append(book.witness, [line(one) for one in log.entries
-                                          if one.entry["kind"] == FINAL[-1]])
+            damaged = _set_aside(book.path)
+            witness.append(book.witness, [line_for(sealed) for sealed in log.entries
+                                          if sealed.entry["kind"] == FINAL[-1]])
             ledger_file.replace(aside, book.path)
         finally:
             aside.unlink(missing_ok=True)
         books = Books.of(log.entries)
-        return Repaired(kept, 0, self.more, () if self.is_explained else tuple(_labels(books)),
+        return Repaired(damaged, 0, self.more, () if self.is_explained else tuple(_labels(books)),
                         tuple(self.unknown), _odometers(books))
 
     @staticmethod
@@ -411,21 +480,21 @@ class _Rebuilt:
 def _set_aside(path: Path) -> str:
     """Copy the damaged ledger beside itself, and move away what must not touch the new one."""
     stamp = f"damaged-{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
-    kept = path.with_name(f"{path.name}.{stamp}")
+    damaged = path.with_name(f"{path.name}.{stamp}")
     if path.exists():
-        shutil.copyfile(path, kept)
-        kept.chmod(0o600)
+        shutil.copyfile(path, damaged)
+        damaged.chmod(0o600)
     for suffix in ("-journal", "-wal", "-shm"):
         beside = Path(f"{path}{suffix}")
         if os.path.lexists(beside):
-            beside.replace(f"{kept}{suffix}")
-    return kept.name if path.exists() else ""
+            beside.replace(f"{damaged}{suffix}")
+    return damaged.name if path.exists() else ""
 
 
 def _sum(charges: list[dict[str, Any]]) -> Total:
     return sum(entry["epsilon"] for entry in charges), sum_up([entry["delta"] for entry in charges])
 
 
-def _plus(one: Total, other: Total) -> Total:
-    return one[0] + other[0], sum_up([one[1], other[1]])
+def _plus(first: Total, second: Total) -> Total:
+    return first[0] + second[0], sum_up([first[1], second[1]])
 

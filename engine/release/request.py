@@ -60,7 +60,19 @@ _KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats",
 
 @dataclass(frozen=True)
 class Request:
-    """What to publish: `name` may be empty, and is then asked for."""
+    """What to publish.
+
+    Parameters
+    ----------
+    source : Source
+        Public data, or an upload.
+    mechanism : Mechanism
+        With its settings.
+    budget : Budget
+        For all sites.
+    name : str
+        Of the release; may be empty, and is then asked for.
+    """
 
     source: Source[Data]
     mechanism: Mechanism
@@ -70,6 +82,13 @@ class Request:
 
 def from_json(text: str, folder: Path) -> Request:
     """Read a request; file names in it are relative to `folder`.
+
+    Parameters
+    ----------
+    text : str
+        JSON, as the module describes it.
+    folder : Path
+        That of the request.
 
     Raises
     ------
@@ -81,74 +100,90 @@ def from_json(text: str, folder: Path) -> Request:
     if not isinstance(name, str):
         raise InputError("“name” must be text.", field="name")
     if "data" not in plain:
-        found = scenario.from_plain({key: value for key, value in plain.items() if key != "name"})
-        return Request(found.source, found.mechanism, _one(found.budgets), name)
+        scene = scenario.from_plain({key: value for key, value in plain.items() if key != "name"})
+        return Request(scene.source, scene.mechanism, _single_budget(scene.budgets), name)
     if "source" in plain:
         raise InputError("Give “data” or “source”, not both.", field="data")
     mechanism = scenario.mechanism_of(plain)
-    return Request(_own(plain["data"], mechanism, folder), mechanism,
-                   _one(scenario.budgets_of(plain, 1)), name)
+    return Request(_uploaded(plain["data"], mechanism, folder), mechanism,
+                   _single_budget(scenario.budgets_of(plain, 1)), name)
 
 
-def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget, own: OwnFile | None = None
-             ) -> dict[str, Any] | None:
+def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget,
+             own_file: OwnFile | None = None) -> dict[str, Any] | None:
     """The request that `from_json` reads back; it names a file of one's own, and holds none of it.
 
-    None where a request cannot say how that file was read.
+    Parameters
+    ----------
+    source : Source
+        Public data, or an upload.
+    mechanism : Mechanism
+        With its settings.
+    budget : Budget
+        For all sites.
+    own_file : OwnFile, optional
+        How an uploaded file was read.
+
+    Returns
+    -------
+    dict or None
+        None where a request cannot say how that file was read.
     """
     if not isinstance(source, Upload | UploadRows):
         data: dict[str, Any] | None = {"source": {"key": source.key, "parameters":
                                                   source.values()}}
     else:
-        data = None if own is None else _of_file(source, own)
+        data = None if own_file is None else _of_file(source, own_file)
     return None if data is None else {
         "version": 1, **data, "mechanism": {"key": mechanism.key, "parameters":
                                             mechanism.changed()},
         "budgets": [{"epsilon": budget.epsilon, "delta": budget.delta}]}
 
 
-def _of_file(source: Upload | UploadRows, own: OwnFile) -> dict[str, Any] | None:
+def _of_file(source: Upload | UploadRows, own_file: OwnFile) -> dict[str, Any] | None:
     """How a file was read, and what was stated of it."""
-    facts, layout = source.facts, own.layout
-    if (isinstance(layout, Layout) and layout.single) or own.sheet or own.encoding != "utf-8":
+    facts, layout = source.facts, own_file.layout
+    if own_file.sheet or own_file.encoding != "utf-8" or (
+            isinstance(layout, Layout) and layout.single):
         return None
     columns = {name: value for name in ("id", "time", "value", "server", "covariates")
                if (value := getattr(layout, name, None))}
     listed = [{"name": c.name, "low": c.low, "high": c.high, "unit": c.unit}
               for c in facts.covariates]
-    said = {name: value for name in _WORDS if (value := getattr(facts, name)) !=
-            getattr(_UNSTATED, name)}
+    words = {name: value for name in _WORDS if (value := getattr(facts, name)) !=
+             getattr(_UNSTATED, name)}
     if isinstance(source, UploadRows):
-        return {"data": {"file": own.name, "features": listed, "columns": columns,
-                         "facts": {**said, "origin": facts.origin}}}
+        return {"data": {"file": own_file.name, "features": listed, "columns": columns,
+                         "facts": {**words, "origin": facts.origin}}}
     ends = {name: getattr(facts, name) for name in _ENDS}
-    return {"data": {"file": own.name, "columns": columns, "several": own.several, "facts": {
-        **ends, **said, "origin": facts.origin, "periodic": facts.periodic,
-        "design": StatedDesign.of(facts).to_plain(),
-        "observations_per_curve": facts.observations_per_curve, "symmetric": facts.symmetric,
-        "covariates": listed}}}
+    return {"data": {"file": own_file.name, "columns": columns, "several": own_file.several,
+                     "facts": {
+                         **ends, **words, "origin": facts.origin, "periodic": facts.periodic,
+                         "design": StatedDesign.of(facts).to_plain(),
+                         "observations_per_curve": facts.observations_per_curve,
+                         "symmetric": facts.symmetric, "covariates": listed}}}
 
 
-def _one(budgets: tuple[Budget, ...]) -> Budget:
+def _single_budget(budgets: tuple[Budget, ...]) -> Budget:
     if len(set(budgets)) != 1:
         raise InputError("A release has one budget for all sites.", field="budgets",
                          hint="Give the same ε and δ to all of them.")
     return budgets[0]
 
 
-def _own(given: Any, mechanism: Mechanism, folder: Path) -> Source[Data]:
+def _uploaded(data: Any, mechanism: Mechanism, folder: Path) -> Source[Data]:
     """Curves, or records where a density is asked for, from a file with stated facts."""
     is_density = mechanism.main_task is DENSITY
     keys = ("file", "features", "columns", "facts") if is_density else (
         "file", "columns", "several", "facts")
-    given = scenario.checked_object(given, "data", keys)
-    table = read_file(bytes_of(_beside(folder, given.get("file")), MOST_BYTES))
-    columns = _columns(given.get("columns", {}))
-    facts = scenario.checked_object(given.get("facts", {}), "facts", _FACTS)
+    data = scenario.checked_object(data, "data", keys)
+    table = read_file(bytes_of(_beside(folder, data.get("file")), MOST_BYTES))
+    columns = _columns(data.get("columns", {}))
+    facts = scenario.checked_object(data.get("facts", {}), "facts", _FACTS)
     if is_density:
-        return _records(table, _features(given, "features"), columns, facts)
+        return _records(table, _features(data, "features"), columns, facts)
     layout = suggest_layout(table, columns)
-    curves = read_curves(table, layout, given.get("several", "keep"))
+    curves = read_curves(table, layout, data.get("several", "keep"))
     words: dict[str, Any] = {key: str(facts[key]) for key in _WORDS if key in facts}
     low, high, first, last = (_number(facts, name) for name in _ENDS)
     declared = declare(
@@ -159,14 +194,14 @@ def _own(given: Any, mechanism: Mechanism, folder: Path) -> Source[Data]:
     return Upload(curves=curves, declared=declared)
 
 
-def _columns(given: Any) -> Mapping[str, Any]:
+def _columns(stated: Any) -> Mapping[str, Any]:
     """Which column plays which role: names, never places."""
-    columns = scenario.checked_object(given, "columns", _ROLES)
+    columns = scenario.checked_object(stated, "columns", _ROLES)
     for role, name in columns.items():
         names = name if role == "covariates" and isinstance(name, list) else [name]
         is_list = names is name
         if name is not None and (is_list != (role == "covariates")
-                                 or not all(isinstance(one, str) for one in names)):
+                                 or not all(isinstance(column, str) for column in names)):
             raise InputError(f"“columns” must give {role} as "
                              f"{'a list of names' if role == 'covariates' else 'a name'}; got "
                              f"{brief(name)}.", field="columns",
@@ -184,41 +219,43 @@ def _beside(folder: Path, name: Any) -> Path:
 
 def _design(facts: Mapping[str, Any], layout: Layout) -> StatedDesign:
     """The stated design; the times of a header only where the request says that they are public."""
-    given = dict(scenario.checked_object(facts.get("design", {}), "design", _DESIGN))
-    if given.get("times") == "header":
-        given["times"] = [time for _, time in layout.times]
+    stated = dict(scenario.checked_object(facts.get("design", {}), "design", _DESIGN))
+    if stated.get("times") == "header":
+        stated["times"] = [time for _, time in layout.times]
     for name in ("times", "heights"):
-        if not isinstance(given.get(name, []), list):
+        if not isinstance(stated.get(name, []), list):
             raise InputError(f"“{name}” must be a list of numbers.", field=name,
                              hint="For example [2, 6, 10, 14].")
     for name in ("gap", "window"):
-        _number(given, name)
-    return StatedDesign.from_plain(given)
+        _number(stated, name)
+    return StatedDesign.from_plain(stated)
 
 
 def _records(table: Table, features: list[StatedCovariate], columns: Mapping[str, Any],
              facts: Mapping[str, Any]) -> UploadRows:
-    stated = [one._replace(name=table.find(one.name)) for one in features]
-    layout = RowLayout(tuple(one.name for one in stated), None, columns.get("id"),
+    stated = [feature._replace(name=table.find(feature.name)) for feature in features]
+    layout = RowLayout(tuple(feature.name for feature in stated), None, columns.get("id"),
                        columns.get("server"))
     words: dict[str, Any] = {key: str(facts[key]) for key in ("person", "people") if key in facts}
     declared = declare_rows(DENSITY.key, stated, str(facts.get("origin", "")), **words)
     return UploadRows(rows=read_rows(table, layout), declared=declared)
 
 
-def _features(given: Mapping[str, Any], name: str) -> list[StatedCovariate]:
+def _features(plain: Mapping[str, Any], name: str) -> list[StatedCovariate]:
     """Columns with their ranges."""
-    listed = given.get(name, [])
+    listed = plain.get(name, [])
     if not isinstance(listed, list):
         raise InputError(f"“{name}” must be a list of columns with their ranges.", field=name,
                          hint='For example [{"name": "age", "low": 0, "high": 105}].')
-    each = [scenario.checked_object(one, name, ("name", "low", "high", "unit")) for one in listed]
-    return [StatedCovariate(str(one.get("name", "")), _number(one, "low"), _number(one, "high"),
-                            str(one.get("unit", ""))) for one in each]
+    each = [scenario.checked_object(column, name, ("name", "low", "high", "unit"))
+            for column in listed]
+    return [StatedCovariate(str(column.get("name", "")), _number(column, "low"),
+                            _number(column, "high"),
+                            str(column.get("unit", ""))) for column in each]
 
 
-def _number(given: Mapping[str, Any], name: str) -> float | None:
-    value = given.get(name)
+def _number(plain: Mapping[str, Any], name: str) -> float | None:
+    value = plain.get(name)
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
         raise InputError(f"“{name}” must be a number.", field=name)
     return value

@@ -29,8 +29,18 @@ _OURS = {"log", "releases"}  # of this version and of the first ones
 class Salvage:
     """Rows of a damaged ledger that can be read.
 
-    `entries` are plain values by number, `intact` the numbers whose seals hold, `kept` what entries
-    refer to by its digest. `is_foreign` says that the file is somebody else's sound database.
+    Attributes
+    ----------
+    entries : dict of int to dict
+        Plain values by number.
+    intact : set of int
+        Numbers whose seals hold.
+    kept : dict of str to bytes
+        What entries refer to, by its digest.
+    key, salt : bytes or None
+        Of seals and hashes of people, and of hashes of data.
+    is_foreign : bool
+        Whether the file is somebody else's sound database.
     """
 
     entries: dict[int, dict[str, Any]] = field(default_factory=dict)
@@ -52,14 +62,25 @@ class Salvage:
         return bool(self.intact)
 
     def lost(self, most: int) -> set[int]:
-        """Numbers of rows up to `most`, or the last that can be read, that are not intact."""
+        """Numbers of rows up to `most`, or the last that can be read, that are not intact.
+
+        Parameters
+        ----------
+        most : int
+            A number of rows that there were at least.
+        """
         return set(range(1, max([most, *self.entries]) + 1)) - self.intact
 
 
 def salvage(path: Path, most: int) -> Salvage:
-    """Read what can be read; `most` is a number of rows that there were at least.
+    """Read what can be read; the file itself is only copied.
 
-    The file itself is only copied.
+    Parameters
+    ----------
+    path : Path
+        Of the ledger; there may be none.
+    most : int
+        A number of rows that there were at least.
     """
     if not path.exists() or path.stat().st_size == 0:
         return Salvage()
@@ -81,16 +102,14 @@ def _connected(copy: Path) -> sqlite3.Connection:
     return file
 
 
-def _tables(file: sqlite3.Connection) -> set[str]:
-    return {name for name, in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-
-
 def _is_foreign(copy: Path) -> bool:
     """Whether it is a sound database without the tables of a ledger."""
     file = _connected(copy)
     try:
         is_sound = file.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
-        return is_sound and not _OURS & _tables(file)
+        tables = {name for name, in file.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table'")}
+        return is_sound and not _OURS & tables
     except _FAULTS:
         return False
     finally:
@@ -107,23 +126,23 @@ def _mend_head(copy: Path) -> None:
 
 
 def _rows_of(copy: Path, most: int) -> Salvage:
-    found = Salvage()
+    rescued = Salvage()
     file = _connected(copy)
     try:
         with suppress(*_FAULTS):
             file.execute("PRAGMA journal_mode = OFF")
         facts = dict(_readable(file, "SELECT name, value FROM facts WHERE rowid = ?", range(1, 9)))
         key, salt = facts.get("key"), facts.get("salt")
-        found.key = key if isinstance(key, bytes) else None
-        found.salt = salt if isinstance(salt, bytes) else None
-        _read_log(file, found, max(most, _last(file, "log")) + _BEYOND)
+        rescued.key = key if isinstance(key, bytes) else None
+        rescued.salt = salt if isinstance(salt, bytes) else None
+        _read_log(file, rescued, max(most, _last(file, "log")) + _BEYOND)
         for table in ("kept", "sketches"):
             rows = _readable(file, f"SELECT rowid, * FROM {table} WHERE rowid = ?",
                              range(1, _last(file, table) + 1))
-            found.kept |= {digest(row[2]): row[2] for row in rows if isinstance(row[2], bytes)}
+            rescued.kept |= {digest(row[2]): row[2] for row in rows if isinstance(row[2], bytes)}
     finally:
         file.close()
-    return found
+    return rescued
 
 
 def _last(file: sqlite3.Connection, table: str) -> int:
@@ -139,14 +158,14 @@ def _last(file: sqlite3.Connection, table: str) -> int:
 
 def _readable(file: sqlite3.Connection, query: str, rows: Iterable[int]) -> list[tuple[Any, ...]]:
     """Rows one by one; those that cannot be read are left out."""
-    found = []
+    records = []
     for row in rows:
         with suppress(*_FAULTS):
-            found += file.execute(query, (row,)).fetchall()
-    return found
+            records += file.execute(query, (row,)).fetchall()
+    return records
 
 
-def _read_log(file: sqlite3.Connection, found: Salvage, most: int) -> None:
+def _read_log(file: sqlite3.Connection, rescued: Salvage, most: int) -> None:
     seals: dict[int, bytes] = {0: b""}
     for number, text, seal in _readable(
             file, "SELECT number, entry, seal FROM log WHERE number = ?", range(1, most + 1)):
@@ -155,9 +174,9 @@ def _read_log(file: sqlite3.Connection, found: Salvage, most: int) -> None:
         if not isinstance(text, str):
             continue
         with suppress(InputError):
-            found.entries[number] = checked_entry(text)
+            rescued.entries[number] = checked_entry(text)
         before = seals.get(number - 1)
-        if (number in found.entries and found.key is not None and before is not None
-                and hmac.compare_digest(sealed(found.key, before, number, text),
+        if (number in rescued.entries and rescued.key is not None and before is not None
+                and hmac.compare_digest(sealed(rescued.key, before, number, text),
                                         seals.get(number, b""))):
-            found.intact.add(number)
+            rescued.intact.add(number)

@@ -52,7 +52,17 @@ _MOST = 10**18  # billionths of ε
 
 @dataclass(frozen=True)
 class Sealed:
-    """One entry of the log: plain values under a number, and its seal."""
+    """One entry of the log.
+
+    Parameters
+    ----------
+    number : int
+        From 1 on.
+    entry : mapping
+        Plain values; "kind" says which.
+    seal : bytes
+        32 of them, over all entries so far.
+    """
 
     number: int
     entry: Mapping[str, Any]
@@ -65,7 +75,18 @@ class Sealed:
 
 
 class OpenLog:
-    """The log while its file is open: the entries so far, the keys, and the way to add one."""
+    """The log while its file is open: the entries so far, the keys, and how to add one.
+
+    Parameters
+    ----------
+    file : sqlite3.Connection
+        To a ledger of this version.
+
+    Raises
+    ------
+    InputError
+        If it has no keys.
+    """
 
     def __init__(self, file: sqlite3.Connection) -> None:
         self._file = file
@@ -96,12 +117,18 @@ class OpenLog:
         if not self.entries or self.entries[0].entry.get("salt") != digest(self.salt):
             raise changed()
         there = dict(self._file.execute("SELECT digest, content FROM kept").fetchall())
-        for name in {name for one in self.entries for name in referred(one.entry)}:
+        for name in {name for logged in self.entries for name in referred(logged.entry)}:
             if not (isinstance(there.get(name), bytes) and digest(there[name]) == name):
                 raise changed()
 
     def add(self, **entry: Any) -> int:
-        """Add an entry and return its number; whoever has it open decides when it is on disk."""
+        """Add an entry and return its number; whoever has it open decides when it is on disk.
+
+        Parameters
+        ----------
+        **entry : object
+            Plain values; `kind` says which.
+        """
         text = json.dumps(entry, ensure_ascii=False, sort_keys=True, allow_nan=False)
         last = self.entries[-1] if self.entries else Sealed(0, {}, b"")
         seal = sealed(self.key, last.seal, last.number + 1, text)
@@ -110,13 +137,24 @@ class OpenLog:
         return last.number + 1
 
     def keep(self, content: bytes) -> str:
-        """Keep something beside the log and return the digest by which an entry names it."""
+        """Keep something beside the log and return the digest by which an entry names it.
+
+        Parameters
+        ----------
+        content : bytes
+            A plan, noised messages, or hashes of people.
+        """
         name = digest(content)
         self._file.execute("INSERT OR IGNORE INTO kept VALUES (?, ?)", (name, content))
         return name
 
-    def kept(self, name: str) -> bytes:
+    def content(self, name: str) -> bytes:
         """What is kept under that digest.
+
+        Parameters
+        ----------
+        name : str
+            From `keep`.
 
         Raises
         ------
@@ -134,8 +172,10 @@ class SealedLog:
 
     Parameters
     ----------
-    path, beside : of the log and of its witness.
-    covers : whether entries come to no less than any line of the witness says was spent.
+    path, beside : Path
+        Of the log and of its witness.
+    covers : callable
+        Whether entries come to no less than any line of the witness says was spent.
 
     Raises
     ------
@@ -151,8 +191,8 @@ class SealedLog:
     def exists(self) -> bool:
         """Whether there is a log; without one there must be nothing in a witness either."""
         with refusals():
-            seen = witness.read(self.witness)
-            if seen and not self.path.exists():
+            witnessed = witness.read(self.witness)
+            if witnessed and not self.path.exists():
                 raise _behind()
             return self.path.exists()
 
@@ -178,7 +218,18 @@ class SealedLog:
                     self._catch_up(log)
 
     def trial(self, file: sqlite3.Connection) -> None:
-        """Read a ledger, such as a copy, and raise what is wrong with it."""
+        """Read a ledger, such as a copy, and raise what is wrong with it.
+
+        Parameters
+        ----------
+        file : sqlite3.Connection
+            Of any version; one of an earlier version is not read.
+
+        Raises
+        ------
+        InputError
+            If a seal is broken, or the witness lists what is not there.
+        """
         if file.execute("PRAGMA user_version").fetchone()[0] == ledger_file.VERSION:
             log = OpenLog(file)
             log.read()
@@ -202,50 +253,74 @@ class SealedLog:
 
     # -- the witness --------------------------------------------------------------------------
 
-    def _check_contains(self, log: OpenLog, seen: Witness) -> None:
+    def _check_contains(self, log: OpenLog, witnessed: Witness) -> None:
         """Every line names an entry, if only one from before a repair, and no total is below it."""
-        settled = {(number, seal) for one in log.entries
-                   if one.entry["kind"] == "repair" and one.name in seen.names
-                   for number, seal in one.entry["settled"]}
-        if seen.names - settled - {one.name for one in log.entries}:
+        settled = {(number, seal) for logged in log.entries
+                   if logged.entry["kind"] == "repair" and logged.name in witnessed.names
+                   for number, seal in logged.entry["settled"]}
+        if witnessed.names - settled - {logged.name for logged in log.entries}:
             raise _behind()
-        if not self._covers(log.entries, seen):
+        if not self._covers(log.entries, witnessed):
             raise _behind()
 
     def is_witnessed(self, log: OpenLog) -> bool:
-        """Whether everything final stands in the witness."""
+        """Whether everything final stands in the witness.
+
+        Parameters
+        ----------
+        log : OpenLog
+            That was read.
+        """
         return not unseen(log, witness.read(self.witness))
 
     def _catch_up(self, log: OpenLog) -> None:
         """Append a line for everything final that has none; nobody else writes at this moment."""
         missing = unseen(log, witness.read(self.witness))
         if missing:
-            witness.append(self.witness, [line(one) for one in missing])
+            witness.append(self.witness, [line_for(logged) for logged in missing])
 
 
-def line(one: Sealed) -> str:
-    """The line of the witness for a final entry."""
-    entry = one.entry
+def line_for(logged: Sealed) -> str:
+    """The line of the witness for a final entry.
+
+    Parameters
+    ----------
+    logged : Sealed
+        Of a kind in `FINAL`.
+    """
+    entry = logged.entry
     (epsilon, delta), (most, most_delta) = entry["spent"], entry.get("total", entry["spent"])
-    return witness.line(one.number, one.seal, entry["at"], entry["kind"], Spent(
+    return witness.line(logged.number, logged.seal, entry["at"], entry["kind"], Spent(
         entry["label"], epsilon, delta, most, most_delta, tuple(entry.get("joined", ())),
         entry.get("data_set", "")), entry["id"])
 
 
-def unseen(log: OpenLog, seen: Witness) -> list[Sealed]:
-    """Final entries that have no line, in order; what a repair took over has those it had."""
-    names = seen.names
-    begun = max((one.number for one in log.entries if one.entry["kind"] == "repair"), default=0)
-    return [one for one in log.entries if one.entry["kind"] in FINAL and one.name not in names
-            and (one.number > begun or one.entry["kind"] == "repair")]
+def unseen(log: OpenLog, witnessed: Witness) -> list[Sealed]:
+    """Final entries that have no line, in order; what a repair took over has those it had.
+
+    Parameters
+    ----------
+    log : OpenLog
+        That was read.
+    witnessed : Witness
+        All lines of its witness.
+    """
+    names = witnessed.names
+    begun = max((logged.number for logged in log.entries if logged.entry["kind"] == "repair"),
+                default=0)
+    return [logged for logged in log.entries if logged.entry["kind"] in FINAL
+            and logged.name not in names
+            and (logged.number > begun or logged.entry["kind"] == "repair")]
 
 
-def _check_complete(log: OpenLog, seen: Witness) -> None:
+def _check_complete(log: OpenLog, witnessed: Witness) -> None:
     """Only the last final entry may lack its line, and what was there before a new beginning."""
-    exempt = max((one.number for one in log.entries if one.entry["kind"] in ("format", "repair")),
+    exempt = max((logged.number for logged in log.entries
+                  if logged.entry["kind"] in ("format", "repair")),
                  default=0)
-    last = max((one.number for one in log.entries if one.entry["kind"] in FINAL), default=0)
-    if any(exempt < one.number < last for one in unseen(log, seen)):
+    last = max((logged.number for logged in log.entries if logged.entry["kind"] in FINAL),
+               default=0)
+    if any(exempt < logged.number < last for logged in unseen(log, witnessed)):
         raise Damaged(
             "The witness of the ledger lacks lines that were written to it: it was deleted, cut or "
             "exchanged.", field="witness", hint="Nothing was published. Put it back. If it is "
@@ -294,24 +369,63 @@ def _refusal(problem: Exception) -> InputError:
 
 
 def sealed(key: bytes, before: bytes, number: int, text: str) -> bytes:
-    """The seal of an entry after another with the seal `before`."""
+    """The seal of an entry after another with the seal `before`.
+
+    Parameters
+    ----------
+    key : bytes
+        Of this ledger.
+    before : bytes
+        Empty for the first entry.
+    number : int
+        Of the entry.
+    text : str
+        The entry as it is stored.
+
+    Returns
+    -------
+    bytes
+        HMAC-SHA256.
+    """
     content = text.encode(errors="surrogatepass")
     return hmac.digest(key, before + number.to_bytes(8, "big") + content, "sha256")
 
 
 def digest(content: bytes) -> str:
-    """The name of what is kept beside the log."""
+    """The name of what is kept beside the log.
+
+    Parameters
+    ----------
+    content : bytes
+        Of any length.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits (SHA-256).
+    """
     return hashlib.sha256(content).hexdigest()
 
 
 def referred(entry: Mapping[str, Any]) -> list[str]:
-    """Digests of what an entry refers to."""
+    """Digests of what an entry refers to.
+
+    Parameters
+    ----------
+    entry : mapping
+        Of any kind.
+    """
     people = [name for _, name in entry.get("people", {}).values()]
     return people + [entry[name] for name in ("plan", "messages") if entry.get(name)]
 
 
 def checked_entry(text: str) -> dict[str, Any]:
     """An entry as plain values of the kinds that its readers rely on.
+
+    Parameters
+    ----------
+    text : str
+        As it is stored.
 
     Raises
     ------
@@ -395,7 +509,13 @@ _FORMS: dict[str, Callable[[dict[str, Any]], bool]] = {
 
 
 def begin(file: sqlite3.Connection) -> None:
-    """The keys and the first entry of a new ledger."""
+    """The keys and the first entry of a new ledger.
+
+    Parameters
+    ----------
+    file : sqlite3.Connection
+        To a ledger that has its tables and nothing else.
+    """
     ledger_file.new_keys(file)
     log = OpenLog(file)
     log.add(kind="start", salt=digest(log.salt))
@@ -440,8 +560,8 @@ def _from_tables(file: sqlite3.Connection) -> OpenLog:
         _take_over_rows(file, log)
     except (KeyError, TypeError, ValueError):
         raise changed() from None
-    for one in log.entries:
-        checked_entry(json.dumps(one.entry))
+    for logged in log.entries:
+        checked_entry(json.dumps(logged.entry))
     file.execute("DROP TABLE releases")
     file.execute("DROP TABLE data_sets")
     return log

@@ -21,17 +21,35 @@ from engine.types import Budget, Data, PublicFacts
 TITLE = "Publish one protected curve"
 
 
-def before(source: Source[Data], mechanism: Mechanism, quoted: Quote, book: Odometer | None
+def before(source: Source[Data], mechanism: Mechanism, quoted: Quote, odometer: Odometer | None
            ) -> list[str]:
-    """What a release would cost, before anything is charged."""
+    """What a release would cost, before anything is charged.
+
+    Parameters
+    ----------
+    source : Source
+        What would be published.
+    mechanism : Mechanism
+        By which.
+    quoted : Quote
+        What it would cost.
+    odometer : Odometer or None
+        What was spent on the same people; None if nothing was.
+    """
     facts, n = source.facts, source.sizes.n_curves
     return [f"{mechanism.label} of {number(n, 9)} {facts.people}: {facts.name}.",
-            certified(quoted), odds(facts, quoted), left(facts, book),
+            certified(quoted), odds(facts, quoted), left(facts, odometer),
             f"Bounds come from: {facts.origin}."]
 
 
 def certified(quoted: Quote) -> str:
-    """The certified charge, and what the ideal one is."""
+    """The certified charge, and what the ideal one is.
+
+    Parameters
+    ----------
+    quoted : Quote
+        What the release costs.
+    """
     words = (f"Certified: **{budget_chip(quoted.certified)}**. This is what is spent: it is proved "
              "for the noise that is really drawn, rounding included.")
     ideal = f"{quoted.ideal.epsilon:.3g}"
@@ -42,35 +60,80 @@ def certified(quoted: Quote) -> str:
 
 
 def odds(facts: PublicFacts, quoted: Quote, group: int = 1) -> str:
-    """What an attacker could find out about one person, by what is charged."""
+    """What an attacker could find out about one person, by what is charged.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for one person.
+    quoted : Quote
+        What the release costs.
+    group : int
+        Protected units of one person.
+    """
     return odds_main(risk.of_ledger(quoted.charged, group), facts.person, quoted.charged[0].unit)
 
 
-def left(facts: PublicFacts, book: Odometer | None) -> str:
-    """What is left of the total of a data set: its odometer in a line."""
-    if book is None:
+def left(facts: PublicFacts, odometer: Odometer | None) -> str:
+    """What is left of the total of a data set: its odometer in a line.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for several persons.
+    odometer : Odometer or None
+        What was spent on them; None if nothing was.
+    """
+    if odometer is None:
         return f"Nothing published of these {escape(facts.people)} yet."
-    return (f"Left for these {escape(facts.people)}: **ε = {_epsilon(max(book.left, 0.0))} of "
-            f"{_epsilon(book.total.epsilon)}**.")
+    return (f"Left for these {escape(facts.people)}: **ε = {_epsilon(max(odometer.left, 0.0))} of "
+            f"{_epsilon(odometer.total.epsilon)}**.")
 
 
-def after(facts: PublicFacts, book: Odometer) -> str:
-    """What has been spent in all."""
-    total = (f"Total for one {escape(facts.person)} so far: **ε = {_epsilon(book.spent_epsilon)}"
-             f"**, δ = {small(book.spent_delta)}, by adding up.")
-    return " ".join(filter(None, (total, left(facts, book), tighter(book))))
+def after(facts: PublicFacts, odometer: Odometer) -> str:
+    """What has been spent in all.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The nouns for one person and for several.
+    odometer : Odometer
+        With the last release.
+    """
+    total = (f"Total for one {escape(facts.person)} so far: **ε = "
+             f"{_epsilon(odometer.spent_epsilon)}"
+             f"**, δ = {small(odometer.spent_delta)}, by adding up.")
+    return " ".join(filter(None, (total, left(facts, odometer), tighter(odometer))))
 
 
-def tighter(book: Odometer) -> str:
-    """What all releases cost by their ρ's, where that is less than their sum."""
-    if book.tight is None or book.tight.epsilon >= book.spent_epsilon:
+def tighter(odometer: Odometer) -> str:
+    """What all releases cost by their ρ's, where that is less than their sum.
+
+    Parameters
+    ----------
+    odometer : Odometer
+        Of all releases about the same people.
+
+    Returns
+    -------
+    str
+        Markdown, or empty.
+    """
+    if odometer.tight is None or odometer.tight.epsilon >= odometer.spent_epsilon:
         return ""
-    return (f"By tighter accounting all of them together cost **ε = {_up(book.tight.epsilon)}** at "
-            f"δ = {small(book.tight.delta)} at most; the limit goes by the sum.")
+    return (f"By tighter accounting all of them together cost **ε = "
+            f"{_up(odometer.tight.epsilon)}** at "
+            f"δ = {small(odometer.tight.delta)} at most; the limit goes by the sum.")
 
 
 def asked_before(receipt: Receipt) -> str:
-    """That the very same release is in the ledger already, and what asking for it again does."""
+    """That the very same release is in the ledger already, and what asking for it again does.
+
+    Parameters
+    ----------
+    receipt : Receipt
+        Of the same request.
+    """
     when, known_as = receipt.at[:10], f"id {receipt.release_id}"
     if receipt.state == "charged":
         return (f"This release was charged on {when} ({known_as}) and never drawn: its process was "
@@ -83,14 +146,26 @@ def asked_before(receipt: Receipt) -> str:
 
 
 def never_drawn(entry: Entry) -> str:
-    """What to do about a charge under which nothing was drawn."""
+    """What to do about a charge under which nothing was drawn.
+
+    Parameters
+    ----------
+    entry : Entry
+        In the state "charged".
+    """
     return (f"**“{escape(entry.name)}” was charged on {entry.at[:10]} and never drawn:** the "
             "server stopped in between. Choose the same data and settings, and it can be drawn "
             "under that charge. It counts in any case.")
 
 
 def became(entry: Entry) -> str:
-    """What became of a charge, where that is not just that it was published."""
+    """What became of a charge, where that is not just that it was published.
+
+    Parameters
+    ----------
+    entry : Entry
+        In any state.
+    """
     return {"charged": "charged, never drawn: ask for it with the same settings and name, and it "
                        "is drawn under this charge",
             "unfinished": "charged, not finished", "closed": "charged, lost",
@@ -100,7 +175,14 @@ def became(entry: Entry) -> str:
 def ticks(facts: PublicFacts, quoted: Quote, of_rows: bool = False) -> tuple[str, ...]:
     """What must be confirmed before anything is published.
 
-    `of_rows` says that somebody may have several rows, each of which is protected on its own.
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for one person.
+    quoted : Quote
+        What it would cost.
+    of_rows : bool
+        Whether somebody may have several rows, each of which is protected on its own.
     """
     once = (f"Each {escape(facts.person)} is one row of the file, and people with several rows are "
             "protected less." if of_rows else
@@ -113,6 +195,13 @@ def ticks(facts: PublicFacts, quoted: Quote, of_rows: bool = False) -> tuple[str
 
 
 def total_help(facts: PublicFacts) -> str:
+    """What the total is, beside the field that asks for it.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for several persons.
+    """
     return (f"Most that all releases about these {facts.people} may cost together. The first one "
             f"fixes it; later it can only be lowered. Usual: {USUAL_TOTAL:g}.")
 
@@ -153,24 +242,41 @@ DEMONSTRATION = ("**Nothing is published here:** others may reach this dashboard
                  "is for the holder of the data alone. Start a copy on a machine of your own.")
 
 
-def with_next(book: Odometer, quoted: Quote) -> str:
-    """What the total would be after one more release."""
-    after_it = book.spent_epsilon + quoted.certified.epsilon
-    return f"With one more like this: ε = {_epsilon(after_it)} of {_epsilon(book.total.epsilon)}."
+def with_next(odometer: Odometer, quoted: Quote) -> str:
+    """What the total would be after one more release.
+
+    Parameters
+    ----------
+    odometer : Odometer
+        Before it.
+    quoted : Quote
+        What it would cost.
+    """
+    after_it = odometer.spent_epsilon + quoted.certified.epsilon
+    return (f"With one more like this: ε = {_epsilon(after_it)} of "
+            f"{_epsilon(odometer.total.epsilon)}.")
 
 
 def why(quoted: Quote) -> str:
-    """How the charge follows from the messages."""
+    """How the charge follows from the messages.
+
+    Parameters
+    ----------
+    quoted : Quote
+        What the release costs, in all three ways of counting.
+    """
     if quoted.certified.is_pure:
         return ("Each charge is what OpenDP’s own map says of its noise, rounding to the lattice "
                 f"included. They add to **ε = {quoted.certified.epsilon:g}** with δ = 0.")
-    at = f"**ε = {quoted.certified.epsilon:g}** at δ = {small(quoted.certified.delta)}"
+    proved = f"**ε = {quoted.certified.epsilon:g}** at δ = {small(quoted.certified.delta)}"
     if quoted.certified.epsilon < quoted.by_rho.epsilon:
         return ("Squares of μ of discrete Gaussian noise add, rounding to the lattice included, "
-                f"and the Gaussian privacy curve proves {at}. The ρ’s (zero-concentrated privacy) "
+                f"and the Gaussian privacy curve proves {proved}. The ρ’s (zero-concentrated "
+                "privacy) "
                 f"of OpenDP’s own maps alone would prove ε = {_up(quoted.by_rho.epsilon)}.")
     return ("Each ρ (zero-concentrated privacy) is what OpenDP’s own map says of its noise, "
-            f"rounding to the lattice included. They add, and prove {at}. Continuous noise of the "
+            f"rounding to the lattice included. They add, and prove {proved}. Continuous noise of "
+            "the "
             f"same size would be ε = {quoted.ideal.epsilon:.3g}; that is not what is certified, so "
             "a release has slightly more noise than its preview.")
 
@@ -179,7 +285,19 @@ def why(quoted: Quote) -> str:
 
 
 def headline(uncertainty: Uncertainty, facts: PublicFacts, budget: Budget, n: int) -> str:
-    """The first line of everything published: what can be read from it, and how far off it is."""
+    """The first line of everything published: what can be read from it, and how far off it is.
+
+    Parameters
+    ----------
+    uncertainty : Uncertainty
+        Of the release.
+    facts : PublicFacts
+        Its unit of values.
+    budget : Budget
+        What was asked for.
+    n : int
+        People in the data.
+    """
     band, verdict = uncertainty.band, uncertainty.feasibility
     parts = []
     if verdict is not None and verdict.verdict == "coarse":
@@ -199,7 +317,15 @@ def headline(uncertainty: Uncertainty, facts: PublicFacts, budget: Budget, n: in
 
 
 def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
-    """What the band means, what it counts and what it leaves out; empty where there is none."""
+    """What the band means, what it counts and what it leaves out; empty where there is none.
+
+    Parameters
+    ----------
+    uncertainty : Uncertainty
+        Of the release.
+    facts : PublicFacts
+        The name and unit of time.
+    """
     band = uncertainty.band
     if band is None:
         return []
@@ -226,7 +352,13 @@ def _level(uncertainty: Uncertainty) -> str:
 
 
 def warnings(uncertainty: Uncertainty) -> list[str]:
-    """What is to be said with a release, from its own numbers and stated facts."""
+    """What is to be said with a release, from its own numbers and stated facts.
+
+    Parameters
+    ----------
+    uncertainty : Uncertainty
+        Of the release.
+    """
     sentences = list(uncertainty.warnings)
     if uncertainty.moved:
         places = percent(max(uncertainty.moved, 0.01))
@@ -235,22 +367,41 @@ def warnings(uncertainty: Uncertainty) -> list[str]:
     return sentences
 
 
-def known_people(found: Known, facts: PublicFacts) -> str:
-    """That people of new data seem to be in the ledger already; for their holder alone."""
-    if found.kind == "repair":
+def known_people(known: Known, facts: PublicFacts) -> str:
+    """That people of new data seem to be in the ledger already; for their holder alone.
+
+    Parameters
+    ----------
+    known : Known
+        From `Ledger.known`.
+    facts : PublicFacts
+        The noun for several persons.
+    """
+    if known.kind == "repair":
         return (f"**The ledger was repaired, and it lost whose releases some are.** These "
                 f"{escape(facts.people)} may be the same people. If they are, all counts together, "
-                f"and ε = {_epsilon(max(found.odometer.left, 0.0))} of "
-                f"{_epsilon(found.odometer.total.epsilon)} is left.")
+                f"and ε = {_epsilon(max(known.odometer.left, 0.0))} of "
+                f"{_epsilon(known.odometer.total.epsilon)} is left.")
     by = {"ids": "their ids", "values": "their values", "shapes": "the shapes of their curves"}
-    names = ", ".join(f"“{escape(entry.name)}”" for entry in found.odometer.entries[:3])
-    return (f"**About {percent(found.share)} of these {escape(facts.people)} seem to be in the "
-            f"ledger already**, by {by[found.kind]}: {names}. If they are the same, both releases "
-            f"count together, and ε = {_epsilon(max(found.odometer.left, 0.0))} of "
-            f"{_epsilon(found.odometer.total.epsilon)} is left.")
+    names = ", ".join(f"“{escape(entry.name)}”" for entry in known.odometer.entries[:3])
+    return (f"**About {percent(known.share)} of these {escape(facts.people)} seem to be in the "
+            f"ledger already**, by {by[known.kind]}: {names}. If they are the same, both releases "
+            f"count together, and ε = {_epsilon(max(known.odometer.left, 0.0))} of "
+            f"{_epsilon(known.odometer.total.epsilon)} is left.")
 
 
 def same_or_others(facts: PublicFacts) -> dict[bool, str]:
-    """What the holder may say then."""
+    """What the holder may say then.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for several persons.
+
+    Returns
+    -------
+    dict of bool to str
+        Words by what `same_people` is then.
+    """
     return {True: f"The same {escape(facts.people)}: charge their total",
             False: f"Other {escape(facts.people)}: nobody is in both"}

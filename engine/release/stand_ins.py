@@ -11,7 +11,14 @@ from engine.types import CurveData, Data
 
 
 def stand_in(data: Data) -> Data:
-    """Data of the same public sizes that hold nobody's numbers: all in the middle of its range."""
+    """Data of the same public sizes that hold nobody's numbers: all in the middle of its range.
+
+    Parameters
+    ----------
+    data : Data
+        Of which sizes and facts alone are looked at; observations of single curves are counted only
+        where it is not stated how many were planned.
+    """
     middles = np.array([(c.low + c.high) / 2 for c in data.facts.covariates])
     if not isinstance(data, CurveData):
         x = np.broadcast_to(middles, data.x.shape)
@@ -28,6 +35,13 @@ def with_counts(data: CurveData, counts: NDArray[np.int64]) -> CurveData:
 
     Times are the first of the common ones, again from the first where there are fewer, or else
     evenly spread.
+
+    Parameters
+    ----------
+    data : CurveData
+        Of which sizes and facts alone are looked at.
+    counts : (n_curves,)
+        Observations of each curve.
     """
     common = np.array(data.facts.design.times)
     times = np.concatenate([np.sort(np.resize(common, count)) if len(common) else

@@ -16,6 +16,11 @@ def card_entries(data: Data) -> dict[str, Any]:
 
     All are stated or public. How many observations there are stands in it only where that is
     public, as for data that are published already.
+
+    Parameters
+    ----------
+    data : Data
+        Of which sizes and facts alone are looked at.
     """
     facts, sizes = data.facts, data.sizes
     public: dict[str, Any] = {"people_per_site": list(sizes.n_curves_per_server)}
@@ -30,7 +35,15 @@ def card_entries(data: Data) -> dict[str, Any]:
 
 
 def report_rows(facts: PublicFacts, card: Mapping[str, Any]) -> dict[str, str]:
-    """Rows of the report, from the entries of the card."""
+    """Rows of the report, from the entries of the card.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        As they were stated.
+    card : mapping
+        With the entries of `card_entries`.
+    """
     rows = {"Trusted": card["trust"]}
     if "stated" in card:
         observed = (words.design(facts), words.observations(facts))
@@ -40,7 +53,17 @@ def report_rows(facts: PublicFacts, card: Mapping[str, Any]) -> dict[str, str]:
 
 
 def lines_before(facts: PublicFacts, sizes: Sizes, is_curves: bool) -> list[str]:
-    """What the command line says of it before a release."""
+    """What the command line says of it before a release.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        As they were stated.
+    sizes : Sizes
+        With the sites.
+    is_curves : bool
+        Whether the data are curves; else they are records.
+    """
     if not is_curves:
         return [f"{capital(words.trust(sizes, 'record'))}."]
     stated = "; ".join(filter(None, (words.design(facts), words.observations(facts),

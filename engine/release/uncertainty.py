@@ -24,11 +24,16 @@ class ReleasedBand:
 
     Parameters
     ----------
-    kind : "simultaneous", for the whole curve, or "pointwise", for each place taken alone.
-    basis_size : how many basis functions the release keeps; 0 where that is not known.
-    covered : the places between which the band is meant, in their own unit.
-    half_width : its average half-width there, over all functions, in response units.
-    level : the share of such bands that contain the true curve.
+    kind : {"simultaneous", "pointwise"}
+        For the whole curve, or for each place taken alone.
+    basis_size : int
+        How many basis functions the release keeps; 0 where that is not known.
+    covered : tuple of float
+        The places between which the band is meant, in their own unit.
+    half_width : float
+        Its average half-width there, over all functions, in response units.
+    level : float
+        The share of such bands that contain the true curve.
     """
 
     kind: str
@@ -44,11 +49,16 @@ class Uncertainty:
 
     Parameters
     ----------
-    band : None where the method gives none.
-    feasibility : what sizes and budget said beforehand; None where there is no rule.
-    warnings : sentences of the estimate, from released quantities or stated facts.
-    moved : the share of the released places at which a value was moved to a stated bound.
-    wide : the average width of the band as a share of the stated range; 0 where there is none.
+    band : ReleasedBand or None
+        None where the method gives none.
+    feasibility : Feasibility or None
+        What sizes and budget said beforehand; None where there is no rule.
+    warnings : tuple of str
+        Sentences of the estimate, from released quantities or stated facts.
+    moved : float
+        The share of the released places at which a value was moved to a stated bound.
+    wide : float
+        The average width of the band as a share of the stated range; 0 where there is none.
     """
 
     band: ReleasedBand | None = None
@@ -65,7 +75,17 @@ class Uncertainty:
 
 
 def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array) -> ReleasedBand | None:
-    """The band of a release whose ends at the places x (k,) are `ranges`, one for each function."""
+    """The band of a release, in short.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        Of one budget.
+    ranges : list of pairs of (k,)
+        Its ends, a pair for each function, in response units.
+    x : (k,)
+        Places in their own unit.
+    """
     if estimate.band is None or not ranges:
         return None
     inside = covered_places(len(x))
@@ -75,7 +95,13 @@ def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array) -> 
 
 
 def covered_places(count: int) -> slice:
-    """Which places of the drawing grid a band is meant for: all but its ends."""
+    """Which places of the drawing grid a band is meant for: all but its ends.
+
+    Parameters
+    ----------
+    count : int
+        Places of the drawing grid that are used, from its first on.
+    """
     grid = drawing_grid()[:count]
     inside = np.flatnonzero((grid >= UNCOVERED_END) & (grid <= 1 - UNCOVERED_END))
     return slice(int(inside[0]), int(inside[-1]) + 1)
@@ -86,6 +112,19 @@ def moved_inside(values: Array, low: float, high: float) -> tuple[Array, float]:
 
     The truth lies between the bounds, because numbers are moved there before anything else, so
     every value comes nearer to it and a band that contained it still does.
+
+    Parameters
+    ----------
+    values : Array
+        Of any shape.
+    low, high : float
+        The bounds, in the unit of the values; may be infinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> moved_inside(np.array([-1.0, 0.5, 0.75, 3.0]), 0.0, 1.0)
+    (array([0.  , 0.5 , 0.75, 1.  ]), 0.5)
     """
     inside = np.clip(values, low, high)
     return inside, float(np.mean(inside != values))

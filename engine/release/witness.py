@@ -5,7 +5,8 @@ written, so that the ledger can be rebuilt from it (`engine.release.repair`). It
 of itself, so that a line that was cut or hit is known and not believed. Lines are only ever added.
 
 Lines of earlier versions end with the running total, in fewer digits and without a digest; they are
-read as they are, their totals rounded up by one in the last digit.
+read as they are. Totals of six digits or more are rounded up by one in the sixth, because they may
+have been rounded down; those of fewer are taken for exact.
 """
 
 from __future__ import annotations
@@ -37,9 +38,20 @@ _LINE = re.compile(
 class Spent:
     """What the people of one label had spent, by a line of the witness.
 
-    `epsilon` and `most` are in billionths; `most` and `most_delta`, their total, are None in lines
-    of earlier versions. `joined` are all labels of the same people, `data` the salted hash of the
-    data.
+    Parameters
+    ----------
+    label : str
+        Of the people in the ledger.
+    epsilon : int
+        In billionths.
+    delta : float
+        The sum of all δ.
+    most, most_delta : int and float, or None
+        Their total, ε in billionths; None in lines of earlier versions.
+    joined : tuple of str
+        All labels of the same people.
+    data : str
+        The salted hash of the data.
     """
 
     label: str
@@ -53,7 +65,19 @@ class Spent:
 
 @dataclass(frozen=True)
 class Line:
-    """One line: which entry it names, and what it says was spent, if it is whole."""
+    """One line of the witness.
+
+    Parameters
+    ----------
+    number : int
+        Of the entry that it names.
+    seal : str
+        Of that entry, in hexadecimal digits.
+    spent : Spent or None
+        What it says was spent, if it is whole.
+    is_early : bool
+        Whether an earlier version wrote it, with fewer digits.
+    """
 
     number: int
     seal: str
@@ -63,9 +87,15 @@ class Line:
 
 @dataclass(frozen=True)
 class Witness:
-    """All lines of a witness; `damaged` are the numbers of those in the file that are not whole.
+    """All lines of a witness.
 
-    The line at the end that a power cut left unfinished is damaged, too, and harmless.
+    Parameters
+    ----------
+    lines : tuple of Line
+        In their order.
+    damaged : tuple of int
+        Places in the file of those that are not whole. The line at the end that a power cut left
+        unfinished is damaged, too, and harmless.
     """
 
     lines: tuple[Line, ...] = ()
@@ -76,12 +106,22 @@ class Witness:
         """Number and seal of every entry that is named."""
         return {(line.number, line.seal) for line in self.lines}
 
+    @property
+    def last(self) -> int:
+        """The largest number of an entry that is named; 0 without any."""
+        return max((line.number for line in self.lines), default=0)
+
     def __bool__(self) -> bool:
         return bool(self.lines or self.damaged)
 
 
 def read(path: Path) -> Witness:
     """The witness as it stands; empty where there is none.
+
+    Parameters
+    ----------
+    path : Path
+        Of the witness.
 
     Raises
     ------
@@ -104,6 +144,13 @@ def read(path: Path) -> Witness:
 def append(path: Path, rows: Sequence[str]) -> None:
     """Add lines durably, after one that a power cut left unfinished if need be.
 
+    Parameters
+    ----------
+    path : Path
+        Of the witness; its folder is made, for its owner alone, if it is not there.
+    rows : sequence of str
+        Without ends of lines.
+
     Raises
     ------
     OSError
@@ -125,11 +172,24 @@ def append(path: Path, rows: Sequence[str]) -> None:
         to_disk(path.parent)
 
 
-def line(number: int, seal: bytes, at: str, kind: str, spent: Spent, release_id: str) -> str:
-    """The line for one entry."""
+def line(number: int, seal: bytes, timestamp: str, kind: str, spent: Spent, release_id: str) -> str:
+    """The line for one entry.
+
+    Parameters
+    ----------
+    number : int
+        Of the entry.
+    seal : bytes
+        Of the entry.
+    timestamp, kind, release_id : str
+        When it was written, what it is, and of which release.
+    spent : Spent
+        What its people have spent with it, and of which total.
+    """
     assert spent.most is not None
     assert spent.most_delta is not None
-    text = (f"{number} {seal.hex()} {at} {kind} {spent.label} total epsilon {_nine(spent.epsilon)} "
+    text = (f"{number} {seal.hex()} {timestamp} {kind} {spent.label} total epsilon "
+            f"{_nine(spent.epsilon)} "
             f"delta {spent.delta!r} of {_nine(spent.most)} {spent.most_delta!r} "
             f"people {'+'.join(spent.joined or (spent.label,))} data {spent.data} id {release_id}")
     return f"{text} check {_check(text)}"
@@ -164,10 +224,10 @@ def _read(row: str) -> Line | None:
     return Line(number, seal, spent, is_early=True)
 
 
-def _spent(said: dict[str, str]) -> Spent:
-    return Spent(said["label"], _billionths(said["epsilon"]), float(said["delta"]),
-                 _billionths(said["most"]), float(said["most_delta"]),
-                 tuple(said["joined"].split("+")), said["data"])
+def _spent(stated: dict[str, str]) -> Spent:
+    return Spent(stated["label"], _billionths(stated["epsilon"]), float(stated["delta"]),
+                 _billionths(stated["most"]), float(stated["most_delta"]),
+                 tuple(stated["joined"].split("+")), stated["data"])
 
 
 def _billionths(text: str) -> int:
@@ -175,7 +235,7 @@ def _billionths(text: str) -> int:
 
 
 def _up(text: str) -> float:
-    """A number that was printed with up to nine digits, or six, rounded up."""
+    """A number that was printed with up to nine digits, or six, rounded up if it fills six."""
     value = float(text)
     digits = len(text.partition("e")[0].replace(".", "").lstrip("0"))
     is_exact = digits < 6
@@ -183,9 +243,20 @@ def _up(text: str) -> float:
 
 
 def largest(lines: Iterable[Spent]) -> dict[str, tuple[int, float]]:
-    """The largest total that is stated for each label."""
+    """The largest total that is stated for each label.
+
+    Parameters
+    ----------
+    lines : iterable of Spent
+        Of any labels.
+
+    Returns
+    -------
+    dict of str to tuple of int and float
+        ε in billionths and δ, each the largest on its own.
+    """
     totals: dict[str, tuple[int, float]] = {}
-    for one in lines:
-        epsilon, delta = totals.get(one.label, (0, 0.0))
-        totals[one.label] = max(epsilon, one.epsilon), max(delta, one.delta)
+    for spent in lines:
+        epsilon, delta = totals.get(spent.label, (0, 0.0))
+        totals[spent.label] = max(epsilon, spent.epsilon), max(delta, spent.delta)
     return totals

@@ -22,8 +22,15 @@ def render(template: str, **values: object) -> str:
 
     Parameters
     ----------
-    template : name of a file of this folder without its ending, such as "report"
-    values : what the template asks for
+    template : str
+        The name of a file of this folder without its ending, such as "report".
+    **values : object
+        What the template asks for, by name.
+
+    Returns
+    -------
+    str
+        HTML, with everything that was filled in escaped.
 
     Raises
     ------
@@ -34,13 +41,36 @@ def render(template: str, **values: object) -> str:
 
 
 def plain(words: str) -> str:
-    """Words as they were before they were escaped for Markdown."""
+    r"""Words as they were before they were escaped for Markdown.
+
+    Parameters
+    ----------
+    words : str
+        As `engine.language.grammar.escape` wrote them.
+
+    Examples
+    --------
+    >>> plain(r"a\_b")
+    'a_b'
+    """
     return _ESCAPED.sub(r"\1", words)
 
 
 def split_marked(words: str) -> list[tuple[str, str]]:
     """Plain words in turn, each with its mark in Markdown: "**" for bold, "*" for italic, or none.
 
+    Parameters
+    ----------
+    words : str
+        Markdown of one paragraph, escaped where its own words have marks.
+
+    Returns
+    -------
+    list of tuple of str
+        Words and mark.
+
+    Examples
+    --------
     >>> split_marked("**Not** covered")
     [('', ''), ('Not', '**'), (' covered', '')]
     """

@@ -50,12 +50,26 @@ _COSTS = {"mu": "μ", "epsilon": "ε", "rho": "√(2ρ)"}
 
 
 def unnamed(bug: Bug) -> str:
-    """A planted fault as a choice: what is wrong, without its full stop."""
+    """A planted fault as a choice: what is wrong, without its full stop.
+
+    Parameters
+    ----------
+    bug : Bug
+        Of a broken variant of a mechanism.
+    """
     return bug.what.removesuffix(".")
 
 
 def data(asked: Attack, small: str) -> str:
-    """Around which data neighbours are built."""
+    """Around which data neighbours are built.
+
+    Parameters
+    ----------
+    asked : Attack
+        Its source is None where data are made for the attack.
+    small : str
+        The sizes of those, in words.
+    """
     if asked.source is None:
         return f"Neighbours of small simulated data ({small}) that are made for the attack."
     sizes = asked.source.sizes
@@ -64,86 +78,126 @@ def data(asked: Attack, small: str) -> str:
 
 
 def confidence(report: Progress) -> str:
+    """The confidence of an attack's verdict, in percent.
+
+    Parameters
+    ----------
+    report : Progress
+        That of a running attack, which has none of its own, is 99.98 %.
+    """
     share = getattr(report, "confidence", 0.9998)
     return f"{100 * share:.2f} %"
 
 
-def attacked(found: Progress) -> str:
-    """What the attack shows, against the claim: the sentence of the card."""
-    if found.is_broken:
-        return _fault(found)
-    claim = _claimed(found)
-    if not found.bound:
-        return (f"The worst pair loses **ε = {_down(found.worst_epsilon)}**, no more than the "
+def attacked(progress: Progress) -> str:
+    """What the attack shows, against the claim: the sentence of the card.
+
+    Parameters
+    ----------
+    progress : Progress
+        Of a running attack, or its report.
+    """
+    if progress.is_broken:
+        return _fault(progress)
+    claim = _claimed(progress)
+    if not progress.bound:
+        return (f"The worst pair loses **ε = {_down(progress.worst_epsilon)}**, no more than the "
                 f"claim of {claim}; releases alone show nothing here. This does not prove the "
                 "claim; it failed to break it.")
-    return (f"The attack shows at least **ε = {_down(found.bound)}**, no more than the claim of "
+    return (f"The attack shows at least **ε = {_down(progress.bound)}**, no more than the claim of "
             f"{claim}. This does not prove the claim; it failed to break it.")
 
 
-def _claimed(found: Progress) -> str:
+def _claimed(progress: Progress) -> str:
     """ε, and where it is a cautious one that of Gaussian noise with the same ρ."""
-    claim = _epsilon(found.claimed_epsilon)
-    if found.unit != "rho":
+    claim = _epsilon(progress.claimed_epsilon)
+    if progress.unit != "rho":
         return claim
-    exact = _epsilon(found.exact_epsilon)
+    exact = _epsilon(progress.exact_epsilon)
     return f"{claim} (with Gaussian noise of the same ρ it would be {exact})"
 
 
-def _fault(found: Progress) -> str:
-    claim = _epsilon(found.claimed_epsilon)
-    if found.bound > found.claimed_epsilon and not found.reason:
-        return (f"The attack shows at least **ε = {_down(found.bound)}**, above the claim of "
-                f"{claim}. The claim is false, with {confidence(found)} confidence.")
-    if math.isfinite(found.worst_epsilon) and found.worst_epsilon > found.claimed_epsilon:
-        return (f"One pair of neighbours loses **ε = {_down(found.worst_epsilon)}**, above the "
+def _fault(progress: Progress) -> str:
+    claim = _epsilon(progress.claimed_epsilon)
+    if progress.bound > progress.claimed_epsilon and not progress.reason:
+        return (f"The attack shows at least **ε = {_down(progress.bound)}**, above the claim of "
+                f"{claim}. The claim is false, with {confidence(progress)} confidence.")
+    if math.isfinite(progress.worst_epsilon) and progress.worst_epsilon > progress.claimed_epsilon:
+        return (f"One pair of neighbours loses **ε = {_down(progress.worst_epsilon)}**, above the "
                 f"claim of {claim}. The claim is false: this is worked out, not estimated.")
-    return f"The claim of ε = {claim} is false: {found.reason}."
+    return f"The claim of ε = {claim} is false: {progress.reason}."
 
 
-def worked_out(found: Progress) -> str:
-    """What is known of the worst pair when everything random is held fixed."""
-    pairs = numbers.number(found.tried, 6)
-    if found.reason:
-        return f"After {pairs} pairs: {found.reason}."
-    if math.isinf(found.ratio):
+def worked_out(progress: Progress) -> str:
+    """What is known of the worst pair when everything random is held fixed.
+
+    Parameters
+    ----------
+    progress : Progress
+        Of a running attack, or its report.
+    """
+    pairs = numbers.number(progress.tried, 6)
+    if progress.reason:
+        return f"After {pairs} pairs: {progress.reason}."
+    if math.isinf(progress.ratio):
         return f"The worst of {pairs} pairs is given away for certain."
-    share = _percent(found.ratio)
+    share = _percent(progress.ratio)
     return f"Worked out from the noise, the worst of {pairs} pairs loses **{share}** of the claim."
 
 
-def tightness(found: Report) -> str:
-    """Whether the noise is more than the claim needs; empty where that is not known."""
-    if found.is_broken:
+def tightness(report: Report) -> str:
+    """Whether the noise is more than the claim needs; empty where that is not known.
+
+    Parameters
+    ----------
+    report : Report
+        Of a finished attack.
+    """
+    if report.is_broken:
         return ""
-    if found.ratio >= 0.95:
+    if report.ratio >= 0.95:
         return "So the noise is hardly larger than the claim needs."
-    if found.ratio < 0.9:
+    if report.ratio < 0.9:
         return "So there is more noise than these pairs ask for; the claim may be cautious."
     return ""
 
 
-def shortfall(found: Report) -> str:
-    """Why releases show much less than the claim; empty where they do not."""
-    return f"Releases show less: {_lower(found.shortfall)}" if found.shortfall else ""
+def shortfall(report: Report) -> str:
+    """Why releases show much less than the claim; empty where they do not.
+
+    Parameters
+    ----------
+    report : Report
+        Of a finished attack.
+    """
+    text = report.shortfall
+    return f"Releases show less: {text[:1].lower()}{text[1:]}" if text else ""
 
 
-def _lower(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
+def running(progress: Progress) -> str:
+    """Under the chart while the attack goes on.
 
-
-def running(found: Progress) -> str:
-    """Under the chart while the attack goes on."""
-    pairs = numbers.number(found.tried, 6)
-    if not found.runs:
+    Parameters
+    ----------
+    progress : Progress
+        So far.
+    """
+    pairs = numbers.number(progress.tried, 6)
+    if not progress.runs:
         return f"{pairs} pairs of neighbours tried"
-    return (f"{pairs} pairs tried; {numbers.number(found.runs, 6)} releases of each of two data "
+    return (f"{pairs} pairs tried; {numbers.number(progress.runs, 6)} releases of each of two data "
             "sets looked at")
 
 
-def caught(found: Report) -> str:
-    """Whether a planted fault was found."""
-    if found.is_broken:
+def caught(report: Report) -> str:
+    """Whether a planted fault was found.
+
+    Parameters
+    ----------
+    report : Report
+        Of an attack on a broken variant.
+    """
+    if report.is_broken:
         return "The planted fault is caught."
     return (f"The attack did not catch this fault within {SECONDS:g} seconds. Try the other data "
             "or another ε: that nothing is found proves nothing.")
@@ -168,11 +222,26 @@ def _percent(ratio: float) -> str:
     return f"{math.floor(1000 * ratio + 1e-6) / 10:g} %"
 
 
-def in_lines(name: str, what: str, report: Report) -> str:
-    """One audit in a few plain lines, for the command line."""
+def in_lines(name: str, fault: str, report: Report) -> str:
+    """One audit in a few plain lines, for the command line.
+
+    Parameters
+    ----------
+    name : str
+        Of the mechanism.
+    fault : str
+        What is wrong with a broken variant; empty for the mechanism as it is.
+    report : Report
+        Of the finished attack.
+
+    Returns
+    -------
+    str
+        Lines of plain text without markup.
+    """
     unit = _COSTS[report.unit]
     settings = f" ({report.settings})" if report.settings else ""
-    lines = [f"{name}{settings}: {report.verdict}", *([f"  bug: {what}"] if what else []),
+    lines = [f"{name}{settings}: {report.verdict}", *([f"  bug: {fault}"] if fault else []),
              f"  claim {unit} = {report.claim:.5g}, worst found {report.worst:.5g}, ratio "
              f"{report.ratio:.4f}, after {report.tried} pairs of {report.neighbours}"]
     if report.runs:
@@ -195,17 +264,31 @@ _KEPT_FUNCTIONS = ("point", "curve", "effect", "effects")
 
 
 def coverage_legend(kind: str) -> str:
-    """What one line of the chart is."""
-    what = ("Each line: one repetition, at the place where its band fails or comes closest to it."
+    """What one line of the chart is.
+
+    Parameters
+    ----------
+    kind : str
+        A key of `engine.views.coverage_lab.KINDS`.
+    """
+    legend = ("Each line: one repetition, at the place where its band fails or comes closest to it."
             if lab.KINDS[kind].is_joint else "Each line: the interval of one repetition.")
     truth = (" The truth is the best curve with the basis functions that are kept."
              * (kind in _KEPT_FUNCTIONS))
-    return f"{what} Zero is the truth; a line that does not cross it misses it.{truth}"
+    return f"{legend} Zero is the truth; a line that does not cross it misses it.{truth}"
 
 
-def misses(found: lab.Limits, naive: bool = False) -> str:
-    """How many bands missed the truth, the coverage with its interval, and what that says."""
-    count, n, beside = int(found.missed.sum()), len(found.missed), found.coverage
+def misses(limits: lab.Limits, naive: bool = False) -> str:
+    """How many bands missed the truth, the coverage with its interval, and what that says.
+
+    Parameters
+    ----------
+    limits : coverage_lab.Limits
+        Of all repetitions.
+    naive : bool
+        Whether they leave out privacy noise.
+    """
+    count, n, beside = int(limits.missed.sum()), len(limits.missed), limits.coverage
     name = "Naive bands, which ignore privacy noise," if naive else "The published bands"
     low, high = _percentage(beside.low, math.floor), _percentage(beside.high, math.ceil)
     return (f"{name} missed the truth in **{count} of {n}** repetitions: coverage "
@@ -230,9 +313,15 @@ def _percentage(share: float, rounding: Callable[[float], float]) -> str:
     return f"{rounding(round(1000 * share, 6)) / 10:g}"
 
 
-def widths(found: lab.Batch) -> str:
-    """What counting privacy noise costs in width, and what leaving it out costs in coverage."""
-    ratio = float(found.given.half.mean() / found.naive.half.mean())
+def widths(batch: lab.Batch) -> str:
+    """What counting privacy noise costs in width, and what leaving it out costs in coverage.
+
+    Parameters
+    ----------
+    batch : coverage_lab.Batch
+        Published and naive bands of the same repetitions.
+    """
+    ratio = float(batch.given.half.mean() / batch.naive.half.mean())
     if ratio < 1.005:
         return "Here privacy noise is so small that leaving it out does not narrow the bands."
     wider = f"{100 * (ratio - 1):.0f} % wider" if ratio < 2 else f"{numbers.times(ratio)} as wide"
@@ -251,32 +340,59 @@ REUSE_RULE = ("Pages here share draws between budgets, so that pictures move smo
               "such pictures are for looking, and why a release draws its noise anew.")
 
 
-def recovered(found: Reuse, is_fresh: bool) -> str:
-    """What the formula gives."""
-    one, other = (numbers.number(noise) for noise in found.noise)
-    first, second = (f"ε = {budget.epsilon:g}" for budget in found.budgets)
-    noisy = f"The releases are typically {one} ({first}) and {other} ({second}) from the average."
+def recovered(reuse: Reuse, is_fresh: bool) -> str:
+    """What the formula gives.
+
+    Parameters
+    ----------
+    reuse : Reuse
+        Two releases of one average.
+    is_fresh : bool
+        Whether each has noise of its own.
+    """
+    first_noise, second_noise = (numbers.number(noise) for noise in reuse.noise)
+    first, second = (f"ε = {budget.epsilon:g}" for budget in reuse.budgets)
+    noisy = (f"The releases are typically {first_noise} ({first}) and {second_noise} ({second}) "
+             "from the average.")
     if is_fresh:
-        error = numbers.number(found.largest_error)
+        error = numbers.number(reuse.largest_error)
         return (f"{noisy} With fresh noise in each the formula fails: what it gives is off by up "
                 f"to **{error}**.")
-    if found.largest_error < 1e-9:
+    if reuse.largest_error < 1e-9:
         return f"{noisy} Together they give it away: **off by nothing but rounding**."
-    return f"{noisy} Together they give it away, up to {numbers.small(found.largest_error)}."
+    return f"{noisy} Together they give it away, up to {numbers.small(reuse.largest_error)}."
 
 
-def spent(found: Reuse, is_fresh: bool) -> str:
-    """What the pair of releases costs."""
+def spent(reuse: Reuse, is_fresh: bool) -> str:
+    """What the pair of releases costs.
+
+    Parameters
+    ----------
+    reuse : Reuse
+        Two releases of one average.
+    is_fresh : bool
+        Whether each has noise of its own.
+    """
     if not is_fresh:
         return "The two together protect **nobody**: the exact average has no ε at all."
-    total = math.hypot(*(1 / scale for scale in found.scales))
-    more = numbers.times(total * min(found.scales))
+    total = math.hypot(*(1 / scale for scale in reuse.scales))
+    more = numbers.times(total * min(reuse.scales))
     return (f"With fresh noise the two cost what they must: together {more} as much as the less "
             "protected one alone, counted in μ.")
 
 
 def odds_of_two(first: float, second: float, delta: float, is_fresh: bool) -> str:
-    """For the strip: about both releases together, of which one draw of noise hides nothing."""
+    """For the strip: about both releases together, of which one draw of noise hides nothing.
+
+    Parameters
+    ----------
+    first, second : float
+        ε of both releases.
+    delta : float
+        δ of each.
+    is_fresh : bool
+        Whether each has noise of its own.
+    """
     if not is_fresh:
         return "100 in 100, all is given away" if first != second else ""
     mu = math.hypot(*(accounting.exact_mu(epsilon, delta) for epsilon in (first, second)))
@@ -284,13 +400,33 @@ def odds_of_two(first: float, second: float, delta: float, is_fresh: bool) -> st
 
 
 def claim(budget: Budget) -> str:
-    """For the strip."""
+    """What an attacked method claims, for the strip.
+
+    Parameters
+    ----------
+    budget : Budget
+        Its promise.
+    """
     return f"Claim: {tags.budget_chip(budget)}"
 
 
 def two_budgets(first: float, second: float) -> str:
+    """Both budgets, for the strip.
+
+    Parameters
+    ----------
+    first, second : float
+        ε of both releases.
+    """
     return f"ε = {first:g}, then ε = {second:g}"
 
 
 def unit(facts: PublicFacts) -> str:
+    """The unit of values in brackets, behind the title of an axis.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Its unit may be empty.
+    """
     return f" ({facts.value_unit})" if facts.value_unit else ""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from engine.language import chances
-from engine.language.grammar import escape, uncapital
+from engine.language.grammar import conjunction, escape, uncapital
 from engine.language.numbers import number, small, times, with_unit
 from engine.privacy.risk import Odds
 from engine.types import PublicFacts
@@ -21,13 +21,36 @@ CODE = "Left out: the question of shape, and pinned scenarios, whose own pages h
 
 
 def budgets(epsilons: Sequence[float]) -> str:
-    """For the strip: ε = 0.5, 1 and 2."""
-    *others, last = (f"{epsilon:g}" for epsilon in epsilons)
-    return f"ε = {', '.join(others)} and {last}" if others else f"ε = {last}"
+    """For the strip: ε = 0.5, 1 and 2.
+
+    Parameters
+    ----------
+    epsilons : sequence of float
+        At least one.
+
+    Examples
+    --------
+    >>> budgets([0.5, 1, 2])
+    'ε = 0.5, 1 and 2'
+    """
+    return f"ε = {conjunction([f'{epsilon:g}' for epsilon in epsilons])}"
 
 
 def span(errors: Sequence[float], unit: str) -> str:
-    """For the strip: from the least to the largest error; empty where there is none."""
+    """For the strip: from the least to the largest error; empty where there is none.
+
+    Parameters
+    ----------
+    errors : sequence of float
+        In `unit`; those that are not finite are left out.
+    unit : str
+        Of the values.
+
+    Examples
+    --------
+    >>> span([2.0, 0.5, float("nan")], "cm")
+    '0.5 to 2.00 cm'
+    """
     known = [error for error in errors if math.isfinite(error)]
     if not known:
         return ""
@@ -36,19 +59,45 @@ def span(errors: Sequence[float], unit: str) -> str:
 
 
 def promise(delta: float) -> str:
-    """Beside the name of a method: whether its limits may fail."""
+    """Beside the name of a method: whether its limits may fail.
+
+    Parameters
+    ----------
+    delta : float
+        Of the method.
+    """
     if delta == 0:
         return "δ = 0: its limits always hold"
     return f"δ = {small(delta)}: the chance that its limits do not hold"
 
 
 def cell(epsilon: float, error: str, odds: Odds) -> str:
-    """Above a small picture: the budget, the error and the risk."""
+    """Above a small picture: the budget, the error and the risk.
+
+    Parameters
+    ----------
+    epsilon : float
+        Of the picture.
+    error : str
+        Written with its unit.
+    odds : Odds
+        Of a release at this budget.
+    """
     return f"**ε = {epsilon:g}** · error {error} · right guess {chances.odds_short(odds)}"
 
 
 def least(epsilon: float, errors: Mapping[str, float], written: Mapping[str, str]) -> str:
-    """Which method errs least at a budget, and how far the next one is behind."""
+    """Which method errs least at a budget, and how far the next one is behind.
+
+    Parameters
+    ----------
+    epsilon : float
+        The budget of all methods.
+    errors : mapping of str to float
+        By label; those that are not finite would publish nothing.
+    written : mapping of str to str
+        The same errors with their unit, as all pages write them.
+    """
     known = sorted((error, label) for label, error in errors.items() if math.isfinite(error))
     if not known:
         return f"At **ε = {epsilon:g}** none of these methods would publish anything."
@@ -63,7 +112,22 @@ def least(epsilon: float, errors: Mapping[str, float], written: Mapping[str, str
 
 
 def equal_risk(chance: float, errors: Mapping[str, float], facts: PublicFacts) -> str:
-    """Errors where an attacker is right equally often, so where protection is the same."""
+    """Errors where an attacker is right equally often, so where protection is the same.
+
+    Parameters
+    ----------
+    chance : float
+        Of a right guess, the same for all methods.
+    errors : mapping of str to float
+        By label; those that are not finite would publish nothing.
+    facts : PublicFacts
+        Its unit of values.
+
+    Returns
+    -------
+    str
+        Empty where fewer than two methods can be compared.
+    """
     known = sorted((error, label) for label, error in errors.items() if math.isfinite(error))
     if len(known) < 2:
         return ""
@@ -80,7 +144,15 @@ def _inside(label: str) -> str:
 
 
 def aim(label: str, is_truth: bool) -> str:
-    """What errors are measured from."""
+    """What errors are measured from.
+
+    Parameters
+    ----------
+    label : str
+        The method that fits the average without protection.
+    is_truth : bool
+        Whether the true average is known.
+    """
     if is_truth:
         return "Errors are distances from the true average, over fresh curves."
     return (f"Errors are distances from the average without protection, as {escape(label)} "

@@ -15,25 +15,49 @@ WAYS = ("holder", "sites", "centre")  # who adds the noise
 
 
 def way_of(spends: Sequence[Spend]) -> str:
-    """Who adds the noise, from who sends what: one holder, or every site by itself."""
+    """Who adds the noise, from who sends what: one holder, or every site by itself.
+
+    Parameters
+    ----------
+    spends : sequence of Spend
+        A whole ledger.
+
+    Returns
+    -------
+    str
+        "sites" or "holder": a ledger cannot tell a trusted centre from a holder.
+    """
     return "sites" if len({spend.server for spend in spends}) > 1 else "holder"
 
 
-def label(spends: Sequence[Spend], facts: PublicFacts, way: str = "") -> dict[str, str]:
-    """The five parts of the label by their headings; without a `way` of `WAYS`, by the ledger.
+def label(spends: Sequence[Spend], facts: PublicFacts, arrangement: str = "") -> dict[str, str]:
+    """The five parts of the label by their headings.
 
-    Every part is a sentence of Markdown; words of the data source are escaped.
+    Parameters
+    ----------
+    spends : sequence of Spend
+        A whole ledger, which is not empty.
+    facts : PublicFacts
+        The nouns for one person and for several.
+    arrangement : str
+        Who adds the noise, one of `WAYS`; if empty, whoever does by the ledger.
+
+    Returns
+    -------
+    dict of str to str
+        Every part is a sentence of Markdown; words of the data source are escaped.
     """
-    way, unit = way or way_of(spends), spends[0].unit
+    arrangement, unit = arrangement or way_of(spends), spends[0].unit
     person, people = escape(facts.person), escape(facts.people)
+    site = "" if arrangement == "holder" else ", or belongs to a site"
     return {
         "Protected": f"One {unit} of {a(person)}, all of it at once: exchanging it for any other "
                      f"changes what is published only a little.{_weaker(unit, person)}",
-        "From whom": _from_whom(way),
-        "Not from whom": _not_from(way, person, unit),
-        "Not covered": f"That {a(person)} is in the data{_of_a_site(way)}, how many {people} there "
-                       f"are, and what is true of {people} in general, even if it says something "
-                       f"about {a(person)} who took no part.",
+        "From whom": _from_whom(arrangement),
+        "Not from whom": _not_from(arrangement, person, unit),
+        "Not covered": f"That {a(person)} is in the data{site}, how many {people} there are, and "
+                       f"what is true of {people} in general, even if it says something about "
+                       f"{a(person)} who took no part.",
         "Taken for granted": _granted(spends, unit, person),
     }
 
@@ -44,24 +68,21 @@ def _weaker(unit: str, person: str) -> str:
     return f" {a(person).capitalize()} with several {unit}s is protected less."
 
 
-def _from_whom(way: str) -> str:
-    seen = {"holder": "Everybody who sees what is published",
-            "sites": "Everybody who sees what is published, **the other sites, and the centre**, "
-                     "which get noisy numbers only",
-            "centre": "Everybody who sees what is published, and the other sites"}[way]
-    return f"{seen}; whatever else they know, now or later, and however much they compute."
+def _from_whom(arrangement: str) -> str:
+    hidden_from = {
+        "holder": "Everybody who sees what is published",
+        "sites": "Everybody who sees what is published, **the other sites, and the centre**, which "
+                 "get noisy numbers only",
+        "centre": "Everybody who sees what is published, and the other sites"}[arrangement]
+    return f"{hidden_from}; whatever else they know, now or later, and however much they compute."
 
 
-def _not_from(way: str, person: str, unit: str) -> str:
-    if way == "holder":
+def _not_from(arrangement: str, person: str, unit: str) -> str:
+    if arrangement == "holder":
         return f"Whoever holds the {unit}s and runs this: they see them as they are."
-    if way == "sites":
+    if arrangement == "sites":
         return f"The {of(person)} own site, which holds the {unit}s it was given."
     return f"**The centre**, which sees every {unit} as it is, and the {of(person)} own site."
-
-
-def _of_a_site(way: str) -> str:
-    return "" if way == "holder" else ", or belongs to a site"
 
 
 def _granted(spends: Sequence[Spend], unit: str, person: str) -> str:

@@ -17,7 +17,13 @@ BUDGETS = "ε and δ as in the document"
 
 
 def overview(holding: int, total: int) -> str:
-    """How many claims of all exhibits hold."""
+    """How many claims of all exhibits hold.
+
+    Parameters
+    ----------
+    holding, total : int
+        Claims that hold, and all of them.
+    """
     failing = total - holding
     text = f"**{holding} of {total} claims** come out as the documents say."
     if failing:
@@ -27,33 +33,65 @@ def overview(holding: int, total: int) -> str:
 
 
 def count(verdicts: Sequence[bool]) -> str:
-    """How many claims of one exhibit hold."""
+    """How many claims of one exhibit hold.
+
+    Parameters
+    ----------
+    verdicts : sequence of bool
+        Of each claim, whether it holds.
+
+    Examples
+    --------
+    >>> count([True, False, True])
+    '2 of 3 hold'
+    """
     return f"{sum(verdicts)} of {len(verdicts)} hold" if verdicts else "no claims"
 
 
-def claim(of: Claim, found: Finding) -> str:
-    """One line: tick or cross, what the paper says, what was measured, and why it fails."""
-    return " ".join(["✓" if found.holds else "✗", *_sentences(of, found, found.measured)])
+def claim(stated: Claim, finding: Finding) -> str:
+    """One line: tick or cross, what the paper says, what was measured, and why it fails.
+
+    Parameters
+    ----------
+    stated : Claim
+        What the paper says.
+    finding : Finding
+        What was measured.
+
+    Returns
+    -------
+    str
+        Plain text.
+    """
+    return " ".join(["✓" if finding.holds else "✗", *_sentences(stated, finding, finding.measured)])
 
 
-def claim_markdown(of: Claim, found: Finding) -> str:
-    """The same for the page: the verdict in words, the claim, the number in bold type."""
-    badge = ":green-badge[:material/check: holds]" if found.holds else \
+def claim_markdown(stated: Claim, finding: Finding) -> str:
+    """The same for the page: the verdict in words, the claim, the number in bold type.
+
+    Parameters
+    ----------
+    stated, finding
+        As for `claim`.
+    """
+    badge = ":green-badge[:material/check: holds]" if finding.holds else \
         ":orange-badge[:material/close: does not hold]"
-    said = "  \n".join(_sentences(of, found, f"**{_sentence(found.measured)}**"))
-    return f"{badge} {_raised(said)}"
+    text = "  \n".join(_sentences(stated, finding, f"**{_sentence(finding.measured)}**"))
+    return f"{badge} {_raised(text)}"
 
 
 def _raised(text: str) -> str:
     """Exponents such as that of n^(1/2) as a formula, where they can be raised."""
     return re.sub(r"\^(?:\(((?:[^()]|\([^()]*\))*)\)|(−?[\w.]*\w))",
-                  lambda found: f"$^{{{found[1] or found[2]}}}$", text)
+                  lambda match: f"$^{{{match[1] or match[2]}}}$", text)
 
 
-def _sentences(of: Claim, found: Finding, measured: str) -> list[str]:
+def _sentences(stated: Claim, finding: Finding, measured: str) -> list[str]:
     """What is said, what was measured, and the reason of what does not hold."""
-    said = [_sentence(of.says), _sentence(f"Measured: {measured}")]
-    return said if found.holds else [*said, _sentence(f"Why: {of.fails_because or 'not known'}")]
+    sentences = [_sentence(stated.says), _sentence(f"Measured: {measured}")]
+    if finding.holds:
+        return sentences
+    return [*sentences, _sentence(f"Why: {stated.fails_because or 'not known'}")]
 
 
 def _sentence(text: str) -> str:
@@ -61,8 +99,16 @@ def _sentence(text: str) -> str:
 
 
 def made(result: Result, stored: Result | None = None) -> str:
-    """Where a table is from; of a new one also whether the stored numbers came out again."""
-    by = ", ".join(f"{what} {version}" for what, version in result.versions.items())
+    """Where a table is from; of a new one also whether the stored numbers came out again.
+
+    Parameters
+    ----------
+    result : Result
+        Whose table is shown.
+    stored : Result, optional
+        That of the repository, in the same form.
+    """
+    by = ", ".join(f"{package} {version}" for package, version in result.versions.items())
     seconds = f"{result.seconds:.0f}" if result.seconds >= 0.5 else "under 1"
     text = f"{result.form.capitalize()} form, {seconds} s, made by {by}."
     if stored is not None and result is not stored:
@@ -79,6 +125,12 @@ def _compared(result: Result, stored: Result) -> str:
 
 
 def commands(key: str) -> str:
-    """The commands that run an exhibit, in its quick form and in full."""
+    """The commands that run an exhibit, in its quick form and in full.
+
+    Parameters
+    ----------
+    key : str
+        Such as "paper/exhibit".
+    """
     command = f"python -m engine exhibit {key}"
     return f"{command} --out results\n{command} --full --executor processes:8 --out results"

@@ -12,7 +12,21 @@ from engine.errors import InputError
 
 @dataclass(frozen=True)
 class Term:
-    """A word with its meaning; `formula` is LaTeX, `other_names` are what it is also called."""
+    """A word of the field with its meaning.
+
+    Parameters
+    ----------
+    name : str
+        The word.
+    meaning : str
+        In plain words, one or two sentences.
+    used : str
+        Where it is met.
+    formula : str
+        LaTeX, without dollar signs; may be empty.
+    other_names : tuple of str
+        What it is also called.
+    """
 
     name: str
     meaning: str
@@ -22,6 +36,7 @@ class Term:
 
     @property
     def title(self) -> str:
+        """All names of the term."""
         return " · ".join((self.name, *self.other_names))
 
 
@@ -177,27 +192,54 @@ _BY_NAME = {name.casefold(): term for term in TERMS for name in (term.name, *ter
 def find(name: str) -> Term:
     """The term with this name, or one of its other names.
 
+    Parameters
+    ----------
+    name : str
+        In any case.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+
+    Examples
+    --------
+    >>> find("epsilon").name
+    'ε'
+    """
+    term = _BY_NAME.get(name.casefold())
+    if term is None:
+        raise InputError(f"The glossary has no term {name!r}.", field="term",
+                         hint="Names are those of engine.words.glossary.TERMS.")
+    return term
+
+
+def explain(name: str) -> str:
+    """What a term means, in plain words, for a tooltip or a sentence.
+
+    Parameters
+    ----------
+    name : str
+        Of the term, or one of its other names.
+
     Raises
     ------
     InputError
         If there is none.
     """
-    found = _BY_NAME.get(name.casefold())
-    if found is None:
-        raise InputError(f"The glossary has no term {name!r}.", field="term",
-                         hint="Names are those of engine.words.glossary.TERMS.")
-    return found
-
-
-def explain(name: str) -> str:
-    """What a term means, in plain words, for a tooltip or a sentence."""
     return find(name).meaning
 
 
 def search(words: str) -> tuple[Term, ...]:
-    """Terms that hold every word, those that have it in their name first; all for no word."""
+    """Terms that hold every word, those that have it in their name first; all for no word.
+
+    Parameters
+    ----------
+    words : str
+        Parts of words count, too; in any case.
+    """
     wanted = words.casefold().split()
-    found = [term for term in TERMS if all(
+    matches = [term for term in TERMS if all(
         word in f"{term.title} {term.meaning} {term.used}".casefold() for word in wanted)]
-    return tuple(sorted(found, key=lambda term: not all(w in term.title.casefold()
+    return tuple(sorted(matches, key=lambda term: not all(w in term.title.casefold()
                                                         for w in wanted)))

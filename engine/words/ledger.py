@@ -11,7 +11,18 @@ _FEW = 6  # significant digits
 
 
 def verified(state: State) -> list[str]:
-    """Whether the ledger can be believed, and what was spent by it."""
+    """Whether the ledger can be believed, and what was spent by it.
+
+    Parameters
+    ----------
+    state : State
+        From `engine.release.repair.verify`.
+
+    Returns
+    -------
+    list of str
+        Lines.
+    """
     if state.problem is not None:
         return [f"Wrong: {state.problem}", _counts(state)]
     if not state.exists:
@@ -23,8 +34,8 @@ def verified(state: State) -> list[str]:
     if state.n_damaged:
         out.append(f"{state.n_damaged} lines of the witness are unfinished or damaged, and are "
                    "written again.")
-    for book in state.odometers:
-        out += spent(book)
+    for odometer in state.odometers:
+        out += spent(odometer)
     return out
 
 
@@ -36,11 +47,18 @@ def _counts(state: State) -> str:
             f"witness has {state.n_lines} lines{damaged}.")
 
 
-def spent(book: Odometer) -> list[str]:
-    """What was spent on one group of people, and all of their releases."""
-    lines = [f"{book.label}: ε = {book.spent_epsilon:.{_FEW}g} of {book.total.epsilon:.{_FEW}g}, "
-             f"δ = {small(book.spent_delta)} of {small(book.total.delta)} spent."]
-    for entry in book.entries:
+def spent(odometer: Odometer) -> list[str]:
+    """What was spent on one group of people, and all of their releases.
+
+    Parameters
+    ----------
+    odometer : Odometer
+        Of the group.
+    """
+    lines = [f"{odometer.label}: ε = {odometer.spent_epsilon:.{_FEW}g} of "
+             f"{odometer.total.epsilon:.{_FEW}g}, "
+             f"δ = {small(odometer.spent_delta)} of {small(odometer.total.delta)} spent."]
+    for entry in odometer.entries:
         note = became(entry)
         lines.append(f"  {entry.at[:10]} {entry.release_id or 16 * '-'} ε = "
                      f"{entry.budget.epsilon:.{_FEW}g} {entry.name or entry.what}"
@@ -49,7 +67,13 @@ def spent(book: Odometer) -> list[str]:
 
 
 def repaired(done: Repaired | None) -> list[str]:
-    """What a repair did."""
+    """What a repair did.
+
+    Parameters
+    ----------
+    done : Repaired or None
+        From `engine.release.repair.repair`.
+    """
     if done is None:
         return ["Nothing to repair: the ledger can be believed."]
     if done.added:
@@ -67,6 +91,6 @@ def repaired(done: Repaired | None) -> list[str]:
     if done.unknown:
         out.append("Of some people it is no longer known who they were. Whoever publishes new data "
                    "is asked whether they are the same.")
-    for book in done.odometers:
-        out += spent(book)
+    for odometer in done.odometers:
+        out += spent(odometer)
     return out

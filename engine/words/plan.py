@@ -22,7 +22,19 @@ METHOD = ("The error is the root mean squared distance from the true average ove
 
 
 def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) -> str:
-    """The question in one sentence, with the open dial as a blank."""
+    """The question in one sentence, with the open dial as a blank.
+
+    Parameters
+    ----------
+    setting : Setting
+        All dials, of which the open one is not looked at.
+    unknown : str
+        The open dial: "error", "epsilon", "people", "readings" or "sites".
+    target : float
+        The error that is asked for, in the unit of values.
+    facts : PublicFacts
+        Nouns and units.
+    """
     parts = {name: "…" if name == unknown else value for name, value in _dials(setting).items()}
     error = "…" if unknown == "error" else _target(target, facts)
     stated = setting.stated_delta
@@ -33,7 +45,13 @@ def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) 
 
 
 def about_twin(twin: Twin) -> str:
-    """What stands in for real curves, and what it is made of."""
+    """What stands in for real curves, and what it is made of.
+
+    Parameters
+    ----------
+    twin : Twin
+        Simulated curves of stated facts.
+    """
     facts, unit = twin.facts, escape(twin.facts.value_unit)
     observations = "observation" if twin.n_observations == 1 else "observations"
     bounds = with_unit(f"{facts.value_low:g} to {facts.value_high:g}", unit)
@@ -52,12 +70,26 @@ def _design(facts: PublicFacts) -> str:
 
 
 def earlier(question_and_verdict: str) -> str:
-    """The last answer while the next one is computed."""
+    """The last answer while the next one is computed.
+
+    Parameters
+    ----------
+    question_and_verdict : str
+        As they stood before.
+    """
     return f"Computing. For the earlier inputs: {question_and_verdict}"
 
 
 def verdict(answer: Answer, facts: PublicFacts) -> str:
-    """One bold sentence, then what it rests on."""
+    """One bold sentence, then what it rests on.
+
+    Parameters
+    ----------
+    answer : Answer
+        From `engine.views.planner`.
+    facts : PublicFacts
+        Nouns and units.
+    """
     if answer.unknown == "error":
         return _found_error(answer, facts)
     if not answer.is_possible:
@@ -70,52 +102,92 @@ def verdict(answer: Answer, facts: PublicFacts) -> str:
 
 
 def fixes(answer: Answer, facts: PublicFacts) -> list[str]:
-    """For an impossible question: which other dial would do, one line each."""
-    at = f" (at ε = {answer.reached.setting.epsilon:g})" if answer.unknown == "epsilon" else ""
+    """For an impossible question: which other dial would do, one line each.
+
+    Parameters
+    ----------
+    answer : Answer
+        That is not possible.
+    facts : PublicFacts
+        Nouns and units.
+    """
+    condition = (f" (at ε = {answer.reached.setting.epsilon:g})" if answer.unknown == "epsilon"
+                 else "")
 
     def line(dial: str, value: float | None) -> str:
         if value is not None:
-            return f"With {_dial(dial, value, facts)}{at} it would work."
-        told = _beyond(dial, (answer.beyond or {}).get(dial), facts)
-        return f"{told}{at}."
+            return f"With {_dial(dial, value, facts)}{condition} it would work."
+        sentence = _beyond(dial, (answer.beyond or {}).get(dial), facts)
+        return f"{sentence}{condition}."
 
     return [line(dial, value) for dial, value in (answer.fixes or {}).items()]
 
 
 def broken_promise(answer: Answer) -> str:
-    """Where the answer's noise does not give the ε that was asked for; empty elsewhere."""
-    given = answer.protection
-    if given is None or given.keeps_promise:
+    """Where the answer's noise does not give the ε that was asked for; empty elsewhere.
+
+    Parameters
+    ----------
+    answer : Answer
+        With what its noise proves, where that is known.
+    """
+    protection = answer.protection
+    if protection is None or protection.keeps_promise:
         return ""
-    return spending.broken_promise(given.asked, given.proved.epsilon)
+    return spending.broken_promise(protection.asked, protection.proved.epsilon)
 
 
 def step(measured: Measured, unknown: str, facts: PublicFacts) -> tuple[str, str]:
-    """One row of the table: the dial and the error there."""
+    """One row of the table: the dial and the error there.
+
+    Parameters
+    ----------
+    measured : Measured
+        Where errors were simulated.
+    unknown : str
+        The open dial.
+    facts : PublicFacts
+        Nouns and units.
+    """
     value = getattr(measured.setting, unknown)
     error = _error(measured.error, facts) if measured.error < float("inf") else \
         "nothing would be published"
     return _dial(unknown, float(value), facts), error
 
 
-def risk_verdict(found: RiskAnswer, facts: PublicFacts) -> str:
-    """The largest ε that keeps a stated risk, and what ε alone would allow."""
-    chance = f"at most {100 * found.right:g} times in 100"
+def risk_verdict(answer: RiskAnswer, facts: PublicFacts) -> str:
+    """The largest ε that keeps a stated risk, and what ε alone would allow.
+
+    Parameters
+    ----------
+    answer : RiskAnswer
+        For the chance of a right guess that was stated.
+    facts : PublicFacts
+        The noun for one person.
+    """
+    chance = f"at most {100 * answer.right:g} times in 100"
     who = f"An attacker who chooses between two curves of one {escape(facts.person)}"
-    if found.epsilon is None:
-        return f"**No ε does.** {who} is right more often than {100 * found.right:g} times in 100."
-    if found.epsilon >= HIGHEST_EPSILON:
+    if answer.epsilon is None:
+        return f"**No ε does.** {who} is right more often than {100 * answer.right:g} times in 100."
+    if answer.epsilon >= HIGHEST_EPSILON:
         text = f"**Every ε up to {HIGHEST_EPSILON:g} keeps this.** {who} is right {chance}."
     else:
-        text = f"**At most ε = {found.epsilon:g}.** {who} is right {chance} then, by its noise."
-    if found.any_method is not None and found.any_method < 0.99 * found.epsilon:
-        text += f" A method of which ε alone is known may spend ε = {found.any_method:g}."
-    if not found.is_published:
+        text = f"**At most ε = {answer.epsilon:g}.** {who} is right {chance} then, by its noise."
+    if answer.any_method is not None and answer.any_method < 0.99 * answer.epsilon:
+        text += f" A method of which ε alone is known may spend ε = {answer.any_method:g}."
+    if not answer.is_published:
         text += " With these sizes nothing would be published at it."
     return text
 
 
 def split_lead(facts: PublicFacts) -> str:
+    """What sharing a total among several outputs means.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for several persons.
+    """
     return (f"Several outputs about the same {escape(facts.people)} share one total: each is an "
             "average curve like the one above. What is locked keeps its ε; the others share what "
             "is left by their weights.")
@@ -126,9 +198,17 @@ SPLIT_WAYS = ("The ledger of real releases adds ε and δ. Tight holds if all ou
 
 
 def split_total(split: Split, budgets: Sequence[Budget]) -> str:
-    """What all outputs cost one person together, and what the other way to add would say."""
-    own = cost(budgets, split.way)
-    text = f"Together for one person: **ε = {digits_up(own, 3):g} of {split.total:g}**."
+    """What all outputs cost one person together, and what the other way to add would say.
+
+    Parameters
+    ----------
+    split : Split
+        The total, and how costs are added.
+    budgets : sequence of Budget
+        Of the outputs.
+    """
+    total = cost(budgets, split.way)
+    text = f"Together for one person: **ε = {digits_up(total, 3):g} of {split.total:g}**."
     if split.way == "tight" and len(budgets) > 1:
         text += (f" Added one by one they would be ε = {digits_up(cost(budgets, 'sum'), 3):g}: the "
                  "ledger would charge that for separate releases.")
@@ -136,7 +216,13 @@ def split_total(split: Split, budgets: Sequence[Budget]) -> str:
 
 
 def short_of(answer: Answer) -> float:
-    """How many times the target the best reachable error is."""
+    """How many times the target the best reachable error is.
+
+    Parameters
+    ----------
+    answer : Answer
+        That is not possible.
+    """
     return answer.reached.error / answer.target
 
 
@@ -148,37 +234,37 @@ def _not_possible(answer: Answer, facts: PublicFacts) -> str:
         return f"**Not possible.** Even with {where} nothing useful could be published."
     short = (f"with {where} the error is {_error(answer.reached.error, facts)}, "
              f"{times(short_of(answer))} what you ask for.")
-    own = (answer.beyond or {}).get(dial)
-    if own is None or (dial == "epsilon" and own.floor is None):
+    beyond = (answer.beyond or {}).get(dial)
+    if beyond is None or (dial == "epsilon" and beyond.floor is None):
         return f"**Not possible.** Even {short}"
-    if own.floor is None:
-        return f"**{_beyond(dial, own, facts)}.** {capital(short)}"
-    return f"**Not possible.** {_beyond(dial, own, facts)}. {capital(short)}"
+    if beyond.floor is None:
+        return f"**{_beyond(dial, beyond, facts)}.** {capital(short)}"
+    return f"**Not possible.** {_beyond(dial, beyond, facts)}. {capital(short)}"
 
 
-def _beyond(dial: str, found: Beyond | None, facts: PublicFacts) -> str:
+def _beyond(dial: str, beyond: Beyond | None, facts: PublicFacts) -> str:
     """What more of a dial than is simulated would do; a sentence without its full stop."""
-    if found is None:
+    if beyond is None:
         return (f"No ε up to {HIGHEST_EPSILON:g} does" if dial == "epsilon" else
                 f"However many {_plural(dial, facts)}, nothing useful could be published")
-    if found.floor is not None:
-        return _never(dial, found, facts)
+    if beyond.floor is not None:
+        return _never(dial, beyond, facts)
     if dial == "epsilon":
         return f"No ε up to {HIGHEST_EPSILON:g} does"
-    if found.value is None:
-        return (f"More than {_dial(dial, found.most, facts)} would be needed (extrapolated from "
-                f"the {_count(found.simulated)} that are simulated)")
-    return (f"About {_dial(dial, digits_up(found.value, 2), facts)} would be enough (extrapolated "
-            f"beyond the {_count(found.simulated)} that are simulated)")
+    if beyond.value is None:
+        return (f"More than {_dial(dial, beyond.most, facts)} would be needed (extrapolated from "
+                f"the {_count(beyond.simulated)} that are simulated)")
+    return (f"About {_dial(dial, digits_up(beyond.value, 2), facts)} would be enough (extrapolated "
+            f"beyond the {_count(beyond.simulated)} that are simulated)")
 
 
-def _never(dial: str, found: Beyond, facts: PublicFacts) -> str:
+def _never(dial: str, beyond: Beyond, facts: PublicFacts) -> str:
     """Why no value of a dial does, and what error stays."""
-    left = _error(found.floor or 0.0, facts)
+    left = _error(beyond.floor or 0.0, facts)
     if dial == "epsilon":
         return f"No ε does: without any noise the error would still be about {left}"
     none = f"No number of {_plural(dial, facts)} does"
-    if found.cause == "bias":
+    if beyond.cause == "bias":
         return (f"{none}: the basis functions that this method keeps leave out about {left}, "
                 "whatever the number")
     return (f"{none}: differences between {escape(facts.people)}, the noise that hides a whole "
@@ -196,7 +282,15 @@ def _found_error(answer: Answer, facts: PublicFacts) -> str:
 
 
 def accuracy(answer: Answer, facts: PublicFacts) -> str:
-    """The error at the answer as every page writes it; empty where nothing would be published."""
+    """The error at the answer as every page writes it; empty where nothing would be published.
+
+    Parameters
+    ----------
+    answer : Answer
+        From `engine.views.planner`.
+    facts : PublicFacts
+        Its unit of values is that of errors.
+    """
     there = answer.reached
     if not math.isfinite(there.error):
         return ""
@@ -224,8 +318,8 @@ def _certainty(answer: Answer) -> str:
     """How sure the simulation is of the answer."""
     if answer.reached.log_se == 0:
         return "By formula, not by simulation: the root of the mean squared error."
-    shown = (lambda v: f"{v:.2g}") if answer.unknown == "epsilon" else _count
-    low, high = shown(answer.low or 0.0), shown(answer.high or 0.0)
+    written = (lambda v: f"{v:.2g}") if answer.unknown == "epsilon" else _count
+    low, high = written(answer.low or 0.0), written(answer.high or 0.0)
     if low == high:
         return "99 % simulation interval: this number alone."
     return f"99 % simulation interval: {low} to {high}."

@@ -22,7 +22,15 @@ _FREE = 0.1  # share of the rate below which privacy costs almost nothing
 
 
 def ruling(weighted: Weighted, point: Mapping[str, float]) -> str:
-    """Which term is the largest, and by how much."""
+    """Which term is the largest, and by how much.
+
+    Parameters
+    ----------
+    weighted : Weighted
+        A rate with constants.
+    point : mapping of str to float
+        Values of its symbols.
+    """
     shares = weighted.shares(**point)
     first = int(shares.argmax())
     name = weighted.rate.terms[first].name.lower()
@@ -30,7 +38,13 @@ def ruling(weighted: Weighted, point: Mapping[str, float]) -> str:
 
 
 def if_doubled(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
-    """One line for each symbol: what doubling it does to the squared error."""
+    """One line for each symbol: what doubling it does to the squared error.
+
+    Parameters
+    ----------
+    weighted, point
+        As for `ruling`.
+    """
     lines = []
     for symbol in weighted.rate.symbols:
         if symbol.name != "delta" and symbol.name in point:
@@ -41,7 +55,13 @@ def if_doubled(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
 
 
 def when_free(weighted: Weighted, point: Mapping[str, float]) -> str:
-    """From which ε on privacy terms are under a tenth of the rate; empty without privacy."""
+    """From which ε on privacy terms are under a tenth of the rate; empty without privacy.
+
+    Parameters
+    ----------
+    weighted, point
+        As for `ruling`.
+    """
     private = [term.is_private for term in weighted.rate.terms]
     if not any(private) or all(private) or "epsilon" not in point:
         return ""
@@ -55,7 +75,13 @@ def when_free(weighted: Weighted, point: Mapping[str, float]) -> str:
 
 
 def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
-    """What the theorems ask of δ, and whether it holds here with the constant one."""
+    """What the theorems ask of δ, and whether it holds here with the constant one.
+
+    Parameters
+    ----------
+    weighted, point
+        As for `ruling`.
+    """
     full = weighted.rate.at(**point)
     lines = []
     for condition in weighted.rate.conditions:
@@ -72,10 +98,16 @@ def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
 
 
 def tuning(weighted: Weighted, point: Mapping[str, float]) -> str:
-    """The tuning that attains the rate, constants dropped."""
-    chosen = weighted.rate.tuning(**point)
+    """The tuning that attains the rate, constants dropped.
+
+    Parameters
+    ----------
+    weighted, point
+        As for `ruling`.
+    """
+    parameters = weighted.rate.tuning(**point)
     return " · ".join(f"{_TUNED.get(name, name.replace('_', ' '))} ≈ {float(value):.3g}"
-                      for name, value in chosen.items())
+                      for name, value in parameters.items())
 
 
 PROVED = "the method that the rate is proved for"
@@ -83,19 +115,34 @@ YOURS = "your method"
 
 
 def whose(mechanism: Mechanism, of: Rate) -> str:
-    """What a method is to a rate; empty where that is clear."""
+    """What a method is to a rate; empty where that is clear.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With its settings.
+    of : Rate
+        Beside which its errors stand.
+    """
     proved = of.attained_by()
     return "" if proved is None else PROVED if mechanism == proved else YOURS
 
 
-def verdict(found: Comparison | None, symbol: str, is_proved: bool = True) -> str:
+def verdict(comparison: Comparison | None, symbol: str, is_proved: bool = True) -> str:
     """Measured slope with its 95 % interval, that of the rate, and what to make of both.
 
-    `is_proved` says that the rate bounds the errors of this very method.
+    Parameters
+    ----------
+    comparison : Comparison or None
+        None where too few points were measured.
+    symbol : str
+        On the horizontal axis.
+    is_proved : bool
+        Whether the rate bounds the errors of this very method.
     """
-    if found is None:
+    if comparison is None:
         return "Too few points to draw a line through."
-    beside = found.agreement
+    beside = comparison.agreement
     text = (f"Measured slope in {symbol}: **{_signed(beside.estimate)} ± {beside.half_width:.2f}** "
             f"(95 %); the rate’s is **{_signed(beside.target)}**. ")
     if beside.verdict == Verdict.AGREES:
@@ -113,16 +160,27 @@ def verdict(found: Comparison | None, symbol: str, is_proved: bool = True) -> st
                    "and the hardest curves, and what a method loses at small sizes shrinks, too.")
 
 
-def smaller(own: Sequence[Measured], other: Sequence[Measured], here: float, symbol: str) -> str:
-    """How many times smaller a method's error is than the other's, at the value nearest to here."""
-    pairs = [(one, two) for one, two in zip(own, other, strict=False)
-             if min(one.mean, two.mean) > 0]
+def smaller(errors: Sequence[Measured], others: Sequence[Measured], here: float,
+            symbol: str) -> str:
+    """How many times smaller a method's squared error is than the other's, at the nearest value.
+
+    Parameters
+    ----------
+    errors, others : sequence of Measured
+        Of the method and of the other, at the same values.
+    here : float
+        The value of the symbol on screen.
+    symbol : str
+        On the horizontal axis.
+    """
+    pairs = [(first, second) for first, second in zip(errors, others, strict=False)
+             if min(first.mean, second.mean) > 0]
     if not pairs:
         return ""
-    one, two = min(pairs, key=lambda pair: abs(math.log(pair[0].value / here)))
-    ratio = two.mean / one.mean
+    first, second = min(pairs, key=lambda pair: abs(math.log(pair[0].value / here)))
+    ratio = second.mean / first.mean
     size, word = (ratio, "smaller") if ratio >= 1 else (1 / ratio, "larger")
-    return (f"At {symbol} = {number(one.value)} its squared error is {number(size, 2)} times "
+    return (f"At {symbol} = {number(first.value)} its squared error is {number(size, 2)} times "
             f"{word} than that of the other.")
 
 

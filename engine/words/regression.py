@@ -29,20 +29,39 @@ PARTS = ("privacy noise", "chance in who takes part", "what so few waves leave o
 
 
 def shares(parts: RiskParts) -> tuple[float, float, float, float]:
-    """The four parts in the order of `PARTS`, as shares of the squared error."""
+    """The four parts in the order of `PARTS`, as shares of the squared error.
+
+    Parameters
+    ----------
+    parts : RiskParts
+        Of the squared error; what is estimated as negative counts as 0.
+    """
     privacy, data, projection, clip = (max(part, 0.0) / parts.total for part in (
         parts.privacy, parts.data, parts.projection, parts.clip))
     return privacy, data, projection, clip
 
 
 def budgets(network: Network) -> str:
+    """All budgets of a network, for the strip.
+
+    Parameters
+    ----------
+    network : Network
+        Groups of sites with one δ.
+    """
     epsilons = sorted({group.epsilon for group in network.groups})
     span = f"{epsilons[0]:g}" if len(epsilons) == 1 else f"{epsilons[0]:g} to {epsilons[-1]:g}"
     return f"ε = {span} · δ = {small(network.delta)}"
 
 
 def accuracy(view: RegressionView) -> str:
-    """The exact error, beside that of publishing nothing; what is known where no truth is."""
+    """The exact error, beside that of publishing nothing; what is known where no truth is.
+
+    Parameters
+    ----------
+    view : RegressionView
+        Of a whole curve.
+    """
     if view.squared_error is None or view.zero_risk is None:
         return _known(view)
     typical, zero = number(view.error), number(math.sqrt(view.zero_risk))
@@ -57,9 +76,9 @@ def _known(view: RegressionView) -> str:
     """What formulas and distances say of readings without a truth."""
     noise, chance, apart = (_valued(text, view.facts) for text in together(
         [view.known.noise, view.known.chance, view.known.apart]))
-    what = ("Privacy noise is typically" if view.noise_sd is not None else
+    subject = ("Privacy noise is typically" if view.noise_sd is not None else
             "Before the centre reshapes the curve, privacy noise is typically")
-    return (f"{what} **{noise}** (root of its mean square over the range, by a public formula). "
+    return (f"{subject} **{noise}** (root of its mean square over the range, by a public formula). "
             f"Chance in who takes part adds at most {chance}.\n\n"
             f"The releases are typically **{apart}** from the curve without protection.\n\n"
             "**How far the curve is off cannot be known.** What so few waves leave out and what "
@@ -72,41 +91,79 @@ def _valued(text: str, facts: PublicFacts) -> str:
 
 
 def at_scale(values: Sequence[float], span: float, facts: PublicFacts) -> list[str]:
-    """Values with the decimals of a span: a pressure of 1013.2 between 1012.9 and 1013.5."""
+    """Values with the decimals of a span: a pressure of 1013.2 between 1012.9 and 1013.5.
+
+    Parameters
+    ----------
+    values : sequence of float
+        In the unit of values.
+    span : float
+        Positive.
+    facts : PublicFacts
+        Its unit of values.
+    """
     decimals = min(max(0, 1 - math.floor(math.log10(span))), 6)
     return [_valued(f"{v:,.{decimals}f}".replace("-", "−").replace(",", "\u2009"), facts)
             for v in values]
 
 
 def place(facts: PublicFacts, point: float) -> str:
-    """A position on [0, 1] in its own unit."""
+    """A position on [0, 1] in its own unit.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Range and unit of time.
+    point : float
+        From 0 to 1.
+    """
     digits = 3 - math.floor(math.log10(facts.time_high - facts.time_low))
-    at = round(float(facts.time_low + point * (facts.time_high - facts.time_low)), digits)
-    return with_unit(f"{at:.12g}", escape(facts.time_unit))
+    position = round(float(facts.time_low + point * (facts.time_high - facts.time_low)), digits)
+    return with_unit(f"{position:.12g}", escape(facts.time_unit))
 
 
 def refused(view: RegressionView) -> str:
+    """Instead of a picture: that these budgets allow no estimate.
+
+    Parameters
+    ----------
+    view : RegressionView
+        Of which nothing is shown.
+    """
     return ("**These budgets allow no estimate.** The best bound on the error is no better than "
             "for a flat line, so nothing is released and no budget is spent. More readings, "
             "larger ε or fewer sites with more readings each would help.")
 
 
 def largest(parts: RiskParts) -> str:
-    """What makes up most of the squared error."""
-    own = shares(parts)
-    first = max(range(4), key=own.__getitem__)
-    return f"**{capital(PARTS[first])}**: {100 * own[first]:.0f} % of the squared error."
+    """What makes up most of the squared error.
+
+    Parameters
+    ----------
+    parts : RiskParts
+        Of the squared error.
+    """
+    portions = shares(parts)
+    first = max(range(4), key=portions.__getitem__)
+    return f"**{capital(PARTS[first])}**: {100 * portions[first]:.0f} % of the squared error."
 
 
-def levels(found: ByLevel) -> str:
-    """What moving the level would do."""
-    totals = {level: parts.total for level, parts in zip(found.levels, found.parts, strict=True)}
+def levels(by_level: ByLevel) -> str:
+    """What moving the level would do.
+
+    Parameters
+    ----------
+    by_level : ByLevel
+        Parts of the error for each number of waves.
+    """
+    totals = {level: parts.total for level, parts in zip(by_level.levels, by_level.parts,
+                                                         strict=True)}
     best = min(totals, key=totals.__getitem__)
-    chosen = f"The rule takes **{2**found.chosen} waves**"
-    if best == found.chosen:
-        return f"{chosen}, which is best for this curve. More waves add noise, fewer leave out."
-    ratio = math.sqrt(totals[found.chosen] / totals[best])
-    return (f"{chosen} from public numbers alone. For this very curve {2**best} would err "
+    lead = f"The rule takes **{2**by_level.chosen} waves**"
+    if best == by_level.chosen:
+        return f"{lead}, which is best for this curve. More waves add noise, fewer leave out."
+    ratio = math.sqrt(totals[by_level.chosen] / totals[best])
+    return (f"{lead} from public numbers alone. For this very curve {2**best} would err "
             f"{ratio:.1f} times less, which nobody can know without looking at it.")
 
 
@@ -121,6 +178,15 @@ def limited(network: Network, gamma: float, risk: RiskParts | None = None) -> st
     """Which sites privacy holds back, with D and the regime of the theorem.
 
     Rates leave out constants: where the exact error says otherwise, so is said.
+
+    Parameters
+    ----------
+    network : Network
+        Groups of sites.
+    gamma : float
+        Smoothness less what a single point loses: α for the whole curve.
+    risk : RiskParts, optional
+        The exact error, where it is known.
     """
     theory = network.theory()
     count, d = int(theory.privacy_limited(gamma).sum()), theory.resolution(gamma)
@@ -144,7 +210,13 @@ def _against(count: int, sites: int, risk: RiskParts | None) -> str:
 
 
 def point(view: PointView) -> str:
-    """The value at one point with its interval."""
+    """The value at one point with its interval.
+
+    Parameters
+    ----------
+    view : PointView
+        Of the value at one point.
+    """
     if view.is_refused:
         return "**These budgets allow no estimate at this point**, so nothing is released."
     if view.truth is None:
@@ -179,7 +251,13 @@ def _point_of_own(view: PointView) -> str:
 
 
 def class_statement(view: PointView) -> str:
-    """What the visitor has to know from outside the data before an interval can be given."""
+    """What the visitor has to know from outside the data before an interval can be given.
+
+    Parameters
+    ----------
+    view : PointView
+        With the bound that the plan rests on.
+    """
     bound = _valued(number(view.left_out, 2), view.facts)
     return (f"I know from outside the data that details finer than {2**view.level} basis functions "
             f"add at most {bound} here")
@@ -191,7 +269,13 @@ CLASS_HELP = ("The plan takes the curve to be this smooth, and no data can confi
 
 
 def band(view: RegressionView) -> str:
-    """What the band around one release covers, or why there is none."""
+    """What the band around one release covers, or why there is none.
+
+    Parameters
+    ----------
+    view : RegressionView
+        Of a whole curve.
+    """
     if view.band is not None:
         return ("Band: pointwise 95 % confidence band, with privacy noise, sampling variability "
                 "and the largest bias that the stated smoothness allows.")
@@ -209,17 +293,31 @@ WORST_ONLY_EVEN = ("The worst pair is worked out for times that are spread evenl
 
 
 def point_against_whole(view: PointView) -> str:
-    """Its noise beside that of the whole curve at the same point, and the kind of noise."""
-    own, whole = (_valued(text, view.facts) for text in
+    """Its noise beside that of the whole curve at the same point, and the kind of noise.
+
+    Parameters
+    ----------
+    view : PointView
+        With the noise of both.
+    """
+    at_point, whole = (_valued(text, view.facts) for text in
                   together([view.noise_sd, view.whole_sd]))
     kind = {"laplace": "Laplace noise, with δ = 0", "gaussian": "Gaussian noise",
             "curve": "noise on a whole curve"}[view.kind]
-    return (f"It is released on its own, with {kind} of standard deviation **{own}**; read off the "
+    return (f"It is released on its own, with {kind} of standard deviation **{at_point}**; read "
+            "off the "
             f"whole curve it would have {whole}. Points asked for one after another cost a budget "
             f"each; asked for together they share one message. {view.why}")
 
 
 def printed_constant(view: PointView) -> str:
+    """The sensitivity at one point as it is, beside the one that the paper prints.
+
+    Parameters
+    ----------
+    view : PointView
+        With both constants, in units of τ/n.
+    """
     ratio = view.printed / view.exact
     text = (f"One reading moves the value by at most **{number(view.exact)} τ/n** "
             "(τ: where readings are clipped; n: readings of the site); the paper prints "
@@ -229,14 +327,27 @@ def printed_constant(view: PointView) -> str:
     return f"{text}, {ratio:.1f} times as much as is needed."
 
 
-def elbows(found: CostOfPrivacy) -> str:
-    whole, one = (number(value, 2) for value in found.elbows)
+def elbows(costs: CostOfPrivacy) -> str:
+    """Below which ε privacy costs something, by the rates.
+
+    Parameters
+    ----------
+    costs : CostOfPrivacy
+        Of the whole curve and of a single point.
+    """
+    whole, at_point = (number(value, 2) for value in costs.elbows)
     return (f"By the rates, privacy costs the whole curve something below **ε = {whole}**, a "
-            f"single point below **ε = {one}**. Smoother targets lose more to privacy.")
+            f"single point below **ε = {at_point}**. Smoother targets lose more to privacy.")
 
 
 def planned_cost(planned: tuple[Array, Array]) -> str:
-    """What the constants add to the rates."""
+    """What the constants add to the rates.
+
+    Parameters
+    ----------
+    planned : pair of (k,)
+        Increasing ε, and how many times the bound of the plan is that without privacy.
+    """
     epsilons, times = planned
     at_one = float(np.exp(np.interp(0.0, np.log(epsilons), np.log(times))))
     return (f"Rates leave out constants. With them the bound that the plan keeps is **"
@@ -244,19 +355,36 @@ def planned_cost(planned: tuple[Array, Array]) -> str:
             "line is flat on the left where nothing would be released.")
 
 
-def worst(found: WorstPair, clip: float, facts: PublicFacts) -> str:
-    """The pair of readings that changes a message most."""
-    ratio = found.printed / found.exact
+def worst(pair: WorstPair, clip: float, facts: PublicFacts) -> str:
+    """The pair of readings that changes a message most.
+
+    Parameters
+    ----------
+    pair : WorstPair
+        Two readings and what exchanging them does, in units of τ/n.
+    clip : float
+        τ, in the unit of values: readings are clipped that far from the middle.
+    facts : PublicFacts
+        Ranges and units.
+    """
+    ratio = pair.printed / pair.exact
     high, low = at_scale([facts.value_middle + clip, facts.value_middle - clip], clip, facts)
-    text = (f"The worst pair: both at {place(facts, found.time)}, one at {high}, one at {low}. "
-            f"It moves a site’s message by **{number(found.exact)}"
+    text = (f"The worst pair: both at {place(facts, pair.time)}, one at {high}, one at {low}. "
+            f"It moves a site’s message by **{number(pair.exact)}"
             f" τ/n**.")
-    return (f"{text} The paper’s bound is {number(found.printed)} τ/n, "
+    return (f"{text} The paper’s bound is {number(pair.printed)} τ/n, "
             f"{ratio:.1f} times as much: {ratio**2:.0f} times the noise variance.")
 
 
-def design(found: DesignDemo) -> str:
-    even, rising, known = together([found.even, found.rising, found.weighted])
+def design(demo: DesignDemo) -> str:
+    """What wrongly stated times do to the error.
+
+    Parameters
+    ----------
+    demo : DesignDemo
+        Errors for even times, for others, and for others that are stated.
+    """
+    even, rising, known = together([demo.even, demo.rising, demo.weighted])
     return (f"**Times are taken to be spread evenly.** If they rise with density ½ + x instead, "
             f"the error goes from {even} to **{rising}**, and more readings do not help: the "
             f"estimate converges to another curve. Stating that density (*Times of readings*, "
@@ -273,7 +401,15 @@ SLOPES = (
 
 
 def design_of_own(mechanism: WaveletGlobal, facts: PublicFacts) -> str:
-    """What is taken for granted of the times of one's own readings, and what else can be."""
+    """What is taken for granted of the times of one's own readings, and what else can be.
+
+    Parameters
+    ----------
+    mechanism : WaveletGlobal
+        With the design that it relies on.
+    facts : PublicFacts
+        Range and unit of time.
+    """
     span = f"{place(facts, 0.0)} to {place(facts, 1.0)}"
     if mechanism.design == "even":
         return (f"**Times are taken to be spread evenly over {span}.** Where they are not, the "

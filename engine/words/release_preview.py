@@ -17,42 +17,68 @@ _VERDICTS = {"coarse": "**Coarse:** only the level and the trend can be trusted.
 
 
 def about(facts: PublicFacts) -> str:
-    """What is seen, and that it costs nothing."""
+    """What is seen, and that it costs nothing.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for several persons.
+    """
     return (f"Simulated from stated facts and sizes alone, with the noise of this release. Nothing "
             f"of the {escape(facts.people)} in the data is in it, and it costs nothing.")
 
 
-def band(found: ReleasePreview) -> str:
-    """What the shaded range is, or that there is none."""
+def band(preview: ReleasePreview) -> str:
+    """What the shaded range is, or that there is none.
+
+    Parameters
+    ----------
+    preview : ReleasePreview
+        Of one method at one budget.
+    """
     where = {"simultaneous": "for the whole curve at once",
-             "pointwise": f"at each {found.facts.time_name.lower()} on its own"}
-    if not found.band:
+             "pointwise": f"at each {preview.facts.time_name.lower()} on its own"}
+    if not preview.band:
         return "This method states no confidence band. Dashed: the true curve of the twin."
     return ("Shaded: the 95 % confidence band that is published with the curve, "
-            f"{where[found.band]}. Dashed: the true curve of the twin.")
+            f"{where[preview.band]}. Dashed: the true curve of the twin.")
 
 
-def error(found: ReleasePreview, task: str) -> str:
-    """How far such releases are from the truth."""
-    unit = escape(found.facts.value_unit) if TASKS[task].has_value_unit else ""
-    typical, most = (with_unit(number(value), unit) for value in (found.error, found.within))
+def error(preview: ReleasePreview, task: str) -> str:
+    """How far such releases are from the truth.
+
+    Parameters
+    ----------
+    preview : ReleasePreview
+        Of one method at one budget.
+    task : str
+        Its key; results of some tasks are not in the unit of values.
+    """
+    unit = escape(preview.facts.value_unit) if TASKS[task].has_value_unit else ""
+    typical, most = (with_unit(number(value), unit) for value in (preview.error, preview.within))
     return (f"Such releases are **± {typical}** from the truth (root mean squared distance; in "
             f"95 % of them below {most}).")
 
 
-def survives(found: ReleasePreview, task: str) -> str:
-    """What of a shape can be seen at this ε."""
-    parts = [] if found.verdict is None else [_VERDICTS[found.verdict.verdict]]
-    if found.peaks is not None:
-        unit = escape(found.facts.value_unit) if TASKS[task].has_value_unit else ""
-        height = with_unit(number(found.peak_height, 2), unit)
-        parts.append(f"{capital(_WORDS[PEAKS])} peaks of {height} **{_become(found.peaks)}**.")
+def survives(preview: ReleasePreview, task: str) -> str:
+    """What of a shape can be seen at this ε.
+
+    Parameters
+    ----------
+    preview, task
+        As for `error`.
+    """
+    parts = [] if preview.verdict is None else [_VERDICTS[preview.verdict.verdict]]
+    if preview.peaks is not None:
+        unit = escape(preview.facts.value_unit) if TASKS[task].has_value_unit else ""
+        height = with_unit(number(preview.peak_height, 2), unit)
+        parts.append(f"{capital(_WORDS[PEAKS])} peaks of {height} **{_become(preview.peaks)}**.")
     return " ".join(parts)
 
 
-def _become(shown: int) -> str:
-    if shown == PEAKS:
+def _become(n_visible: int) -> str:
+    if n_visible == PEAKS:
         return f"stay {_WORDS[PEAKS]}"
-    if not shown:
+    if not n_visible:
         return "cannot be seen"
-    return f"become {_WORDS[shown] if shown < len(_WORDS) else shown}"
+    return f"become {_WORDS[n_visible] if n_visible < len(_WORDS) else n_visible}"

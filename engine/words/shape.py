@@ -18,16 +18,36 @@ KEY = ("Line: releases that keep the answer; bars: 95 % range of this simulation
 
 
 def short(question: Question, facts: PublicFacts) -> str:
-    """A heading for a column: what is kept."""
+    """A heading for a column: what is kept.
+
+    Parameters
+    ----------
+    question : Question
+        About the shape.
+    facts : PublicFacts
+        Units.
+    """
     if question.kind == "sign":
         return f"Keeps rise or fall, {_between(question, facts)}"
-    what = ("peak" if question.kind == "peak" else
+    feature = ("peak" if question.kind == "peak" else
             f"time of {with_unit(f'{question.level:g}', facts.value_unit)}")
-    return f"Keeps {what} within {_length(question.tolerance, facts)}"
+    return f"Keeps {feature} within {_length(question.tolerance, facts)}"
 
 
 def said(question: Question, answer: float, facts: PublicFacts, is_truth: bool) -> str:
-    """What the curve says that releases are compared with."""
+    """What the curve says that releases are compared with.
+
+    Parameters
+    ----------
+    question : Question
+        About the shape.
+    answer : float
+        A time, or how much the curve rises; NaN where it never reaches the level.
+    facts : PublicFacts
+        Units.
+    is_truth : bool
+        Whether it is that of the true average.
+    """
     whose = f"The {'true average' if is_truth else 'average without protection'}"
     if question.kind == "peak":
         end = (" That is an end of the range, not a peak inside it."
@@ -45,15 +65,29 @@ def said(question: Question, answer: float, facts: PublicFacts, is_truth: bool) 
     return f"{whose} is first at {level} at **{_time(answer, facts)}**."
 
 
-def often(question: Question, found: Kept, without: Kept | None, facts: PublicFacts, never: bool
+def often(question: Question, agreeing: Kept, without: Kept | None, facts: PublicFacts, never: bool
           ) -> str:
-    """How often a release agrees, by simulation, and an average without protection."""
+    """How often a release agrees, by simulation, and an average without protection.
+
+    Parameters
+    ----------
+    question : Question
+        About the shape.
+    agreeing : Kept
+        Simulated releases that keep the answer.
+    without : Kept or None
+        The same without protection, where it is known.
+    facts : PublicFacts
+        Units.
+    never : bool
+        Whether the answer is that the level is never reached.
+    """
     agrees = {"peak": f"places it within {_length(question.tolerance, facts)} of that",
               "sign": "says the same", "crossing": (
                   "never is there either" if never else
                   f"gets there within {_length(question.tolerance, facts)} of that")}
-    text = (f"A private release {agrees[question.kind]} in **{in_draws(found)}** "
-            f"(simulated; the chance itself: {chance_range(found)} in 100).")
+    text = (f"A private release {agrees[question.kind]} in **{in_draws(agreeing)}** "
+            f"(simulated; the chance itself: {chance_range(agreeing)} in 100).")
     if question.kind == "sign":
         text += " A coin toss would in 50."
     if without is not None:
@@ -62,25 +96,49 @@ def often(question: Question, found: Kept, without: Kept | None, facts: PublicFa
 
 
 def refused(budget: Budget) -> str:
-    """Where noise is as large as what is asked about."""
+    """Where noise is as large as what is asked about.
+
+    Parameters
+    ----------
+    budget : Budget
+        Of the release.
+    """
     return (f"**Not answered at ε = {budget.epsilon:g}.** Nothing would be published, or the noise "
             "is as large as the curve: whatever a release says about its shape would be chance. "
             "Raise ε, or ask more people.")
 
 
-def in_draws(found: Kept) -> str:
-    """83 of 100."""
-    return f"{int(found.counts)} of {found.draws}"
+def in_draws(agreeing: Kept) -> str:
+    """How many of the simulated releases keep the answer: "83 of 100".
+
+    Parameters
+    ----------
+    agreeing : Kept
+        At one budget.
+    """
+    return f"{int(agreeing.counts)} of {agreeing.draws}"
 
 
-def chance_range(found: Kept) -> str:
-    """74 to 89: rounded outwards."""
-    low, high = math.floor(100 * float(found.low)), math.ceil(100 * float(found.high))
+def chance_range(agreeing: Kept) -> str:
+    """The 95 % interval of the chance in percent, rounded outwards: "74 to 89".
+
+    Parameters
+    ----------
+    agreeing : Kept
+        At one budget.
+    """
+    low, high = math.floor(100 * float(agreeing.low)), math.ceil(100 * float(agreeing.high))
     return f"{max(low, 0)} to {min(high, 100)}"
 
 
 def times_asked(facts: PublicFacts) -> str:
-    """The unit in which times are stated, for labels."""
+    """The unit in which times are stated, for labels.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Its unit of time may be empty.
+    """
     return f" ({facts.time_unit})" if facts.time_unit else ""
 
 

@@ -23,10 +23,16 @@ _LIGHTS = {
 
 
 def accuracy(view: SparseView) -> str:
-    """How far off a release is, beside what needs no protection."""
+    """How far off a release is, beside what needs no protection.
+
+    Parameters
+    ----------
+    view : SparseView
+        Of all coefficients.
+    """
     target = "the true ones" if view.truth is not None else "those without protection"
     others = () if view.lasso is None else (view.without, view.lasso)
-    typical, *rest = numbers.together([view.error, *(view.distance(one) for one in others)])
+    typical, *rest = numbers.together([view.error, *(view.distance(fit) for fit in others)])
     text = (f"The published coefficients are **± {typical}** from {target}, all "
             f"{view.sizes.n_covariates} together (root mean squared distance; in 95 % of releases "
             f"below {numbers.number(view.within)}).")
@@ -36,7 +42,13 @@ def accuracy(view: SparseView) -> str:
 
 
 def legend(view: SparseView) -> str:
-    """What the dots are, and which features are shown."""
+    """What the dots are, and which features are shown.
+
+    Parameters
+    ----------
+    view : SparseView
+        Of all coefficients.
+    """
     first = ("those that matter" if view.truth is not None else
              "those chosen without protection")
     return ("Dots: 20 equally likely releases of the same rows; a feature that is not chosen has "
@@ -44,13 +56,25 @@ def legend(view: SparseView) -> str:
 
 
 def distance(view: SparseView) -> str:
-    """What errors are distances from."""
+    """What errors are distances from.
+
+    Parameters
+    ----------
+    view : SparseView
+        Of all coefficients.
+    """
     target = "the true coefficients" if view.truth is not None else "those without protection"
     return f"Euclidean distance from {target}, the same rows at every budget."
 
 
 def units(facts: PublicFacts) -> str:
-    """What a coefficient of one's own rows means, and what it is measured from."""
+    """What a coefficient of one's own rows means, and what it is measured from.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Name and unit of the response.
+    """
     unit = f" ({facts.value_unit})" if facts.value_unit else ""
     return (f"A coefficient is what “{facts.value_name}”{unit} gains when a feature rises by one "
             "standard deviation, as you stated it. Features and response are measured from the "
@@ -58,19 +82,32 @@ def units(facts: PublicFacts) -> str:
 
 
 def support(view: SparseView) -> str:
-    """Which features are found."""
+    """Which features are found.
+
+    Parameters
+    ----------
+    view : SparseView
+        With the chance that each feature of the support is in a release.
+    """
     sure = int((view.found > 0.99).sum())
     number = numbers.number(view.false, 2)
-    which, none, others = ("that matter", "one that does not", f"{number} are made up")
+    description, none, others = ("that matter", "one that does not", f"{number} are made up")
     if view.truth is None:
-        which, none, others = "chosen without protection", "another", f"{number} others are chosen"
-    text = f"**{sure} of {len(view.support)}** features {which} are in every release"
+        description, none, others = ("chosen without protection", "another",
+                                     f"{number} others are chosen")
+    text = f"**{sure} of {len(view.support)}** features {description} are in every release"
     return f"{text}, and hardly ever {none}." if view.false < 0.05 else (
         f"{text}; on average {others}.")
 
 
 def held_back(view: SparseView) -> str:
-    """How many rows are clipped; empty where it is not known, or none is."""
+    """How many rows are clipped; empty where it is not known, or none is.
+
+    Parameters
+    ----------
+    view : SparseView
+        Of simulated rows.
+    """
     if not view.held_back:
         return ""
     return (f"{numbers.number(100 * view.held_back, 2)} % of these simulated rows lie beyond a "
@@ -78,43 +115,77 @@ def held_back(view: SparseView) -> str:
 
 
 def warned(text: str, share: float) -> str:
-    """A warning that goes with releases, and how many of those that are drawn have it."""
+    """A warning that goes with releases, and how many of those that are drawn have it.
+
+    Parameters
+    ----------
+    text : str
+        The warning.
+    share : float
+        Of releases that have it; 1 for all.
+    """
     return text if share == 1 else f"{text} ({100 * share:.0f} % of the releases drawn here.)"
 
 
-def light(found: Calculation) -> str:
-    """The verdict before any row is looked at."""
-    return (f"{_LIGHTS[found.light]} The largest of all noises is about "
-            f"**{numbers.number(found.ratio, 2)} times** the smallest coefficient that matters.")
+def light(calculation: Calculation) -> str:
+    """The verdict before any row is looked at.
+
+    Parameters
+    ----------
+    calculation : Calculation
+        From sizes, budget and constants alone.
+    """
+    return (f"{_LIGHTS[calculation.light]} The largest of all noises is about "
+            f"**{numbers.number(calculation.ratio, 2)} times** the smallest coefficient that "
+            "matters.")
 
 
-def noise(found: Calculation) -> str:
-    """Where the noise comes from."""
-    return (f"One row moves what is averaged by at most {numbers.number(found.sensitivity)}. "
-            f"Noise of size {numbers.number(found.choice)} hides this where features are chosen"
-            + (" and in every published value." if found.values == found.choice else
-               f", and of size {numbers.number(found.values)} in every published value."))
+def noise(calculation: Calculation) -> str:
+    """Where the noise comes from.
+
+    Parameters
+    ----------
+    calculation : Calculation
+        From sizes, budget and constants alone.
+    """
+    return (f"One row moves what is averaged by at most {numbers.number(calculation.sensitivity)}. "
+            f"Noise of size {numbers.number(calculation.choice)} hides this where features are "
+            "chosen"
+            + (" and in every published value." if calculation.values == calculation.choice else
+               f", and of size {numbers.number(calculation.values)} in every published value."))
 
 
 def over_budgets(lines: Lines) -> str:
-    """What a larger budget buys, and where it stops."""
+    """What a larger budget buys, and where it stops.
+
+    Parameters
+    ----------
+    lines : Lines
+        Errors by method and ε; the first method is the one on screen.
+    """
     first = next(iter(lines.private))
-    own, best = lines.private[first], min(lines.without.values(), default=0.0)
-    half = numbers.times(float(own[1] / own[2]))
+    private, best = lines.private[first], min(lines.without.values(), default=0.0)
+    half = numbers.times(float(private[1] / private[2]))
     text = f"From ε = 0.5 to 1 the error falls {half}."
-    close = [e for e, error in zip(lines.epsilons, own, strict=True) if error < 1.5 * best]
+    close = [e for e, error in zip(lines.epsilons, private, strict=True) if error < 1.5 * best]
     if close:
         text += f" From ε = {close[0]:g} on, privacy costs less than half of the error."
     return text
 
 
 def intervals(view: IntervalView) -> str:
-    """How wide the limits are, and what they promise."""
+    """How wide the limits are, and what they promise.
+
+    Parameters
+    ----------
+    view : IntervalView
+        Of one release.
+    """
     if view.is_refused:
         return ""
-    what = ("95 % confidence intervals, each for its own coefficient." if view.kind == "pointwise"
+    kind = ("95 % confidence intervals, each for its own coefficient." if view.kind == "pointwise"
             else "A simultaneous 95 % confidence band: it covers all coefficients together.")
-    text = (f"{what} On average they are **{numbers.number(view.length)}** wide, "
+    text = (f"{kind} On average they are **{numbers.number(view.length)}** wide, "
             f"{numbers.times(view.length / view.without_length)} as wide as without protection.")
     if view.missed is None:
         return text
@@ -123,7 +194,13 @@ def intervals(view: IntervalView) -> str:
 
 
 def tests_of_zero(view: IntervalView) -> str:
-    """How limits and p-values say whether coefficients are zero, and what they do not correct."""
+    """How limits and p-values say whether coefficients are zero, and what they do not correct.
+
+    Parameters
+    ----------
+    view : IntervalView
+        Of one release.
+    """
     if view.is_refused:
         return ""
     count = int(np.isfinite(view.low).sum())
@@ -139,25 +216,33 @@ def tests_of_zero(view: IntervalView) -> str:
         "would still be below 0.05. For one answer about all, choose *All of them together*.")
 
 
-def coverage(found: CoverageStudy, kind: str) -> str:
-    """How often limits held what they should, and how often naive ones would have."""
-    if found.refused == 1:
-        return f"In all of {found.repeats} fresh data sets confidence intervals were refused."
-    if found.refused:
-        return (f"In {100 * found.refused:.0f} % of {found.repeats} fresh data sets confidence "
-                f"intervals were refused. {_covered(found, kind)}")
-    return _covered(found, kind)
+def coverage(study: CoverageStudy, kind: str) -> str:
+    """How often limits held what they should, and how often naive ones would have.
+
+    Parameters
+    ----------
+    study : CoverageStudy
+        Over fresh data sets.
+    kind : {"pointwise", "simultaneous"}
+        Intervals, or a band.
+    """
+    if study.refused == 1:
+        return f"In all of {study.repeats} fresh data sets confidence intervals were refused."
+    if study.refused:
+        return (f"In {100 * study.refused:.0f} % of {study.repeats} fresh data sets confidence "
+                f"intervals were refused. {_covered(study, kind)}")
+    return _covered(study, kind)
 
 
-def _covered(found: CoverageStudy, kind: str) -> str:
+def _covered(study: CoverageStudy, kind: str) -> str:
     """Coverage of intervals or of the band, beside 95 % and beside that of naive ones."""
-    stated, naive = found.beside(kind)
-    what = "intervals" if kind == "pointwise" else "the band for all coefficients"
-    of_nonzero = (f", of coefficients that matter {100 * found.of_nonzero:.1f} %"
+    stated, naive = study.beside(kind)
+    limits = "intervals" if kind == "pointwise" else "the band for all coefficients"
+    of_nonzero = (f", of coefficients that matter {100 * study.of_nonzero:.1f} %"
                   if kind == "pointwise" else "")
-    at_once = (f" All of them at once: {100 * found.joint:.0f} %, which is not what they are for."
+    at_once = (f" All of them at once: {100 * study.joint:.0f} %, which is not what they are for."
                if kind == "pointwise" else "")
-    return (f"Over {found.repeats} fresh data sets, coverage of {what} is {_coverage(stated)}"
+    return (f"Over {study.repeats} fresh data sets, coverage of {limits} is {_coverage(stated)}"
             f"{of_nonzero}; nominal 95 %. {_JUDGED[stated.verdict]}{at_once} Without counting the "
             f"privacy noise it would be {_coverage(naive)}.")
 
@@ -172,9 +257,16 @@ def _coverage(beside: Agreement) -> str:
     return f"**{100 * beside.estimate:.1f} %** (± {100 * beside.half_width:.1f}, 95 %)"
 
 
-def machines(found: Machines) -> str:
-    """What sharing a part buys when machines differ."""
-    typical = {label: float(np.sqrt((errors**2).mean())) for label, errors in found.errors.items()}
+def machines(comparison: Machines) -> str:
+    """What sharing a part buys when machines differ.
+
+    Parameters
+    ----------
+    comparison : Machines
+        Errors of fits to machines that differ, by label.
+    """
+    typical = {label: float(np.sqrt((errors**2).mean())) for label,
+               errors in comparison.errors.items()}
     two, local, pooled = (typical[FITS[fit]] for fit in ("two_stage", "local", "pooled"))
     text = f"Two stages are off by **{numbers.number(two)}**."
     for label, other in (("each machine alone", local), ("taking machines for alike", pooled)):
@@ -184,21 +276,36 @@ def machines(found: Machines) -> str:
     return text
 
 
-def trust(at: dict[str, float], rates: dict[str, float]) -> str:
-    """What a trusted server is worth at the sizes in the middle, and which bound is none."""
-    gain = numbers.times(at[ROW] / at[TRUSTED])
+def trust(errors: dict[str, float], rates: dict[str, float]) -> str:
+    """What a trusted server is worth at the sizes in the middle, and which bound is none.
+
+    Parameters
+    ----------
+    errors : dict of str to float
+        Measured, by who is trusted.
+    rates : dict of str to float
+        The bounds of the theory at the same sizes.
+    """
+    gain = numbers.times(errors[ROW] / errors[TRUSTED])
     text = (f"A trusted server errs **{gain} less** than noisy averages that hide a row, and those "
-            f"{numbers.times(at[BIT] / at[ROW])} less than one bit that hides a whole machine.")
+            f"{numbers.times(errors[BIT] / errors[ROW])} less than one bit that hides a whole "
+            "machine.")
     text += (" **Two kinds of promise:** with the trusted server the limit may fail with chance δ, "
              "without trust it never fails, so equal ε is not equal protection.")
-    if at[ROW] < rates[PRINTED]:
+    if errors[ROW] < rates[PRINTED]:
         text += (" The bound printed for hiding a row lies above what is achieved here: it holds "
                  "for hiding a machine.")
     return text
 
 
 def paper(rows: list[Reported]) -> str:
-    """Why the published tables are no targets."""
+    """Why the published tables are no targets.
+
+    Parameters
+    ----------
+    rows : list of Reported
+        Of the published tables, with what their constants mean.
+    """
     base = next(row for row in rows if (row.row["n"], row.row["m"]) == (4000, 15))
     return (f"**The stated noise cannot have produced these numbers.** At the base point, ε = "
             f"{base.row['eps']:g}, the printed constants mean noise of size "
@@ -218,5 +325,13 @@ PAPER_BANDS = (
 
 
 def budget_line(budget: Budget, machines: int) -> str:
-    """What stands in the strip."""
+    """What stands in the strip.
+
+    Parameters
+    ----------
+    budget : Budget
+        Of each machine.
+    machines : int
+        How many.
+    """
     return f"{counted(machines, 'machine')}, {tags.budget_chip(budget)}"

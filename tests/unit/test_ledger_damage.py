@@ -329,7 +329,7 @@ def test_a_repair_that_somebody_made_up_is_noticed_by_the_totals_of_the_witness(
         file.commit()
         forged = log.entries[-1]
     assert outcome(book, sound) == "refused"
-    witness.append(book.witness, [sealed_log.line(forged)])
+    witness.append(book.witness, [sealed_log.line_for(forged)])
     assert outcome(book, sound) == "refused"
     repair.repair(book)
     never_less(book, sound)

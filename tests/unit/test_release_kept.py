@@ -269,12 +269,12 @@ def test_of_two_drawings_at_once_the_first_that_is_stored_is_the_release(book, m
 def test_nothing_is_shown_before_it_is_stored_and_in_the_witness(book, monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(Killed):
         patch.setattr(Ledger, "drawn", dies)
-        patch.setattr(published, "made", fails)  # would be called if anything were shown
+        patch.setattr(published, "assemble", fails)  # would be called if anything were shown
         publish(book)
     with monkeypatch.context() as patch, pytest.raises(Killed):
         usual, calls = witness.append, []
         patch.setattr(witness, "append", lambda *args: dies() if calls else usual(*args))
-        patch.setattr(published, "made", fails)
+        patch.setattr(published, "assemble", fails)
         calls.append("from now on")
         publish(book)
     assert charges(book) == [("a", "drawn")]
