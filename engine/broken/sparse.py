@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.broken import Broken, bug
-from engine.families.untrusted_means import Plan, bound
+from engine.families.untrusted_means import AnswerPlan, bound
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
@@ -180,7 +180,7 @@ class _Laplace(Broken, SparseMeanLaplace):
 class HalfTheWidth(_Laplace):
     """A number is believed to move by the bound, though it can go from one end to the other."""
 
-    def scale(self, plan: Plan) -> Array:
+    def scale(self, plan: AnswerPlan) -> Array:
         return super().scale(plan) / 2
 
 
@@ -188,7 +188,7 @@ class HalfTheWidth(_Laplace):
 class CoordinatesDoNotShare(_Laplace):
     """Each coordinate of a machine spends the whole ε, though one row is in all of them."""
 
-    def scale(self, plan: Plan) -> Array:
+    def scale(self, plan: AnswerPlan) -> Array:
         return super().scale(plan) / plan.per_machine
 
 
@@ -211,7 +211,7 @@ class GainFromTheData(_Laplace):
 class TurnedTooSeldom(Broken, SparseMeanSigns):
     """Bits are turned round with the chance for all of ε, though a machine gives two of them."""
 
-    def turn_chance(self, plan: Plan) -> Array:
+    def turn_chance(self, plan: AnswerPlan) -> Array:
         return super().turn_chance(replace(plan, epsilon=plan.per_machine * plan.epsilon))
 
 
@@ -219,7 +219,7 @@ class TurnedTooSeldom(Broken, SparseMeanSigns):
 class NeverTurned(Broken, SparseMeanSigns):
     """Bits are sent as they are, with the ledger of bits that are turned round."""
 
-    def private(self, answers: Array, plan: Plan, standard: Array) -> Array:
+    def private(self, answers: Array, plan: AnswerPlan, standard: Array) -> Array:
         return np.broadcast_to(answers, standard.shape).copy()
 
 

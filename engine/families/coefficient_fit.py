@@ -22,6 +22,7 @@ from engine.families.location import (
 from engine.feasibility import Feasibility
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import products_inverse
+from engine.numerics.least_squares import within_functions
 from engine.numerics.moments import curve_moments
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.reference_law import of_regressors
@@ -81,12 +82,6 @@ def in_unit_scale(data: CurveData, basis: Basis) -> RegressionMoments:
     return regression_moments(curve_moments(data.times, values, data.counts, basis), data)
 
 
-def own_blocks(covariance: Array) -> Array:
-    """The covariance of each function with itself: (…, K, r, K, r) to (…, K, r, r)."""
-    n_functions = covariance.shape[-2]
-    return np.stack([covariance[..., k, :, k, :] for k in range(n_functions)], axis=-3)
-
-
 class CoefficientFit:
     """Everything that fits the plans of one call: curves in unit scale, noise, and the sites."""
 
@@ -116,7 +111,7 @@ class CoefficientFit:
     def _by_function(self, found: Located, size: int) -> Located:
         """Coefficients (…, K r) as (…, K, r), and of their covariance that of each function."""
         shape = (*found.centre.shape[:2], self.n_functions, size)
-        covariance = own_blocks(found.covariance.reshape(*shape, *shape[2:]))
+        covariance = within_functions(found.covariance.reshape(*shape, *shape[2:]))
         return replace(found, centre=found.centre.reshape(shape), covariance=covariance)
 
     def _blocks(self, n_plans: int) -> Iterator[slice]:

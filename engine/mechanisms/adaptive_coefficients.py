@@ -28,7 +28,6 @@ from engine.families.coefficient_fit import (
     Plan,
     Streams,
     in_unit_scale,
-    own_blocks,
     unit_scale,
 )
 from engine.families.covariate_moments import MOST_DOUBT
@@ -202,7 +201,7 @@ class AdaptiveCoefficients(Mechanism):
         covariance = least_squares.covariance(curves, fit)
         shape = (len(fit), len(names), basis.size)
         shown = _shown(fit.reshape(1, *shape), scale)
-        own = scale.half**2 * own_blocks(covariance.reshape(*shape, *shape[1:]))
+        own = scale.half**2 * least_squares.within_functions(covariance.reshape(*shape, *shape[1:]))
         kind = "pointwise" if self.band == "none" else self.band
         return Estimate(task=VARYING_COEFFICIENTS.key, basis=basis, functions=names,
                         coefficients=shown[:, :, None], unprotected=shown, spends=((),),
