@@ -285,6 +285,6 @@ class CovariatesBeyondTheirRange(_OtherFit):
 class LedgerForgetsTheMoments(Broken, AdaptiveCoefficients):
     """All of the budget goes to the later releases, though second moments had a fifth of it."""
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
-        honest = super().plan(public, budgets)
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        honest = super().planned(public, budgets)
         return replace(honest, shares=tuple(share / 0.8 for share in honest.shares))

@@ -29,8 +29,8 @@ class _Scaled(Broken, NoisyGradientMean):
     def factor(self, plan: DescentPlan, public: Public) -> Any:
         raise NotImplementedError
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> DescentPlan:
-        honest = super().plan(public, budgets)
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> DescentPlan:
+        honest = super().planned(public, budgets)
         return replace(honest, scales=honest.scales * self.factor(honest, public))
 
 
@@ -217,8 +217,8 @@ class OnlyTheInterceptIsClipped(_Regression):
 class NoiseForOneFunction(_Regression):
     """Every function gets the noise that it would need if it were released alone."""
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> DescentPlan:
-        honest = super().plan(public, budgets)
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> DescentPlan:
+        honest = super().planned(public, budgets)
         return replace(honest, scales=honest.scales / np.sqrt(honest.n_functions))
 
 

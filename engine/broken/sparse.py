@@ -30,8 +30,8 @@ class _OtherScales(_Regression):
 
     of_choice, of_values = 1.0, 1.0
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
-        honest = super().plan(public, budgets)
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        honest = super().planned(public, budgets)
         usual = honest.scales
         return replace(honest, scales=Scales(self.of_choice * usual.choice,
                                              self.of_values * usual.values))
@@ -139,8 +139,8 @@ class _Newton(Broken, SparseNewton):
 class GramOfRowsAsTheyAre(_Newton):
     """Rows of the Gram matrix are trusted to have the norm that most rows have."""
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
-        honest = super().plan(public, budgets)
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        honest = super().planned(public, budgets)
         return replace(honest, row=4 * honest.row, feature_clip=4 * honest.feature_clip)
 
 
@@ -148,8 +148,8 @@ class GramOfRowsAsTheyAre(_Newton):
 class StepOnTheExactGram(_Newton):
     """The Newton step takes the Gram matrix of the chosen features as it is."""
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
-        honest = super().plan(public, budgets)
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        honest = super().planned(public, budgets)
         return replace(honest, chosen=0.0)
 
 
@@ -157,8 +157,8 @@ class StepOnTheExactGram(_Newton):
 class NoiseForARowLeftOut(_Newton):
     """Noise is for a row that is left out, though it can be exchanged for its opposite."""
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
-        honest = super().plan(public, budgets)
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        honest = super().planned(public, budgets)
         return replace(honest, last=honest.last / 2, residuals=honest.residuals / 2,
                        gram=honest.gram / 2)
 
@@ -167,8 +167,8 @@ class NoiseForARowLeftOut(_Newton):
 class GramOfHalfTheRow(_Newton):
     """The Gram matrix has noise for rows of about 0.7 times the norm that they are held to."""
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
-        honest = super().plan(public, budgets)
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        honest = super().planned(public, budgets)
         return replace(honest, gram=honest.gram / 2)
 
 

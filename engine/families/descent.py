@@ -311,7 +311,7 @@ class NoisyGradient(Mechanism):
         """
         if self.names(facts):
             return None
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: DescentPlan = self.plan(Public(sizes, facts), budgets)
         return float(self._unit(facts)**2 * self._noise_left(plan).sum())
 
     def basis(self, size: int, facts: PublicFacts) -> Basis:

@@ -285,7 +285,7 @@ class FunctionalRelease(Mechanism):
         """E‖noise‖² in squared response units, exact; None where it passes through an inverse."""
         if summaries[self.task].is_inverted:
             return None
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: FunctionPlan = self.plan(Public(sizes, facts), budgets)
         return self.summary(sizes, facts).scale ** 2 * plan.energy(len(plan.smoothings) // 2)
 
     def caution(self, facts: PublicFacts) -> str:

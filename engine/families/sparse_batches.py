@@ -33,8 +33,9 @@ def joined(fits: Sequence[Fit]) -> Fit:
         fits[0], coefficients=np.concatenate([fit.coefficients for fit in fits]),
         unprotected=np.concatenate([fit.unprotected for fit in fits]),
         intervals=None if not limits else Intervals(
-            *(np.concatenate([getattr(limit, name) for limit in limits])
-              for name in ("centre", "half_width", "error")), limits[0].kind),
+            np.concatenate([limit.centre for limit in limits]),
+            np.concatenate([limit.half_width for limit in limits]),
+            np.concatenate([limit.error for limit in limits]), limits[0].kind),
         cautions=_cautions(fits))
 
 

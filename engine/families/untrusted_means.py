@@ -247,7 +247,7 @@ class UntrustedMean(Mechanism):
         """The part of `error_of_kept` that privacy adds, in squared response units."""
         if self.sparsity is None:
             return None
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: AnswerPlan = self.plan(Public(sizes, facts), budgets)
         weight = 1 / self.variance(plan)
         added = self._total(plan, weight**2 * self.noise_variance(plan))
         each = added / self._total(plan, weight) ** 2

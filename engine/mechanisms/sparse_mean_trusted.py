@@ -144,7 +144,7 @@ class SparseMeanTrusted(Mechanism):
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
         """Variance of the noise in the kept means, in squared response units."""
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: CentrePlan = self.plan(Public(sizes, facts), budgets)
         return plan.kept * (plan.law.value_deviation * plan.scales.values) ** 2
 
     def without_noise(self, data: SampleData) -> Array:

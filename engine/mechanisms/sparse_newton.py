@@ -345,7 +345,7 @@ class SparseNewton(PublicGuesses):
         """Squared error that privacy adds if features are uncorrelated and the right ones chosen:
         that of the last average, in s entries.
         """
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: NewtonPlan = self.plan(Public(sizes, facts), budgets)
         return plan.sparsity * (ball(plan.sparsity) * plan.last) ** 2
 
     def largest_noise(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
@@ -354,7 +354,8 @@ class SparseNewton(PublicGuesses):
 
         Of d normal noises the largest is about (2 log d)^½ times their deviation.
         """
-        plan, d = self.plan(Public(sizes, facts), budgets), sizes.n_covariates
+        plan: NewtonPlan = self.plan(Public(sizes, facts), budgets)
+        d = sizes.n_covariates
         values = ball(plan.sparsity) * plan.last
         if plan.thresholding is not None:
             scale = plan.thresholding.scales.choice

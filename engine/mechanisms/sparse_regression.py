@@ -232,7 +232,7 @@ class SparseRegression(PublicGuesses):
         A round's noise on s values shrinks by 1 − η in each later round: sv/(1 − (1 − η)²) in
         all, v being the variance of the noise in one.
         """
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: ThresholdingPlan = self.plan(Public(sizes, facts), budgets)
         each = (self.law.value_deviation * plan.scales.values) ** 2
         left = (1 - plan.steps.size) ** (2 * np.arange(plan.steps.rounds))
         return float(plan.steps.sparsity * each * left.sum())
@@ -281,6 +281,6 @@ class SparseRegression(PublicGuesses):
     def largest_noise(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                       ) -> LargestNoise:
         """The noise in every choice, whose largest of d is about log d times its scale."""
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: ThresholdingPlan = self.plan(Public(sizes, facts), budgets)
         return LargestNoise(plan.most, plan.scales.choice, plan.scales.values,
                             plan.scales.choice * math.log(sizes.n_covariates))

@@ -314,7 +314,7 @@ class UnivariateMean(Mechanism):
         A Laplace variable has variance 2, so it is 2 (width/total)² Σ_s parts_s/ε_s². Where
         sites differ both in ε and in the items of a person, people count as holding equally many.
         """
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: AveragePlan = self.plan(Public(sizes, facts), budgets)
         parts = self.n_parts(Public(sizes, facts))
         each = self.reach(plan.places, facts) / self._total(sizes)
         return float(2 * each**2 * (parts / plan.measure**2).sum())
@@ -327,7 +327,7 @@ class UnivariateMean(Mechanism):
         2w²/(N²ε²) for "central_item" and 2w²S/(N²ε²) for S sites. See `expected_error` for sites
         that differ.
         """
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: AveragePlan = self.plan(Public(sizes, facts), budgets)
         return self.expected_error(sizes, budgets, facts) if plan.places == 1 else None
 
     def exact_risk(self, source: Source[Data], budgets: tuple[Budget, ...]) -> float | None:

@@ -216,7 +216,7 @@ class WaveletGlobal(WaveletRegression):
 
     def exact_fit(self, data: CurveData) -> Fit:
         """The averages of all readings as they are, with the level of an unlimited budget."""
-        plan = self.plan(data.public, (Budget(math.inf),))
+        plan: CurvePlan = self.plan(data.public, (Budget(math.inf),))
         average = np.einsum("s,rspk->rpk", plan.weights, self._averages(data, [plan])[0])
         values, basis = self._finished(plan.basis.to_levels(average)[None], [plan], plan.basis,
                                        data.facts)
@@ -253,7 +253,7 @@ class WaveletGlobal(WaveletRegression):
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
         """Σ_j u_j² noise_j; NaN if nothing would be released."""
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: CurvePlan = self.plan(Public(sizes, facts), budgets)
         added = self._n_parts * float((plan.weights**2 * plan.total_noise).sum())
         return added if plan.released else math.nan
 
@@ -270,7 +270,7 @@ class WaveletGlobal(WaveletRegression):
     def risk_of(self, truth: Truth, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts,
                 design: Design = UNIFORM) -> RiskParts:
         """The same for any curve around the middle of its bounds, and any public sizes."""
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: CurvePlan = self.plan(Public(sizes, facts), budgets)
         if not plan.released:
             return RiskParts(float(truth.energy), 0.0, 0.0, 0.0)
         n = np.array(sizes.n_curves_per_server, dtype=float)

@@ -216,7 +216,7 @@ class WaveletPointwise(WaveletRegression):
 
     def exact_fit(self, data: CurveData) -> Fit:
         """Averages of all readings, with the level of an unlimited budget."""
-        plan = self.plan(data.public, (Budget(math.inf),))
+        plan: PointsPlan = self.plan(data.public, (Budget(math.inf),))
         average = np.einsum("s,rsk->rk", plan.weights, self._averages(data, plan))
         exact = Fit.exact(self.values_at, _at_points(average, plan) + data.facts.value_middle)
         return replace(exact, band=self._band([plan], data, exact.coefficients))
@@ -264,7 +264,7 @@ class WaveletPointwise(WaveletRegression):
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
         """Σ_j u_j² noise_j, averaged over the points; NaN if nothing would be released."""
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: PointsPlan = self.plan(Public(sizes, facts), budgets)
         added = float((plan.weights**2 * plan.point_noise.mean(axis=1)).sum())
         return added if plan.released else math.nan
 
@@ -277,7 +277,7 @@ class WaveletPointwise(WaveletRegression):
     def risk_of(self, curve: Function, sizes: Sizes, budgets: tuple[Budget, ...],
                 facts: PublicFacts) -> RiskParts:
         """The same for any curve around the middle of its bounds, and any public sizes."""
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: PointsPlan = self.plan(Public(sizes, facts), budgets)
         points = self.values_at.points
         if not plan.released:
             return RiskParts(float((curve(np.array(points)) ** 2).mean()), 0.0, 0.0, 0.0)

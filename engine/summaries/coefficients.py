@@ -45,6 +45,10 @@ class CoefficientSummary(Summary):
     def first_step(cls, release: FunctionalRelease) -> str:
         return "the covariates’ own second moments"
 
+    @classmethod
+    def n_columns(cls, dimension: int) -> int:
+        return dimension
+
     def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
         if not facts.covariates:
             raise InputError("These curves have no covariates.", field="covariates",

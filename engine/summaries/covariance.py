@@ -56,6 +56,7 @@ class CovarianceSummary(Summary):
     """
 
     task = COVARIANCE.key
+    basis: Pairs
     usual_grid = 50
     loose = (
         "The proof lets a change of second moments fall on one number alone; those that one "

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -25,9 +25,11 @@ from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, Thresholde
 from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
 from engine.types import Array, Budget, Fit, FunctionBasis, Plan, ServerParts, Step
 
+if TYPE_CHECKING:
+    from engine.families.kernel_release import KernelRelease
+
 ROUND_UP = 1 + 1e-9  # sizes of difference sets, for rounding in eigenpairs and sums
 _ETA_WITHOUT_DECAY = 1.5  # the Gaussian kernel's eigenvalues fall faster than any power
-_ETA_OF_DENSITY = 9 / 8  # (η − 1)β: 1 is where Theorem 16 begins to hold
 
 
 # -- the three choices -------------------------------------------------------------------------
@@ -105,12 +107,12 @@ def penalised(basis: Eigenbasis, eta: float) -> Features:
     return Features(basis, basis.functions.T * roots, roots, basis.eigenvalues)
 
 
-def usual_power(kernel: Kernel, dimension: int, is_density: bool = False) -> float:
-    """η = 1 + 2/β, or for densities 1 + 9/(8β); β is the decay of the kernel's eigenvalues."""
+def usual_power(kernel: Kernel, dimension: int, excess: float = 2.0) -> float:
+    """η = 1 + excess/β, where β is the decay of the kernel's eigenvalues."""
     beta = kernel.decay(dimension)
     if math.isinf(beta):
         return _ETA_WITHOUT_DECAY
-    return 1 + (_ETA_OF_DENSITY if is_density else 2) / beta
+    return 1 + excess / beta
 
 
 class Smoothing(Protocol):
@@ -241,7 +243,7 @@ class Summary:
     audit tries `trial` settings with `pairs` of neighbours at a time, and `loose` says why a method
     may attain less of its claim than it does elsewhere. `why_not_published` says why it cannot be
     hardened, and `is_inverted` that what is released passes through an inverse, so that the error
-    of its noise has no formula.
+    of its noise has no formula, and `power_excess` the usual (η − 1)β.
     """
 
     task: ClassVar[str]
@@ -251,6 +253,7 @@ class Summary:
     loose: ClassVar[str] = ""
     why_not_published: ClassVar[str] = ""
     is_inverted: ClassVar[bool] = False
+    power_excess: ClassVar[float] = 2.0
     basis: FunctionBasis
     scale: float
     functions: tuple[str, ...] = ()
@@ -260,6 +263,21 @@ class Summary:
     def first_step(cls, release: Any) -> str:
         """What a share of the budget is spent on before the summary; empty if on nothing."""
         return ""
+
+    @classmethod
+    def n_columns(cls, dimension: int) -> int:
+        """How many stated columns records have, where functions are of so many numbers."""
+        return 0
+
+    @classmethod
+    def kernel(cls, release: KernelRelease, n: float, dimension: int) -> Kernel:
+        """The kernel that smooths the function, and that noise of its shape comes from."""
+        return replace(release.covariance, length=release.length)
+
+    @classmethod
+    def least_power(cls, inverse: float, is_printed: bool) -> float:
+        """The η above which the sensitivity is finite without a grid, 1/β being `inverse`."""
+        return 0.5 + inverse if is_printed else 0.5 + inverse / 2
 
     def records(self, data: Any) -> Any:
         """What is kept of the records of one site, each held to the unit ball on its own."""

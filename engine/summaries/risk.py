@@ -63,6 +63,14 @@ class RiskSummary(Summary):
         "Its coefficients are found by iteration, to a tolerance that is no part of the proof, so "
         "it can be looked at, not published.")
 
+    @classmethod
+    def n_columns(cls, dimension: int) -> int:
+        return dimension
+
+    @classmethod
+    def least_power(cls, inverse: float, is_printed: bool) -> float:
+        return 1 + inverse
+
     def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
         self.release, self.facts = release, facts
         self.grid = grid_of_samples(release, facts)
