@@ -129,6 +129,17 @@ class Mechanism(Parameterised):
             If the data are none that the mechanism takes, if a budget is none that it can keep
             (δ = 0 where δ must be above 0), or if there are neither one budget nor as many as
             servers.
+
+        Examples
+        --------
+        >>> from engine.experiments import generator
+        >>> from engine.mechanisms.adaptive_mean import AdaptiveMean
+        >>> from engine.sources.sparse_curves import SparseCurves
+        >>> data = SparseCurves(n_curves=200).draw(2, generator(1, 0, 0))
+        >>> estimate = AdaptiveMean(truncation=5).release_many(
+        ...     data, [(Budget(0.5, 1e-3),), (Budget(2.0, 1e-3),)], 3, generator(1, 1, 0))
+        >>> estimate.coefficients.shape  # budgets, repeats, draws, waves
+        (2, 2, 3, 5)
         """
         data = self.validated(data)
         plans = [self.plan(data.public, asked) for asked in budgets]

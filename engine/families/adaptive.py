@@ -51,13 +51,34 @@ class Scale:
 
 
 def effective_size(sizes: Sizes, budgets: tuple[Budget, ...]) -> float:
-    """N = √Σ (n_s μ_s)²: what sizes and budgets are worth together; μ = ε/4 where δ = 0."""
+    """N = √Σ (n_s μ_s)²: what sizes and budgets are worth together; μ = ε/4 where δ = 0.
+
+    Parameters
+    ----------
+    sizes : public sizes with n_s curves at site s.
+    budgets : one for each site.
+
+    Examples
+    --------
+    >>> round(effective_size(Sizes((100, 100), 2000, 10), (Budget(1.0, 1e-3),) * 2), 1)
+    54.9
+    """
     return math.sqrt(sum((n * mu_of(budget)) ** 2 for n, budget in
                          zip(sizes.n_curves_per_server, budgets, strict=True)))
 
 
 def public_scale(size: int, sizes: Sizes) -> Array:
-    """u_l = √(1/m + l⁻³): (size,), how far curves deviate in each coefficient, in unit scale."""
+    """u_l = √(1/m + l⁻³), how far curves deviate in each coefficient, in unit scale.
+
+    Parameters
+    ----------
+    size : r, how many coefficients.
+    sizes : public sizes, of which m is the fewest observations of a curve.
+
+    Returns
+    -------
+    (r,)
+    """
     order = np.arange(1.0, size + 1)
     return np.sqrt(1 / max(sizes.fewest_per_curve, 1) + order**-3)
 
@@ -66,7 +87,13 @@ def basis_size(sizes: Sizes, effective: float, most: int, facts: PublicFacts | N
                factor: float = 0.55) -> int:
     """r: where the noise of a k⁻² tail equals the tail, and no more than sampling supports.
 
-    With `facts` no more than there are common times; a smaller `factor` keeps fewer.
+    Parameters
+    ----------
+    sizes : public sizes.
+    effective : N of `effective_size`.
+    most : r is no larger.
+    facts : with them r is no larger than there are common times.
+    factor : a smaller one keeps fewer.
     """
     if facts is not None and facts.common_times:
         most = min(most, len(facts.common_times))

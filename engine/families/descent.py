@@ -37,7 +37,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,7 +151,6 @@ class NoisyGradient(Mechanism):
 
     guarantee = "approximate"
     family = "gradient"
-    task: ClassVar[str]
     log_power: int  # each model says what it may be
 
     scheme: Scheme = param(
