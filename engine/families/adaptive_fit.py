@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from engine.families.adaptive import mu_of
-from engine.families.location import STEPS, Located, Site
+from engine.families.location import STEPS, Constants, Located, Site, locate
 from engine.feasibility import Feasibility
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
+from engine.numerics.reference_law import Law
 from engine.numerics.time_histograms import Mixing
 from engine.types import Array, Budget, CurveData, Design, Plan, ServerParts
 
@@ -145,13 +146,13 @@ class UnitFit:
                    np.zeros((plans, repeats, *shape)), np.zeros((plans, repeats, *square)),
                    ServerParts(*np.zeros((3, plans, servers))))
 
-    def put(self, piece: Piece, feasible: Sequence[int]) -> None:
-        """Put the fit of some plans and repeats where it belongs.
+    def put(self, piece: Piece, located: Located, feasible: Sequence[int]) -> None:
+        """Put what was located for some plans and repeats where it belongs.
 
         The last column, without noise, is that of all its plans. Parts are averaged over repeats
         and draws.
         """
-        located, repeats = piece.located, piece.repeats
+        repeats = piece.repeats
         size, draws = located.centre.shape[-1], self.centre.shape[2]
         share = len(located.centre) / self.centre.shape[1]
         for row, k in enumerate(feasible):
@@ -168,11 +169,24 @@ class UnitFit:
 
 @dataclass(frozen=True)
 class Piece:
-    """What was located for some plans of one kind, by their numbers, and some repeats."""
+    """Some plans of one kind and some repeats, and what is needed to locate their mean.
+
+    Parameters
+    ----------
+    members : the plans, by their numbers.
+    repeats : of the data.
+    sites : their curves with their noise.
+    public_scale, law, constants, n_functions, prior : as in `engine.families.location.locate`.
+    """
 
     members: list[int]
     repeats: slice
-    located: Located
+    sites: Sequence[Site]
+    public_scale: Array
+    law: Law
+    constants: Constants
+    n_functions: int = 1
+    prior: Array | None = None
 
 
 class AdaptiveFit:
@@ -202,15 +216,21 @@ class AdaptiveFit:
             self.kinds.setdefault(plan.kind, []).append(k)
 
     def pieces(self) -> Iterator[Piece]:
-        """What is located for all plans and repeats, piece by piece."""
+        """All plans and repeats, cut so that the arrays of each piece stay small."""
         raise NotImplementedError
 
+    def finished(self, piece: Piece, located: Located) -> Located:
+        """What was located, in the coordinates of the model's own coefficients: (…, r)."""
+        return located
+
     def fitted(self) -> UnitFit:
-        """Fit all plans, and put the pieces where they belong."""
+        """Locate the means of all pieces, and put them where they belong."""
         fit = UnitFit.empty(len(self.plans), self.n_repeats, self.draws, self.shape,
                             len(self.servers))
         for piece in self.pieces():
-            fit.put(piece, self.feasible(piece.members))
+            located = locate(piece.sites, piece.public_scale, piece.law, piece.constants,
+                             piece.n_functions, piece.prior)
+            fit.put(piece, self.finished(piece, located), self.feasible(piece.members))
         fit.covariance[[not plan.feasible for plan in self.plans]] = np.nan
         return fit
 

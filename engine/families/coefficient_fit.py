@@ -18,7 +18,7 @@ from engine.families.adaptive_fit import (
     symmetric,
 )
 from engine.families.covariate_moments import CovariateSite, learned
-from engine.families.location import WITH_COVARIATES, Constants, Located, locate
+from engine.families.location import WITH_COVARIATES, Constants, Located
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import products_inverse
 from engine.numerics.least_squares import within_functions
@@ -54,6 +54,13 @@ class CoefficientStreams(Streams):
                    square.reshape(*shape, n_functions, size), gram)
 
 
+@dataclass(frozen=True, kw_only=True)
+class CoefficientPiece(Piece):
+    """With the map from coefficients to the coordinates in which they are located."""
+
+    map: RegressorMap
+
+
 class CoefficientFit(AdaptiveFit):
     """The model with covariates.
 
@@ -79,13 +86,13 @@ class CoefficientFit(AdaptiveFit):
     def pieces(self) -> Iterator[Piece]:
         for members in self.kinds.values():
             for repeats in self._blocks(len(members)):
-                located = self._located(members, repeats)
-                yield Piece(members, repeats, self._by_function(located))
+                yield self._piece(members, repeats)
 
-    def _by_function(self, located: Located) -> Located:
-        """Coefficients (…, K r) as (…, K, r), and of their covariance that of each function."""
-        shape = (*located.centre.shape[:2], self.n_functions, -1)
-        centre = located.centre.reshape(shape)
+    def finished(self, piece: Piece, located: Located) -> Located:
+        """Of the covariates' own coefficients: (…, K, r), with the covariance of each function."""
+        assert isinstance(piece, CoefficientPiece)
+        located = _of_covariates(located, piece.map)
+        centre = located.centre.reshape(*located.centre.shape[:2], self.n_functions, -1)
         covariance = located.covariance.reshape(*centre.shape, *centre.shape[2:])
         return replace(located, centre=centre, covariance=within_functions(covariance))
 
@@ -96,8 +103,8 @@ class CoefficientFit(AdaptiveFit):
         for first in range(0, self.n_repeats, step):
             yield slice(first, min(first + step, self.n_repeats))
 
-    def _located(self, members: list[int], repeats: slice) -> Located:
-        """Fit plans of one size; those that are not feasible only without noise."""
+    def _piece(self, members: list[int], repeats: slice) -> CoefficientPiece:
+        """The covariates are released here, as the deviations depend on them."""
         size = self.plans[members[0]].size
         curves, basis = self.curves.repeats(repeats).first(size), self.basis.first(size)
         by_site = [curves.curves(people) for people in self.servers]
@@ -111,8 +118,8 @@ class CoefficientFit(AdaptiveFit):
                  for s, each in enumerate(by_site)]
         scale = np.tile(public_scale(size, self.sizes), self.n_functions)
         law = of_regressors(covariates.moments, covariates.map, basis, self.planned, self.design)
-        return _of_covariates(locate(sites, scale, law, _widened(covariates.reach),
-                                     self.n_functions), covariates.map)
+        return CoefficientPiece(members, repeats, sites, scale, law, _widened(covariates.reach),
+                                self.n_functions, map=covariates.map)
 
     def covariate_site(self, s: int, regressors: Array, members: list[int], repeats: slice
                        ) -> CovariateSite:

@@ -19,7 +19,7 @@ from engine.families.adaptive_fit import (
     spherical,
     symmetric,
 )
-from engine.families.location import Constants, Site, locate
+from engine.families.location import Constants, Site
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import plain, weighted_within_curves
 from engine.numerics.moments import curve_moments
@@ -92,7 +92,7 @@ class MeanFit(AdaptiveFit):
         self.clustered = np.zeros((len(plans), data.n_repeats, draws), dtype=bool)
 
     def pieces(self) -> Iterator[Piece]:
-        stated = []
+        stated: list[list[int]] = []
         for members in self.kinds.values():
             if self.mean_plans[members[0]].learns_times:
                 yield from self._with_learned_times(members)
@@ -102,10 +102,7 @@ class MeanFit(AdaptiveFit):
             yield from self._with_stated_times(stated)
 
     def _with_stated_times(self, kinds: list[list[int]]) -> Iterator[Piece]:
-        """All plans whose law of the times is declared, in blocks of repeats that stay in cache.
-
-        `kinds` are the members of each.
-        """
+        """All plans whose law of the times is declared; `kinds` are the members of each."""
         data, sizes = self.data, [self.plans[members[0]].size for members in kinds]
         basis = self.basis.first(max(sizes))
         moments = curve_moments(data.times, self.values, data.counts, basis)
@@ -113,9 +110,9 @@ class MeanFit(AdaptiveFit):
             for size, deviations in weighted_within_curves(
                     moments.repeats(repeats), data.counts, set(sizes), self.design):
                 by_site = [deviations.among(curves) for curves in self.servers]
-                for members in (members for members, own in zip(kinds, sizes, strict=True)
-                                if own == size):
-                    yield self._located(members, repeats, [
+                for members in (members for members, of_kind in zip(kinds, sizes, strict=True)
+                                if of_kind == size):
+                    yield self._piece(members, repeats, [
                         self.site(s, each, members, repeats) for s, each in enumerate(by_site)])
 
     def _with_learned_times(self, members: list[int]) -> Iterator[Piece]:
@@ -125,7 +122,7 @@ class MeanFit(AdaptiveFit):
         shares = time_shares(data.times, self.values, data.counts, n_bins(size))
         for repeats in self._blocks(size):
             deviations, of_block = plain(moments.repeats(repeats)), shares[repeats]
-            yield self._located(members, repeats, [
+            yield self._piece(members, repeats, [
                 self.site(s, deviations.among(curves), members, repeats,
                           self._learned(s, of_block[..., curves], members, repeats))
                 for s, curves in enumerate(self.servers)])
@@ -136,11 +133,10 @@ class MeanFit(AdaptiveFit):
         for first in range(0, self.n_repeats, tall):
             yield slice(first, first + tall)
 
-    def _located(self, members: list[int], repeats: slice, sites: Sequence[Site]) -> Piece:
+    def _piece(self, members: list[int], repeats: slice, sites: Sequence[Site]) -> Piece:
         plan = self.mean_plans[members[0]]
-        return Piece(members, repeats, locate(
-            sites, public_scale(plan.size, self.sizes), self._law(plan.size), plan.constants,
-            prior=self._prior(plan.size)))
+        return Piece(members, repeats, sites, public_scale(plan.size, self.sizes),
+                     self._law(plan.size), plan.constants, prior=self._prior(plan.size))
 
     def _law(self, size: int) -> ReferenceLaw:
         """Of the deviations; where every curve tells of all coefficients they differ in nothing."""
