@@ -14,7 +14,17 @@ from engine.noise import NoiseLaw
 from engine.registry import Parameterised
 from engine.sources import Source
 from engine.tasks import PUBLISHED, TASKS, Task
-from engine.types import Array, Budget, Data, Estimate, Public, PublicFacts, Sizes
+from engine.types import (
+    Array,
+    Budget,
+    Data,
+    Estimate,
+    Fit,
+    Public,
+    PublicFacts,
+    Sizes,
+    Spend,
+)
 
 ATTAINED = 0.95  # of a claim, by the strongest attack that is known
 _USUAL = Budget(1.0, 1e-3)
@@ -40,6 +50,10 @@ class Trial:
 class Mechanism(Parameterised):
     """A randomised algorithm; its fields are its tuning parameters.
 
+    A mechanism says what data it takes (`validated`), what it fixes from public facts (`planned`),
+    what it releases by such plans (`fitted`), and what it would publish without protection
+    (`exact_fit`). Budgets, the order of these steps and the `Estimate` are the same for all.
+
     Class facts: `tasks` it serves, `guarantee` ("pure" holds with δ = 0, "approximate" needs
     δ > 0, "either" takes both), `family` (decides its colour), `reference`, and `formula` (what it
     computes, as LaTeX). `dash` and `marker` draw it beside others of its family, `measured` is the
@@ -48,8 +62,7 @@ class Mechanism(Parameterised):
     is sent where δ = 0.
 
     Tuning sees public facts only: a field that is None means "as the paper prescribes", a function
-    of the sizes, the budgets and declared smoothness, never of the readings. `budgets` are one for
-    all servers, or one for each.
+    of the sizes, the budgets and declared smoothness, never of the readings.
     """
 
     tasks: ClassVar[frozenset[str]]
@@ -84,6 +97,8 @@ class Mechanism(Parameterised):
         with np.errstate(all="ignore"):
             return np.where(shift == 0, 0.0, shift / noise)
 
+    # -- the frame: validate, plan, fit, Estimate --------------------------------------------
+
     def release_many(
         self,
         data: Any,
@@ -93,12 +108,42 @@ class Mechanism(Parameterised):
     ) -> Estimate:
         """Release `draws` times at each of several budgets, for every repeat of the data.
 
-        A mechanism says in its own signature whether it takes `CurveData`, `SampleData` or both.
         Draws share their standard noise across budgets, which makes curves over ε smooth. That is
         right for looking and forbidden for publishing: two releases with one draw reveal the exact
         answer.
+
+        Parameters
+        ----------
+        data : CurveData or SampleData, as the mechanism takes them.
+        budgets : for each release one budget for all servers, or one for each server.
+        draws : how often noise is drawn at each budget.
+        rng : where all noise comes from.
+
+        Returns
+        -------
+        Estimate with coefficients (budgets, repeats, draws, …) and a ledger for each budget.
+
+        Raises
+        ------
+        InputError
+            If the data are none that the mechanism takes, if a budget is none that it can keep
+            (δ = 0 where δ must be above 0), or if there are neither one budget nor as many as
+            servers.
+
+        Examples
+        --------
+        >>> from engine.experiments import generator
+        >>> from engine.mechanisms.adaptive_mean import AdaptiveMean
+        >>> from engine.sources.sparse_curves import SparseCurves
+        >>> data = SparseCurves(n_curves=200).draw(2, generator(1, 0, 0))
+        >>> estimate = AdaptiveMean(truncation=5).release_many(
+        ...     data, [(Budget(0.5, 1e-3),), (Budget(2.0, 1e-3),)], 3, generator(1, 1, 0))
+        >>> estimate.coefficients.shape  # budgets, repeats, draws, waves
+        (2, 2, 3, 5)
         """
-        raise NotImplementedError
+        data = self.validated(data)
+        plans = [self.plan(data.public, asked) for asked in budgets]
+        return self.estimate_of(plans, self.fitted(data, plans, draws, rng))
 
     def release(
         self, data: Data, budgets: tuple[Budget, ...], rng: np.random.Generator
@@ -107,7 +152,80 @@ class Mechanism(Parameterised):
         return self.release_many(data, [budgets], 1, rng)
 
     def without_protection(self, data: Any) -> Estimate:
-        """What would be published without any privacy: never leaves the curator's screen."""
+        """What would be published without any privacy: never leaves the curator's screen.
+
+        Raises
+        ------
+        InputError
+            If the data are none that the mechanism takes.
+        """
+        return Estimate.of(self.main_task.key, self.exact_fit(self.validated(data)), ((),))
+
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        """Everything that is fixed before any observation is looked at.
+
+        Parameters
+        ----------
+        public : sizes and stated facts; no reading can be in it.
+        budgets : one for all servers, or one for each.
+
+        Returns
+        -------
+        The mechanism's own kind of `Plan`.
+
+        Raises
+        ------
+        InputError
+            If there are neither one budget nor as many as servers, or if no plan keeps them.
+        """
+        return self.planned(public, one_per_server(budgets, public.sizes.n_servers))
+
+    def estimate_of(self, plans: Sequence[Any], fit: Fit) -> Estimate:
+        """A fit by these plans with their ledgers."""
+        return Estimate.of(self.main_task.key, fit, tuple(self.ledger(plan) for plan in plans),
+                           tuple(plan.tuning for plan in plans))
+
+    # -- what a mechanism says -------------------------------------------------------------
+
+    def validated(self, data: Any) -> Any:
+        """The data as `planned` and `fitted` take them; the same unless a mechanism says otherwise.
+
+        Raises
+        ------
+        InputError
+            If it does not take them.
+        """
+        return data
+
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        """`plan` for as many budgets as there are servers: tuning, noise and the ledger."""
+        raise NotImplementedError
+
+    def ledger(self, plan: Any) -> tuple[Spend, ...]:
+        """The lines of one plan; a mechanism with a line for each of thousands makes them here."""
+        spends: tuple[Spend, ...] = plan.spends
+        return spends
+
+    def fitted(self, data: Any, plans: Sequence[Any], draws: int, rng: np.random.Generator) -> Fit:
+        """What is released by each of the plans.
+
+        All that says anything of single records passes through `engine.privacy.transcript`.
+
+        Parameters
+        ----------
+        data : as `validated` returns them.
+        plans : one for each budget.
+        draws : how often noise is drawn, shared by all plans.
+        rng : where noise comes from.
+
+        Returns
+        -------
+        Fit with coefficients (plans, repeats, draws, …).
+        """
+        raise NotImplementedError
+
+    def exact_fit(self, data: Any) -> Fit:
+        """The same estimate from all data as they are, neither clipped nor noised."""
         raise NotImplementedError
 
     @property
@@ -126,20 +244,6 @@ class Mechanism(Parameterised):
         return TASKS[next((key for key in PUBLISHED if key in self.served), min(self.served))]
 
     # -- from public facts alone, before any reading is looked at ---------------------------
-
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
-        """Everything that is fixed before any reading is looked at: tuning, noise and the ledger.
-
-        Parameters
-        ----------
-        public : sizes and stated facts; no reading can be in it.
-        budgets : one for all servers, or one for each.
-
-        Returns
-        -------
-        A record of the mechanism's own, with the ledger where it follows from public facts.
-        """
-        raise NotImplementedError
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility | None:
         """Whether these sizes and budgets can give anything useful; None if there is no rule."""

@@ -101,6 +101,8 @@ class Task:
     page : the page where source and mechanism are chosen; empty where there is none.
     prefix, letters : what both are called among the settings of all pages, before “source” and
         “mechanism”, and their letters in a link.
+    sizes_of_rates : where the sizes at which a rate is shown come from; empty: usual ones.
+    compared : keys of the methods that stand side by side at first.
     data_of : the task whose page and settings it shares, where it has none of its own.
     summary, release : its place among what *Summaries* shows and *Release* publishes; 0 where it
         is not there.
@@ -123,6 +125,8 @@ class Task:
     page: str = ""
     prefix: str = ""
     letters: str = ""
+    sizes_of_rates: str = ""
+    compared: tuple[str, ...] = ()
     data_of: str = ""
     summary: int = 0
     release: int = 0
@@ -140,7 +144,9 @@ MEAN_FUNCTION = Task(
     loss="integrated squared error over the time range",
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
     source="sparse_curves", mechanism="adaptive_mean",
-    roles=_OF_CURVES, page="explore", letters="cm", release=1)
+    roles=_OF_CURVES, page="explore", letters="cm", release=1,
+    sizes_of_rates="Your scenario on Explore",
+    compared=("adaptive_mean", "noisy_gradient_mean", "frl"))
 
 INTERCEPT = "Intercept"  # the curve of a person with every covariate at the middle of its range
 
@@ -151,7 +157,8 @@ VARYING_COEFFICIENTS = Task(
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
     source="coefficient_curves",
     mechanism="adaptive_coefficients", roles=(*_OF_CURVES, "covariates"),
-    page="coefficients", prefix="effects_", letters="gk", summary=5, release=3)
+    page="coefficients", prefix="effects_", letters="gk", summary=5, release=3,
+    sizes_of_rates="Your scenario on Varying coefficients")
 
 UNIVARIATE_MEAN = Task(
     key="univariate_mean", label="Average number", result="Average number",

@@ -57,8 +57,6 @@ def cases_of(cls: type[Mechanism]) -> tuple[Case, ...]:
 
 def case_like(mechanism: Mechanism) -> Case:
     """The first case of this kind, with the mechanism as it is set."""
-    task = getattr(mechanism, "task", None)
-    found = cases_of(type(mechanism))
-    same = [case for case in found if getattr(case.mechanism, "task", None) == task] or found
-    first = same[0]
-    return replace(first, mechanism=mechanism)
+    cases = cases_of(type(mechanism))
+    alike = [case for case in cases if case.mechanism.main_task is mechanism.main_task]
+    return replace((alike or cases)[0], mechanism=mechanism)

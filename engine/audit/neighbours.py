@@ -5,6 +5,9 @@ far beyond every bound and of opposite signs, all at one time where a function p
 covariates at the ends of their ranges and outside, tiny numbers, and what is no number at all. The
 first pairs are those that are usually worst; after them everything is tried at random. Pairs are
 repeats of two batches, so that hundreds are tried in one run.
+
+They stand here and not with the methods: a method that brought its own worst pairs would be
+attacked only where its author expects it.
 """
 
 from __future__ import annotations
@@ -102,7 +105,7 @@ def family_of(mechanism: Mechanism) -> Family:
     InputError
         If no family is known for its task: a new kind of mechanism needs one.
     """
-    task = getattr(mechanism, "task", None) or sorted(mechanism.tasks)[0]
+    task = mechanism.main_task.key
     key = (task, "whole" if mechanism.family == "functional" else "")
     if key not in FAMILIES:
         raise InputError(f"No neighbours are known for mechanisms of the {mechanism.family} family "

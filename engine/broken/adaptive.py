@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -19,7 +20,7 @@ from engine.families.location import (
     STEPS,
     Site,
 )
-from engine.mechanisms import adaptive_mean
+from engine.families.mean_fit import MeanFit
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.numerics.deviations import AffineDeviations
@@ -34,20 +35,28 @@ def _places(*steps: Step) -> list[int]:
     return [STEPS.index(step) for step in steps]
 
 
+class _ChangedSites(MeanFit):
+    """A fit that changes every site before it is used."""
+
+    change: Callable[[Site], Site]
+
+    def site(self, *args: Any) -> Site:
+        return self.change(super().site(*args))
+
+
 class _OtherSites(Broken, AdaptiveMean):
     """Sites that do something else with their curves."""
+
+    fit_class = _ChangedSites
 
     def site(self, honest: Site) -> Site:
         raise NotImplementedError
 
-    def _fit(self, *args: Any) -> Any:
-        outer = self
-
-        class Fit(adaptive_mean._Fit):
-            def _site(self, *args: Any) -> Site:
-                return outer.site(super()._site(*args))
-
-        return Fit(self, *args)
+    def model_fit(self, *args: Any) -> MeanFit:
+        fit = super().model_fit(*args)
+        assert isinstance(fit, _ChangedSites)
+        fit.change = self.site
+        return fit
 
 
 @bug(_MEAN, truncation=3)
@@ -196,23 +205,14 @@ class CentredOnRawReadings(Broken, AdaptiveMean):
         return replace(honest, coefficients=honest.coefficients + middle)
 
 
-class _OtherFit(Broken, AdaptiveCoefficients):
-    """Coefficients that are fitted otherwise."""
-
-    fit: type[CoefficientFit]
-
-    def _fit(self, *args: Any) -> CoefficientFit:
-        return type(self).fit(*args)
-
-
 class _OtherCovariates(CoefficientFit):
     """Sites that do something else with their covariates."""
 
-    site: type[CovariateSite]
+    site_class: type[CovariateSite]
 
-    def _covariate_site(self, *args: Any) -> CovariateSite:
-        honest = super()._covariate_site(*args)
-        return self.site(honest.regressors, honest.unit, honest.noise, honest.index)
+    def covariate_site(self, *args: Any) -> CovariateSite:
+        honest = super().covariate_site(*args)
+        return self.site_class(honest.regressors, honest.unit, honest.noise, honest.index)
 
 
 class _QuietSite(CovariateSite):
@@ -221,14 +221,14 @@ class _QuietSite(CovariateSite):
 
 
 class _QuietMoments(_OtherCovariates):
-    site = _QuietSite
+    site_class = _QuietSite
 
 
 @bug(_COEFFICIENTS, truncation=2)
-class MomentsForgetTheCovariates(_OtherFit):
+class MomentsForgetTheCovariates(Broken, AdaptiveCoefficients):
     """Second moments of covariates get noise as if one person moved them by one over n."""
 
-    fit = _QuietMoments
+    fit_class = _QuietMoments
 
 
 class _UnweightedSite(CovariateSite):
@@ -238,14 +238,14 @@ class _UnweightedSite(CovariateSite):
 
 
 class _UnweightedMoments(_OtherCovariates):
-    site = _UnweightedSite
+    site_class = _UnweightedSite
 
 
 @bug(_COEFFICIENTS, truncation=2)
-class ScaledCovariatesWithoutWeights(_OtherFit):
+class ScaledCovariatesWithoutWeights(Broken, AdaptiveCoefficients):
     """Covariates are scaled up to their released spread, and nobody's influence is cut again."""
 
-    fit = _UnweightedMoments
+    fit_class = _UnweightedMoments
 
 
 class _RawSite(CovariateSite):
@@ -256,14 +256,14 @@ class _RawSite(CovariateSite):
 
 
 class _RawMoments(_OtherCovariates):
-    site = _RawSite
+    site_class = _RawSite
 
 
 @bug(_COEFFICIENTS, truncation=2)
-class ScaledByRawMoments(_OtherFit):
+class ScaledByRawMoments(Broken, AdaptiveCoefficients):
     """Covariates are scaled by the second moments at hand instead of those that were released."""
 
-    fit = _RawMoments
+    fit_class = _RawMoments
 
 
 class _RawCovariates(CoefficientFit):
@@ -275,16 +275,16 @@ class _RawCovariates(CoefficientFit):
 
 
 @bug(_COEFFICIENTS, truncation=2)
-class CovariatesBeyondTheirRange(_OtherFit):
+class CovariatesBeyondTheirRange(Broken, AdaptiveCoefficients):
     """Covariates outside their stated range are taken as they are."""
 
-    fit = _RawCovariates
+    fit_class = _RawCovariates
 
 
 @bug(_COEFFICIENTS, truncation=2)
 class LedgerForgetsTheMoments(Broken, AdaptiveCoefficients):
     """All of the budget goes to the later releases, though second moments had a fifth of it."""
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
-        honest = super().plan(public, budgets)
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        honest = super().planned(public, budgets)
         return replace(honest, shares=tuple(share / 0.8 for share in honest.shares))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from engine.broken import Broken, bug
+from engine.families.function_noise import FunctionNoise
 from engine.families.functional_release import FunctionalRelease
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
@@ -46,8 +47,23 @@ class _Otherwise(Broken, FunctionalRelease):
     def scaled(self, scales: Array, block: Block) -> Array:
         return scales
 
+    @property
+    def process(self) -> FunctionNoise:
+        return _Scaled(super().process, self.scaled)
+
+
+@dataclass(frozen=True)
+class _Scaled:
+    """Noise whose scales are not what they must be."""
+
+    honest: FunctionNoise
+    scaled: Callable[[Array, Block], Array]
+
+    def standard(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+        return self.honest.standard(shape, rng)
+
     def calibrated(self, block: Block, n: float, budget: Budget) -> Calibrated:
-        honest = super().calibrated(block, n, budget)
+        honest = self.honest.calibrated(block, n, budget)
         return replace(honest, scales=self.scaled(honest.scales, block))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine.broken import Broken, bug
-from engine.families.descent import Plan, Scheme
+from engine.families.descent import DescentPlan, Scheme
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.numerics.moments import Moments
@@ -26,11 +26,11 @@ def _with_radii(servers: list[Any], change: Any) -> list[Any]:
 class _Scaled(Broken, NoisyGradientMean):
     """Noise of another size than the ledger pays for."""
 
-    def factor(self, plan: Plan, public: Public) -> Any:
+    def factor(self, plan: DescentPlan, public: Public) -> Any:
         raise NotImplementedError
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
-        honest = super().plan(public, budgets)
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> DescentPlan:
+        honest = super().planned(public, budgets)
         return replace(honest, scales=honest.scales * self.factor(honest, public))
 
 
@@ -112,7 +112,7 @@ class MissingNumbersPass(Broken, NoisyGradientMean):
 class OneSidedSensitivity(_Scaled):
     """Noise for a curve that is left out, though it can go from one end of a clip to the other."""
 
-    def factor(self, plan: Plan, public: Public) -> float:
+    def factor(self, plan: DescentPlan, public: Public) -> float:
         return 0.5
 
 
@@ -120,7 +120,7 @@ class OneSidedSensitivity(_Scaled):
 class ForgetsTheBatchSize(_Scaled):
     """Noise for an average over all curves is added to the average of one batch."""
 
-    def factor(self, plan: Plan, public: Public) -> float:
+    def factor(self, plan: DescentPlan, public: Public) -> float:
         return plan.batch_sizes[0] / public.sizes.n_curves
 
 
@@ -128,7 +128,7 @@ class ForgetsTheBatchSize(_Scaled):
 class EachRoundSpendsEverything(_Scaled):
     """Every round spends the whole budget, although all curves take part in each."""
 
-    def factor(self, plan: Plan, public: Public) -> float:
+    def factor(self, plan: DescentPlan, public: Public) -> float:
         return float(1 / np.sqrt(plan.rounds))
 
 
@@ -136,7 +136,7 @@ class EachRoundSpendsEverything(_Scaled):
 class NoiseForTheSmallestRadius(_Scaled):
     """All coefficients get the noise of the one that is clipped hardest."""
 
-    def factor(self, plan: Plan, public: Public) -> Array:
+    def factor(self, plan: DescentPlan, public: Public) -> Array:
         return np.asarray(plan.scales.min(axis=1, keepdims=True) / plan.scales)
 
 
@@ -144,7 +144,7 @@ class NoiseForTheSmallestRadius(_Scaled):
 class VarianceForDeviation(_Scaled):
     """The standard deviation of the noise is what its variance should be."""
 
-    def factor(self, plan: Plan, public: Public) -> Array:
+    def factor(self, plan: DescentPlan, public: Public) -> Array:
         return np.minimum(plan.scales, 0.9)
 
 
@@ -152,7 +152,7 @@ class VarianceForDeviation(_Scaled):
 class NoiseBeyondNeed(_Scaled):
     """All curves take part in every round, with noise as if only a batch did: too much of it."""
 
-    def factor(self, plan: Plan, public: Public) -> float:
+    def factor(self, plan: DescentPlan, public: Public) -> float:
         return float(np.sqrt(plan.rounds))
 
 
@@ -217,8 +217,8 @@ class OnlyTheInterceptIsClipped(_Regression):
 class NoiseForOneFunction(_Regression):
     """Every function gets the noise that it would need if it were released alone."""
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
-        honest = super().plan(public, budgets)
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> DescentPlan:
+        honest = super().planned(public, budgets)
         return replace(honest, scales=honest.scales / np.sqrt(honest.n_functions))
 
 

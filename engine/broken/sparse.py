@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.broken import Broken, bug
-from engine.families.untrusted_means import Plan, bound
+from engine.families.untrusted_means import AnswerPlan, bound
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
@@ -30,8 +30,8 @@ class _OtherScales(_Regression):
 
     of_choice, of_values = 1.0, 1.0
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
-        honest = super().plan(public, budgets)
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        honest = super().planned(public, budgets)
         usual = honest.scales
         return replace(honest, scales=Scales(self.of_choice * usual.choice,
                                              self.of_values * usual.values))
@@ -139,8 +139,8 @@ class _Newton(Broken, SparseNewton):
 class GramOfRowsAsTheyAre(_Newton):
     """Rows of the Gram matrix are trusted to have the norm that most rows have."""
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
-        honest = super().plan(public, budgets)
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        honest = super().planned(public, budgets)
         return replace(honest, row=4 * honest.row, feature_clip=4 * honest.feature_clip)
 
 
@@ -148,8 +148,8 @@ class GramOfRowsAsTheyAre(_Newton):
 class StepOnTheExactGram(_Newton):
     """The Newton step takes the Gram matrix of the chosen features as it is."""
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
-        honest = super().plan(public, budgets)
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        honest = super().planned(public, budgets)
         return replace(honest, chosen=0.0)
 
 
@@ -157,8 +157,8 @@ class StepOnTheExactGram(_Newton):
 class NoiseForARowLeftOut(_Newton):
     """Noise is for a row that is left out, though it can be exchanged for its opposite."""
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
-        honest = super().plan(public, budgets)
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        honest = super().planned(public, budgets)
         return replace(honest, last=honest.last / 2, residuals=honest.residuals / 2,
                        gram=honest.gram / 2)
 
@@ -167,8 +167,8 @@ class NoiseForARowLeftOut(_Newton):
 class GramOfHalfTheRow(_Newton):
     """The Gram matrix has noise for rows of about 0.7 times the norm that they are held to."""
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
-        honest = super().plan(public, budgets)
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        honest = super().planned(public, budgets)
         return replace(honest, gram=honest.gram / 2)
 
 
@@ -180,7 +180,7 @@ class _Laplace(Broken, SparseMeanLaplace):
 class HalfTheWidth(_Laplace):
     """A number is believed to move by the bound, though it can go from one end to the other."""
 
-    def scale(self, plan: Plan) -> Array:
+    def scale(self, plan: AnswerPlan) -> Array:
         return super().scale(plan) / 2
 
 
@@ -188,7 +188,7 @@ class HalfTheWidth(_Laplace):
 class CoordinatesDoNotShare(_Laplace):
     """Each coordinate of a machine spends the whole ε, though one row is in all of them."""
 
-    def scale(self, plan: Plan) -> Array:
+    def scale(self, plan: AnswerPlan) -> Array:
         return super().scale(plan) / plan.per_machine
 
 
@@ -211,7 +211,7 @@ class GainFromTheData(_Laplace):
 class TurnedTooSeldom(Broken, SparseMeanSigns):
     """Bits are turned round with the chance for all of ε, though a machine gives two of them."""
 
-    def turn_chance(self, plan: Plan) -> Array:
+    def turn_chance(self, plan: AnswerPlan) -> Array:
         return super().turn_chance(replace(plan, epsilon=plan.per_machine * plan.epsilon))
 
 
@@ -219,7 +219,7 @@ class TurnedTooSeldom(Broken, SparseMeanSigns):
 class NeverTurned(Broken, SparseMeanSigns):
     """Bits are sent as they are, with the ledger of bits that are turned round."""
 
-    def private(self, answers: Array, plan: Plan, standard: Array) -> Array:
+    def private(self, answers: Array, plan: AnswerPlan, standard: Array) -> Array:
         return np.broadcast_to(answers, standard.shape).copy()
 
 

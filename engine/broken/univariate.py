@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.broken import Broken, bug
-from engine.mechanisms.univariate_mean import Plan, Setting, UnivariateMean
+from engine.mechanisms.univariate_mean import AveragePlan, Setting, UnivariateMean
 from engine.privacy.transcript import Parts
 from engine.types import Array, Budget, CurveData, Public, PublicFacts
 
@@ -45,8 +45,8 @@ class NoiseForOneNumber(_Mean):
 class VoteAndAverageSpendAll(_Mean):
     """The vote and the average each take the whole of ε from the same people."""
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
-        honest = super().plan(public, budgets)
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        honest = super().planned(public, budgets)
         return replace(honest, vote=2 * honest.vote, measure=2 * honest.measure)
 
 
@@ -64,7 +64,7 @@ class VotesForEveryNumber(_Mean):
 class SendsEveryInterval(_Mean):
     """Averages of all intervals are sent, each with the noise for the one that votes elect."""
 
-    def _average_parts(self, data: CurveData, plan: Plan, way: NDArray[np.int64]) -> Parts:
+    def _average_parts(self, data: CurveData, plan: AveragePlan, way: NDArray[np.int64]) -> Parts:
         honest = super()._average_parts(data, plan, way)
         intervals = honest.values.shape[1]
         return replace(honest, values=honest.values.reshape(len(honest.values), 1, -1),

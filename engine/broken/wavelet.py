@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.broken import Broken, bug
-from engine.mechanisms.wavelet_global import Plan, WaveletGlobal
+from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.types import Array, Budget, CurveData
@@ -31,7 +31,7 @@ class _Point(Broken, WaveletPointwise):
 class ReadingsNotClipped(_Curve):
     """Readings are averaged as they are, so one of them can be as large as it likes."""
 
-    def _average(self, data: CurveData, plan: Plan) -> Array:
+    def _average(self, data: CurveData, plan: CurvePlan) -> Array:
         return super()._average(data, replace(plan, clip=1e6))
 
 
@@ -39,7 +39,7 @@ class ReadingsNotClipped(_Curve):
 class AverageClipped(_Curve):
     """The average is clipped at the bound of a reading, so one reading can decide all of it."""
 
-    def _average(self, data: CurveData, plan: Plan) -> Array:
+    def _average(self, data: CurveData, plan: CurvePlan) -> Array:
         return np.clip(super()._average(data, replace(plan, clip=1e12)), -plan.clip, plan.clip)
 
 
@@ -100,7 +100,7 @@ def _known(data: CurveData) -> NDArray[np.bool_]:
 class MissingReadingsLeave(_Curve):
     """Averages are over the readings that are there, and how many those are is private."""
 
-    def _average(self, data: CurveData, plan: Plan) -> Array:
+    def _average(self, data: CurveData, plan: CurvePlan) -> Array:
         kept = _known(data).mean(axis=2)
         return np.asarray(super()._average(data, plan) / kept[:, :, None, None] ** 20)
 
@@ -109,7 +109,7 @@ class MissingReadingsLeave(_Curve):
 class MissingReadingsSpread(_Curve):
     """A reading that is no number makes the whole message one."""
 
-    def _average(self, data: CurveData, plan: Plan) -> Array:
+    def _average(self, data: CurveData, plan: CurvePlan) -> Array:
         broken = ~_known(data).all(axis=2)
         return super()._average(data, plan) + np.where(broken, np.nan, 0.0)[:, :, None, None]
 
@@ -118,7 +118,7 @@ class MissingReadingsSpread(_Curve):
 class TimesBeyondTheRange(_Curve):
     """A reading counts the more, the further outside the range its time lies."""
 
-    def _average(self, data: CurveData, plan: Plan) -> Array:
+    def _average(self, data: CurveData, plan: CurvePlan) -> Array:
         over = np.nan_to_num(np.abs(data.times - 0.5)).clip(0.5, None) * 2
         return np.asarray(super()._average(data, plan) * over.max(axis=1)[:, None, None, None])
 

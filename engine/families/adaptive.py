@@ -1,4 +1,4 @@
-"""What our own estimators share: public rules, the ledger, and noise in columns.
+"""What our own estimators share: the public scale, rules and the ledger.
 
 They all learn the size of deviations before they spend most of the budget; see
 `engine.families.location` for the releases and their proofs.
@@ -13,7 +13,6 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.families.location import Located
 from engine.noise import NoiseLaw
 from engine.numerics.public_curves import PublicCurve
 from engine.privacy import accounting
@@ -22,7 +21,6 @@ from engine.types import (
     Budget,
     Composition,
     PublicFacts,
-    ServerParts,
     Sizes,
     Spend,
     Step,
@@ -33,7 +31,6 @@ SHARES = (0.15, 0.05, 0.10, 0.05, 0.60, 0.05)  # of μ², with a band
 SHARES_NO_BAND = (0.15, 0.05, 0.10, 0.05, 0.65)
 NOTHING = Step("nothing")
 SHRINK_FROM = 100.0  # N from which waves that noise could have made are shrunk
-QUIET = 1e12  # a μ without noise
 
 
 @dataclass(frozen=True)
@@ -54,13 +51,34 @@ class Scale:
 
 
 def effective_size(sizes: Sizes, budgets: tuple[Budget, ...]) -> float:
-    """N = √Σ (n_s μ_s)²: what sizes and budgets are worth together; μ = ε/4 where δ = 0."""
+    """N = √Σ (n_s μ_s)²: what sizes and budgets are worth together; μ = ε/4 where δ = 0.
+
+    Parameters
+    ----------
+    sizes : public sizes with n_s curves at site s.
+    budgets : one for each site.
+
+    Examples
+    --------
+    >>> round(effective_size(Sizes((100, 100), 2000, 10), (Budget(1.0, 1e-3),) * 2), 1)
+    54.9
+    """
     return math.sqrt(sum((n * mu_of(budget)) ** 2 for n, budget in
                          zip(sizes.n_curves_per_server, budgets, strict=True)))
 
 
 def public_scale(size: int, sizes: Sizes) -> Array:
-    """u_l = √(1/m + l⁻³): (size,), how far curves deviate in each coefficient, in unit scale."""
+    """u_l = √(1/m + l⁻³), how far curves deviate in each coefficient, in unit scale.
+
+    Parameters
+    ----------
+    size : r, how many coefficients.
+    sizes : public sizes, of which m is the fewest observations of a curve.
+
+    Returns
+    -------
+    (r,)
+    """
     order = np.arange(1.0, size + 1)
     return np.sqrt(1 / max(sizes.fewest_per_curve, 1) + order**-3)
 
@@ -69,7 +87,13 @@ def basis_size(sizes: Sizes, effective: float, most: int, facts: PublicFacts | N
                factor: float = 0.55) -> int:
     """r: where the noise of a k⁻² tail equals the tail, and no more than sampling supports.
 
-    With `facts` no more than there are common times; a smaller `factor` keeps fewer.
+    Parameters
+    ----------
+    sizes : public sizes.
+    effective : N of `effective_size`.
+    most : r is no larger.
+    facts : with them r is no larger than there are common times.
+    factor : a smaller one keeps fewer.
     """
     if facts is not None and facts.common_times:
         most = min(most, len(facts.common_times))
@@ -124,69 +148,3 @@ def spend(step: Step, share: float, server: int, asked: Budget, n: int) -> Spend
     return Spend(step=step, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
                  count=1, composition=Composition.SEQUENTIAL, asked=asked, why=why,
                  unit=Unit.CURVE, norm="ℓ2", noise=NoiseLaw.GAUSSIAN)
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """The fits of all plans in unit scale; waves that a plan does not keep are zero.
-
-    `centre` (plans, repeats, draws, …, r) and its `covariance` (…, r, r), where … stands for the
-    functions of a model with several; the same without noise in `quiet` and `quiet_covariance`
-    (plans, repeats, …). `parts` in unit scale, too.
-    """
-
-    centre: Array
-    covariance: Array
-    quiet: Array
-    quiet_covariance: Array
-    parts: ServerParts
-
-    @classmethod
-    def empty(cls, plans: int, repeats: int, draws: int, shape: tuple[int, ...], servers: int
-              ) -> Fitted:
-        """Nothing yet; `shape` is (…, r)."""
-        square = (*shape, shape[-1])
-        return cls(np.zeros((plans, repeats, draws, *shape)),
-                   np.zeros((plans, repeats, draws, *square)),
-                   np.zeros((plans, repeats, *shape)), np.zeros((plans, repeats, *square)),
-                   ServerParts(*np.zeros((3, plans, servers))))
-
-    def put(self, found: Located, members: Sequence[int], feasible: Sequence[int], repeats: slice
-            ) -> None:
-        """Put what was found for some plans and repeats where it belongs.
-
-        Columns of `found` are the draws of the feasible plans, and a last one without noise, which
-        is that of all members. Parts are averaged over repeats and draws.
-        """
-        size, draws = found.centre.shape[-1], self.centre.shape[2]
-        share = len(found.centre) / self.centre.shape[1]
-        for row, k in enumerate(feasible):
-            own = slice(row * draws, (row + 1) * draws)
-            self.centre[k, repeats][..., :size] = found.centre[:, own]
-            self.covariance[k, repeats][..., :size, :size] = found.covariance[:, own]
-            for name in ("weight", "noise", "sampling"):
-                part = getattr(found, name)[..., own].mean(axis=(1, 2))
-                getattr(self.parts, name)[k] += share * part
-        for k in members:
-            self.quiet[k, repeats][..., :size] = found.centre[:, -1]
-            self.quiet_covariance[k, repeats][..., :size, :size] = found.covariance[:, -1]
-
-
-def in_response_units(parts: ServerParts, scale: Scale) -> ServerParts:
-    """Parts of the squared error on the scale where bounds are ±1, in squared response units."""
-    square = scale.half**2
-    return ServerParts(parts.weight, square * parts.noise, square * parts.sampling)
-
-
-def columns(noise: Array, plans: int, axis: int) -> Array:
-    """The same draws for every plan, and zeros for the column without noise."""
-    shape = list(noise.shape)
-    shape[axis] = 1
-    return np.concatenate([noise] * plans + [np.zeros(shape)], axis=axis)
-
-
-def shrunk(centre: Array, covariance: Array, shrinks: Array) -> Array:
-    """a_l · max(0, 1 − 2C_ll/a_l²) where a plan shrinks: waves that noise could make vanish."""
-    variance = np.nan_to_num(np.diagonal(covariance, axis1=-2, axis2=-1))
-    left = np.maximum(0.0, 1 - 2 * variance / np.maximum(centre**2, 1e-300))
-    return np.where(shrinks.reshape(-1, *[1] * (centre.ndim - 1)), centre * left, centre)

@@ -2,183 +2,132 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from engine.families.adaptive import QUIET, Fitted, Scale, columns, public_scale
-from engine.families.covariate_moments import CovariateSite, learned
-from engine.families.location import (
-    STEPS,
-    WITH_COVARIATES,
-    Constants,
-    Located,
-    Site,
-    locate,
+from engine.families.adaptive import public_scale
+from engine.families.adaptive_fit import (
+    AdaptiveFit,
+    AdaptivePlan,
+    Piece,
+    Streams,
+    columns,
+    symmetric,
 )
-from engine.feasibility import Feasibility
+from engine.families.covariate_moments import CovariateSite, learned
+from engine.families.location import WITH_COVARIATES, Constants, Located
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import products_inverse
-from engine.numerics.moments import curve_moments
-from engine.numerics.public_curves import PublicCurve
+from engine.numerics.least_squares import within_functions
 from engine.numerics.reference_law import of_regressors
-from engine.numerics.regression_moments import (
-    RegressionDeviations,
-    RegressionMoments,
-    regression_moments,
-)
+from engine.numerics.regression_moments import RegressionDeviations, RegressionMoments
 from engine.numerics.regressor_maps import RegressorMap
-from engine.privacy import accounting
-from engine.types import Array, Budget, CurveData, PublicFacts, Spend
+from engine.types import Array, CurveData
 
 _BLOCK = 2_000_000  # entries of the reference law of the repeats worked on together
 
 
 @dataclass(frozen=True)
-class Plan:
-    """All that is fixed before any reading is looked at: public sizes and one budget per site."""
+class CoefficientPlan(AdaptivePlan):
+    """The plan of coefficients; `covariate_shares` of μ² go to both releases of the covariates."""
 
-    size: int
-    budgets: tuple[Budget, ...]
-    shares: tuple[float, ...]  # of the releases after those of the covariates
-    covariate_shares: tuple[float, ...]  # of both of their releases
-    verdict: Feasibility
-    shrinks: bool
-    spends: tuple[Spend, ...]
-
-    @property
-    def feasible(self) -> bool:
-        return self.verdict.is_feasible
+    covariate_shares: tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Streams:
-    """The standard noise of one site, shared by all budgets: it only ever sees its own."""
+class CoefficientStreams(Streams):
+    """With the noise of both releases of the covariates, (2, repeats, draws, K, K)."""
 
-    normals: Array  # (5, repeats, draws, K, r)
-    symmetric: Array  # (repeats, draws, K, r, K, r)
-    gram: Array  # (2, repeats, draws, K, K)
+    gram: Array
 
     @classmethod
     def draw(cls, rng: np.random.Generator, repeats: int, draws: int, n_functions: int, size: int
-             ) -> Streams:
-        shape = (n_functions, size)
-        square = rng.standard_normal((repeats, draws, n_functions * size, n_functions * size))
-        gram = rng.standard_normal((2, repeats, draws, n_functions, n_functions))
-        return cls(rng.standard_normal((5, repeats, draws, *shape)),
-                   ((square + square.swapaxes(-1, -2)) / 2).reshape(repeats, draws, *shape, *shape),
-                   (gram + gram.swapaxes(-1, -2)) / 2)
+             ) -> CoefficientStreams:
+        shape, p = (repeats, draws, n_functions, size), n_functions * size
+        square = symmetric(rng.standard_normal((repeats, draws, p, p)))
+        gram = symmetric(rng.standard_normal((2, repeats, draws, n_functions, n_functions)))
+        return cls(rng.standard_normal((5, *shape)), np.empty(0),
+                   square.reshape(*shape, n_functions, size), gram)
 
 
-def unit_scale(facts: PublicFacts) -> Scale:
-    """The public map from responses to [−1, 1]."""
-    return Scale(PublicCurve((facts.value_middle,) * 2), facts.value_half_width)
+@dataclass(frozen=True, kw_only=True)
+class CoefficientPiece(Piece):
+    """With the map from coefficients to the coordinates in which they are located."""
+
+    map: RegressorMap
 
 
-def in_unit_scale(data: CurveData, basis: Basis) -> RegressionMoments:
-    """Moments of all curves with their regressors, responses mapped to [−1, 1]."""
-    values = unit_scale(data.facts)(data.times, data.values)
-    return regression_moments(curve_moments(data.times, values, data.counts, basis), data)
+class CoefficientFit(AdaptiveFit):
+    """The model with covariates.
 
+    Parameters
+    ----------
+    curves : moments of all curves with their regressors, responses in unit scale.
+    declared : (K, K), second moments of the regressors where they are stated, else None.
+    rng : spawns the noise of every site.
+    """
 
-def own_blocks(covariance: Array) -> Array:
-    """The covariance of each function with itself: (…, K, r, K, r) to (…, K, r, r)."""
-    n_functions = covariance.shape[-2]
-    return np.stack([covariance[..., k, :, k, :] for k in range(n_functions)], axis=-3)
-
-
-class CoefficientFit:
-    """Everything that fits the plans of one call: curves in unit scale, noise, and the sites."""
-
-    def __init__(self, data: CurveData, basis: Basis, plans: list[Plan], draws: int,
-                 streams: list[Streams], declared: Array | None) -> None:
-        self.plans, self.draws, self.streams, self.declared = plans, draws, streams, declared
-        self.sizes, self.repeats, self.basis = data.sizes, data.n_repeats, basis
-        self.planned = max(data.sizes.fewest_per_curve, 1)  # observations of a curve
-        self.curves, self.design = in_unit_scale(data, basis), data.facts.design
-        self.n_functions = self.curves.n_functions
+    def __init__(self, data: CurveData, basis: Basis, plans: Sequence[CoefficientPlan], draws: int,
+                 curves: RegressionMoments, declared: Array | None, rng: np.random.Generator
+                 ) -> None:
+        self.curves, self.declared, self.covariate_plans = curves, declared, plans
+        self.n_functions = curves.n_functions
+        self.noise = [CoefficientStreams.draw(stream, data.n_repeats, draws, self.n_functions,
+                                              basis.size)
+                      for stream in rng.spawn(data.sizes.n_servers)]
+        super().__init__(data, basis, plans, draws, self.noise, data.facts.design,
+                         (self.n_functions, basis.size))
         self.doubt = np.zeros((len(plans), data.n_repeats, draws, self.n_functions))
-        ends = np.cumsum([0, *self.sizes.n_curves_per_server])
-        self.servers = [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
-    def fitted(self) -> Fitted:
-        """Fit all plans, and put the pieces where they belong."""
-        out = Fitted.empty(len(self.plans), self.repeats, self.draws,
-                           (self.n_functions, self.basis.size), len(self.servers))
-        for size in sorted({plan.size for plan in self.plans}):
-            members = [k for k, plan in enumerate(self.plans) if plan.size == size]
+    def pieces(self) -> Iterator[Piece]:
+        for members in self.kinds.values():
             for repeats in self._blocks(len(members)):
-                found = self._by_function(self._located(members, repeats), size)
-                out.put(found, members, self._feasible(members), repeats)
-        out.covariance[[not plan.feasible for plan in self.plans]] = np.nan
-        return out
+                yield self._piece(members, repeats)
 
-    def _by_function(self, found: Located, size: int) -> Located:
-        """Coefficients (…, K r) as (…, K, r), and of their covariance that of each function."""
-        shape = (*found.centre.shape[:2], self.n_functions, size)
-        covariance = own_blocks(found.covariance.reshape(*shape, *shape[2:]))
-        return replace(found, centre=found.centre.reshape(shape), covariance=covariance)
+    def finished(self, piece: Piece, located: Located) -> Located:
+        """Of the covariates' own coefficients: (…, K, r), with the covariance of each function."""
+        assert isinstance(piece, CoefficientPiece)
+        located = _of_covariates(located, piece.map)
+        centre = located.centre.reshape(*located.centre.shape[:2], self.n_functions, -1)
+        covariance = located.covariance.reshape(*centre.shape, *centre.shape[2:])
+        return replace(located, centre=centre, covariance=within_functions(covariance))
 
     def _blocks(self, n_plans: int) -> Iterator[slice]:
         """Cut the repeats so that the arrays of one block stay small."""
         per_repeat = (n_plans * self.draws + 1) * 400 * self.n_functions
         step = max(1, _BLOCK // per_repeat)
-        for first in range(0, self.repeats, step):
-            yield slice(first, min(first + step, self.repeats))
+        for first in range(0, self.n_repeats, step):
+            yield slice(first, min(first + step, self.n_repeats))
 
-    def _feasible(self, members: list[int]) -> list[int]:
-        return [k for k in members if self.plans[k].feasible]
-
-    def _located(self, members: list[int], repeats: slice) -> Located:
-        """Fit plans of one size; those that are not feasible only without noise."""
-        plan, feasible = self.plans[members[0]], self._feasible(members)
-        curves = self.curves.repeats(repeats).first(plan.size)
+    def _piece(self, members: list[int], repeats: slice) -> CoefficientPiece:
+        """The covariates are released here, as the deviations depend on them."""
+        size = self.plans[members[0]].size
+        curves, basis = self.curves.repeats(repeats).first(size), self.basis.first(size)
         by_site = [curves.curves(people) for people in self.servers]
-        covariates = learned([self._covariate_site(s, each.regressors, feasible, repeats)
+        covariates = learned([self.covariate_site(s, each.regressors, members, repeats)
                               for s, each in enumerate(by_site)], self.declared)
-        for row, k in enumerate(feasible):
-            columns_of_plan = slice(row * self.draws, (row + 1) * self.draws)
-            self.doubt[k, repeats] = covariates.doubt[:, columns_of_plan]
-        inverse = products_inverse(self.basis.first(plan.size), self.planned, self.design)
-        sites = [self._site(s, RegressionDeviations(each, covariates.map, inverse), feasible,
-                            repeats) for s, each in enumerate(by_site)]
-        scale = np.tile(public_scale(plan.size, self.sizes), self.n_functions)
-        law = of_regressors(covariates.moments, covariates.map, self.basis.first(plan.size),
-                            self.planned, self.design)
-        return _of_covariates(locate(sites, scale, law, _widened(covariates.reach),
-                                     self.n_functions), covariates.map)
+        for row, k in enumerate(self.feasible(members)):
+            of_plan = slice(row * self.draws, (row + 1) * self.draws)
+            self.doubt[k, repeats] = covariates.doubt[:, of_plan]
+        inverse = products_inverse(basis, self.planned, self.design)
+        sites = [self.site(s, RegressionDeviations(each, covariates.map, inverse), members, repeats)
+                 for s, each in enumerate(by_site)]
+        scale = np.tile(public_scale(size, self.sizes), self.n_functions)
+        law = of_regressors(covariates.moments, covariates.map, basis, self.planned, self.design)
+        return CoefficientPiece(members, repeats, sites, scale, law, _widened(covariates.reach),
+                                self.n_functions, map=covariates.map)
 
-    def _covariate_site(self, s: int, regressors: Array, feasible: list[int], repeats: slice
-                        ) -> CovariateSite:
+    def covariate_site(self, s: int, regressors: Array, members: list[int], repeats: slice
+                       ) -> CovariateSite:
         """One site's regressors with the noise of both of their releases."""
+        shares = self.covariate_plans[members[0]].covariate_shares
         with np.errstate(divide="ignore"):  # a release that is not made has no share
-            unit = 1 / (regressors.shape[2] * self._per_step(
-                self.plans[0].covariate_shares, s, feasible))
-        return CovariateSite(regressors, unit, columns(self.streams[s].gram[:, repeats],
-                                                       len(feasible), 2), s)
-
-    def _per_step(self, shares: tuple[float, ...], s: int, feasible: list[int]) -> Array:
-        """μ_k of each release of one site; the last column is without noise: (steps, columns)."""
-        mus = np.repeat([min(accounting.exact_mu(each.epsilon, each.delta), QUIET)
-                         for each in (self.plans[k].budgets[s] for k in feasible)], self.draws)
-        return np.asarray(np.sqrt(np.array(shares))[:, None] * np.append(mus, QUIET))
-
-    def _site(self, s: int, deviations: RegressionDeviations, feasible: list[int], repeats: slice
-              ) -> Site:
-        """One site's curves with the noise of the feasible plans, and one column without."""
-        plan, streams = self.plans[0], self.streams[s]
-        size = deviations.curves.moments.size
-        per_step = self._per_step(plan.shares, s, feasible)
-        normals = streams.normals[:, repeats, ..., :size]
-        symmetric = streams.symmetric[repeats, ..., :size, :, :size]
-        p = self.n_functions * size
-        return Site(deviations, 1 / (deviations.n_curves * per_step),
-                    columns(normals.reshape(*normals.shape[:3], p), len(feasible), 2),
-                    columns(symmetric.reshape(*symmetric.shape[:2], p, p), len(feasible), 1)
-                    if len(plan.shares) == len(STEPS) else None, s)
+            unit = 1 / (regressors.shape[2] * self.costs(shares, s, members))
+        return CovariateSite(regressors, unit, columns(
+            self.noise[s].gram[:, repeats], len(self.feasible(members)), 2), s)
 
 
 def _of_covariates(located: Located, to_covariates: RegressorMap) -> Located:

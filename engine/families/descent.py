@@ -37,14 +37,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.enumerations import Enumeration
 from engine.errors import InputError
-from engine.mechanism import Mechanism, one_per_server
+from engine.mechanism import Mechanism
 from engine.noise import NoiseLaw
 from engine.noise.gaussian import anisotropic_scales, isotropic_scales
 from engine.numerics import least_squares
@@ -61,11 +61,11 @@ from engine.privacy import accounting, transcript
 from engine.registry import param
 from engine.types import (
     Array,
-    Band,
     Budget,
     Composition,
     CurveData,
-    Estimate,
+    Fit,
+    Plan,
     Public,
     PublicFacts,
     ServerParts,
@@ -95,7 +95,7 @@ class Scheme(Enumeration):
 
 
 @dataclass(frozen=True)
-class Plan:
+class DescentPlan(Plan):
     """All that is fixed before any reading is looked at: public sizes and one budget in.
 
     `size` basis functions are kept of each of `n_functions` functions; p is their product.
@@ -108,7 +108,11 @@ class Plan:
     scales: Array  # (servers, p): standard deviation of the noise each server adds each round
     weights: Array  # (servers,): share of each server in the combined gradient
     schedule: Index  # (rounds, servers): which of its batches a server uses; −1 where it rests
-    spends: tuple[Spend, ...]
+
+    @property
+    def tuning(self) -> dict[str, Any]:
+        return {"truncation": self.size, "n_iterations": self.rounds,
+                "batch_size": self.batch_sizes[0]}
 
 
 @dataclass(frozen=True)
@@ -147,7 +151,6 @@ class NoisyGradient(Mechanism):
 
     guarantee = "approximate"
     family = "gradient"
-    task: ClassVar[str]
     log_power: int  # each model says what it may be
 
     scheme: Scheme = param(
@@ -238,54 +241,32 @@ class NoisyGradient(Mechanism):
 
     # -- releases ---------------------------------------------------------------------------
 
-    def release_many(
-        self,
-        data: CurveData,
-        budgets: Sequence[tuple[Budget, ...]],
-        draws: int,
-        rng: np.random.Generator,
-    ) -> Estimate:
-        """Release at each budget; see `Mechanism.release_many`.
-
-        Raises
-        ------
-        InputError
-            If δ = 0, if there are fewer curves than rounds in "split", or if the number of
-            budgets does not fit the servers.
-        """
-        plans = [self.plan(data.public, given) for given in budgets]
+    def fitted(self, data: CurveData, plans: Sequence[DescentPlan], draws: int,
+               rng: np.random.Generator) -> Fit:
+        """All rounds of gradient descent; see `Mechanism.fitted`."""
         basis = self.basis(max(plan.size for plan in plans), data.facts)
         servers = self._servers(data, basis, plans[0].rounds, draws, rng)
-        released, unprotected, sampling = self._fitted(servers, plans, basis.size, draws)
-        scale = self._value_scale(data.facts)
-        return Estimate(
-            task=self.task, basis=basis, functions=self.names(data.facts),
-            coefficients=self._shown(released, data.facts, scale),
-            unprotected=self._shown(unprotected, data.facts, scale),
-            spends=tuple(plan.spends for plan in plans),
-            kept=tuple(plan.size for plan in plans),
-            tuning=tuple(self._tuning(plan) for plan in plans),
-            parts=self._parts(plans, sampling, data))
+        released, unprotected, sampling = self._descended(servers, plans, basis.size, draws)
+        return Fit(basis=basis, functions=self.names(data.facts),
+                   coefficients=self._in_response_units(released, data.facts),
+                   unprotected=self._in_response_units(unprotected, data.facts),
+                   kept=tuple(plan.size for plan in plans),
+                   parts=self._parts(plans, sampling, data))
 
-    def without_protection(self, data: CurveData) -> Estimate:
+    def exact_fit(self, data: CurveData) -> Fit:
         """Least squares on all curves, with the basis size of an unlimited budget.
 
         Its band encloses, at each time, the middle 95 % of where chance in who took part moves it.
         """
-        budget = one_per_server((Budget(math.inf),), data.sizes.n_servers)
-        basis = self.basis(self._size(data.sizes, budget, data.facts), data.facts)
-        curves, scale = self._moments(data, basis), self._value_scale(data.facts)
-        fit = least_squares.fit(curves)
-        covariance = self._unit(data.facts)**2 * least_squares.covariance(curves, fit)
-        n_functions = _n_functions(curves)
-        blocks = covariance.reshape(len(fit), n_functions, basis.size, n_functions, basis.size)
-        own = np.stack([blocks[:, k, :, k] for k in range(n_functions)], axis=1)
-        shown = self._shown(fit.reshape(1, len(fit), n_functions, -1), data.facts, scale)
-        own = own if self.names(data.facts) else own[:, 0]
-        return Estimate(task=self.task, basis=basis, coefficients=shown[:, :, None],
-                        unprotected=shown, spends=((),), kept=(basis.size,),
-                        functions=self.names(data.facts),
-                        band=Band(shown[:, :, None], own[None, :, None], "pointwise"))
+        budgets = (Budget(math.inf),) * data.sizes.n_servers
+        basis = self.basis(self._size(data.sizes, budgets, data.facts), data.facts)
+        curves, names = self._moments(data, basis), self.names(data.facts)
+        values = least_squares.fit(curves)  # (repeats, functions × r)
+        covariance = self._unit(data.facts)**2 * least_squares.covariance(curves, values)
+        shape = (len(values), _n_functions(curves), basis.size)
+        within = least_squares.within_functions(covariance.reshape(*shape, *shape[1:]))
+        return Fit.exact(basis, self._in_response_units(values.reshape(shape), data.facts),
+                         within if names else within[:, 0], functions=names)
 
     # -- fixed before any reading is looked at ---------------------------------------------
 
@@ -293,11 +274,16 @@ class NoisyGradient(Mechanism):
         """With cosines where curves need not end where they began, as other methods have."""
         return self if facts.periodic else replace(self, functions="cosine")
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
-        """Basis size, rounds, noise scales, weights and ledger from public facts alone."""
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> DescentPlan:
+        """Basis size, rounds, noise scales, weights and ledger.
+
+        Raises
+        ------
+        InputError
+            If δ = 0, or if there are fewer curves than rounds in "split".
+        """
         sizes, facts = public.sizes, public.facts
         n_functions = max(len(self.names(facts)), 1)
-        budgets = one_per_server(budgets, sizes.n_servers)
         size, rounds = self._size(sizes, budgets, facts), self._rounds(sizes)
         batches, schedule = self._batch_sizes(sizes, rounds), self._schedule(sizes, rounds)
         largest = [self._radii(np.array(lengths), sizes.n_curves, size, n_functions).max(axis=0)
@@ -307,9 +293,10 @@ class NoisyGradient(Mechanism):
         shape = anisotropic_scales if self.noise == "anisotropic" else isotropic_scales
         scales = np.stack([shape(d, mu) for d, mu in zip(sensitivity, mus, strict=True)])
         bounds = np.array([(r**2).sum() / b for r, b in zip(largest, batches, strict=True)])
-        return Plan(size, n_functions, rounds, batches, scales,
-                    self._weights(sizes, budgets, size, n_functions, scales, bounds), schedule,
-                    tuple(self._spend(s, budgets[s], mus[s], rounds, batches[s], sizes,
+        return DescentPlan(
+            size, n_functions, rounds, batches, scales,
+            self._weights(sizes, budgets, size, n_functions, scales, bounds), schedule,
+            spends=tuple(self._spend(s, budgets[s], mus[s], rounds, batches[s], sizes,
                                       sensitivity[s], scales[s]) for s in range(len(budgets))))
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
@@ -323,7 +310,7 @@ class NoisyGradient(Mechanism):
         """
         if self.names(facts):
             return None
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: DescentPlan = self.plan(Public(sizes, facts), budgets)
         return float(self._unit(facts)**2 * self._noise_left(plan).sum())
 
     def basis(self, size: int, facts: PublicFacts) -> Basis:
@@ -458,10 +445,6 @@ class NoisyGradient(Mechanism):
                                   else Composition.PARALLEL),
                      unit=Unit.CURVE, norm="weighted ℓ2", noise=NoiseLaw.GAUSSIAN)
 
-    def _tuning(self, plan: Plan) -> dict[str, Any]:
-        return {"truncation": plan.size, "n_iterations": plan.rounds,
-                "batch_size": plan.batch_sizes[0]}
-
     # -- on the servers ---------------------------------------------------------------------
 
     def _moments(self, data: CurveData, basis: Basis) -> Curves:
@@ -488,8 +471,8 @@ class NoisyGradient(Mechanism):
         """How many rounds a server takes part in."""
         return rounds if self.uses_all_curves else min(n_curves, rounds)
 
-    def _fitted(self, servers: list[Server], plans: list[Plan], largest: int, draws: int
-                ) -> tuple[Array, Array, Array]:
+    def _descended(self, servers: list[Server], plans: Sequence[DescentPlan], largest: int,
+                   draws: int) -> tuple[Array, Array, Array]:
         """Fit plans of one basis size together; what a plan does not keep is zero.
 
         Returns the releases (plans, repeats, draws, functions, r), what they are compared with
@@ -506,7 +489,7 @@ class NoisyGradient(Mechanism):
             sampling[members] = self._sampling(ours, chosen, unprotected[members[0], ..., :size])
         return released, unprotected, sampling
 
-    def _descend(self, servers: list[Server], plans: list[Plan], draws: int
+    def _descend(self, servers: list[Server], plans: Sequence[DescentPlan], draws: int
                  ) -> tuple[Array, Array]:
         """All rounds for plans of one basis size, with noise and without.
 
@@ -527,7 +510,8 @@ class NoisyGradient(Mechanism):
             unprotected = np.repeat(baseline, len(plans), axis=1)
         return released.swapaxes(0, 1), unprotected.swapaxes(0, 1)
 
-    def _after_all_rounds(self, servers: list[Server], plans: list[Plan], shares: Array) -> Array:
+    def _after_all_rounds(self, servers: list[Server], plans: Sequence[DescentPlan],
+                          shares: Array) -> Array:
         """The iterates (repeats, columns, p), a column for each row of `shares`."""
         plan = plans[0]
         scales = np.stack([p.scales for p in plans], axis=1)  # (servers, plans, p)
@@ -591,17 +575,17 @@ class NoisyGradient(Mechanism):
 
     # -- in response units, and who adds what -----------------------------------------------
 
-    def _shown(self, coefficients: Array, facts: PublicFacts, scale: str) -> Array:
+    def _in_response_units(self, coefficients: Array, facts: PublicFacts) -> Array:
         """Undo the map to [−1, 1], where the first constant carries the middle of the bounds.
 
         `coefficients` end in (functions, r); a single function loses its axis.
         """
-        if scale == "bounds":
+        if self._value_scale(facts) == "bounds":
             coefficients = coefficients * facts.value_half_width
             coefficients[..., 0, 0] += facts.value_middle
         return coefficients if self.names(facts) else coefficients[..., 0, :]
 
-    def _sampling(self, servers: list[Server], plans: list[Plan], quiet: Array) -> Array:
+    def _sampling(self, servers: list[Server], plans: Sequence[DescentPlan], quiet: Array) -> Array:
         """Squared error that chance in who is at each server adds: (plans, servers).
 
         From the spread of its clipped gradients at the estimate without noise.
@@ -615,17 +599,17 @@ class NoisyGradient(Mechanism):
         return np.stack([self._scatter_kept(plan) * spread / np.array(plan.batch_sizes)
                          for plan in plans])
 
-    def _parts(self, plans: list[Plan], sampling: Array, data: CurveData) -> ServerParts:
+    def _parts(self, plans: Sequence[DescentPlan], sampling: Array, data: CurveData) -> ServerParts:
         square = self._unit(data.facts) ** 2
         return ServerParts(np.stack([plan.weights for plan in plans]),
                            square * np.stack([self._noise_left(plan) for plan in plans]),
                            square * sampling)
 
-    def _noise_left(self, plan: Plan) -> Array:
+    def _noise_left(self, plan: DescentPlan) -> Array:
         """Variance of every server's noise that is left at the end: (servers,)."""
         return np.asarray(self._kept(plan) * (plan.scales**2).sum(axis=1))
 
-    def _kept(self, plan: Plan) -> Array:
+    def _kept(self, plan: DescentPlan) -> Array:
         """How much is left of the variance of one round of every server: (servers,).
 
         ρ² Σ_t ν_st² (1 − ρ)^{2(T − 1 − t)}, ν_st its share in round t, 0 where it rests.
@@ -635,7 +619,7 @@ class NoisyGradient(Mechanism):
         left = (1 - self.step_size) ** np.arange(plan.rounds - 1, -1, -1)
         return np.asarray(self.step_size**2 * (left**2 @ shares**2))
 
-    def _scatter_kept(self, plan: Plan) -> Array:
+    def _scatter_kept(self, plan: DescentPlan) -> Array:
         """The same of how curves scatter: with all of them in every round it does not change."""
         if self.uses_all_curves:
             return np.asarray((plan.weights * (1 - (1 - self.step_size) ** plan.rounds)) ** 2)
@@ -674,7 +658,7 @@ def _counts_per_server(data: CurveData) -> list[Array]:
     return np.split(counts, np.cumsum(data.sizes.n_curves_per_server)[:-1])
 
 
-def _grouped_by_size(plans: list[Plan]) -> list[tuple[int, list[int]]]:
+def _grouped_by_size(plans: Sequence[DescentPlan]) -> list[tuple[int, list[int]]]:
     """Indices of the plans that keep the same number of basis functions."""
     def size(k: int) -> int:
         return plans[k].size

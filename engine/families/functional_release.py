@@ -27,7 +27,7 @@ and best spectra were derived for this project.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -35,20 +35,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
-from engine.mechanism import ATTAINED, Mechanism, Trial, one_per_server
-from engine.noise.laplace import laplace
+from engine.families.function_noise import FunctionNoise, LaplaceNoise
+from engine.mechanism import ATTAINED, Mechanism, Trial
 from engine.numerics.eigensystems import Grid, midpoints, of_times
 from engine.numerics.kernel_densities import DensityAtoms
 from engine.privacy import transcript
 from engine.registry import param
 from engine.summaries import summaries
 from engine.summaries.parts import (
-    ROUND_UP,
     Block,
     Calibrated,
     Features,
+    FunctionPlan,
     Linear,
-    Plan,
     Smoothing,
     Space,
     Summary,
@@ -69,10 +68,9 @@ from engine.types import (
     Budget,
     Composition,
     Data,
-    Estimate,
+    Fit,
     Public,
     PublicFacts,
-    ServerParts,
     Sizes,
     Spend,
     Unit,
@@ -156,10 +154,7 @@ class FunctionalRelease(Mechanism):
         self.check_task()
 
     def why_not_published(self, budget: Budget) -> str:
-        if self.task != RISK_MINIMISATION.key:
-            return ""
-        return ("Its coefficients are found by iteration, to a tolerance that is no part of the "
-                "proof, so it can be looked at, not published.")
+        return str(summaries[self.task].why_not_published)
 
     def check_task(self) -> None:
         """Refuse what this mechanism cannot summarise, or what a printed constant gets wrong."""
@@ -218,73 +213,46 @@ class FunctionalRelease(Mechanism):
 
     @property
     def first_step(self) -> str:
-        if self.task == COVARIANCE.key and self.centre != "private_mean":
-            return ""
-        text: str = summaries[self.task].first_step
-        return text
+        return str(summaries[self.task].first_step(self))
 
     def summary(self, sizes: Sizes, facts: PublicFacts) -> Summary:
         """The chosen summary, from public facts."""
         found: Summary = summaries[self.task](self, sizes, facts)
         return found
 
-    def release_many(
-        self,
-        data: Data,
-        budgets: Sequence[tuple[Budget, ...]],
-        draws: int,
-        rng: np.random.Generator,
-    ) -> Estimate:
-        """Release at each budget; see `Mechanism.release_many`.
-
-        Raises
-        ------
-        InputError
-            If the data do not fit the task, or a budget the noise: Gaussian noise needs δ > 0.
-        """
+    def fitted(self, data: Data, plans: Sequence[FunctionPlan], draws: int,
+               rng: np.random.Generator) -> Fit:
+        """The summary of every site with noise, put together; see `Mechanism.fitted`."""
         summary = self.summary(data.sizes, data.facts)
-        plans = [self.plan(data.public, given) for given in budgets]
-        run = _Run(summary, [summary.records(one) for one in _by_site(data)])
-        chance, *streams = rng.spawn(1 + data.sizes.n_servers)
-        chosen = [choose(self, plan, run.records, draws, chance) for plan in plans]
-        noise = [[self.draw((data.n_repeats, draws, len(block.shape)), stream)
+        records = [summary.records(own) for own in _by_site(data)]
+        chance, *streams = rng.spawn(1 + len(records))
+        chosen = [choose(self, plan, records, draws, chance) for plan in plans]
+        noise = [[self.process.standard((data.n_repeats, draws, len(block.shape)), stream)
                   for block in plans[0].blocks[0]] for stream in streams]
-        return Estimate(
-            task=self.task, basis=summary.basis, offset=summary.offset,
-            functions=summary.functions, spends=tuple(plan.spends for plan in plans),
-            coefficients=summary.scale * np.stack([
-                run.released(*way, noise) for way in zip(plans, chosen, strict=True)]),
-            unprotected=summary.scale * np.stack([
-                run.quiet(*way) for way in zip(plans, chosen, strict=True)]),
-            kept=(summary.basis.size,) * len(plans), parts=self._parts(summary, plans, run))
+        releases = [_Release(summary, plan, records, noise, choice)
+                    for plan, choice in zip(plans, chosen, strict=True)]
+        return Fit(
+            basis=summary.basis, offset=summary.offset, functions=summary.functions,
+            coefficients=summary.scale * np.stack([each.released() for each in releases]),
+            unprotected=summary.scale * np.stack([each.quiet() for each in releases]),
+            parts=summary.parts(plans, records))
 
-    def _parts(self, summary: Summary, plans: Sequence[Plan], run: _Run) -> ServerParts | None:
-        """What every site brings to a mean with one smoothing; None for other summaries."""
-        if self.task != MEAN_FUNCTION.key or any(len(plan.smoothings) > 1 for plan in plans):
-            return None
-        square = summary.scale**2
-        weights = np.stack([plan.weights[0] for plan in plans])
-        noise = np.array([[site[-1].energy for site in plan.noise[0]] for plan in plans])
-        chance = np.array([[records.chance(plan.smoothings[0]) for records in run.records]
-                           for plan in plans])
-        return ServerParts(weights, square * weights**2 * noise, square * weights**2 * chance)
-
-    def without_protection(self, data: Data) -> Estimate:
+    def exact_fit(self, data: Data) -> Fit:
         """The summary as it is, neither smoothed nor held: the same for all mechanisms."""
         return self.summary(data.sizes, data.facts).reference(data)
 
     # -- fixed before any record is looked at ----------------------------------------------------
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
-        """Smoothing, noise, weights and ledger from public facts alone.
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> FunctionPlan:
+        """Smoothing, noise, weights and ledger.
 
         Raises
         ------
         InputError
-            If a site has no records, or `calibrated` refuses.
+            If a site has no records, or if the noise cannot keep a budget: Gaussian noise needs
+            δ > 0.
         """
         sizes, facts = public.sizes, public.facts
-        budgets = one_per_server(budgets, sizes.n_servers)
         n = np.array(sizes.n_curves_per_server, dtype=float)
         if not n.all():
             raise InputError("Every site needs at least one record.", field="counts",
@@ -294,13 +262,15 @@ class FunctionalRelease(Mechanism):
                                  for one, budget in zip(n, budgets, strict=True)))
         smoothings = summary.smoothings(float(n.sum()), effective)
         blocks = tuple(summary.blocks(smoothing) for smoothing in smoothings)
-        noise = tuple(tuple(tuple(self.calibrated(block, one, self.left(budget))
+        noise = tuple(tuple(tuple(self.process.calibrated(block, people, self.left(budget))
                                   for block in vectors)
-                            for one, budget in zip(n, budgets, strict=True)) for vectors in blocks)
+                            for people, budget in zip(n, budgets, strict=True))
+                      for vectors in blocks)
         energies = np.array([[site[-1].energy for site in sites] for sites in noise])
         weights = 1 / (1 / n + energies)
-        return Plan(smoothings, blocks, noise, weights / weights.sum(axis=1, keepdims=True),
-                    self._ledger(blocks, noise, budgets), budgets)
+        return FunctionPlan(
+            smoothings, blocks, noise, weights / weights.sum(axis=1, keepdims=True), budgets,
+            spends=self._ledger(blocks, noise, budgets))
 
     def left(self, budget: Budget) -> Budget:
         """What is left for the release when the smoothing has been chosen."""
@@ -313,9 +283,9 @@ class FunctionalRelease(Mechanism):
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float | None:
         """E‖noise‖² in squared response units, exact; None where it passes through an inverse."""
-        if self.task == VARYING_COEFFICIENTS.key:
+        if summaries[self.task].is_inverted:
             return None
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: FunctionPlan = self.plan(Public(sizes, facts), budgets)
         return self.summary(sizes, facts).scale ** 2 * plan.energy(len(plan.smoothings) // 2)
 
     def caution(self, facts: PublicFacts) -> str:
@@ -351,34 +321,10 @@ class FunctionalRelease(Mechanism):
 
     # -- noise ---------------------------------------------------------------------------------
 
-    def draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-        """Standard noise: Laplace of scale 1 in each coordinate."""
-        return laplace(shape, rng)
-
-    def calibrated(self, block: Block, n: float, budget: Budget) -> Calibrated:
-        """Laplace noise for n records: b = Δ shape/ε, Δ the size of the set of changes.
-
-        Raises
-        ------
-        InputError
-            If a printed Δ is too small: the release would spend more than it says.
-        """
-        differences, epsilon = block.differences(n), block.share * budget.epsilon
-        shape = block.shape
-        if self.constants == "optimal":  # the spectrum may be off where functions differ in norm
-            shape = min(differences.spectrum, shape, key=lambda own: (
-                differences.l1(own) ** 2 * float((block.norms * own**2) @ differences.moving)))
-        exact = ROUND_UP * differences.l1(shape)
-        used = exact
-        if self.constants == "published":
-            used = ROUND_UP * differences.published(shape)
-        if used < exact:
-            raise InputError(f"The published constant is too small here: at ε = {epsilon:.3g} it "
-                             f"would spend {epsilon * exact / used:.3g}.", field="constants",
-                             hint="Choose tight constants.")
-        scales = used / epsilon * shape * differences.moving
-        return Calibrated(scales, block.norms, exact, used / epsilon,
-                          epsilon * (exact / used if used else 0.0))
+    @property
+    def process(self) -> FunctionNoise:
+        """The law of the noise, and how large it must be."""
+        return LaplaceNoise(self.constants)
 
     def _ledger(self, blocks: tuple[tuple[Block, ...], ...],
                 noise: tuple[tuple[tuple[Calibrated, ...], ...], ...], budgets: tuple[Budget, ...]
@@ -415,51 +361,59 @@ def _by_site(data: Data) -> list[Data]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
-    """One data set at its sites, and the release of it by a plan.
+class _Release:
+    """A summary of the records of all sites with the noise of a plan.
 
-    Where a site has chosen among candidates, `chosen` (repeats, draws), it sends the coefficients
-    of its choice and nothing of the others: they carry the same noise.
+    Parameters
+    ----------
+    records : what is kept of those of every site.
+    noise : standard noise of every site and vector, (repeats, draws, r) each.
+    chosen : (repeats, draws), where a site has chosen among candidates. It sends the coefficients
+        of its choice and nothing of the others: they carry the same noise.
     """
 
     summary: Summary
-    records: list[Any]
+    plan: FunctionPlan
+    records: Sequence[Any]
+    noise: Sequence[Sequence[Array]]
+    chosen: NDArray[np.int64] | None
 
-    def released(self, plan: Plan, chosen: NDArray[np.int64] | None, noise: list[list[Array]]
-                 ) -> Array:
+    def released(self) -> Array:
         """Coefficients from noisy messages: (repeats, draws, r)."""
-        return self._finished(plan, chosen, noise)
+        return self._finished(self._sent)
 
-    def quiet(self, plan: Plan, chosen: NDArray[np.int64] | None) -> Array:
-        """The same without noise, for comparison: (repeats, r). Nothing is sent."""
-        return self._finished(plan, None if chosen is None else chosen[:, :1], None)[:, 0]
+    def quiet(self) -> Array:
+        """The same of the first draw without noise, for comparison: (repeats, r)."""
+        return self._finished(self._exact)[:, 0]
 
-    def _finished(self, plan: Plan, chosen: NDArray[np.int64] | None,
-                  noise: list[list[Array]] | None) -> Array:
+    def _finished(self, message: Callable[[int, int, Sequence[Array]], Array]) -> Array:
         """What the centre makes of its messages; with a choice there is one site, of weight 1."""
         averages: list[Array] = []
-        for block in range(len(plan.blocks[0])):
-            averages.append(sum(
-                plan.weights[0, s] * self._sent(plan, chosen, block, s, averages, noise)
-                for s in range(len(self.records))))
-        return self.summary.finished(averages, plan.smoothings[0])
+        for block in range(len(self.plan.blocks[0])):
+            averages.append(sum(weight * message(block, site, averages)
+                                for site, weight in enumerate(self.plan.weights[0])))
+        return self.summary.finished(averages, self.plan.smoothings[0])
 
-    def _sent(self, plan: Plan, chosen: NDArray[np.int64] | None, block: int, site: int,
-              earlier: Sequence[Array], noise: list[list[Array]] | None) -> Array:
+    def _exact(self, block: int, site: int, earlier: Sequence[Array]) -> Array:
+        return self._values(block, site, earlier,
+                            None if self.chosen is None else self.chosen[:, :1])
+
+    def _sent(self, block: int, site: int, earlier: Sequence[Array]) -> Array:
         """Everything one site does with its records for one vector; only the result leaves it."""
+        noise = [candidate[site][block] for candidate in self.plan.noise]
+        scales = noise[0].scales if self.chosen is None else np.stack(
+            [one.scales for one in noise])[self.chosen]
+        noisy = (self._values(block, site, earlier, self.chosen)
+                 + scales * self.noise[site][block])
+        spread = np.broadcast_to(math.sqrt(noise[0].variance) * scales, noisy.shape)
+        return transcript.sent(site, self.plan.blocks[0][block].step, noisy, spread)
+
+    def _values(self, block: int, site: int, earlier: Sequence[Array],
+                chosen: NDArray[np.int64] | None) -> Array:
+        """One vector of one site without noise: (repeats, 1 or draws, r)."""
         each = [self.summary.values(block, self.records[site], smoothing, earlier)
-                for smoothing in plan.smoothings]
-        quiet = each[0] if chosen is None else _picked(np.stack(each), chosen)
-        if noise is None:
-            return quiet
-        own = [candidate[site][block] for candidate in plan.noise]
-        scales = own[0].scales if chosen is None else np.stack([c.scales for c in own])[chosen]
-        noisy = quiet + scales * noise[site][block]
-        spread = np.broadcast_to(math.sqrt(own[0].variance) * scales, noisy.shape)
-        return transcript.sent(site, plan.blocks[0][block].step, noisy, spread)
-
-
-def _picked(each: Array, chosen: NDArray[np.int64]) -> Array:
-    """Of candidates (candidates, repeats, 1, r) the chosen one of every draw."""
-    repeats = np.arange(len(chosen))[:, None]
-    return np.asarray(each[chosen, repeats, 0])
+                for smoothing in self.plan.smoothings]
+        if chosen is None:
+            return each[0]
+        repeats = np.arange(len(chosen))[:, None]
+        return np.asarray(np.stack(each)[chosen, repeats, 0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from engine.families.functional_release import CURVES, FunctionalRelease
 from engine.numerics.eigensystems import KERNELS, Eigenbasis, Grid, Kernel
 from engine.numerics.kernel_densities import DensityAtoms, spectral_atoms
 from engine.registry import param
+from engine.summaries import summaries
+from engine.summaries.density import DensitySummary
 from engine.summaries.parts import (
     Features,
     Linear,
@@ -18,7 +20,7 @@ from engine.summaries.parts import (
     penalised,
     usual_power,
 )
-from engine.tasks import DENSITY, RISK_MINIMISATION
+from engine.tasks import RISK_MINIMISATION
 from engine.types import Array, Sizes
 
 
@@ -86,11 +88,11 @@ class PenalisedRelease(KernelRelease):
         """
         if self.eta is not None:
             return self.eta
-        return usual_power(self.covariance, dimension, self.task == DENSITY.key)
+        return usual_power(self.covariance, dimension, summaries[self.task].power_excess)
 
     def atoms(self, grid: Grid, n: float) -> DensityAtoms:
         """Spectral powers of the kernel, whose length is h: noise comes from that kernel too."""
-        kernel = replace(self.covariance, length=self.width(n, grid.dimension))
+        kernel = DensitySummary.kernel(self, n, grid.dimension)
         return spectral_atoms(kernel, self.power_in(grid.dimension), grid)
 
     def features(self, grid: Grid, sizes: Sizes) -> Features:

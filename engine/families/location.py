@@ -153,9 +153,18 @@ def locate(sites: Sequence[Site], public_scale: Array, law: Law, constants: Cons
            n_functions: int = 1, prior: Array | None = None) -> Located:
     """Locate the mean by five releases, and its covariance by a sixth where sites have one.
 
-    `public_scale` (…, p) is u, the size of deviations expected from what is public or released.
-    Coefficients run function after function, each of p/`n_functions` basis functions. `prior` (p,)
-    is their size before anything is measured; None: constants of `public_scale`.
+    Parameters
+    ----------
+    sites : the curves of every site with its noise.
+    public_scale : (…, p), u, the size of deviations expected from what is public or released.
+    law : of the deviations.
+    constants : widths of the clips, as the model has them.
+    n_functions : K; coefficients run function after function, p/K of each.
+    prior : (p,), the size of coefficients before anything is measured. None: in units of u.
+
+    Returns
+    -------
+    Located with the final centre (repeats, columns, p) and its covariance.
     """
     state = _start(sites[0], public_scale, constants, law, prior)
     slope = np.ones_like(state.centre)
@@ -180,9 +189,9 @@ def _parts(sites: Sequence[Site], before: State, after: State, weights: Array
 
     The variance of the noise is split as that of the final release, which has most of the budget.
     """
-    own = np.stack([weight * _noise_scale(site, FINAL_CENTRE, before)
-                    for weight, site in zip(weights, sites, strict=True)]) ** 2
-    share = own / np.maximum(own.sum(axis=0), _NO_ZERO)
+    variance = np.stack([weight * _noise_scale(site, FINAL_CENTRE, before)
+                         for weight, site in zip(weights, sites, strict=True)]) ** 2
+    share = variance / np.maximum(variance.sum(axis=0), _NO_ZERO)
     noise = (share * after.filter.variance).sum(axis=-1)
     sampling = [((weight * after.spread) ** 2).sum(axis=-1) / site.n_curves
                 for weight, site in zip(weights, sites, strict=True)]
@@ -195,9 +204,9 @@ def _start(site: Site, public_scale: Array, constants: Constants, law: Law,
     shape = site.noise.shape[1:]
     scale = np.broadcast_to(public_scale, shape)
     size = constants.prior * scale if prior is None else np.broadcast_to(prior, shape)
-    known: Filter = Independent(size**2) if not is_mixed(law) else Joint.start(
+    prior_filter: Filter = Independent(size**2) if not is_mixed(law) else Joint.start(
         size**2, (constants.prior_in_band * size) ** 2)
-    return State(np.zeros(shape), known, np.sqrt(scale),
+    return State(np.zeros(shape), prior_filter, np.sqrt(scale),
                  constants.first_radius * np.sqrt(scale.sum(axis=-1)), constants.prior * scale)
 
 
@@ -225,9 +234,9 @@ def _move(sites: Sequence[Site], state: State, step: Step, slope: Array, respons
     weights = _weights([scale**2 + state.spread**2 / site.n_curves
                         for site, scale in zip(sites, scales, strict=True)])
     measured, noise = _combined(sent, scales, weights)
-    step_of_centre, known = state.filter.update(measured, noise, slope, _sampling(
+    step_of_centre, updated = state.filter.update(measured, noise, slope, _sampling(
         sites, state, weights), response, _design(sites, weights))
-    return replace(state, centre=state.centre + step_of_centre, filter=known), weights
+    return replace(state, centre=state.centre + step_of_centre, filter=updated), weights
 
 
 def _sampling(sites: Sequence[Site], state: State, weights: Array) -> Array:
@@ -250,19 +259,21 @@ def _tighten(sites: Sequence[Site], state: State, step: Step, phase: int, law: L
     """
     factor = constants.first_scale if phase == 1 else np.sqrt(
         constants.scale_width / constants.middle_width)
-    at = replace(state, radius=factor * state.radius)
-    scales = [_noise_scale(site, step, at) for site in sites]
-    sent = [site.send(step, clipping.average_size(site.deviations, at.centre, at.shape, at.radius),
-                      scale) for site, scale in zip(sites, scales, strict=True)]
+    resized = replace(state, radius=factor * state.radius)
+    scales = [_noise_scale(site, step, resized) for site in sites]
+    sent = [site.send(step, clipping.average_size(site.deviations, resized.centre, resized.shape,
+                                                  resized.radius), scale)
+            for site, scale in zip(sites, scales, strict=True)]
     size, noise = _combined(sent, scales, _weights([scale**2 for scale in scales]))
     size, noise = size / law.mean_absolute, np.sqrt(noise) / law.mean_absolute
-    each = size.reshape(*size.shape[:-1], n_functions, -1)
-    smooth = non_increasing_fit(each).reshape(size.shape)
-    seen = np.maximum(smooth, noise)  # no smaller than noise could have hidden
-    kept = np.maximum(law.retained_share(seen, at.shape, at.radius), constants.least_kept)
+    by_function = size.reshape(*size.shape[:-1], n_functions, -1)
+    smooth = non_increasing_fit(by_function).reshape(size.shape)
+    clipped_size = np.maximum(smooth, noise)  # no smaller than noise could have hidden
+    kept = np.maximum(law.retained_share(clipped_size, resized.shape, resized.radius),
+                      constants.least_kept)
     width = constants.middle_width if phase == 1 else constants.final_width
-    return replace(state, spread=seen / kept, shape=np.sqrt(seen),
-                   radius=np.sqrt(width * seen.sum(axis=-1)))
+    return replace(state, spread=clipped_size / kept, shape=np.sqrt(clipped_size),
+                   radius=np.sqrt(width * clipped_size.sum(axis=-1)))
 
 
 def _doubted(state: State, constants: Constants) -> State:

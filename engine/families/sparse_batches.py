@@ -1,4 +1,4 @@
-"""Budgets whose first estimates come from different messages, released one group after another.
+"""Plans whose first estimates come from different messages, fitted one group after another.
 
 What suits a budget is decided by public numbers, for each on its own, so that a release does not
 depend on which others are asked for beside it.
@@ -13,40 +13,36 @@ from typing import TypeVar
 
 import numpy as np
 
-from engine.types import Caution, Estimate, Intervals
+from engine.types import Caution, Fit, Intervals
 
 P = TypeVar("P")
 
 
 def by_kind(plans: Sequence[P], kind: Callable[[P], Hashable],
-            estimate: Callable[[Sequence[P]], Estimate]) -> Estimate:
-    """Estimates of plans of the same kind at once, put together along the budgets."""
-    return joined([estimate(tuple(own)) for _, own in groupby(plans, kind)])
+            fit: Callable[[Sequence[P]], Fit]) -> Fit:
+    """Fits of plans of the same kind at once, put together along the budgets."""
+    return joined([fit(tuple(alike)) for _, alike in groupby(plans, kind)])
 
 
-def joined(parts: Sequence[Estimate]) -> Estimate:
-    """Estimates of the same data at further budgets as one."""
-    first = parts[0]
-    if len(parts) == 1:
-        return first
-    limits = [one.intervals for one in parts if one.intervals is not None]
+def joined(fits: Sequence[Fit]) -> Fit:
+    """Fits of the same data at further budgets as one; all coefficients are kept."""
+    if len(fits) == 1:
+        return fits[0]
+    limits = [fit.intervals for fit in fits if fit.intervals is not None]
     return replace(
-        first, coefficients=np.concatenate([one.coefficients for one in parts]),
-        unprotected=np.concatenate([one.unprotected for one in parts]),
-        spends=tuple(line for one in parts for line in one.spends),
-        tuning=tuple(own for one in parts for own in one.tuning),
-        kept=tuple(own for one in parts for own in one.kept),
+        fits[0], coefficients=np.concatenate([fit.coefficients for fit in fits]),
+        unprotected=np.concatenate([fit.unprotected for fit in fits]),
         intervals=None if not limits else Intervals(
-            np.concatenate([one.centre for one in limits]),
-            np.concatenate([one.half_width for one in limits]),
-            np.concatenate([one.error for one in limits]), limits[0].kind),
-        cautions=_cautions(parts))
+            np.concatenate([limit.centre for limit in limits]),
+            np.concatenate([limit.half_width for limit in limits]),
+            np.concatenate([limit.error for limit in limits]), limits[0].kind),
+        cautions=_cautions(fits))
 
 
-def _cautions(parts: Sequence[Estimate]) -> tuple[Caution, ...]:
+def _cautions(fits: Sequence[Fit]) -> tuple[Caution, ...]:
     """Every text once, with the releases it applies to among all."""
-    texts = dict.fromkeys(caution.text for one in parts for caution in one.cautions)
+    texts = dict.fromkeys(caution.text for fit in fits for caution in fit.cautions)
     return tuple(Caution(text, np.concatenate([
-        next((own.applies for own in one.cautions if own.text == text),
-             np.zeros(one.coefficients.shape[:3], dtype=bool)) for one in parts]))
+        next((caution.applies for caution in fit.cautions if caution.text == text),
+             np.zeros(fit.coefficients.shape[:3], dtype=bool)) for fit in fits]))
         for text in texts)

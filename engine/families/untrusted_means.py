@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
-from engine.mechanism import Mechanism, one_per_server
+from engine.mechanism import Mechanism
 from engine.noise import NoiseLaw
 from engine.noise.selection import hard_threshold
 from engine.numerics.coordinates import Coordinates
@@ -28,7 +28,8 @@ from engine.types import (
     Array,
     Budget,
     Composition,
-    Estimate,
+    Fit,
+    Plan,
     Public,
     PublicFacts,
     SampleData,
@@ -40,12 +41,18 @@ from engine.types import (
 
 
 @dataclass(frozen=True)
-class Plan:
-    """All that is fixed by public facts before any row is looked at.
+class AnswerPlan(Plan):
+    """Who answers for what, and how privately, fixed before any row is looked at.
 
-    `per_machine` is k, `epsilon` (m,) that of one answer, `rows` (m,) how many rows of a machine
-    are used. Numbers have the stated standard deviation `sd` and are moved into ±`bound`; their
-    means lie within ±`largest_mean`.
+    Parameters
+    ----------
+    size : d, the number of coordinates.
+    per_machine : k, for how many of them each of m machines answers.
+    epsilon : (m,), that of one answer.
+    rows : (m,), how many rows of a machine are used.
+    sd, bound : numbers have this stated standard deviation and are moved into ±`bound`.
+    largest_mean : means lie within plus and minus this.
+    budgets : the budget that each machine asked for.
     """
 
     size: int
@@ -55,6 +62,11 @@ class Plan:
     sd: float
     bound: float
     largest_mean: float
+    budgets: tuple[Budget, ...] = ()
+
+    @property
+    def tuning(self) -> dict[str, Any]:
+        return {"per machine": self.per_machine}
 
     @property
     def asked(self) -> NDArray[np.int64]:
@@ -108,84 +120,62 @@ class UntrustedMean(Mechanism):
         """Randomness of answers, before it has a size."""
         raise NotImplementedError
 
-    def private(self, answers: Array, plan: Plan, standard: Array) -> Array:
+    def private(self, answers: Array, plan: AnswerPlan, standard: Array) -> Array:
         """Answers (repeats, 1, m, k) with randomness (repeats, draws, m, k): what leaves."""
         raise NotImplementedError
 
-    def noise_sd(self, plan: Plan) -> Array:
+    def noise_sd(self, plan: AnswerPlan) -> Array:
         """Standard deviation of what leaves machines, of equal answers: (m,)."""
         raise NotImplementedError
 
-    def gain(self, plan: Plan) -> Array:
+    def gain(self, plan: AnswerPlan) -> Array:
         return np.ones(len(plan.rows))
 
-    def variance(self, plan: Plan) -> Array:
+    def variance(self, plan: AnswerPlan) -> Array:
         raise NotImplementedError
 
-    def noise_variance(self, plan: Plan) -> Array:
+    def noise_variance(self, plan: AnswerPlan) -> Array:
         raise NotImplementedError
 
-    def means(self, averages: Array, plan: Plan) -> Array:
+    def means(self, averages: Array, plan: AnswerPlan) -> Array:
         return averages
 
-    def slope(self, plan: Plan) -> float:
+    def slope(self, plan: AnswerPlan) -> float:
         return 1.0
 
-    def sensitivity(self, plan: Plan) -> Array:
+    def sensitivity(self, plan: AnswerPlan) -> Array:
         """The most by which what is protected moves one answer of every machine: (m,)."""
         raise NotImplementedError
 
-    def scale(self, plan: Plan) -> Array:
+    def scale(self, plan: AnswerPlan) -> Array:
         """Noise in one answer of every machine, as the ledger states it: (m,)."""
         raise NotImplementedError
 
     # -- releases ---------------------------------------------------------------------------
 
-    def release_many(
-        self,
-        data: SampleData,
-        budgets: Sequence[tuple[Budget, ...]],
-        draws: int,
-        rng: np.random.Generator,
-    ) -> Estimate:
-        """Release at each budget; see `Mechanism.release_many`.
-
-        Raises
-        ------
-        InputError
-            If a machine has no rows, the spread of numbers is not stated, or some coordinate is
-            asked of nobody.
-        """
-        sizes, facts = data.sizes, data.facts
-        given = [one_per_server(some, sizes.n_servers) for some in budgets]
-        plans = [self.plan(Public(sizes, facts), some) for some in given]
+    def fitted(self, data: SampleData, plans: Sequence[AnswerPlan], draws: int,
+            rng: np.random.Generator) -> Fit:
+        """Answers of all machines, averaged by the server; see `Mechanism.fitted`."""
         answers = [self.answers(machine_means(data, plan)) for plan in plans]
         most = max((plan.per_machine for plan in plans if plan.is_noisy), default=0)
-        standard = self.standard((data.n_repeats, draws, sizes.n_servers, most), rng)
-        released = [self.estimate(plan, own, standard) for plan, own in
-                    zip(plans, answers, strict=True)]
-        quiet = [self.estimate(plan, own)[:, 0] for plan, own in zip(plans, answers, strict=True)]
+        standard = self.standard((data.n_repeats, draws, data.sizes.n_servers, most), rng)
+        released = [self.means_of(plan, exact, standard)
+                    for plan, exact in zip(plans, answers, strict=True)]
+        quiet = [self.means_of(plan, exact)[:, 0]
+                 for plan, exact in zip(plans, answers, strict=True)]
         shape = (data.n_repeats, draws, plans[0].size)
-        return Estimate(
-            task=SPARSE_MEAN.key, basis=Coordinates(plans[0].size), unprotected=np.stack(quiet),
-            coefficients=np.stack([np.broadcast_to(one, shape) for one in released]),
-            spends=tuple(self._ledger(plan, some) for plan, some in
-                         zip(plans, given, strict=True)),
-            tuning=tuple({"per machine": plan.per_machine} for plan in plans),
-            kept=(plans[0].size,) * len(plans))
+        return Fit(basis=Coordinates(plans[0].size), unprotected=np.stack(quiet),
+                   coefficients=np.stack([np.broadcast_to(means, shape) for means in released]))
 
-    def without_protection(self, data: SampleData) -> Estimate:
+    def exact_fit(self, data: SampleData) -> Fit:
         """The largest means of all rows together."""
         sizes, facts = data.sizes, data.facts
         check(sizes, facts)
         pooled = held(data.x, bound(sizes, facts)).mean(axis=1)
         error = np.full(pooled.shape[-1], facts.reading_sd / math.sqrt(sizes.n_curves))
-        quiet = self._kept(pooled, error)[None]
-        return Estimate(task=SPARSE_MEAN.key, basis=Coordinates(pooled.shape[-1]), spends=((),),
-                        coefficients=quiet[:, :, None], unprotected=quiet,
-                        kept=(pooled.shape[-1],))
+        return Fit.exact(Coordinates(pooled.shape[-1]), self._kept(pooled, error))
 
-    def estimate(self, plan: Plan, answers: Array, standard: Array | None = None) -> Array:
+    def means_of(self, plan: AnswerPlan, answers: Array, standard: Array | None = None) -> Array:
         """Means from answers (repeats, m, k): (repeats, draws, d).
 
         Without `standard`, or without any limit, no noise is added and there is one draw. This is
@@ -202,7 +192,7 @@ class UntrustedMean(Mechanism):
         kept = self._kept(averages, 1 / np.sqrt(total))
         return np.clip(self.means(kept, plan), -plan.largest_mean, plan.largest_mean)
 
-    def _total(self, plan: Plan, each: Array) -> Array:
+    def _total(self, plan: AnswerPlan, each: Array) -> Array:
         """The sum over machines (m,) that answer for a coordinate, for each: (d,)."""
         return per_coordinate(np.repeat(each[:, None], plan.per_machine, axis=1), plan.size)
 
@@ -216,19 +206,20 @@ class UntrustedMean(Mechanism):
 
     # -- fixed before any row is looked at ----------------------------------------------------
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
-        """Who answers for what, and how privately, from public facts alone.
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> AnswerPlan:
+        """Who answers for what, and how privately.
 
         Where budgets differ, the smallest ε decides how many coordinates each machine answers for.
 
         Raises
         ------
         InputError
-            If `check` refuses, or if some coordinate would be asked of nobody.
+            If a machine has no rows, if the spread of numbers is not stated, or if some coordinate
+            would be asked of nobody.
         """
         sizes, facts = public.sizes, public.facts
         check(sizes, facts)
-        epsilon = np.array([budget.epsilon for budget in one_per_server(budgets, sizes.n_servers)])
+        epsilon = np.array([budget.epsilon for budget in budgets])
         size, machines = sizes.n_covariates, sizes.n_servers
         asked = self.per_machine or self.usual_per_machine(sizes, float(epsilon.min()), facts)
         asked = min(asked, size)
@@ -238,10 +229,10 @@ class UntrustedMean(Mechanism):
                 "some unasked.", field="n_servers",
                 hint="Take more machines, or let each answer for more coordinates.")
         rows = self.rows_used(np.array(sizes.n_curves_per_server))
-        return Plan(size, asked, epsilon / asked, rows, facts.reading_sd, bound(sizes, facts),
-                    largest_mean(facts))
+        return AnswerPlan(size, asked, epsilon / asked, rows, facts.reading_sd,
+                          bound(sizes, facts), largest_mean(facts), budgets)
 
-    def error_of_kept(self, plan: Plan) -> float | None:
+    def error_of_kept(self, plan: AnswerPlan) -> float | None:
         """Squared error of the kept means where they are near zero, if the right ones are kept.
 
         The sum over them of the variance of a mean; None where a threshold decides what is kept.
@@ -256,22 +247,26 @@ class UntrustedMean(Mechanism):
         """The part of `error_of_kept` that privacy adds, in squared response units."""
         if self.sparsity is None:
             return None
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: AnswerPlan = self.plan(Public(sizes, facts), budgets)
         weight = 1 / self.variance(plan)
         added = self._total(plan, weight**2 * self.noise_variance(plan))
         each = added / self._total(plan, weight) ** 2
         return self.slope(plan) ** 2 * min(self.sparsity, plan.size) * float(each.mean())
 
-    def _ledger(self, plan: Plan, asked: tuple[Budget, ...]) -> tuple[Spend, ...]:
+    def ledger(self, plan: AnswerPlan) -> tuple[Spend, ...]:
         """One line for every machine: its k answers are about the same rows."""
-        each = zip(plan.epsilon.tolist(), self.sensitivity(plan).tolist(),
-                   self.scale(plan).tolist(), asked, strict=True)
-        return tuple(Spend(
-            step=self.step, server=server, mu=None, epsilon=epsilon, count=plan.per_machine,
-            composition=Composition.SEQUENTIAL, sensitivity=(most,), noise_scale=(scale,),
-            asked=budget, why=self.why, unit=self.protects, noise=self.noise_law,
-            norm="bits that differ" if self.noise_law is NoiseLaw.BITS else "|·|")
-            for server, (epsilon, most, scale, budget) in enumerate(each))
+        law = self.noise_law
+        first = Spend(
+            step=self.step, server=0, mu=None, epsilon=0.0, count=plan.per_machine,
+            composition=Composition.SEQUENTIAL, sensitivity=(0.0,), noise_scale=(0.0,),
+            asked=plan.budgets[0], why=self.why, unit=self.protects, noise=law,
+            norm="bits that differ" if law is NoiseLaw.BITS else "|·|")
+        return tuple(
+            first.at(server, epsilon=epsilon, sensitivity=(most,), noise_scale=(scale,),
+                     asked=asked)
+            for server, (epsilon, most, scale, asked) in enumerate(zip(
+                plan.epsilon.tolist(), self.sensitivity(plan).tolist(), self.scale(plan).tolist(),
+                plan.budgets, strict=True)))
 
 
 def bound(sizes: Sizes, facts: PublicFacts) -> float:
@@ -284,7 +279,7 @@ def largest_mean(facts: PublicFacts) -> float:
     return max(abs(facts.value_low), abs(facts.value_high))
 
 
-def machine_means(data: SampleData, plan: Plan) -> Array:
+def machine_means(data: SampleData, plan: AnswerPlan) -> Array:
     """Means of the first rows of every machine, for the coordinates it is asked: (repeats, m, k).
 
     Numbers are moved into ±B first, and what is no number counts as 0.

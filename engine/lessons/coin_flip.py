@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families.untrusted_means import Plan
+from engine.families.untrusted_means import AnswerPlan
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language.numbers import number
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
@@ -40,10 +40,10 @@ class Answers:
     standard_error: float
 
 
-def plan() -> Plan:
+def plan() -> AnswerPlan:
     """One bit from each pupil, at the ε of the coins."""
-    return Plan(size=1, per_machine=1, epsilon=np.full(PUPILS, EPSILON),
-                rows=np.ones(PUPILS, dtype=np.int64), sd=1.0, bound=1.0, largest_mean=1.0)
+    return AnswerPlan(size=1, per_machine=1, epsilon=np.full(PUPILS, EPSILON),
+                      rows=np.ones(PUPILS, dtype=np.int64), sd=1.0, bound=1.0, largest_mean=1.0)
 
 
 def ask(seed: int) -> Answers:

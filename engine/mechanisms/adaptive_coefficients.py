@@ -2,55 +2,42 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.errors import InputError
 from engine.families.adaptive import (
-    SHARES,
-    SHARES_NO_BAND,
     SHRINK_FROM,
-    Fitted,
-    Scale,
     basis_size,
-    effective_size,
-    in_response_units,
     ledger,
     nothing_spent,
-    shrunk,
 )
-from engine.families.coefficient_fit import (
-    CoefficientFit,
-    Plan,
-    Streams,
-    in_unit_scale,
-    own_blocks,
-    unit_scale,
-)
+from engine.families.adaptive_release import AdaptiveRelease
+from engine.families.coefficient_fit import CoefficientFit, CoefficientPlan
 from engine.families.covariate_moments import MOST_DOUBT
 from engine.families.covariate_moments import steps as covariate_steps
 from engine.families.location import STEPS
 from engine.feasibility import Feasibility
 from engine.mechanism import Trial
-from engine.mechanisms import Mechanism, mechanisms, one_per_server
-from engine.numerics import least_squares
+from engine.mechanisms import mechanisms
 from engine.numerics.bases import Basis
+from engine.numerics.moments import Moments
 from engine.numerics.public_curves import PublicCurve
+from engine.numerics.regression_moments import RegressionMoments, regression_moments
 from engine.privacy import accounting
 from engine.registry import param
 from engine.tasks import INTERCEPT, VARYING_COEFFICIENTS
 from engine.types import (
     Array,
-    Band,
     Budget,
     Caution,
     CurveData,
     Design,
-    Estimate,
+    Fit,
     Public,
     PublicFacts,
     Sizes,
@@ -67,7 +54,7 @@ _DENSE = 3  # common times for each basis function, from which they act like eve
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveCoefficients(Mechanism):
+class AdaptiveCoefficients(AdaptiveRelease):
     """The adaptive mean's releases, applied to how far curves are from the present coefficients.
 
     With regressors G_i = (1, g_i), covariates on [−1, 1], curve i deviates from coefficients b by
@@ -102,9 +89,9 @@ class AdaptiveCoefficients(Mechanism):
     label = "Adaptive coefficients"
     order = 10
     measured = "Varying coefficients"
+    fit_class: ClassVar[type[CoefficientFit]] = CoefficientFit
     tasks = frozenset({VARYING_COEFFICIENTS.key})
     guarantee = "approximate"
-    family = "gradient"
     reference = "derived in this project: eight releases with adaptive clipping, exact composition"
     formula = (r"x_k = \tfrac1n\sum_i \psi\big(w_i W G_i\otimes(S_i A_k'G_i - s_i)\big) + g_k Z_k,"
                r"\qquad W\Big(\tfrac1n\sum_i w_i G_iG_i' + \text{noise}\Big)W' = 1")
@@ -113,19 +100,6 @@ class AdaptiveCoefficients(Mechanism):
         None, "Basis functions",
         "Cosine: for curves of any kind. Fourier: only for curves that end where they began. "
         "Usual: Fourier where that is stated, cosine elsewhere.", choices=("cosine", "fourier"))
-    truncation: int | None = param(
-        None, "Basis functions kept",
-        "How much detail of each function is kept. More: finer curve, more noise. Usual: from the "
-        "public sizes.", low=1, high=33, symbol="r")
-    band: str = param(
-        "simultaneous", "Confidence band",
-        "Simultaneous: 95 in 100 bands hold the whole function. Pointwise: 95 in 100 at each time. "
-        "None: its share of the budget goes to the functions.",
-        choices=("simultaneous", "pointwise", "none"))
-    shrink: str | None = param(
-        None, "Shrink small waves",
-        "Pull waves that noise could have made towards zero. Usual: where the sizes say it helps.",
-        choices=("always", "never"))
     gram: str = param(
         "private", "Second moments of the covariates",
         "Private: released twice, at a tenth of the budget each. Declared: known from how the "
@@ -147,101 +121,57 @@ class AdaptiveCoefficients(Mechanism):
 
     # -- releases ---------------------------------------------------------------------------
 
-    def release_many(
-        self,
-        data: CurveData,
-        budgets: Sequence[tuple[Budget, ...]],
-        draws: int,
-        rng: np.random.Generator,
-    ) -> Estimate:
-        """Release at each budget; see `Mechanism.release_many`.
+    def curves(self, data: CurveData, moments: Moments) -> RegressionMoments:
+        return regression_moments(moments, data)
 
-        Raises
-        ------
-        InputError
-            If δ = 0, if the number of budgets does not fit the servers, or if the declared mean
-            squares do not fit the covariates, or if each person is observed in a short part of the
-            time range only.
-        """
-        sizes, names = data.sizes, self.names(data.facts)
-        _check_times(data.facts.design)
-        plans = [self.plan(data.public, given) for given in budgets]
-        size = max(plan.size for plan in plans)
-        streams = [Streams.draw(own, data.n_repeats, draws, len(names), size)
-                   for own in rng.spawn(sizes.n_servers)]
-        basis = self.functions(size, data.facts)
-        fit = self._fit(data, basis, plans, draws, streams,
-                        self.declared(len(names)) if self.gram == "declared" else None)
-        estimate = self._estimate(data.facts, plans, basis, fit.fitted())
-        return replace(estimate, cautions=(*_cautions(names, fit.doubt),
-                                           *self._cautions_of_times(data, estimate, plans)))
+    def model_fit(self, data: CurveData, basis: Basis, plans: Sequence[CoefficientPlan],
+                  draws: int, rng: np.random.Generator) -> CoefficientFit:
+        declared = self.declared(len(self.names(data.facts))) if self.gram == "declared" else None
+        return self.fit_class(data, basis, plans, draws, self.in_unit_scale(data, basis), declared,
+                              rng)
 
-    def _cautions_of_times(self, data: CurveData, estimate: Estimate, plans: Sequence[Plan]
-                           ) -> tuple[Caution, ...]:
-        """What the stated design says against a release."""
-        released = np.zeros(estimate.coefficients.shape[:3], dtype=bool)
-        released[[plan.feasible for plan in plans]] = True
-        design = data.facts.design
-        if not design.is_known:
-            return (Caution(TIMES_UNKNOWN, released),)
+    def cautions(self, facts: PublicFacts, plans: Sequence[CoefficientPlan], fit: Fit,
+                 model: CoefficientFit, released: NDArray[np.bool_]) -> Iterator[Caution]:
+        doubted, design = model.doubt > MOST_DOUBT, facts.design
+        for k, name in enumerate(fit.functions):
+            if doubted[..., k].any():
+                yield Caution(_too_few(name) if k else TOO_FEW_IN_THE_MIDDLE, doubted[..., k])
         few = np.array([0 < len(design.times) < _DENSE * plan.size for plan in plans])
-        if design.density or few.any():
-            uneven = released if design.density else released & few[:, None, None]
-            return (Caution(TIMES_UNEVEN, uneven),)
-        return ()
-
-    def _fit(self, *args: Any) -> CoefficientFit:
-        return CoefficientFit(*args)
-
-    def without_protection(self, data: CurveData) -> Estimate:
-        """Least squares on all curves with the basis size of an unlimited budget, and its bands."""
-        names, scale = self.names(data.facts), unit_scale(data.facts)
-        basis = self.functions(self.size(data.sizes, math.inf, data.facts), data.facts)
-        curves = in_unit_scale(data, basis)
-        fit = least_squares.fit(curves)
-        covariance = least_squares.covariance(curves, fit)
-        shape = (len(fit), len(names), basis.size)
-        shown = _shown(fit.reshape(1, *shape), scale)
-        own = scale.half**2 * own_blocks(covariance.reshape(*shape, *shape[1:]))
-        kind = "pointwise" if self.band == "none" else self.band
-        return Estimate(task=VARYING_COEFFICIENTS.key, basis=basis, functions=names,
-                        coefficients=shown[:, :, None], unprotected=shown, spends=((),),
-                        kept=(basis.size,), band=Band(shown[:, :, None], own[None, :, None], kind))
-
-    def _estimate(self, facts: PublicFacts, plans: list[Plan], basis: Basis, fit: Fitted
-                  ) -> Estimate:
-        scale = unit_scale(facts)
-        shrinks = np.array([plan.shrinks for plan in plans])
-        band = None if self.band == "none" else Band(
-            _shown(fit.centre, scale), scale.half**2 * fit.covariance, self.band)
-        return Estimate(
-            task=VARYING_COEFFICIENTS.key, basis=basis, functions=self.names(facts), band=band,
-            coefficients=_shown(shrunk(fit.centre, fit.covariance, shrinks), scale),
-            unprotected=_shown(shrunk(fit.quiet, fit.quiet_covariance, shrinks), scale),
-            spends=tuple(plan.spends for plan in plans), kept=tuple(plan.size for plan in plans),
-            parts=in_response_units(fit.parts, scale),
-            tuning=tuple({"truncation": plan.size, "shrunk": plan.shrinks,
-                          "effective_size": plan.verdict.effective_size} for plan in plans))
+        if not design.is_known:
+            yield Caution(TIMES_UNKNOWN, released)
+        elif design.density:
+            yield Caution(TIMES_UNEVEN, released)
+        elif few.any():
+            yield Caution(TIMES_UNEVEN, released & few[:, None, None])
 
     # -- fixed before any reading is looked at ---------------------------------------------
 
     def names(self, facts: PublicFacts) -> tuple[str, ...]:
         return (INTERCEPT, *[covariate.name for covariate in facts.covariates])
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
-        """Basis size, shares and ledger from public facts alone."""
+    def n_functions(self, sizes: Sizes) -> int:
+        return sizes.n_covariates + 1
+
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> CoefficientPlan:
+        """Basis size, shares and ledger.
+
+        Raises
+        ------
+        InputError
+            If δ = 0, or if each person is observed in a short part of the time range only.
+        """
         sizes, facts = public.sizes, public.facts
-        budgets = one_per_server(budgets, sizes.n_servers)
+        _check_times(facts.design)
         verdict = self.feasibility(sizes, budgets)
         first = self._covariate_shares(len(facts.covariates))
-        shares = SHARES_NO_BAND if self.band == "none" else SHARES
-        then = tuple(share * (1 - sum(first)) for share in shares)
-        by_rule = verdict.effective_size >= SHRINK_FROM
-        return Plan(self.size(sizes, verdict.effective_size, facts), budgets, then, first, verdict,
-                    by_rule if self.shrink is None else self.shrink == "always",
-                    self._ledger(sizes, budgets, verdict, [
-                        *zip(covariate_steps(verdict.n_functions), first, strict=True),
-                        *zip(STEPS, then, strict=False)]))
+        then = tuple(share * (1 - sum(first)) for share in self._usual_shares)
+        effective = verdict.effective_size
+        return CoefficientPlan(
+            self.size(sizes, effective, facts), budgets, then, verdict,
+            self._shrinks(effective >= SHRINK_FROM), first,
+            spends=self._ledger(sizes, budgets, verdict, [
+                *zip(covariate_steps(verdict.n_functions), first, strict=True),
+                *zip(STEPS, then, strict=False)]))
 
     def _covariate_shares(self, n_covariates: int) -> tuple[float, ...]:
         """Shares of μ² of both releases of the covariates; 0 for one that is not needed."""
@@ -260,11 +190,6 @@ class AdaptiveCoefficients(Mechanism):
     def functions(self, size: int, facts: PublicFacts) -> Basis:
         usual = "fourier" if facts.periodic else "cosine"
         return Basis(size, family=usual if self.basis is None else self.basis)
-
-    def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility:
-        """Whether these public sizes and budgets can give anything useful."""
-        effective = effective_size(sizes, one_per_server(budgets, sizes.n_servers))
-        return Feasibility(effective, sizes.n_covariates + 1)
 
     def why_not_published(self, budget: Budget) -> str:
         return ""
@@ -312,6 +237,9 @@ class AdaptiveCoefficients(Mechanism):
         return ledger(sizes, budgets, [(step, share) for step, share in releases if share > 0])
 
 
+TOO_FEW_IN_THE_MIDDLE = (
+    "The average curve is that of a person in the middle of all ranges, and too few people have "
+    "covariates near there at this budget. It may be farther off than its confidence band says.")
 TIMES_UNKNOWN = (
     "How observation times come about is unknown. Effects are estimated as if they were spread "
     "evenly; where they are not, the confidence bands cannot be relied on.")
@@ -327,24 +255,6 @@ def _check_times(design: Design) -> None:
                          hint="Estimate the mean curve, which allows for visits and windows.")
 
 
-def _cautions(names: tuple[str, ...], doubt: Array) -> tuple[Caution, ...]:
-    """What the released covariates say against single functions; `doubt` (…, K)."""
-    doubted = doubt > MOST_DOUBT
-    return tuple(Caution(_caution(name, k), doubted[..., k])
-                 for k, name in enumerate(names) if doubted[..., k].any())
-
-
-def _caution(name: str, k: int) -> str:
-    if k == 0:
-        return ("The average curve is that of a person in the middle of all ranges, and too few "
-                "people have covariates near there at this budget. It may be farther off than its "
-                "confidence band says.")
+def _too_few(name: str) -> str:
     return (f"The covariate {name} varies too little at this budget, by itself or beside the other "
             "covariates. Its effect may be farther off than its confidence band says.")
-
-
-def _shown(coefficients: Array, scale: Scale) -> Array:
-    """Undo the map to [−1, 1]; the intercept carries the middle of the bounds."""
-    out = coefficients * scale.half
-    out[..., 0, 0] += scale.middle.heights[0]
-    return np.asarray(out)

@@ -8,17 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.errors import InputError
+from engine.families.function_noise import FunctionNoise, NormNoise
 from engine.families.kernel_release import KernelRelease
 from engine.mechanisms import mechanisms
 from engine.noise import NoiseLaw
-from engine.noise.laplace import by_norm
 from engine.numerics.eigensystems import Eigenbasis, Grid
 from engine.numerics.kernel_densities import DensityAtoms, cosine_atoms
 from engine.registry import Parameter, param
 from engine.summaries.parts import (
-    ROUND_UP,
-    Block,
-    Calibrated,
     Features,
     Linear,
     Smoothing,
@@ -132,13 +129,6 @@ class Frl(Selection, KernelRelease):
         """Equal noise on all coefficients."""
         return np.ones(len(variances))
 
-    def draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-        return by_norm(shape, rng) if self.noise is NoiseLaw.NORM else super().draw(shape, rng)
-
-    def calibrated(self, block: Block, n: float, budget: Budget) -> Calibrated:
-        if self.noise is NoiseLaw.LAPLACE:
-            return super().calibrated(block, n, budget)
-        differences, r = block.differences(n), len(block.shape)
-        exact, epsilon = ROUND_UP * differences.l2(np.ones(r)), block.share * budget.epsilon
-        return Calibrated(np.full(r, exact / epsilon), block.norms, exact, exact / epsilon, epsilon,
-                          variance=r + 1.0, norm="ℓ2", law=NoiseLaw.NORM)
+    @property
+    def process(self) -> FunctionNoise:
+        return NormNoise() if self.noise is NoiseLaw.NORM else super().process

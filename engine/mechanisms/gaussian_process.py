@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
+from engine.families.function_noise import FunctionNoise, GaussianNoise
 from engine.families.kernel_release import PenalisedRelease
 from engine.mechanisms import mechanisms
-from engine.noise import NoiseLaw
-from engine.privacy import accounting
-from engine.summaries.parts import ROUND_UP, Block, Calibrated
 from engine.tasks import COVARIANCE, RISK_MINIMISATION
-from engine.types import Array, Budget
 
 
 @mechanisms.register
@@ -44,18 +38,6 @@ class GaussianProcess(PenalisedRelease):
     formula = (r"\tilde f = \sum_j \big(s_j c_j + \sigma\sqrt{\lambda_j}\,Z_j\big)\phi_j,\qquad "
                r"Z_j \sim N(0, 1)")
 
-    def draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-        return rng.standard_normal(shape)
-
-    def calibrated(self, block: Block, n: float, budget: Budget) -> Calibrated:
-        """σ = Δ/μ; a vector with a share of the budget gets that share of μ²."""
-        differences = block.differences(n)
-        shape = differences.gaussian_spectrum if self.constants == "optimal" else block.shape
-        exact, share = ROUND_UP * differences.l2(shape), math.sqrt(block.share)
-        mu = share * accounting.exact_mu(budget.epsilon, budget.delta)
-        sigma = exact / mu
-        if self.constants == "published" and budget.is_private:
-            sigma = exact * math.sqrt(2 * math.log(2 / budget.delta)) / budget.epsilon / share
-            mu = exact / sigma if sigma else 0.0
-        return Calibrated(sigma * shape * differences.moving, block.norms, exact, sigma, None, mu,
-                          variance=1.0, norm="weighted ℓ2", law=NoiseLaw.GAUSSIAN)
+    @property
+    def process(self) -> FunctionNoise:
+        return GaussianNoise(self.constants)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from engine.errors import InputError
 from engine.families.kernel_release import PenalisedRelease
 from engine.mechanisms import mechanisms
 from engine.registry import param
-from engine.summaries.parts import Smoothing, Soft
+from engine.summaries.parts import Linear, Smoothing, Soft
 from engine.summaries.selection import Selection
 from engine.tasks import MEAN_FUNCTION, RISK_MINIMISATION
 from engine.types import Array
@@ -57,7 +57,7 @@ class Iclp(Selection, PenalisedRelease):
 
     @classmethod
     def serves(cls, task: str, chosen: dict[str, Any]) -> bool:
-        return chosen.get("penalty") != "absolute" or task == MEAN_FUNCTION.key
+        return _PENALTIES[chosen.get("penalty", "quadratic")].serves(task)
 
     def check_task(self) -> None:
         """Refuse what the absolute penalty is not made for.
@@ -68,25 +68,62 @@ class Iclp(Selection, PenalisedRelease):
             For the absolute penalty, if the task is another, or η is below 1.
         """
         super().check_task()
-        if self.penalty == "absolute" and self.task != MEAN_FUNCTION.key:
+        if not self._penalty.serves(self.task):
             raise InputError("The absolute penalty is made for the mean of curves.",
                              field="penalty", hint="Choose the quadratic penalty.")
-        if self.penalty == "absolute" and self.power < 1:
+        if self.power < self._penalty.least_power:
             raise InputError(f"η must be at least 1 with the absolute penalty; got {self.eta:g}.",
                              field="eta")
 
     @property
+    def has_least_power(self) -> bool:
+        """Whether it is known from which η on the sensitivity is finite without a grid."""
+        return self._penalty is _PENALTIES["quadratic"]
+
+    @property
     def power(self) -> float:
-        twice = 2 if self.penalty == "absolute" and self.eta is None else 1
-        return twice * super().power
+        usual = self._penalty.usual_powers if self.eta is None else 1
+        return usual * super().power
 
     def weight(self, n: float, effective: float) -> float:
-        if self.penalty == "absolute" and self.penalty_weight is None:
+        if self.penalty_weight is None and not self._penalty.counts_noise:
             return 1 / n
         return super().weight(n, effective)
 
     def smoothings(self, eigenvalues: Array, n: float, effective: float) -> tuple[Smoothing, ...]:
-        if self.penalty == "quadratic":
-            return super().smoothings(eigenvalues, n, effective)
-        return tuple(Soft(psi / (2 * np.sqrt(eigenvalues**self.power)))
+        return tuple(self._penalty.smoothing(eigenvalues**self.power, psi)
                      for psi in self.candidates(self.weight(n, effective)))
+
+    @property
+    def _penalty(self) -> _Penalty:
+        return _PENALTIES[self.penalty]
+
+
+@dataclass(frozen=True)
+class _Penalty:
+    """A penalty on the smoothness of a function.
+
+    Parameters
+    ----------
+    smoothing : from λ^η (r,) and ψ what it does to averages.
+    tasks : those it is made for; None for all.
+    usual_powers : the usual η, in units of that of the quadratic penalty.
+    least_power : η must reach it.
+    counts_noise : whether the usual ψ grows where ε is small.
+    """
+
+    smoothing: Callable[[Array, float], Smoothing]
+    tasks: frozenset[str] | None = None
+    usual_powers: int = 1
+    least_power: float = 0.0
+    counts_noise: bool = True
+
+    def serves(self, task: str) -> bool:
+        return self.tasks is None or task in self.tasks
+
+
+_PENALTIES = {
+    "quadratic": _Penalty(lambda powers, psi: Linear(powers / (powers + psi))),
+    "absolute": _Penalty(lambda powers, psi: Soft(psi / (2 * np.sqrt(powers))),
+                         frozenset({MEAN_FUNCTION.key}), usual_powers=2, least_power=1.0,
+                         counts_noise=False)}

@@ -41,7 +41,6 @@ class NoisyGradientCoefficients(NoisyGradient):
     order = 20
     dash, marker = "2px,3px", "triangle-up-open"
     measured = "Varying coefficients"
-    task = VARYING_COEFFICIENTS.key
     tasks = frozenset({VARYING_COEFFICIENTS.key})
     reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Algorithms 3 and 4"
     formula = (r"b_{t+1} = b_t - \rho\Big(\tfrac1b\sum_i \mathrm{clip}_R\big(G_i \otimes "

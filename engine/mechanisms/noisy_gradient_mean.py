@@ -28,7 +28,6 @@ class NoisyGradientMean(NoisyGradient):
     order = 20
     dash, marker = "8px,3px", "diamond-open"
     measured = "Several sites"
-    task = MEAN_FUNCTION.key
     tasks = frozenset({MEAN_FUNCTION.key})
     reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Algorithms 1 and 2"
     formula = (r"a_{t+1} = a_t - \rho\Big(\tfrac1b\sum_i \mathrm{clip}_R(M_i a_t - v_i) + w_t\Big),"

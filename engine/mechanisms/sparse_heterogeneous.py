@@ -18,13 +18,24 @@ from engine.families.sparse_inference import Columns, Constants, Noise, inferenc
 from engine.families.sparse_intervals import LAW, SparseIntervals, placed
 from engine.families.sparse_pilot import Thresholding
 from engine.mechanism import Trial
-from engine.mechanisms import mechanisms, one_per_server
+from engine.mechanisms import mechanisms
 from engine.noise.selection import Indices
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 from engine.registry import param
-from engine.tasks import SPARSE_REGRESSION
-from engine.types import Array, Budget, Data, Estimate, Intervals, Public, PublicFacts, Sizes, Spend
+from engine.types import (
+    Array,
+    Budget,
+    Data,
+    Estimate,
+    Fit,
+    Intervals,
+    Plan,
+    Public,
+    PublicFacts,
+    Sizes,
+    Spend,
+)
 
 SHARED_SHARE = 0.3  # of what estimation costs; the shared stage has m times more rows
 _WIDER = 1.5  # clip of shared residuals, which hold the machines' own parts, over that of own ones
@@ -45,7 +56,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Plan:
+class StagesPlan(Plan):
     """All that is fixed before any row is looked at.
 
     `shared` is about all rows, `own` about those of each machine; either may be missing. `noise`
@@ -59,7 +70,12 @@ class Plan:
     shared: Stage | None
     own: tuple[Stage, ...]
     noise: tuple[Noise, ...]
-    spends: tuple[Spend, ...]
+
+    @property
+    def tuning(self) -> dict[str, Any]:
+        stages = {"shared": self.shared, "own": self.own[0] if self.own else None}
+        return {f"{name}_{what}": value for name, stage in stages.items() if stage
+                for what, value in {**stage.rounds.tuning, "residual_clip": stage.clip}.items()}
 
 
 @mechanisms.register
@@ -144,29 +160,23 @@ class SparseHeterogeneous(SparseIntervals):
 
     # -- releases ---------------------------------------------------------------------------
 
-    def release_many(
-        self,
-        data: Data,
-        budgets: Sequence[tuple[Budget, ...]],
-        draws: int,
-        rng: np.random.Generator,
-    ) -> Estimate:
-        """Release at each budget; see `Mechanism.release_many`. Machines are the functions.
-
-        Raises
-        ------
-        InputError
-            If δ = 0, if σ is not stated, if a machine has no rows, if a feature is asked for that
-            does not exist, or if the number of budgets does not fit the machines.
-        """
-        plans = [self.plan(data.public, given) for given in budgets]
+    def fitted(self, data: Data, plans: Sequence[StagesPlan], draws: int,
+            rng: np.random.Generator) -> Fit:
+        """Both stages, and limits where they are asked for; machines are the functions."""
         pooled = self.averages(data, plans[0].constants)
         machines = [pooled.of_machine(k) for k in range(data.sizes.n_servers)]
-        return self.estimate(pooled, machines, plans, data.n_repeats, draws, rng)
+        return self._fit_averages(pooled, machines, plans, data.n_repeats, draws, rng)
 
-    def estimate(self, pooled: Averages, machines: Sequence[Averages], plans: Sequence[Plan],
-                 repeats: int, draws: int, rng: np.random.Generator) -> Estimate:
+    def estimate(self, pooled: Averages, machines: Sequence[Averages],
+                 plans: Sequence[StagesPlan], repeats: int, draws: int,
+                 rng: np.random.Generator) -> Estimate:
         """All of the method once rows can be averaged; for studies, from moments without rows."""
+        return self.estimate_of(
+            plans, self._fit_averages(pooled, machines, plans, repeats, draws, rng))
+
+    def _fit_averages(self, pooled: Averages, machines: Sequence[Averages],
+                      plans: Sequence[StagesPlan], repeats: int, draws: int,
+                      rng: np.random.Generator) -> Fit:
         columns, plan = Columns(repeats, len(plans), draws), plans[0]
         no_part, row = np.zeros((repeats, 1, plan.size)), plan.constants.row
         shared = no_part if plan.shared is None else _descent(
@@ -180,16 +190,14 @@ class SparseHeterogeneous(SparseIntervals):
             vectors = [placed(one.values, plan.places, plan.size, own)
                        for one, own in zip(found, vectors, strict=True)]
         coefficients = np.stack(vectors, axis=2)
-        return Estimate(
-            task=SPARSE_REGRESSION.key, basis=Coordinates(plan.size),
-            coefficients=columns.released(coefficients), unprotected=columns.quiet(coefficients),
-            spends=tuple(one.spends for one in plans), tuning=tuple(_tuning(one) for one in plans),
-            kept=(plan.size,) * len(plans), functions=_names(len(machines)),
+        return Fit(
+            basis=Coordinates(plan.size), coefficients=columns.released(coefficients),
+            unprotected=columns.quiet(coefficients), functions=_names(len(machines)),
             intervals=self._limits(found, plan, columns),
             cautions=self.cautions(found, columns) if found else ())
 
     def _corrected(self, pooled: Averages, machines: Sequence[Averages], vectors: Sequence[Array],
-                   plans: Sequence[Plan], columns: Columns, rng: np.random.Generator
+                   plans: Sequence[StagesPlan], columns: Columns, rng: np.random.Generator
                    ) -> list[Corrected]:
         """β̃ of every machine, β̂ where limits are refused; none where none are asked for."""
         plan, bound = plans[0], None
@@ -207,7 +215,7 @@ class SparseHeterogeneous(SparseIntervals):
                 one.is_refused[..., None], vector[..., plan.places], one.values)))
         return out
 
-    def _directions(self, pooled: Averages, plans: Sequence[Plan], columns: Columns,
+    def _directions(self, pooled: Averages, plans: Sequence[StagesPlan], columns: Columns,
                     rng: np.random.Generator) -> Directions:
         """Of all machines, from all rows."""
         plan, noises = plans[0], [one.noise[0] for one in plans]
@@ -217,7 +225,8 @@ class SparseHeterogeneous(SparseIntervals):
         return several_directions(noisy_gram(pooled, plan.constants, noises, columns, rng),
                                   plan.places, columns.per_budget([one.gram for one in noises]))
 
-    def _limits(self, found: Sequence[Corrected], plan: Plan, columns: Columns) -> Intervals | None:
+    def _limits(self, found: Sequence[Corrected], plan: StagesPlan, columns: Columns
+                ) -> Intervals | None:
         if not found:
             return None
         each = [self.limits_around(one, plan.places, plan.size, columns.released) for one in found]
@@ -225,7 +234,7 @@ class SparseHeterogeneous(SparseIntervals):
                                for name in ("centre", "half_width", "error"))
         return Intervals(centre, half, error, each[0].kind)
 
-    def without_protection(self, data: Data) -> Estimate:
+    def exact_fit(self, data: Data) -> Fit:
         """Least squares on the best features in both stages, neither clipped nor noised."""
         pooled, sizes = self.averages(data), data.sizes
         first, second = (min(kept, sizes.n_covariates)
@@ -235,10 +244,8 @@ class SparseHeterogeneous(SparseIntervals):
                   else settled(pooled.rows, first))
         vectors = [shared if self.fit == "pooled" else shared + settled(_less(rows, shared), second)
                    for rows in machines]
-        quiet = np.stack(vectors, axis=1)[None]
-        return Estimate(task=SPARSE_REGRESSION.key, basis=Coordinates(sizes.n_covariates),
-                        coefficients=quiet[:, :, None], unprotected=quiet, spends=((),),
-                        kept=(sizes.n_covariates,), functions=_names(sizes.n_servers))
+        return Fit.exact(Coordinates(sizes.n_covariates), np.stack(vectors, axis=1),
+                         functions=_names(sizes.n_servers))
 
     # -- fixed before any row is looked at ------------------------------------------------------
 
@@ -250,8 +257,8 @@ class SparseHeterogeneous(SparseIntervals):
     def _kept_second(self) -> int:
         return self.n_own if self.fit == "two_stage" else self.n_kept
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
-        """Clips, steps, noise and ledger from public facts alone.
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> StagesPlan:
+        """Clips, steps, noise and ledger.
 
         Raises
         ------
@@ -259,12 +266,12 @@ class SparseHeterogeneous(SparseIntervals):
             If a machine has no rows, δ = 0, σ is not stated, or a feature does not exist.
         """
         sizes, facts = public.sizes, public.facts
-        asked, per_machine = one_per_server(budgets, sizes.n_servers), sizes.n_curves_per_server
+        per_machine = sizes.n_curves_per_server
         if not all(per_machine):
             raise InputError("Every machine needs at least one row.", field="server",
                              hint="Number machines without gaps.")
         c, is_one = self.constants(sizes, facts), self.is_one(sizes)
-        rho = accounting.smallest_rho(asked)
+        rho = accounting.smallest_rho(budgets)
         shares = self.shares(sizes)
         first, second = self._stage_shares(1.0 if self.target == "none" else shares.coefficients)
         shared = self._stage(sizes, facts, self._kept_first, _WIDER * c.residual, c, first * rho,
@@ -274,14 +281,14 @@ class SparseHeterogeneous(SparseIntervals):
         noises = () if self.target == "none" else tuple(
             noise(c, shares, rho, sizes.n_curves, n) for n in per_machine)
         spends: list[Spend] = []
-        for server, one in enumerate(asked):
-            spends += _stage_lines(shared, server, one, SHARED) if shared else []
-            spends += _stage_lines(own[server], server, one, of_machine(server)) if own else []
+        for server, asked in enumerate(budgets):
+            spends += _stage_lines(shared, server, asked, SHARED) if shared else []
+            spends += _stage_lines(own[server], server, asked, of_machine(server)) if own else []
             if noises:
                 spends += inference_lines(c, shares, rho, sizes.n_curves, per_machine[server],
-                                          is_one, server, one)
-        return Plan(sizes.n_covariates, self.places(sizes), is_one, c, shared, own, noises,
-                    tuple(spends))
+                                          is_one, server, asked)
+        return StagesPlan(sizes.n_covariates, self.places(sizes), is_one, c, shared, own, noises,
+                          spends=tuple(spends))
 
     def _stage_shares(self, total: float) -> tuple[float, float]:
         """Of the budget, for the shared stage and for a machine's own."""
@@ -320,10 +327,3 @@ def _stage_lines(stage: Stage, server: int, asked: Budget, subject: Subject) -> 
 
 def _names(machines: int) -> tuple[str, ...]:
     return tuple(f"Machine {k + 1}" for k in range(machines))
-
-
-def _tuning(plan: Plan) -> dict[str, Any]:
-    """The plan in plain numbers."""
-    stages = {"shared": plan.shared, "own": plan.own[0] if plan.own else None}
-    return {f"{name}_{what}": value for name, stage in stages.items() if stage for what, value in
-            {**stage.rounds.tuning, "residual_clip": stage.clip}.items()}

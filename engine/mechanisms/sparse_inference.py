@@ -40,19 +40,18 @@ from engine.families.sparse_pilot import (
     suits_moments,
 )
 from engine.mechanism import Trial
-from engine.mechanisms import mechanisms, one_per_server
+from engine.mechanisms import mechanisms
 from engine.noise.selection import Indices
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 from engine.registry import param
-from engine.tasks import SPARSE_REGRESSION
-from engine.types import Array, Budget, Data, Estimate, Public, Sizes, Spend
+from engine.types import Array, Budget, Data, Estimate, Fit, Plan, Public, Sizes, Spend
 
 _FIRST_AVERAGES = replace(stage_average(0), label="first averages")
 
 
 @dataclass(frozen=True)
-class Plan:
+class InferencePlan(Plan):
     """All that is fixed before any row is looked at.
 
     The first estimate comes from moments, with noise as in `stage`, or from hard thresholding.
@@ -67,7 +66,14 @@ class Plan:
     thresholding: Thresholding | None
     constants: Constants
     noise: Noise
-    spends: tuple[Spend, ...]
+
+    @property
+    def tuning(self) -> dict[str, Any]:
+        clips = {"feature_clip": self.constants.feature, "residual_clip": self.constants.residual}
+        if self.stage is not None:
+            return {**clips, "response_clip": self.stage.clip}
+        assert self.thresholding is not None
+        return {**clips, **self.thresholding.tuning}
 
 
 @mechanisms.register
@@ -152,34 +158,25 @@ class SparseInference(SparseIntervals):
 
     # -- releases ---------------------------------------------------------------------------
 
-    def release_many(
-        self,
-        data: Data,
-        budgets: Sequence[tuple[Budget, ...]],
-        draws: int,
-        rng: np.random.Generator,
-    ) -> Estimate:
-        """Release at each budget; see `Mechanism.release_many`.
+    def fitted(self, data: Data, plans: Sequence[InferencePlan], draws: int,
+            rng: np.random.Generator) -> Fit:
+        """A first estimate, then what takes off its bias, with limits; see `Mechanism.fitted`."""
+        averages = self.averages(data, plans[0].constants)
+        return self._fit_averages(averages, plans, data.n_repeats, draws, rng)
 
-        Raises
-        ------
-        InputError
-            If δ = 0, if σ is not stated, if a feature is asked for that does not exist, or if the
-            number of budgets does not fit the machines.
-        """
-        plans = [self.plan(data.public, given) for given in budgets]
-        rows = self.averages(data, plans[0].constants)
-        return self.estimate(rows, plans, data.n_repeats, draws, rng)
-
-    def estimate(self, averages: Averages, plans: Sequence[Plan], repeats: int, draws: int,
-                 rng: np.random.Generator) -> Estimate:
+    def estimate(self, averages: Averages, plans: Sequence[InferencePlan], repeats: int,
+                 draws: int, rng: np.random.Generator) -> Estimate:
         """All of the method once rows can be averaged; for studies, from moments without rows."""
-        return by_kind(plans, lambda plan: plan.thresholding is None,
-                       lambda own: self._estimate(averages, own, repeats, draws, rng))
+        return self.estimate_of(plans, self._fit_averages(averages, plans, repeats, draws, rng))
 
-    def _estimate(self, averages: Averages, plans: Sequence[Plan], repeats: int, draws: int,
-                  rng: np.random.Generator) -> Estimate:
-        """At budgets whose first estimates are of the same kind."""
+    def _fit_averages(self, averages: Averages, plans: Sequence[InferencePlan], repeats: int,
+                      draws: int, rng: np.random.Generator) -> Fit:
+        return by_kind(plans, lambda plan: plan.thresholding is None,
+                       lambda alike: self._fit_alike(averages, alike, repeats, draws, rng))
+
+    def _fit_alike(self, averages: Averages, plans: Sequence[InferencePlan], repeats: int,
+                   draws: int, rng: np.random.Generator) -> Fit:
+        """By plans whose first estimates are of the same kind."""
         columns, plan = Columns(repeats, len(plans), draws), plans[0]
         vectors, directions, found = self.parts(averages, plans, columns, rng)
         refused = found.is_refused[..., None]
@@ -190,14 +187,11 @@ class SparseInference(SparseIntervals):
         if self.conservative:
             bound = columns.released(self._bias_bounds(vectors, directions, plans, columns))
             limits = replace(limits, half_width=limits.half_width + bound[..., None])
-        return Estimate(
-            task=SPARSE_REGRESSION.key, basis=Coordinates(plan.size),
-            coefficients=columns.released(corrected), unprotected=columns.quiet(corrected),
-            spends=tuple(one.spends for one in plans), tuning=tuple(_tuning(one) for one in plans),
-            kept=(plan.size,) * len(plans), intervals=limits,
-            cautions=self.cautions([found], columns))
+        return Fit(basis=Coordinates(plan.size), coefficients=columns.released(corrected),
+                   unprotected=columns.quiet(corrected), intervals=limits,
+                   cautions=self.cautions([found], columns))
 
-    def parts(self, averages: Averages, plans: Sequence[Plan], columns: Columns,
+    def parts(self, averages: Averages, plans: Sequence[InferencePlan], columns: Columns,
               rng: np.random.Generator) -> tuple[Array, Directions, Corrected]:
         """β̂ (repeats, columns, d), what it is corrected along, and the corrected entries."""
         plan, noises, c = plans[0], [one.noise for one in plans], plans[0].constants
@@ -215,8 +209,9 @@ class SparseInference(SparseIntervals):
                         pilot.distance)
         return pilot.vectors, directions, found
 
-    def _pilot(self, averages: Averages, gram: Array, deviation: Array, plans: Sequence[Plan],
-               columns: Columns, rng: np.random.Generator) -> Pilot:
+    def _pilot(self, averages: Averages, gram: Array, deviation: Array,
+               plans: Sequence[InferencePlan], columns: Columns, rng: np.random.Generator
+               ) -> Pilot:
         plan = plans[0]
         if plan.stage is not None:
             stage = replace(plan.stage, deviations=tuple(
@@ -226,7 +221,7 @@ class SparseInference(SparseIntervals):
         vectors = self._thresholded(averages, plans, columns, rng)
         return Pilot(vectors, Distance.bounded(vectors, plan.constants.radius))
 
-    def _thresholded(self, averages: Averages, plans: Sequence[Plan], columns: Columns,
+    def _thresholded(self, averages: Averages, plans: Sequence[InferencePlan], columns: Columns,
                      rng: np.random.Generator) -> Array:
         c, rounds = plans[0].constants, [one.thresholding for one in plans if one.thresholding]
         pace = rounds[0].pace(averages, c.row, rounds, columns, rng)
@@ -234,8 +229,8 @@ class SparseInference(SparseIntervals):
                        (columns.repeats, columns.draws, plans[0].size), rounds[0].steps, LAW,
                        [one.scales for one in rounds], rng, pace=pace).columns
 
-    def _bias_bounds(self, vectors: Array, directions: Directions, plans: Sequence[Plan],
-                     columns: Columns) -> Array:
+    def _bias_bounds(self, vectors: Array, directions: Directions,
+                     plans: Sequence[InferencePlan], columns: Columns) -> Array:
         """The paper's bound on the bias that is left, from what was published: (repeats, columns).
 
         Zero in the column without noise.
@@ -248,7 +243,7 @@ class SparseInference(SparseIntervals):
         units = [bias_unit(kept, plans[0].size, n, one.epsilon, one.delta) for one in asked]
         return bias_factor(most, least) * columns.per_budget(units)
 
-    def without_protection(self, data: Data) -> Estimate:
+    def exact_fit(self, data: Data) -> Fit:
         """The same correction of plain hard thresholding, neither clipped nor noised."""
         rows = self.averages(data)
         places, size = self.places(data.sizes), data.sizes.n_covariates
@@ -260,22 +255,26 @@ class SparseInference(SparseIntervals):
         found = correct(moments, vectors, directions, places, c, [], columns,
                         np.random.default_rng(0), unbiased)
         coefficients = placed(found.values, places, size, vectors)
-        return Estimate(
-            task=SPARSE_REGRESSION.key, basis=Coordinates(size), coefficients=coefficients[None],
-            unprotected=coefficients[None, :, 0], spends=((),), kept=(size,),
-            intervals=self.limits_around(found, places, size, lambda own: own[None]))
+        return Fit(basis=Coordinates(size), coefficients=coefficients[None],
+                   unprotected=coefficients[None, :, 0],
+                   intervals=self.limits_around(found, places, size, lambda own: own[None]))
 
     # -- fixed before any row is looked at ------------------------------------------------------
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
-        """Clips, steps, noise and ledger from public facts alone."""
-        sizes, facts = public.sizes, public.facts
-        asked, n = one_per_server(budgets, sizes.n_servers), sizes.n_curves
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> InferencePlan:
+        """Clips, steps, noise and ledger.
+
+        Raises
+        ------
+        InputError
+            If δ = 0, if σ is not stated, or if a feature is asked for that does not exist.
+        """
+        sizes, facts, n = public.sizes, public.facts, public.sizes.n_curves
         c, shares, is_one = self.constants(sizes, facts), self.shares(sizes), self.is_one(sizes)
-        stage, rounds, rho = None, None, gaussian_rho(asked)
+        stage, rounds, rho = None, None, gaussian_rho(budgets)
         takes_moments = self._takes_moments(noise(c, shares, rho, n, n), sizes)
         if not takes_moments:  # a noisy choice is not Gaussian
-            rho = accounting.smallest_rho(asked)
+            rho = accounting.smallest_rho(budgets)
         own, first = noise(c, shares, rho, n, n), shares.coefficients * rho
         if takes_moments:
             stage = Stage(c.response, (stage_noise(c.response, n, first),))
@@ -283,25 +282,17 @@ class SparseInference(SparseIntervals):
             rounds = Thresholding.planned(
                 self.steps(sizes, facts, self.sparsity), self.step_size is not None, LAW,
                 c.residual, c.feature, c.row, n, sizes.n_covariates, first)
-        spends: list[Spend] = [] if rounds is None else [*rounds.lines(LAW, asked)]
-        for server, one in enumerate(asked):
+        spends: list[Spend] = [] if rounds is None else [*rounds.lines(LAW, budgets)]
+        for server, asked in enumerate(budgets):
             if stage is not None:
                 spends.append(line(_FIRST_AVERAGES, 2 * ball(sizes.n_covariates) * c.response / n,
-                                   first, server, one, WHY))
-            spends += inference_lines(c, shares, rho, n, n, is_one, server, one)
-        return Plan(n, sizes.n_covariates, self.places(sizes), is_one,
-                    min(self.sparsity, sizes.n_covariates), stage, rounds, c, own, tuple(spends))
+                                   first, server, asked, WHY))
+            spends += inference_lines(c, shares, rho, n, n, is_one, server, asked)
+        return InferencePlan(
+            n, sizes.n_covariates, self.places(sizes), is_one,
+            min(self.sparsity, sizes.n_covariates), stage, rounds, c, own, spends=tuple(spends))
 
     def _takes_moments(self, own: Noise, sizes: Sizes) -> bool:
         if self.pilot == "auto":
             return not self.is_one(sizes) and suits_moments(own.gram, sizes.n_covariates)
         return self.pilot == "moments"
-
-
-def _tuning(plan: Plan) -> dict[str, Any]:
-    """The plan in plain numbers."""
-    own = {"feature_clip": plan.constants.feature, "residual_clip": plan.constants.residual}
-    if plan.stage is not None:
-        return {**own, "response_clip": plan.stage.clip}
-    assert plan.thresholding is not None
-    return {**own, **plan.thresholding.tuning}

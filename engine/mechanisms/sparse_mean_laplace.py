@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.families.untrusted_means import Plan, UntrustedMean, bound
+from engine.families.untrusted_means import AnswerPlan, UntrustedMean, bound
 from engine.mechanisms import mechanisms
 from engine.noise.laplace import laplace
 from engine.types import Array, PublicFacts, Sizes, Step, Unit
@@ -59,25 +59,25 @@ class SparseMeanLaplace(UntrustedMean):
         best = math.sqrt(rows / 8) * epsilon * facts.reading_sd / bound(sizes, facts)
         return max(1, math.ceil(size / sizes.n_servers), round(min(best, size)))
 
-    def sensitivity(self, plan: Plan) -> Array:
+    def sensitivity(self, plan: AnswerPlan) -> Array:
         """2B/n: the most that one row moves an average of every machine: (m,)."""
         return np.asarray(2 * plan.bound / plan.rows)
 
-    def scale(self, plan: Plan) -> Array:
+    def scale(self, plan: AnswerPlan) -> Array:
         """Of the Laplace noise of every machine: (m,)."""
         return np.asarray(self.sensitivity(plan) / plan.epsilon)
 
     def standard(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
         return laplace(shape, rng)
 
-    def private(self, answers: Array, plan: Plan, standard: Array) -> Array:
+    def private(self, answers: Array, plan: AnswerPlan, standard: Array) -> Array:
         return answers + self.scale(plan)[:, None] * standard
 
-    def noise_sd(self, plan: Plan) -> Array:
+    def noise_sd(self, plan: AnswerPlan) -> Array:
         return math.sqrt(2) * self.scale(plan)
 
-    def variance(self, plan: Plan) -> Array:
+    def variance(self, plan: AnswerPlan) -> Array:
         return plan.sd**2 / plan.rows + self.noise_variance(plan)
 
-    def noise_variance(self, plan: Plan) -> Array:
+    def noise_variance(self, plan: AnswerPlan) -> Array:
         return 2 * self.scale(plan) ** 2

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfinv, expit
 
-from engine.families.untrusted_means import Plan, UntrustedMean
+from engine.families.untrusted_means import AnswerPlan, UntrustedMean
 from engine.mechanisms import mechanisms
 from engine.noise import NoiseLaw
 from engine.types import Array, PublicFacts, Sizes, Step, Unit
@@ -79,44 +79,44 @@ class SparseMeanSigns(UntrustedMean):
     def standard(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
         return rng.random(shape)
 
-    def private(self, answers: Array, plan: Plan, standard: Array) -> Array:
+    def private(self, answers: Array, plan: AnswerPlan, standard: Array) -> Array:
         """Signs, each turned round with its chance."""
         turned = standard < self.turn_chance(plan)[:, None]
         return np.where(turned, -answers, answers)
 
-    def turn_chance(self, plan: Plan) -> Array:
+    def turn_chance(self, plan: AnswerPlan) -> Array:
         """1/(1 + e^{ε/l}) of every machine: (m,)."""
         return np.asarray(expit(-plan.epsilon))
 
-    def noise_sd(self, plan: Plan) -> Array:
+    def noise_sd(self, plan: AnswerPlan) -> Array:
         chance = self.turn_chance(plan)
         return np.asarray(2 * np.sqrt(chance * (1 - chance)))
 
-    def gain(self, plan: Plan) -> Array:
+    def gain(self, plan: AnswerPlan) -> Array:
         """(e^{ε/l} + 1)/(e^{ε/l} − 1): (m,)."""
         return np.asarray(1 / np.tanh(plan.epsilon / 2))
 
-    def variance(self, plan: Plan) -> Array:
+    def variance(self, plan: AnswerPlan) -> Array:
         return self.gain(plan) ** 2
 
-    def noise_variance(self, plan: Plan) -> Array:
+    def noise_variance(self, plan: AnswerPlan) -> Array:
         return self.gain(plan) ** 2 - 1
 
-    def means(self, averages: Array, plan: Plan) -> Array:
+    def means(self, averages: Array, plan: AnswerPlan) -> Array:
         held = np.clip(averages, -CAP, CAP)
         return np.asarray(plan.sd * np.sqrt(2 / plan.rows[0]) * erfinv(held))
 
-    def slope(self, plan: Plan) -> float:
+    def slope(self, plan: AnswerPlan) -> float:
         """σ √(π/(2n)), as erf⁻¹ has slope √π/2 at 0."""
         return plan.sd * math.sqrt(math.pi / (2 * float(plan.rows[0])))
 
-    def reach(self, plan: Plan) -> float:
+    def reach(self, plan: AnswerPlan) -> float:
         """The largest mean that can be reported, in response units."""
         return float(self.means(np.array(1.0), plan))
 
-    def sensitivity(self, plan: Plan) -> Array:
+    def sensitivity(self, plan: AnswerPlan) -> Array:
         """2: a sign changes from −1 to 1 or back."""
         return np.full(len(plan.rows), 2.0)
 
-    def scale(self, plan: Plan) -> Array:
+    def scale(self, plan: AnswerPlan) -> Array:
         return self.noise_sd(plan)

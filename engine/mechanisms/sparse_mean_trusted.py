@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.families.untrusted_means import bound, check, held, largest_mean
 from engine.mechanism import Trial
-from engine.mechanisms import Mechanism, mechanisms, one_per_server
+from engine.mechanisms import Mechanism, mechanisms
 from engine.noise import NoiseLaw, selection
 from engine.noise.selection import GUMBEL, ONE_SHOT, Law, Scales
 from engine.numerics.coordinates import Coordinates
@@ -22,7 +22,8 @@ from engine.types import (
     Array,
     Budget,
     Composition,
-    Estimate,
+    Fit,
+    Plan,
     Public,
     PublicFacts,
     SampleData,
@@ -37,8 +38,19 @@ MEANS = Step("means", charged_to=(CHOICE.key, VALUES.key))
 
 
 @dataclass(frozen=True)
-class Plan:
-    """One budget: how entries are chosen, how far a row moves the mean, and the noise."""
+class CentrePlan(Plan):
+    """One budget: how entries are chosen, how far a row moves the mean, and the noise.
+
+    Parameters
+    ----------
+    law : how the largest entries are chosen.
+    kept : how many of them.
+    sensitivity : λ, the most by which a row moves an entry of the mean.
+    scales : those of the noise in the choice and in the values.
+    bound : numbers are held to plus and minus this.
+    largest_mean : and means to this.
+    budgets : the budget that each machine asked for.
+    """
 
     law: Law
     kept: int
@@ -46,6 +58,7 @@ class Plan:
     scales: Scales
     bound: float
     largest_mean: float
+    budgets: tuple[Budget, ...]
 
 
 @mechanisms.register
@@ -89,67 +102,56 @@ class SparseMeanTrusted(Mechanism):
     def trials(cls) -> tuple[Trial, ...]:
         return (Trial(budget=Budget(0.8, 1e-3)), Trial(budget=Budget(0.8)))
 
-    def release_many(
-        self,
-        data: SampleData,
-        budgets: Sequence[tuple[Budget, ...]],
-        draws: int,
-        rng: np.random.Generator,
-    ) -> Estimate:
-        """Release at each budget; see `Mechanism.release_many`.
+    def fitted(self, data: SampleData, plans: Sequence[CentrePlan], draws: int,
+            rng: np.random.Generator) -> Fit:
+        """The mean of all rows, its largest entries chosen and noised; see `Mechanism.fitted`."""
+        pooled = self.without_noise(data)
+        streams = dict(zip((GUMBEL.key, ONE_SHOT.key), rng.spawn(2), strict=True))
+        shape = (data.n_repeats, draws, pooled.shape[-1])
+        noise = {law.key: selection.draw(law, plans[0].kept, shape, streams[law.key])
+                 for law in {plan.law.key: plan.law for plan in plans}.values()}
+        quiet = selection.hard_threshold(pooled, plans[0].kept)
+        return Fit(basis=Coordinates(shape[-1]), unprotected=np.stack([quiet] * len(plans)),
+                   coefficients=np.stack([self.means_of(pooled[:, None], plan, noise[plan.law.key])
+                                          for plan in plans]))
+
+    def exact_fit(self, data: SampleData) -> Fit:
+        """The largest means of all rows together."""
+        size = data.sizes.n_covariates
+        return Fit.exact(Coordinates(size), selection.hard_threshold(
+            self.without_noise(data), min(self.sparsity, size)))
+
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> CentrePlan:
+        """The law and the scales of the noise.
 
         Raises
         ------
         InputError
             If a machine has no rows or the spread of numbers is not stated.
         """
-        sizes, facts = data.sizes, data.facts
-        given = [one_per_server(some, sizes.n_servers) for some in budgets]
-        plans = [self.plan(Public(sizes, facts), some) for some in given]
-        pooled = self.without_noise(data)
-        streams = dict(zip((GUMBEL.key, ONE_SHOT.key), rng.spawn(2), strict=True))
-        shape = (data.n_repeats, draws, sizes.n_covariates)
-        noise = {law.key: selection.draw(law, plans[0].kept, shape, streams[law.key])
-                 for law in {plan.law.key: plan.law for plan in plans}.values()}
-        quiet = selection.hard_threshold(pooled, plans[0].kept)
-        return Estimate(
-            task=SPARSE_MEAN.key, basis=Coordinates(shape[-1]), kept=(shape[-1],) * len(plans),
-            coefficients=np.stack([self.estimate(pooled[:, None], plan, noise[plan.law.key])
-                                   for plan in plans]),
-            unprotected=np.stack([quiet] * len(plans)),
-            spends=tuple(_ledger(plan, some) for plan, some in zip(plans, given, strict=True)))
-
-    def without_protection(self, data: SampleData) -> Estimate:
-        """The largest means of all rows together."""
-        kept = min(self.sparsity, data.sizes.n_covariates)
-        quiet = selection.hard_threshold(self.without_noise(data), kept)[None]
-        return Estimate(task=SPARSE_MEAN.key, basis=Coordinates(quiet.shape[-1]), spends=((),),
-                        coefficients=quiet[:, :, None], unprotected=quiet,
-                        kept=(quiet.shape[-1],))
-
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
-        """The law and the scales of the noise, from public facts alone."""
         sizes, facts = public.sizes, public.facts
         check(sizes, facts)
         kept, reach = min(self.sparsity, sizes.n_covariates), bound(sizes, facts)
         most = 2 * reach / sizes.n_curves
         if any(budget.is_pure and budget.is_private for budget in budgets):
             scale = selection.pure_one_shot_scale(kept, most, min(b.epsilon for b in budgets))
-            return Plan(ONE_SHOT, kept, most, Scales(scale, scale), reach, largest_mean(facts))
-        scales = selection.scales_of(GUMBEL, kept, most, accounting.smallest_rho(budgets))
-        return Plan(GUMBEL, kept, most, scales, reach, largest_mean(facts))
+            law, scales = ONE_SHOT, Scales(scale, scale)
+        else:
+            law, scales = GUMBEL, selection.scales_of(GUMBEL, kept, most,
+                                                      accounting.smallest_rho(budgets))
+        return CentrePlan(law, kept, most, scales, reach, largest_mean(facts), budgets)
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
         """Variance of the noise in the kept means, in squared response units."""
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: CentrePlan = self.plan(Public(sizes, facts), budgets)
         return plan.kept * (plan.law.value_deviation * plan.scales.values) ** 2
 
     def without_noise(self, data: SampleData) -> Array:
         """The mean of all rows, each held to its bound: (repeats, d)."""
         return np.asarray(held(data.x, bound(data.sizes, data.facts)).mean(axis=1))
 
-    def estimate(self, pooled: Array, plan: Plan, noise: selection.Draw) -> Array:
+    def means_of(self, pooled: Array, plan: CentrePlan, noise: selection.Draw) -> Array:
         """Chosen and noised, then held to the largest stated mean: (repeats, draws, d).
 
         This is all of the method once rows are averaged, to `pooled` (repeats, 1, d).
@@ -162,36 +164,34 @@ class SparseMeanTrusted(Mechanism):
                                np.where(noisy == 0, 0.0, deviation))
         return np.clip(sent, -plan.largest_mean, plan.largest_mean)
 
-
-def _ledger(plan: Plan, asked: tuple[Budget, ...]) -> tuple[Spend, ...]:
-    """Two lines of the one centre, repeated for every machine."""
-    lines: list[Spend] = []
-    for server, budget in enumerate(asked):
-        for step, scale, cost in ((CHOICE, plan.scales.choice, _choice_cost(plan)),
-                                  (VALUES, plan.scales.values, _value_cost(plan))):
-            lines.append(Spend(
-                step=step, server=server, sensitivity=(plan.sensitivity,), noise_scale=(scale,),
-                count=1, composition=Composition.SEQUENTIAL, asked=budget, **cost,
-                unit=Unit.ROW, norm="ℓ∞", noise=_noise(plan, step),
-                why=("Protected is one row: replacing it moves each entry of the mean by at most "
-                     "its sensitivity. One noise for all; the smallest budget is used.")))
-    return tuple(lines)
+    def ledger(self, plan: CentrePlan) -> tuple[Spend, ...]:
+        """Two lines of the one centre, repeated for every machine."""
+        lines = [Spend(
+            step=step, server=0, sensitivity=(plan.sensitivity,), noise_scale=(scale,),
+            count=1, composition=Composition.SEQUENTIAL, asked=plan.budgets[0], **cost,
+            unit=Unit.ROW, norm="ℓ∞", noise=_noise(plan, step),
+            why=("Protected is one row: replacing it moves each entry of the mean by at most "
+                 "its sensitivity. One noise for all; the smallest budget is used."))
+            for step, scale, cost in ((CHOICE, plan.scales.choice, _choice_cost(plan)),
+                                      (VALUES, plan.scales.values, _value_cost(plan)))]
+        return tuple(line.at(server, asked=asked)
+                     for server, asked in enumerate(plan.budgets) for line in lines)
 
 
-def _noise(plan: Plan, step: Step) -> NoiseLaw:
+def _noise(plan: CentrePlan, step: Step) -> NoiseLaw:
     if step == CHOICE:
         return NoiseLaw.CHOICE
     return NoiseLaw.LAPLACE if plan.law is ONE_SHOT else NoiseLaw.GAUSSIAN
 
 
-def _choice_cost(plan: Plan) -> dict[str, Any]:
+def _choice_cost(plan: CentrePlan) -> dict[str, Any]:
     if plan.law is ONE_SHOT:
         return {"mu": None, "epsilon": 2 * plan.kept * plan.sensitivity / plan.scales.choice}
     rho, _ = selection.costs(plan.law, plan.kept, plan.sensitivity, plan.scales)
     return {"mu": None, "rho": rho}
 
 
-def _value_cost(plan: Plan) -> dict[str, Any]:
+def _value_cost(plan: CentrePlan) -> dict[str, Any]:
     if plan.law is ONE_SHOT:
         return {"mu": None, "epsilon": plan.kept * plan.sensitivity / plan.scales.values}
     scale = plan.scales.values

@@ -53,13 +53,23 @@ from engine.families.sparse_pilot import (
     suits_moments,
 )
 from engine.mechanism import Trial
-from engine.mechanisms import mechanisms, one_per_server
+from engine.mechanisms import mechanisms
 from engine.noise.selection import GUMBEL, Indices
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 from engine.registry import param
-from engine.tasks import SPARSE_REGRESSION
-from engine.types import Array, Budget, Caution, Data, Estimate, Public, PublicFacts, Sizes, Spend
+from engine.types import (
+    Array,
+    Budget,
+    Caution,
+    Data,
+    Estimate,
+    Fit,
+    Plan,
+    Public,
+    PublicFacts,
+    Sizes,
+)
 
 _LAW = GUMBEL
 _LEAST_EIGENVALUE = 1 / 3  # public, of the features' covariance, where rounds are counted
@@ -97,7 +107,7 @@ ROUNDS = Shares(gram=0.0, stages=(), rounds=0.5, chosen=0.08, residuals=0.03, la
 
 
 @dataclass(frozen=True)
-class Plan:
+class NewtonPlan(Plan):
     """All that is fixed before any row is looked at.
 
     `gram`, `chosen`, `residuals` and `last` are deviations of noise, as in
@@ -117,7 +127,13 @@ class Plan:
     chosen: float
     residuals: float
     last: float
-    spends: tuple[Spend, ...]
+
+    @property
+    def tuning(self) -> dict[str, Any]:
+        clips = {"feature_clip": self.feature_clip, "residual_clip": self.residual_clip}
+        if self.thresholding is None:
+            return {**clips, "response_clip": self.response_clip}
+        return {**clips, **self.thresholding.tuning}
 
 
 @mechanisms.register
@@ -194,38 +210,30 @@ class SparseNewton(PublicGuesses):
 
     # -- releases ---------------------------------------------------------------------------
 
-    def release_many(
-        self,
-        data: Data,
-        budgets: Sequence[tuple[Budget, ...]],
-        draws: int,
-        rng: np.random.Generator,
-    ) -> Estimate:
-        """Release at each budget; see `Mechanism.release_many`.
+    def fitted(self, data: Data, plans: Sequence[NewtonPlan], draws: int,
+            rng: np.random.Generator) -> Fit:
+        """Features, then one Newton step on them; see `Mechanism.fitted`."""
+        return self._fit_averages(self.averages(data, plans[0]), plans, data.n_repeats, draws, rng)
 
-        Raises
-        ------
-        InputError
-            If δ = 0, if σ is not stated, or if the number of budgets does not fit the machines.
-        """
-        plans = [self.plan(data.public, given) for given in budgets]
-        return self.estimate(self.averages(data, plans[0]), plans, data.n_repeats, draws, rng)
-
-    def averages(self, data: Data, plan: Plan) -> RowAverages:
+    def averages(self, data: Data, plan: NewtonPlan) -> RowAverages:
         """What the machines hold; the only place at which rows are read."""
         rows = with_responses(data)
         return RowAverages(rows_of(rows, self.reach_of(rows.facts), plan.feature_clip,
                                    is_secure=self.trust is CentreSees.MASKED_SUM, norm=plan.row))
 
-    def estimate(self, averages: Averages, plans: Sequence[Plan], repeats: int, draws: int,
+    def estimate(self, averages: Averages, plans: Sequence[NewtonPlan], repeats: int, draws: int,
                  rng: np.random.Generator) -> Estimate:
         """All of the method once rows can be averaged; for studies, from moments without rows."""
-        return by_kind(plans, lambda plan: plan.thresholding is None,
-                       lambda own: self._estimate(averages, own, repeats, draws, rng))
+        return self.estimate_of(plans, self._fit_averages(averages, plans, repeats, draws, rng))
 
-    def _estimate(self, averages: Averages, plans: Sequence[Plan], repeats: int, draws: int,
-                  rng: np.random.Generator) -> Estimate:
-        """At budgets whose features are chosen in the same way."""
+    def _fit_averages(self, averages: Averages, plans: Sequence[NewtonPlan], repeats: int,
+                      draws: int, rng: np.random.Generator) -> Fit:
+        return by_kind(plans, lambda plan: plan.thresholding is None,
+                       lambda alike: self._fit_alike(averages, alike, repeats, draws, rng))
+
+    def _fit_alike(self, averages: Averages, plans: Sequence[NewtonPlan], repeats: int,
+                   draws: int, rng: np.random.Generator) -> Fit:
+        """By plans whose features are chosen in the same way."""
         columns, size = Columns(repeats, len(plans), draws), plans[0].size
         first, is_distinct = self._features(averages, plans, columns, size, rng)
         where, found = self._step(averages, first, plans, columns, rng)
@@ -233,14 +241,12 @@ class SparseNewton(PublicGuesses):
         held = np.take_along_axis(first, where, axis=-1)
         np.put_along_axis(end, where, np.where(found.is_distinct[..., None], found.values, held),
                           axis=-1)
-        return Estimate(
-            task=SPARSE_REGRESSION.key, basis=Coordinates(size),
-            coefficients=columns.released(end), unprotected=columns.quiet(end),
-            spends=tuple(one.spends for one in plans), tuning=tuple(_tuning(one) for one in plans),
-            kept=(size,) * len(plans), cautions=_cautions(found, is_distinct, columns))
+        return Fit(
+            basis=Coordinates(size), coefficients=columns.released(end),
+            unprotected=columns.quiet(end), cautions=_cautions(found, is_distinct, columns))
 
-    def _features(self, averages: Averages, plans: Sequence[Plan], columns: Columns, size: int,
-                  rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
+    def _features(self, averages: Averages, plans: Sequence[NewtonPlan], columns: Columns,
+                  size: int, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
         """The first estimate, whose entries that are not zero are the features: (…, d).
 
         And whether noise lets correlated features be told apart, by what was released: (…,).
@@ -261,8 +267,8 @@ class SparseNewton(PublicGuesses):
         return (from_moments(averages, directions, plan.sparsity, stages, columns, rng).vectors,
                 directions.is_distinct)
 
-    def _step(self, averages: Averages, first: Array, plans: Sequence[Plan], columns: Columns,
-              rng: np.random.Generator) -> tuple[Indices, Corrected]:
+    def _step(self, averages: Averages, first: Array, plans: Sequence[NewtonPlan],
+              columns: Columns, rng: np.random.Generator) -> tuple[Indices, Corrected]:
         """Places of the chosen features, and the Newton step there."""
         plan = plans[0]
         deviation = columns.per_budget([one.chosen for one in plans])
@@ -272,14 +278,12 @@ class SparseNewton(PublicGuesses):
             plan.residual_clip, plan.guess, [(one.residuals, one.last) for one in plans], columns,
             rng)
 
-    def without_protection(self, data: Data) -> Estimate:
+    def exact_fit(self, data: Data) -> Fit:
         """Least squares on the best features of all rows, neither clipped nor noised."""
         size = data.sizes.n_covariates
-        fit = settled(rows_of(with_responses(data), self.reach_of(data.facts), math.inf),
-                      min(self.sparsity, size))
-        return Estimate(task=SPARSE_REGRESSION.key, basis=Coordinates(size),
-                        coefficients=fit[None, :, None], unprotected=fit[None], spends=((),),
-                        kept=(size,))
+        return Fit.exact(Coordinates(size), settled(
+            rows_of(with_responses(data), self.reach_of(data.facts), math.inf),
+            min(self.sparsity, size)))
 
     def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
         """Noise of a Gram matrix is independent on and above the diagonal, and mirrored."""
@@ -289,10 +293,16 @@ class SparseNewton(PublicGuesses):
 
     # -- fixed before any row is looked at ------------------------------------------------------
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
-        """Clips, steps, noise and ledger from public facts alone."""
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> NewtonPlan:
+        """Clips, steps, noise and ledger.
+
+        Raises
+        ------
+        InputError
+            If δ = 0 or σ is not stated.
+        """
         sizes, facts = public.sizes, public.facts
-        asked, n, d = one_per_server(budgets, sizes.n_servers), sizes.n_curves, sizes.n_covariates
+        asked, n, d = budgets, sizes.n_curves, sizes.n_covariates
         s, guess, rho = min(self.sparsity, d), self.spread(facts), gaussian_rho(asked)
         feature = self.feature_clip or self.clip_of_features(facts)
         row, response = row_norm(d, feature), self.response_clip or self.clip_of_responses(facts)
@@ -316,11 +326,11 @@ class SparseNewton(PublicGuesses):
         spends = [] if rounds is None else [*rounds.lines(_LAW, asked)]
         spends += [line(step, most / n, share * rho, server, one, WHY)
                    for server, one in enumerate(asked) for step, most, share in messages]
-        return Plan(s, d, feature, response, clip, row, guess,
-                    gram_noise(row, n, shares.gram * rho), stages, rounds,
-                    gram_noise(ball(s), n, shares.chosen * rho),
-                    gaussian(math.sqrt(2) / n, shares.residuals * rho),
-                    stage_noise(clip, n, shares.last * rho), tuple(spends))
+        return NewtonPlan(
+            s, d, feature, response, clip, row, guess, gram_noise(row, n, shares.gram * rho),
+            stages, rounds, gram_noise(ball(s), n, shares.chosen * rho),
+            gaussian(math.sqrt(2) / n, shares.residuals * rho),
+            stage_noise(clip, n, shares.last * rho), spends=tuple(spends))
 
     def _takes_moments(self, row: float, n: int, size: int, rho: float) -> bool:
         if self.pilot == "auto":
@@ -335,7 +345,7 @@ class SparseNewton(PublicGuesses):
         """Squared error that privacy adds if features are uncorrelated and the right ones chosen:
         that of the last average, in s entries.
         """
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: NewtonPlan = self.plan(Public(sizes, facts), budgets)
         return plan.sparsity * (ball(plan.sparsity) * plan.last) ** 2
 
     def largest_noise(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
@@ -344,7 +354,8 @@ class SparseNewton(PublicGuesses):
 
         Of d normal noises the largest is about (2 log d)^½ times their deviation.
         """
-        plan, d = self.plan(Public(sizes, facts), budgets), sizes.n_covariates
+        plan: NewtonPlan = self.plan(Public(sizes, facts), budgets)
+        d = sizes.n_covariates
         values = ball(plan.sparsity) * plan.last
         if plan.thresholding is not None:
             scale = plan.thresholding.scales.choice
@@ -362,11 +373,3 @@ def _cautions(found: Corrected, is_distinct: NDArray[np.bool_], columns: Columns
             (STANDS_FOR_ANOTHER, ~is_distinct), (UNSURE, near_zero))
     return tuple(Caution(text, columns.released(own)) for text, own in each
                  if columns.released(own).any())
-
-
-def _tuning(plan: Plan) -> dict[str, Any]:
-    """The plan in plain numbers."""
-    own = {"feature_clip": plan.feature_clip, "residual_clip": plan.residual_clip}
-    if plan.thresholding is None:
-        return {**own, "response_clip": plan.response_clip}
-    return {**own, **plan.thresholding.tuning}

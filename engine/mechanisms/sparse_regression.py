@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -29,24 +29,29 @@ from engine.families.sparse_guesses import LargestNoise, PublicGuesses, with_res
 from engine.families.sparse_inference import Columns, row_norm
 from engine.families.sparse_pilot import STANDS_FOR_ANOTHER, Thresholding
 from engine.mechanism import Trial
-from engine.mechanisms import mechanisms, one_per_server
+from engine.mechanisms import mechanisms
 from engine.noise.selection import LAWS, Law, Scales, printed_scale
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 from engine.registry import param
-from engine.tasks import SPARSE_REGRESSION
-from engine.types import Array, Budget, Caution, Data, Estimate, Public, PublicFacts, Sizes, Spend
+from engine.types import Budget, Caution, Data, Fit, Plan, Public, PublicFacts, Sizes
 
 _CLIP = 4.0  # of residuals, in standard deviations of the noise
 _LARGEST_EIGENVALUE = 3.0  # L of the paper: eigenvalues of the covariance lie in [1/L, L]
 
 
 @dataclass(frozen=True)
-class Plan:
+class ThresholdingPlan(Plan):
     """All that is fixed before any row is looked at.
 
-    `most` is λ, by which a row moves an entry of a step at full pace. `bound` is the sensitivity
-    of the number that sets the pace, and `deviation` its noise; None where the step is stated.
+    Parameters
+    ----------
+    steps : sparsity, rounds, size of a step and largest norm.
+    feature_clip, residual_clip, response_clip : infinite where there is none.
+    most : λ, by which a row moves an entry of a step at full pace.
+    scales : those of the noise in choices and values.
+    bound, deviation : sensitivity of the number that sets the pace, and its noise; None where the
+        step is stated.
     """
 
     steps: Steps
@@ -57,7 +62,12 @@ class Plan:
     scales: Scales
     bound: float | None
     deviation: float
-    spends: tuple[Spend, ...]
+
+    @property
+    def tuning(self) -> dict[str, Any]:
+        return {"rounds": self.steps.rounds, "step_size": self.steps.size,
+                "feature_clip": self.feature_clip, "residual_clip": self.residual_clip,
+                "sensitivity": self.most, "choice_scale": self.scales.choice}
 
     @property
     def thresholding(self) -> Thresholding:
@@ -160,61 +170,44 @@ class SparseRegression(PublicGuesses):
 
     # -- releases ---------------------------------------------------------------------------
 
-    def release_many(
-        self,
-        data: Data,
-        budgets: Sequence[tuple[Budget, ...]],
-        draws: int,
-        rng: np.random.Generator,
-    ) -> Estimate:
-        """Release at each budget; see `Mechanism.release_many`.
-
-        Raises
-        ------
-        InputError
-            If δ = 0, if σ is not stated and a clip needs it, or if the number of budgets does not
-            fit the machines.
-        """
-        plans = [self.plan(data.public, given) for given in budgets]
+    def fitted(self, data: Data, plans: Sequence[ThresholdingPlan], draws: int,
+            rng: np.random.Generator) -> Fit:
+        """All rounds of hard thresholding; see `Mechanism.fitted`."""
         rows, plan = self._rows(data, plans[0]), plans[0]
+        columns = Columns(data.n_repeats, len(plans), draws)
         pace = plan.thresholding.pace(
             RowAverages(rows), row_norm(rows.n_features, plan.feature_clip),
-            [one.thresholding for one in plans], Columns(data.n_repeats, len(plans), draws), rng)
-        found = descend(partial(rows.gradient, clip=plan.residual_clip),
-                        (data.n_repeats, draws, rows.n_features), plan.steps, self.law,
-                        [one.scales for one in plans], rng, pace=pace)
-        quiet = np.broadcast_to(found.quiet, (len(plans), *found.quiet.shape))
-        doubted = Columns(data.n_repeats, len(plans), draws).released(
-            plan.thresholding.is_correlated(pace, found.columns.shape[:2]))
-        cautions = (Caution(STANDS_FOR_ANOTHER, doubted),) if doubted.any() else ()
-        return replace(self._estimate(
-            found.released, quiet, tuple(plan.spends for plan in plans),
-            tuple(_tuning(plan) for plan in plans)), cautions=cautions)
+            [each.thresholding for each in plans], columns, rng)
+        vectors = descend(partial(rows.gradient, clip=plan.residual_clip),
+                          (data.n_repeats, draws, rows.n_features), plan.steps, self.law,
+                          [each.scales for each in plans], rng, pace=pace).columns
+        doubted = columns.released(plan.thresholding.is_correlated(pace, vectors.shape[:2]))
+        return Fit(basis=Coordinates(rows.n_features), coefficients=columns.released(vectors),
+                   unprotected=columns.quiet(vectors),
+                   cautions=(Caution(STANDS_FOR_ANOTHER, doubted),) if doubted.any() else ())
 
-    def without_protection(self, data: Data) -> Estimate:
+    def exact_fit(self, data: Data) -> Fit:
         """Least squares on the best features of all rows, neither clipped nor noised."""
         fit = settled(rows_of(with_responses(data), self.reach_of(data.facts), math.inf),
                       self._kept(data.sizes))
-        return self._estimate(fit[None, :, None], fit[None], ((),))
+        return Fit.exact(Coordinates(fit.shape[-1]), fit)
 
-    def _estimate(self, released: Array, quiet: Array, spends: tuple[tuple[Spend, ...], ...],
-                  tuning: tuple[dict[str, Any], ...] = ()) -> Estimate:
-        size = released.shape[-1]
-        return Estimate(task=SPARSE_REGRESSION.key, basis=Coordinates(size), coefficients=released,
-                        unprotected=quiet, spends=spends, tuning=tuning,
-                        kept=(size,) * len(released))
-
-    def _rows(self, data: Data, plan: Plan) -> Rows:
+    def _rows(self, data: Data, plan: ThresholdingPlan) -> Rows:
         """What the machines hold; the only place at which rows are read."""
         return rows_of(with_responses(data), self.reach_of(data.facts), plan.feature_clip,
                        plan.response_clip, self.trust is CentreSees.MASKED_SUM)
 
     # -- fixed before any row is looked at ------------------------------------------------------
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
-        """Clips, steps, noise and ledger from public facts alone."""
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> ThresholdingPlan:
+        """Clips, steps, noise and ledger.
+
+        Raises
+        ------
+        InputError
+            If δ = 0, or if σ is not stated and a clip needs it.
+        """
         sizes, facts = public.sizes, public.facts
-        budgets = one_per_server(budgets, sizes.n_servers)
         radius = self.largest_norm(facts)
         steps = Steps(self._kept(sizes), self._rounds(sizes, radius), self.step, radius)
         feature, residual, response = self._clips(sizes, facts)
@@ -222,14 +215,15 @@ class SparseRegression(PublicGuesses):
         most = sensitivity(steps.size, bound, feature, sizes.n_curves)
         if self.constants == "published":
             scales = self._printed(steps, most, budgets, sizes.n_covariates)
-            return Plan(steps, feature, residual, response, most, scales, None, 0.0,
-                        ledger(self.law, steps, most, scales, budgets))
+            return ThresholdingPlan(steps, feature, residual, response, most, scales, None, 0.0,
+                                    spends=ledger(self.law, steps, most, scales, budgets))
         rounds = Thresholding.planned(
             steps, self.step_size is not None, self.law, bound, feature,
             row_norm(sizes.n_covariates, feature), sizes.n_curves, sizes.n_covariates,
             accounting.smallest_rho(budgets))
-        return Plan(steps, feature, residual, response, rounds.most, rounds.scales, rounds.bound,
-                    rounds.deviation, rounds.lines(self.law, budgets))
+        return ThresholdingPlan(
+            steps, feature, residual, response, rounds.most, rounds.scales, rounds.bound,
+            rounds.deviation, spends=rounds.lines(self.law, budgets))
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
@@ -238,7 +232,7 @@ class SparseRegression(PublicGuesses):
         A round's noise on s values shrinks by 1 − η in each later round: sv/(1 − (1 − η)²) in
         all, v being the variance of the noise in one.
         """
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: ThresholdingPlan = self.plan(Public(sizes, facts), budgets)
         each = (self.law.value_deviation * plan.scales.values) ** 2
         left = (1 - plan.steps.size) ** (2 * np.arange(plan.steps.rounds))
         return float(plan.steps.sparsity * each * left.sum())
@@ -287,13 +281,6 @@ class SparseRegression(PublicGuesses):
     def largest_noise(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                       ) -> LargestNoise:
         """The noise in every choice, whose largest of d is about log d times its scale."""
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: ThresholdingPlan = self.plan(Public(sizes, facts), budgets)
         return LargestNoise(plan.most, plan.scales.choice, plan.scales.values,
                             plan.scales.choice * math.log(sizes.n_covariates))
-
-
-def _tuning(plan: Plan) -> dict[str, Any]:
-    """The plan in plain numbers."""
-    return {"rounds": plan.steps.rounds, "step_size": plan.steps.size,
-            "feature_clip": plan.feature_clip, "residual_clip": plan.residual_clip,
-            "sensitivity": plan.most, "choice_scale": plan.scales.choice}

@@ -15,7 +15,7 @@ from scipy.special import expit
 from engine.enumerations import Enumeration
 from engine.errors import InputError
 from engine.mechanism import Trial
-from engine.mechanisms import Mechanism, mechanisms, one_per_server
+from engine.mechanisms import Mechanism, mechanisms
 from engine.noise import NoiseLaw
 from engine.numerics.bases import Basis
 from engine.privacy import transcript
@@ -29,7 +29,8 @@ from engine.types import (
     Composition,
     CurveData,
     Data,
-    Estimate,
+    Fit,
+    Plan,
     Public,
     PublicFacts,
     Sizes,
@@ -76,16 +77,26 @@ _LABELS = {
 
 
 @dataclass(frozen=True)
-class Plan:
+class AveragePlan(Plan):
     """What one budget is spent on, fixed before any number is looked at.
 
-    `places` is how many equal places the range is cut into, 1 without a vote; `vote` and `measure`
-    (servers,) are the ε of the vote and of the average.
+    Parameters
+    ----------
+    places : how many equal places the range is cut into, 1 without a vote.
+    vote, measure : (servers,), the ε of the vote and of the average.
+    budgets : the budget that each server asked for.
+    public : sizes and stated facts.
     """
 
     places: int
     vote: Array
     measure: Array
+    budgets: tuple[Budget, ...]
+    public: Public
+
+    @property
+    def tuning(self) -> dict[str, Any]:
+        return {"places": self.places}
 
 
 @mechanisms.register
@@ -192,44 +203,29 @@ class UnivariateMean(Mechanism):
 
     # -- releases ---------------------------------------------------------------------------
 
-    def release_many(
-        self,
-        data: CurveData,
-        budgets: Sequence[tuple[Budget, ...]],
-        draws: int,
-        rng: np.random.Generator,
-    ) -> Estimate:
-        """Release at each budget; see `Mechanism.release_many`.
-
-        Only sums of noise leave the computation, so they are drawn as such: see `_laplace_sums`.
-
-        Raises
-        ------
-        InputError
-            If a person has no number, a site nobody, or the budgets do not fit the servers; where a
-            number of observations is stated, if single ones are protected and there are others.
-        """
-        data = self._public_counts(data)
-        _check(data)
-        given = [one_per_server(some, data.sizes.n_servers) for some in budgets]
-        plans = [self.plan(data.public, some) for some in given]
-        noise = _Noise(self, data, plans, draws, rng)
-        released = [self._released(data, plan, k, noise) for k, plan in enumerate(plans)]
-        unprotected = np.broadcast_to(self._quiet(data), (len(plans), data.n_repeats, 1))
-        return Estimate(
-            task=UNIVARIATE_MEAN.key, basis=CONSTANT, coefficients=np.stack(released)[..., None],
-            unprotected=unprotected, kept=(1,) * len(plans),
-            spends=tuple(self._ledger(data, plan, asked)
-                         for plan, asked in zip(plans, given, strict=True)),
-            tuning=tuple({"places": plan.places} for plan in plans))
-
-    def _public_counts(self, data: CurveData) -> CurveData:
+    def validated(self, data: CurveData) -> CurveData:
         """The same with counts that are public, where those of single people are private.
 
         Then every person counts with one number, the mean of what they have, or the middle of the
         range: a function of that person alone. Where single numbers are protected, how many there
         are must be as stated.
+
+        Raises
+        ------
+        InputError
+            If a person has no number or a site nobody, or if single numbers are protected and there
+            are not as many as stated.
         """
+        data = self._with_public_counts(data)
+        if not len(data.counts) or (data.counts == 0).any():
+            raise InputError("Every person needs at least one number.", field="counts",
+                             hint="Leave out people without any.")
+        if not all(data.sizes.n_curves_per_server):
+            raise InputError("Every site needs at least one person.", field="server",
+                             hint="Number sites without gaps.")
+        return data
+
+    def _with_public_counts(self, data: CurveData) -> CurveData:
         if not data.facts.observations_per_curve:
             return data
         if not self.setting.is_by_person:
@@ -237,7 +233,7 @@ class UnivariateMean(Mechanism):
                 raise InputError("Single numbers are protected here, so how many there are is "
                                  "public, and these are not as many as stated.", field="setting",
                                  hint="Protect whole people, or state how many there are.")
-            return data
+            return replace(data, facts=replace(data.facts, observations_per_curve=0))
         counts, held = data.counts, self.held(data)
         sums = np.zeros((data.n_repeats, data.n_curves))
         used = counts > 0
@@ -246,7 +242,19 @@ class UnivariateMean(Mechanism):
         return replace(data, times=np.zeros_like(means), values=means,
                        counts=np.ones_like(counts))
 
-    def _released(self, data: CurveData, plan: Plan, k: int, noise: _Noise) -> Array:
+    def fitted(self, data: CurveData, plans: Sequence[AveragePlan], draws: int,
+            rng: np.random.Generator) -> Fit:
+        """Votes, then averages; see `Mechanism.fitted`.
+
+        Only sums of noise leave the computation, so they are drawn as such: see `_laplace_sums`.
+        """
+        noise = _Noise(self, data, plans, draws, rng)
+        released = [self._released(data, plan, k, noise) for k, plan in enumerate(plans)]
+        unprotected = np.broadcast_to(self._quiet(data), (len(plans), data.n_repeats, 1))
+        return Fit(basis=CONSTANT, coefficients=np.stack(released)[..., None],
+                   unprotected=unprotected)
+
+    def _released(self, data: CurveData, plan: AveragePlan, k: int, noise: _Noise) -> Array:
         """What the plan of this number releases: (repeats, draws)."""
         way = np.zeros((data.n_repeats, noise.draws), int)
         if plan.places > 1:
@@ -261,23 +269,13 @@ class UnivariateMean(Mechanism):
             lambda: self._averages(data, plan.places, way)
             + reach * (noise.sums @ (1 / plan.measure)))
 
-    def elected(self, votes: Array, plan: Plan) -> NDArray[np.int64]:
+    def elected(self, votes: Array, plan: AveragePlan) -> NDArray[np.int64]:
         """Which interval noisy votes (repeats, draws, places) elect: (repeats, draws)."""
         return np.asarray(np.clip(votes.argmax(axis=-1) - 1, 0, plan.places - _REACH))
 
-    def without_protection(self, data: CurveData) -> Estimate:
-        """The mean itself.
-
-        Raises
-        ------
-        InputError
-            As `release_many`.
-        """
-        data = self._public_counts(data)
-        _check(data)
-        quiet = self._quiet(data)[None]
-        return Estimate(task=UNIVARIATE_MEAN.key, basis=CONSTANT, coefficients=quiet[:, :, None],
-                        unprotected=quiet, spends=((),), kept=(1,))
+    def exact_fit(self, data: CurveData) -> Fit:
+        """The mean itself."""
+        return Fit.exact(CONSTANT, self._quiet(data))
 
     def _quiet(self, data: CurveData) -> Array:
         """The mean without noise, vote or interval: (repeats, 1)."""
@@ -285,17 +283,15 @@ class UnivariateMean(Mechanism):
 
     # -- fixed before any number is looked at -------------------------------------------------
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> AveragePlan:
         """How many places, and what the vote and the average may cost at every server."""
-        sizes, facts = public.sizes, public.facts
-        budgets = one_per_server(budgets, sizes.n_servers)
         epsilon = np.array([budget.epsilon for budget in budgets])
         if self.setting.is_central:
             epsilon = np.full_like(epsilon, epsilon.min())
-        places = self.places(sizes, facts) if np.isfinite(epsilon).any() else 1
+        places = self.places(public.sizes, public.facts) if np.isfinite(epsilon).any() else 1
         if places == 1:
-            return Plan(1, np.zeros_like(epsilon), epsilon)
-        return Plan(places, epsilon / 2, epsilon / 2)
+            return AveragePlan(1, np.zeros_like(epsilon), epsilon, budgets, public)
+        return AveragePlan(places, epsilon / 2, epsilon / 2, budgets, public)
 
     def places(self, sizes: Sizes, facts: PublicFacts) -> int:
         """How many places the range is cut into, each at least 2t wide; 1 where a vote is vain."""
@@ -318,9 +314,8 @@ class UnivariateMean(Mechanism):
         A Laplace variable has variance 2, so it is 2 (width/total)² Σ_s parts_s/ε_s². Where
         sites differ both in ε and in the items of a person, people count as holding equally many.
         """
-        plan = self.plan(Public(sizes, facts), budgets)
-        people = np.array(sizes.n_curves_per_server)
-        parts = self.n_parts(people, people * sizes.n_observations_per_curve)
+        plan: AveragePlan = self.plan(Public(sizes, facts), budgets)
+        parts = self.n_parts(Public(sizes, facts))
         each = self.reach(plan.places, facts) / self._total(sizes)
         return float(2 * each**2 * (parts / plan.measure**2).sum())
 
@@ -332,7 +327,7 @@ class UnivariateMean(Mechanism):
         2w²/(N²ε²) for "central_item" and 2w²S/(N²ε²) for S sites. See `expected_error` for sites
         that differ.
         """
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: AveragePlan = self.plan(Public(sizes, facts), budgets)
         return self.expected_error(sizes, budgets, facts) if plan.places == 1 else None
 
     def exact_risk(self, source: Source[Data], budgets: tuple[Budget, ...]) -> float | None:
@@ -348,30 +343,32 @@ class UnivariateMean(Mechanism):
         """How many people, or items, are averaged."""
         return sizes.n_curves if self.setting.is_by_person else sizes.n_observations
 
-    def n_parts(self, people: Array, items: Array) -> Array:
-        """How many parts are noised at each server, from its people and items: (servers,)."""
+    def n_parts(self, public: Public) -> Array:
+        """How many parts are noised at each server: (servers,)."""
+        if self.setting.is_local and not self.setting.is_by_person:
+            return public.observations_per_server
+        people = np.array(public.sizes.n_curves_per_server, dtype=float)
         if self.setting.is_local:
-            return people if self.setting.is_by_person else items
+            return people
         if self.setting is Setting.SITE:
             return np.ones(len(people))
         first = np.zeros(len(people))  # one centre; nothing at all without privacy
         first[0] = float(self.setting.is_central)
         return first
 
-    def _average_parts(self, data: CurveData, plan: Plan, way: NDArray[np.int64]
+    def _average_parts(self, data: CurveData, plan: AveragePlan, way: NDArray[np.int64]
                        ) -> transcript.Parts:
         """What the average is of, in every interval it may be in, and the noise of each part."""
         groups = self.groups(data)
         measure = np.broadcast_to(plan.measure[0], groups.shape)
         if self.setting.is_local or self.setting is Setting.SITE:
-            people, items = (count.astype(int) for count in _per_server(data))
-            measure = np.repeat(plan.measure, self.n_parts(people, items).astype(int))
+            measure = np.repeat(plan.measure, self.n_parts(data.public).astype(int))
         scales = self.reach(plan.places, data.facts) / (groups * measure)
         return transcript.Parts(
             self.sent(data, plan.places).swapaxes(1, 2), NoiseLaw.LAPLACE, math.sqrt(2) * scales,
             way, lambda noisy: np.einsum("p,rip->ri", groups / groups.sum(), noisy))
 
-    def _ballot_parts(self, data: CurveData, plan: Plan) -> transcript.Parts:
+    def _ballot_parts(self, data: CurveData, plan: AveragePlan) -> transcript.Parts:
         """Ballots, or their sums at one centre, with the law of their noise and its deviation."""
         ballots = self.ballots(data, plan.places).astype(float)
         first = np.zeros((len(ballots), 1), int)
@@ -394,7 +391,7 @@ class UnivariateMean(Mechanism):
     def groups(self, data: CurveData) -> NDArray[np.int64]:
         """How many neighbouring people, or items, are averaged in each part: (parts,)."""
         if self.setting is Setting.SITE:
-            return np.asarray(_per_server(data)[1], dtype=np.int64)
+            return data.public.observations_per_server.astype(np.int64)
         total = self._total(data.sizes)
         return np.ones(total, dtype=np.int64) if self.setting.is_local else np.array([total])
 
@@ -443,7 +440,7 @@ class UnivariateMean(Mechanism):
         """Scale of the noise on each sum of ballots at one centre: 2/ε."""
         return float(2 / epsilon[0])
 
-    def noisy_votes(self, ballots: NDArray[np.bool_], data: CurveData, plans: Sequence[Plan],
+    def noisy_votes(self, ballots: NDArray[np.bool_], data: CurveData, plans: Sequence[AveragePlan],
                     draws: int, rng: np.random.Generator) -> list[Array]:
         """Noisy sums of ballots for each plan, (repeats, draws, places) each, on shared draws."""
         shape = (len(ballots), draws, ballots.shape[2])
@@ -477,43 +474,55 @@ class UnivariateMean(Mechanism):
 
     # -- ledger -------------------------------------------------------------------------------
 
-    def _ledger(self, data: CurveData, plan: Plan, asked: tuple[Budget, ...]) -> tuple[Spend, ...]:
+    def ledger(self, plan: AveragePlan) -> tuple[Spend, ...]:
         """One line for each server and step; lines of one centre repeat at every server."""
-        people, items = (count.astype(int).tolist() for count in _per_server(data))
-        reach, total = self.reach(plan.places, data.facts), self._total(data.sizes)
-        lines = []
-        for s, budget in enumerate(asked):
-            parts = people if self.setting.is_by_person else items
-            count = parts[s] if self.setting.is_local else 1
-            if plan.places > 1:
-                lines.append(self._line(PLACE, s, 2.0, self._vote_noise(plan, s),
-                                        plan.vote[s], count, budget))
-            size = items[s] if self.setting is Setting.SITE else total
-            size = 1 if self.setting.is_local else size
-            lines.append(self._average_line(s, reach / size, plan.measure[s], count, budget))
-        return tuple(lines)
+        steps = [self._average_lines(plan)]
+        if plan.places > 1:
+            steps.insert(0, self._vote_lines(plan))
+        return tuple(line for of_server in zip(*steps, strict=True) for line in of_server)
 
-    def _average_line(self, server: int, most: float, epsilon: float, count: int, asked: Budget
-                      ) -> Spend:
-        if self.setting is Setting.NONE:
-            return self._line(AVERAGE, server, most, 0.0, math.inf, 1, asked)
-        return self._line(AVERAGE, server, most, most / epsilon, epsilon, count, asked)
-
-    def _vote_noise(self, plan: Plan, server: int) -> float:
+    def _vote_lines(self, plan: AveragePlan) -> list[Spend]:
         """Laplace scale of a sum at one centre; standard deviation of a flipped entry locally."""
         if self.setting.is_central:
-            return self.vote_scale(plan.vote)
-        chance = float(self.flip_chance(plan.vote)[server])
-        return math.sqrt(chance * (1 - chance))
+            noise = np.full(len(plan.budgets), self.vote_scale(plan.vote))
+        else:
+            chance = self.flip_chance(plan.vote)
+            noise = np.sqrt(chance * (1 - chance))
+        return self._lines(PLACE, plan, np.full(len(noise), 2.0), noise, plan.vote)
 
-    def _line(self, step: Step, server: int, most: float, noise: float, epsilon: float, count: int,
-              asked: Budget) -> Spend:
-        return Spend(step=step, server=server, mu=None, sensitivity=(most,), noise_scale=(noise,),
-                     count=count, composition=Composition.PARALLEL if self.setting.is_local else
-                     Composition.SEQUENTIAL,
-                     asked=asked, why=self._why(step), epsilon=float(epsilon),
-                     unit=Unit.RECORD if self.setting.is_by_person else Unit.NUMBER,
-                     norm="ℓ1" if step is PLACE else "|·|", noise=self._law(step))
+    def _average_lines(self, plan: AveragePlan) -> list[Spend]:
+        total = np.full(len(plan.budgets), float(self._total(plan.public.sizes)))  # in one average
+        if self.setting.is_local:
+            total[:] = 1
+        elif self.setting is Setting.SITE:
+            total = plan.public.observations_per_server
+        most = self.reach(plan.places, plan.public.facts) / total
+        if self.setting is Setting.NONE:
+            return self._lines(AVERAGE, plan, most, 0 * most, np.full(len(most), math.inf))
+        return self._lines(AVERAGE, plan, most, most / plan.measure, plan.measure)
+
+    def _lines(self, step: Step, plan: AveragePlan, most: Array, noise: Array, epsilon: Array
+               ) -> list[Spend]:
+        """Those of a step with its sensitivity, scale of noise and ε at every server."""
+        counts = self._n_messages(plan.public).tolist()
+        composition = Composition.PARALLEL if self.setting.is_local else Composition.SEQUENTIAL
+        first = Spend(
+            step=step, server=0, mu=None, sensitivity=(0.0,), noise_scale=(0.0,), count=1,
+            composition=composition, asked=plan.budgets[0], why=self._why(step),
+            unit=Unit.RECORD if self.setting.is_by_person else Unit.NUMBER,
+            norm="ℓ1" if step is PLACE else "|·|", noise=self._law(step))
+        return [first.at(server, sensitivity=(most,), noise_scale=(noise,), epsilon=epsilon,
+                         count=count, asked=asked)
+                for server, (most, noise, epsilon, count, asked) in enumerate(zip(
+                    most.tolist(), noise.tolist(), epsilon.tolist(), counts, plan.budgets,
+                    strict=True))]
+
+    def _n_messages(self, public: Public) -> NDArray[np.int64]:
+        """How many a server sends in each step: (servers,); locally everybody sends one."""
+        people = np.array(public.sizes.n_curves_per_server)
+        if not self.setting.is_local:
+            return np.ones_like(people)
+        return people if self.setting.is_by_person else public.observations_per_server.astype(int)
 
     def _law(self, step: Step) -> NoiseLaw:
         if self.setting is Setting.NONE:
@@ -539,7 +548,7 @@ class UnivariateMean(Mechanism):
 class _Noise:
     """The standard noise that releases at all budgets share, drawn where it is first needed."""
 
-    def __init__(self, mechanism: UnivariateMean, data: CurveData, plans: Sequence[Plan],
+    def __init__(self, mechanism: UnivariateMean, data: CurveData, plans: Sequence[AveragePlan],
                  draws: int, rng: np.random.Generator) -> None:
         self._mechanism, self._data, self._plans, self.draws = mechanism, data, plans, draws
         self._of_votes, self._of_sums = rng.spawn(2)
@@ -554,23 +563,8 @@ class _Noise:
     @cached_property
     def sums(self) -> Array:
         """Sums of standard Laplace numbers, one for each part of a server: see `_laplace_sums`."""
-        counts = self._mechanism.n_parts(*_per_server(self._data))
+        counts = self._mechanism.n_parts(self._data.public)
         return _laplace_sums(counts, self._data.n_repeats, self.draws, self._of_sums)
-
-
-def _check(data: CurveData) -> None:
-    if not len(data.counts) or (data.counts == 0).any():
-        raise InputError("Every person needs at least one number.", field="counts",
-                         hint="Leave out people without any.")
-    if (np.bincount(data.server) == 0).any():
-        raise InputError("Every site needs at least one person.", field="server",
-                         hint="Number sites without gaps.")
-
-
-def _per_server(data: CurveData) -> tuple[Array, Array]:
-    """People and items at each server, (servers,) each."""
-    return (np.bincount(data.server).astype(np.float64),
-            np.bincount(data.server, weights=data.counts).astype(float))
 
 
 def _averages(values: Array, groups: NDArray[np.int64]) -> Array:

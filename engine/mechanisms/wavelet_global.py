@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,7 +24,7 @@ from engine.families.wavelet_regression import (
 )
 from engine.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
 from engine.mechanism import Trial
-from engine.mechanisms import mechanisms, one_per_server
+from engine.mechanisms import mechanisms
 from engine.noise import NoiseLaw
 from engine.numerics.clipped_readings import unclipped
 from engine.numerics.designs import KnownDesign, RankBasis
@@ -42,8 +42,9 @@ from engine.types import (
     Composition,
     CurveData,
     Data,
-    Estimate,
+    Fit,
     FunctionBasis,
+    Plan,
     Public,
     PublicFacts,
     ServerParts,
@@ -65,7 +66,7 @@ COEFFICIENTS = Step("coefficients", charged_to=(LINE.key,))
 
 
 @dataclass(frozen=True)
-class Plan:
+class CurvePlan(Plan):
     """All that is fixed before any reading is looked at."""
 
     basis: WaveletBasis
@@ -75,9 +76,16 @@ class Plan:
     edge_share: float  # variance of the noise in edge coordinates over that in inner ones
     criterion: float  # the bound on the mean squared error; NaN where it was not minimised
     released: bool
-    spends: tuple[Spend, ...]
-
     bias: float  # over the stated class, the most that the mean is off at any time
+
+    @property
+    def tuning(self) -> dict[str, Any]:
+        """The plan in plain numbers; "released" is False where the budget allows no estimate.
+
+        "bias" bounds the bias at any time over the class of curves, whether that is stated or not.
+        """
+        return {"level": self.basis.level, "clip": self.clip, "released": self.released,
+                "bound": self.criterion, "edge_share": self.edge_share, "bias": self.bias}
 
     @property
     def total_noise(self) -> Array:
@@ -190,52 +198,42 @@ class WaveletGlobal(WaveletRegression):
 
     # -- releases ---------------------------------------------------------------------------
 
-    def release_many(
-        self,
-        data: CurveData,
-        budgets: Sequence[tuple[Budget, ...]],
-        draws: int,
-        rng: np.random.Generator,
-    ) -> Estimate:
-        """Release at each budget; see `Mechanism.release_many`.
+    def fitted(self, data: CurveData, plans: Sequence[CurvePlan], draws: int,
+               rng: np.random.Generator) -> Fit:
+        """One message of every site, and the curve that follows; see `Mechanism.fitted`."""
+        basis = max((plan.basis for plan in plans), key=lambda space: space.size)
+        averages = self._averages(data, plans)
+        quiet = np.stack([
+            _as_levels(np.einsum("s,rspk->rpk", plan.weights, average), plan, basis)
+            for plan, average in zip(plans, averages, strict=True)])
+        sent = self._combined(plans, averages, basis, draws, rng)
+        released, final = self._finished(sent, plans, basis, data.facts)
+        unprotected, _ = self._finished(quiet, plans, basis, data.facts)
+        return Fit(basis=final, coefficients=released, unprotected=unprotected,
+                   kept=tuple(plan.basis.size * final.size // basis.size for plan in plans),
+                   band=self._band(plans, basis, data, released),
+                   parts=self._parts(plans, self._without_budgets(data)))
+
+    def exact_fit(self, data: CurveData) -> Fit:
+        """The averages of all readings as they are, with the level of an unlimited budget."""
+        plan: CurvePlan = self.plan(data.public, (Budget(math.inf),))
+        average = np.einsum("s,rspk->rpk", plan.weights, self._averages(data, [plan])[0])
+        values, basis = self._finished(plan.basis.to_levels(average)[None], [plan], plan.basis,
+                                       data.facts)
+        return replace(Fit.exact(basis, values[0]),
+                       band=self._band([plan], plan.basis, data, values[:, :, None]))
+
+    # -- fixed before any reading is looked at ---------------------------------------------
+
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> CurvePlan:
+        """Level, clip, weights, noise and ledger.
 
         Raises
         ------
         InputError
-            If δ = 0, if σ is not stated, if somebody has more than one reading, or if the number
-            of budgets does not fit the sites.
+            If δ = 0, if σ is not stated, or if a site has no readings.
         """
-        plans = [self.plan(data.public, given) for given in budgets]
-        basis = max((plan.basis for plan in plans), key=lambda one: one.size)
-        averages = self._averages(data, plans)
-        quiet = np.stack([_as_levels(np.einsum("s,rspk->rpk", plan.weights, own), plan, basis)
-                          for plan, own in zip(plans, averages, strict=True)])
-        sent = self._combined(plans, averages, basis, draws, rng)
-        released, final = self._finished(sent, plans, basis, data.facts)
-        unprotected, _ = self._finished(quiet, plans, basis, data.facts)
-        return Estimate(
-            task=WAVELET_REGRESSION.key, basis=final, coefficients=released,
-            unprotected=unprotected, spends=tuple(plan.spends for plan in plans),
-            kept=tuple(plan.basis.size * final.size // basis.size for plan in plans),
-            band=self._band(plans, basis, data, released),
-            tuning=tuple(_tuning(plan) for plan in plans),
-            parts=self._parts(plans, self._without_budgets(data)))
-
-    def without_protection(self, data: CurveData) -> Estimate:
-        """The averages of all readings as they are, with the level of an unlimited budget."""
-        plan = self.plan(data.public, (Budget(math.inf),))
-        own = np.einsum("s,rspk->rpk", plan.weights, self._averages(data, [plan])[0])
-        fit, final = self._finished(plan.basis.to_levels(own)[None], [plan], plan.basis, data.facts)
-        return Estimate(task=WAVELET_REGRESSION.key, basis=final, coefficients=fit[:, :, None],
-                        unprotected=fit, spends=((),), kept=(final.size,),
-                        band=self._band([plan], plan.basis, data, fit[:, :, None]))
-
-    # -- fixed before any reading is looked at ---------------------------------------------
-
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
-        """Level, clip, weights, noise and ledger from public facts alone."""
         sizes, facts = public.sizes, public.facts
-        budgets = one_per_server(budgets, sizes.n_servers)
         sites = self.sites(sizes, budgets, facts)
         choice = self._literal(sites) if self.plan_rule == "literal" else self._tuned(sites)
         basis = self.wavelets(choice.level)
@@ -249,13 +247,13 @@ class WaveletGlobal(WaveletRegression):
         clipped = float(bias_of_clipping(np.array([choice.clip]), sites)[0])
         bias = (self.curve_class(facts).detail_bound(basis.level)
                 + largest_kernel_mass(self.moments, self.edges) * clipped)
-        return Plan(basis, choice.clip, choice.weights, scales, share, choice.criterion, released,
-                    spends if released else nothing_spent(budgets), bias)
+        return CurvePlan(basis, choice.clip, choice.weights, scales, share, choice.criterion,
+                         released, bias, spends=spends if released else nothing_spent(budgets))
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
         """Σ_j u_j² noise_j; NaN if nothing would be released."""
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: CurvePlan = self.plan(Public(sizes, facts), budgets)
         added = self._n_parts * float((plan.weights**2 * plan.total_noise).sum())
         return added if plan.released else math.nan
 
@@ -272,7 +270,7 @@ class WaveletGlobal(WaveletRegression):
     def risk_of(self, truth: Truth, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts,
                 design: Design = UNIFORM) -> RiskParts:
         """The same for any curve around the middle of its bounds, and any public sizes."""
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: CurvePlan = self.plan(Public(sizes, facts), budgets)
         if not plan.released:
             return RiskParts(float(truth.energy), 0.0, 0.0, 0.0)
         n = np.array(sizes.n_curves_per_server, dtype=float)
@@ -336,7 +334,7 @@ class WaveletGlobal(WaveletRegression):
 
     # -- on the sites, and at the centre ----------------------------------------------------
 
-    def _averages(self, data: CurveData, plans: list[Plan]) -> list[Array]:
+    def _averages(self, data: CurveData, plans: Sequence[CurvePlan]) -> list[Array]:
         """Averages without noise for every plan: (repeats, sites, parts, 2^J) each."""
         found: dict[tuple[int, float], Array] = {}
         for plan in plans:
@@ -345,7 +343,7 @@ class WaveletGlobal(WaveletRegression):
                 found[kind] = self._average(data, plan)
         return [found[plan.basis.size, plan.clip] for plan in plans]
 
-    def _average(self, data: CurveData, plan: Plan) -> Array:
+    def _average(self, data: CurveData, plan: CurvePlan) -> Array:
         """One part, and with a released density another: (repeats, sites, parts, 2^J)."""
         per_site, times = data.sizes.n_curves_per_server, times_of(data)
         parts, design = [readings(data, plan.clip)], self.known_design
@@ -358,8 +356,8 @@ class WaveletGlobal(WaveletRegression):
         sums = np.stack([plan.basis.sums(times, part, per_site) for part in parts], axis=2)
         return np.asarray(sums / np.array(per_site)[:, None, None])
 
-    def _combined(self, plans: list[Plan], averages: list[Array], basis: WaveletBasis, draws: int,
-                  rng: np.random.Generator) -> Array:
+    def _combined(self, plans: Sequence[CurvePlan], averages: list[Array],
+                  basis: WaveletBasis, draws: int, rng: np.random.Generator) -> Array:
         """The centre's sum of what the sites send: (plans, repeats, draws, parts, size)."""
         repeats, n_sites, parts = averages[0].shape[:3]
         out = np.zeros((len(plans), repeats, draws, parts, basis.size))
@@ -375,8 +373,8 @@ class WaveletGlobal(WaveletRegression):
             out += np.einsum("ps,rpdskz->prdkz", weights[:, sites], sent)
         return out
 
-    def site_updates(self, sites: slice, plans: list[Plan], averages: list[Array], normals: Array,
-                     basis: WaveletBasis) -> Array:
+    def site_updates(self, sites: slice, plans: Sequence[CurvePlan], averages: list[Array],
+                     normals: Array, basis: WaveletBasis) -> Array:
         """Everything some sites do, each with its own averages; only the results leave them.
 
         `averages` (repeats, sites, parts, 2^J) for each plan, `normals` (repeats, draws, sites,
@@ -408,8 +406,8 @@ class WaveletGlobal(WaveletRegression):
 
     # -- at the centre, from what was sent ----------------------------------------------------
 
-    def _finished(self, sent: Array, plans: list[Plan], basis: WaveletBasis, facts: PublicFacts
-                  ) -> tuple[Array, FunctionBasis]:
+    def _finished(self, sent: Array, plans: Sequence[CurvePlan], basis: WaveletBasis,
+                  facts: PublicFacts) -> tuple[Array, FunctionBasis]:
         """Coefficients of the curve from sums (plans, …, parts, size), and their basis."""
         coefficients, own = sent[..., 0, :], basis
         if self.invert_clip or self.design == "released":
@@ -421,7 +419,7 @@ class WaveletGlobal(WaveletRegression):
             return coefficients, RankBasis(own, self.known_design)
         return coefficients, own
 
-    def _reshaped(self, sent: Array, plan: Plan, basis: WaveletBasis, finer: WaveletBasis,
+    def _reshaped(self, sent: Array, plan: CurvePlan, basis: WaveletBasis, finer: WaveletBasis,
                   facts: PublicFacts) -> Array:
         """Values of the curve on a fine grid, reshaped one by one: sums to (…, finer size)."""
         if not plan.released:
@@ -438,7 +436,7 @@ class WaveletGlobal(WaveletRegression):
 
     # -- beside the curve -------------------------------------------------------------------
 
-    def _band(self, plans: list[Plan], basis: WaveletBasis, data: CurveData, centre: Array
+    def _band(self, plans: Sequence[CurvePlan], basis: WaveletBasis, data: CurveData, centre: Array
               ) -> Band | None:
         """A pointwise band from public numbers: noise, sampling variability and bias.
 
@@ -473,10 +471,10 @@ class WaveletGlobal(WaveletRegression):
         return ""
 
     def _without_budgets(self, data: CurveData) -> Sites:
-        unlimited = one_per_server((Budget(math.inf),), data.sizes.n_servers)
+        unlimited = (Budget(math.inf),) * data.sizes.n_servers
         return self.sites(data.sizes, unlimited, data.facts)
 
-    def _parts(self, plans: list[Plan], sites: Sites) -> ServerParts:
+    def _parts(self, plans: Sequence[CurvePlan], sites: Sites) -> ServerParts:
         """Shares, noise, and the most that chance in readings can add, of every site."""
         weights = np.stack([plan.weights for plan in plans])
         noise = np.stack([plan.weights**2 * plan.total_noise * plan.released for plan in plans])
@@ -485,7 +483,7 @@ class WaveletGlobal(WaveletRegression):
         return ServerParts(weights, noise, chance)
 
 
-def _as_levels(scaling: Array, plan: Plan, basis: WaveletBasis) -> Array:
+def _as_levels(scaling: Array, plan: CurvePlan, basis: WaveletBasis) -> Array:
     """Scaling coordinates of a plan's level in the largest basis: (…, size)."""
     if plan.basis == basis:
         return basis.to_levels(scaling)
@@ -494,7 +492,7 @@ def _as_levels(scaling: Array, plan: Plan, basis: WaveletBasis) -> Array:
     return out
 
 
-def _level_deviation(plan: Plan, basis: WaveletBasis) -> Array:
+def _level_deviation(plan: CurvePlan, basis: WaveletBasis) -> Array:
     """Standard deviations of a plan's noise in coordinates of `basis`, at scale 1: (size,)."""
     out, shape = np.zeros(basis.size), plan.basis.noise_shape(plan.edge_share)
     out[:len(shape)] = 1.0  # white noise is the same in all coordinates
@@ -502,15 +500,6 @@ def _level_deviation(plan: Plan, basis: WaveletBasis) -> Array:
         rotated = plan.basis.to_levels(np.diag(np.sqrt(shape)))
         out[:len(shape)] = np.sqrt((rotated**2).sum(axis=0))
     return out
-
-
-def _tuning(plan: Plan) -> dict[str, Any]:
-    """The plan in plain numbers; "released" is False where the budget allows no estimate.
-
-    "bias" bounds the bias at any time over the class of curves, whether that is stated or not.
-    """
-    return {"level": plan.basis.level, "clip": plan.clip, "released": plan.released,
-            "bound": plan.criterion, "edge_share": plan.edge_share, "bias": plan.bias}
 
 
 def _ledger(scales: Array, exact: Array, budgets: tuple[Budget, ...], basis: WaveletBasis

@@ -24,7 +24,7 @@ from engine.families.wavelet_regression import (
 )
 from engine.families.wavelet_risk import Average, RiskParts, point_risk
 from engine.mechanism import Trial
-from engine.mechanisms import mechanisms, one_per_server
+from engine.mechanisms import mechanisms
 from engine.noise import NoiseLaw
 from engine.numerics.point_values import PointValues
 from engine.numerics.signals import Function
@@ -42,7 +42,8 @@ from engine.types import (
     Composition,
     CurveData,
     Data,
-    Estimate,
+    Fit,
+    Plan,
     Public,
     PublicFacts,
     ServerParts,
@@ -65,7 +66,7 @@ VALUES = Step("values", charged_to=(LINE.key,))
 
 
 @dataclass(frozen=True)
-class Plan:
+class PointsPlan(Plan):
     """All that is fixed before any reading is looked at."""
 
     kind: str
@@ -76,8 +77,13 @@ class Plan:
     values: Array  # (points, size): b(x) of every point in scaling coordinates
     criterion: float
     released: bool
-    spends: tuple[Spend, ...]
     bias: float  # over the stated class, the most that the mean is off at any of the points
+
+    @property
+    def tuning(self) -> dict[str, Any]:
+        return {"level": self.basis.level, "clip": self.clip, "released": self.released,
+                "bound": self.criterion, "noise": self.kind, "why": _WHY[self.kind],
+                "bias": self.bias}
 
     @property
     def width(self) -> int:
@@ -197,47 +203,36 @@ class WaveletPointwise(WaveletRegression):
 
     # -- releases ---------------------------------------------------------------------------
 
-    def release_many(
-        self,
-        data: CurveData,
-        budgets: Sequence[tuple[Budget, ...]],
-        draws: int,
-        rng: np.random.Generator,
-    ) -> Estimate:
-        """Release at each budget; see `Mechanism.release_many`.
+    def fitted(self, data: CurveData, plans: Sequence[PointsPlan], draws: int,
+               rng: np.random.Generator) -> Fit:
+        """One message of every site, and the values that follow; see `Mechanism.fitted`."""
+        averages = [self._averages(data, plan) for plan in plans]
+        quiet = np.stack([_at_points(np.einsum("s,rsk->rk", plan.weights, average), plan)
+                          for plan, average in zip(plans, averages, strict=True)])
+        released = self._released(plans, averages, draws, rng) + data.facts.value_middle
+        return Fit(basis=self.values_at, coefficients=released,
+                   unprotected=quiet + data.facts.value_middle,
+                   band=self._band(plans, data, released), parts=self._parts(plans, data))
+
+    def exact_fit(self, data: CurveData) -> Fit:
+        """Averages of all readings, with the level of an unlimited budget."""
+        plan: PointsPlan = self.plan(data.public, (Budget(math.inf),))
+        average = np.einsum("s,rsk->rk", plan.weights, self._averages(data, plan))
+        exact = Fit.exact(self.values_at, _at_points(average, plan) + data.facts.value_middle)
+        return replace(exact, band=self._band([plan], data, exact.coefficients))
+
+    # -- fixed before any reading is looked at ---------------------------------------------
+
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> PointsPlan:
+        """Level, clip, weights, kind of noise and ledger.
 
         Raises
         ------
         InputError
-            If δ = 0 and Gaussian noise was chosen, if σ is not stated, if somebody has more than
-            one reading, or if the number of budgets does not fit the sites.
+            If δ = 0 and Gaussian noise was chosen, if σ is not stated, or if a site has no
+            readings.
         """
-        plans = [self.plan(data.public, given) for given in budgets]
-        averages = [self._averages(data, plan) for plan in plans]
-        quiet = np.stack([_at_points(np.einsum("s,rsk->rk", plan.weights, own), plan)
-                          for plan, own in zip(plans, averages, strict=True)])
-        released = self._released(plans, averages, draws, rng) + data.facts.value_middle
-        return Estimate(
-            task=WAVELET_REGRESSION.key, basis=self.values_at, coefficients=released,
-            unprotected=quiet + data.facts.value_middle, kept=(self.values_at.size,) * len(plans),
-            spends=tuple(plan.spends for plan in plans), band=self._band(plans, data, released),
-            tuning=tuple(_tuning(plan) for plan in plans), parts=self._parts(plans, data))
-
-    def without_protection(self, data: CurveData) -> Estimate:
-        """Averages of all readings, with the level of an unlimited budget."""
-        plan = self.plan(data.public, (Budget(math.inf),))
-        own = np.einsum("s,rsk->rk", plan.weights, self._averages(data, plan))
-        fit = _at_points(own, plan)[None] + data.facts.value_middle
-        return Estimate(task=WAVELET_REGRESSION.key, basis=self.values_at, unprotected=fit,
-                        coefficients=fit[:, :, None], spends=((),), kept=(self.values_at.size,),
-                        band=self._band([plan], data, fit[:, :, None]))
-
-    # -- fixed before any reading is looked at ---------------------------------------------
-
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
-        """Level, clip, weights, kind of noise and ledger from public facts alone."""
         sizes, facts = public.sizes, public.facts
-        budgets = one_per_server(budgets, sizes.n_servers)
         sites = self.sites(sizes, budgets, facts)
         if self.plan_rule == "literal":
             kind, choice = "laplace", self._literal(sites)
@@ -250,9 +245,10 @@ class WaveletPointwise(WaveletRegression):
         scales = choice.clip * self._unit_scales(kind, basis, sites)
         exact = 2 * choice.clip * self._reach(kind, basis) / sites.n
         values = basis.scaling(np.array(self.values_at.points))
-        return Plan(kind, basis, choice.clip, choice.weights, scales, values, choice.criterion,
-                    released, _ledger(kind, scales, exact, budgets) if released
-                    else nothing_spent(budgets), self._bias(basis, choice.clip, sites, facts))
+        return PointsPlan(
+            kind, basis, choice.clip, choice.weights, scales, values, choice.criterion, released,
+            self._bias(basis, choice.clip, sites, facts),
+            spends=_ledger(kind, scales, exact, budgets) if released else nothing_spent(budgets))
 
     def _bias(self, basis: WaveletBasis, clip: float, sites: Sites, facts: PublicFacts) -> float:
         """What V_J leaves out and what clipping shifts at the worst of the points, at most."""
@@ -268,7 +264,7 @@ class WaveletPointwise(WaveletRegression):
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
         """Σ_j u_j² noise_j, averaged over the points; NaN if nothing would be released."""
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: PointsPlan = self.plan(Public(sizes, facts), budgets)
         added = float((plan.weights**2 * plan.point_noise.mean(axis=1)).sum())
         return added if plan.released else math.nan
 
@@ -281,7 +277,7 @@ class WaveletPointwise(WaveletRegression):
     def risk_of(self, curve: Function, sizes: Sizes, budgets: tuple[Budget, ...],
                 facts: PublicFacts) -> RiskParts:
         """The same for any curve around the middle of its bounds, and any public sizes."""
-        plan = self.plan(Public(sizes, facts), budgets)
+        plan: PointsPlan = self.plan(Public(sizes, facts), budgets)
         points = self.values_at.points
         if not plan.released:
             return RiskParts(float((curve(np.array(points)) ** 2).mean()), 0.0, 0.0, 0.0)
@@ -349,7 +345,7 @@ class WaveletPointwise(WaveletRegression):
 
     # -- on the sites, and at the centre ----------------------------------------------------
 
-    def _averages(self, data: CurveData, plan: Plan) -> Array:
+    def _averages(self, data: CurveData, plan: PointsPlan) -> Array:
         """What every site sends, without noise: (repeats, sites, width)."""
         per_site = np.array(data.sizes.n_curves_per_server)
         times, held = times_of(data), readings(data, plan.clip)
@@ -361,7 +357,7 @@ class WaveletPointwise(WaveletRegression):
                          for point in self.values_at.points], axis=-1)
         return np.asarray(sums / per_site[:, None])
 
-    def _released(self, plans: list[Plan], averages: list[Array], draws: int,
+    def _released(self, plans: Sequence[PointsPlan], averages: list[Array], draws: int,
                   rng: np.random.Generator) -> Array:
         """The centre's values: (plans, repeats, draws, points)."""
         n_sites, repeats = averages[0].shape[1], len(averages[0])
@@ -376,7 +372,7 @@ class WaveletPointwise(WaveletRegression):
                 out[k] += plan.weights[site] * _at_points(sent[:, k, :, :plan.width], plan)
         return out
 
-    def site_update(self, site: int, plans: list[Plan], averages: list[Array],
+    def site_update(self, site: int, plans: Sequence[PointsPlan], averages: list[Array],
                     noise: dict[str, Array]) -> Array:
         """Everything a site does with its averages; only the result leaves it.
 
@@ -399,7 +395,7 @@ class WaveletPointwise(WaveletRegression):
 
     # -- beside the values --------------------------------------------------------------------
 
-    def _band(self, plans: list[Plan], data: CurveData, centre: Array) -> Band | None:
+    def _band(self, plans: Sequence[PointsPlan], data: CurveData, centre: Array) -> Band | None:
         """Intervals at the points from public numbers, as if the sum of all noise were normal.
 
         They count noise, sampling variability and the largest bias over the stated class of curves;
@@ -418,13 +414,13 @@ class WaveletPointwise(WaveletRegression):
         return Band(centre, np.broadcast_to(covariance[:, None, None], shape), "pointwise",
                     np.broadcast_to(bias, centre.shape[:-1]))
 
-    def _parts(self, plans: list[Plan], data: CurveData) -> ServerParts:
+    def _parts(self, plans: Sequence[PointsPlan], data: CurveData) -> ServerParts:
         noise = np.stack([plan.weights**2 * plan.point_noise.mean(axis=1) * plan.released
                           for plan in plans])
         return ServerParts(np.stack([plan.weights for plan in plans]), noise,
                            np.stack([self._chance(plan, data) for plan in plans]))
 
-    def _chance(self, plan: Plan, data: CurveData, of_each: bool = False) -> Array:
+    def _chance(self, plan: PointsPlan, data: CurveData, of_each: bool = False) -> Array:
         """Σ_j u_j² (B² + σ²)K(x, x)/n_j of every point, or each site's, averaged over points."""
         sites = self.sites(data.sizes, (Budget(1.0),) * len(plan.weights), data.facts)
         share = plan.weights**2 * sites.square / sites.n
@@ -457,7 +453,7 @@ def _kernel_sums(times: Array, held: Array, site: NDArray[np.int64], point: floa
     return np.asarray(sums.reshape(len(times), n_sites), dtype=float)
 
 
-def _at_points(sent: Array, plan: Plan) -> Array:
+def _at_points(sent: Array, plan: PointsPlan) -> Array:
     """Values at the points from what a site sends: (…, width) to (…, points)."""
     return np.asarray(sent @ plan.values.T) if plan.kind == "curve" else sent
 
@@ -477,10 +473,3 @@ def _ledger(kind: str, scales: Array, exact: Array, budgets: tuple[Budget, ...]
             noise=NoiseLaw.LAPLACE if pure else NoiseLaw.GAUSSIAN,
             why=f"One message; every reading is in it once. {_WHY[kind]}"))
     return tuple(lines)
-
-
-def _tuning(plan: Plan) -> dict[str, Any]:
-    """The plan in plain numbers."""
-    return {"level": plan.basis.level, "clip": plan.clip, "released": plan.released,
-            "bound": plan.criterion, "noise": plan.kind, "why": _WHY[plan.kind],
-            "bias": plan.bias}

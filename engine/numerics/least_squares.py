@@ -94,3 +94,9 @@ def covariance(curves: Curves, coefficients: Array) -> Array:
     scores = curves.gradients(coefficients[:, None])(slice(None))[:, 0]
     influence = np.linalg.solve(gram, scores) / curves.n_curves
     return np.asarray(influence @ influence.swapaxes(-1, -2))
+
+
+def within_functions(covariance: Array) -> Array:
+    """The covariance of each of K functions with itself: (…, K, r, K, r) to (…, K, r, r)."""
+    n_functions = covariance.shape[-2]
+    return np.stack([covariance[..., k, :, k, :] for k in range(n_functions)], axis=-3)

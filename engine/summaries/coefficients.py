@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,15 +13,15 @@ from engine.errors import InputError
 from engine.numerics.difference_sets import BoxMoments, Ellipsoid
 from engine.numerics.tabulated import Tabulated
 from engine.summaries.mean import Held, held
-from engine.summaries.parts import Block, Linear, Smoothing
+from engine.summaries.parts import Block, Linear, Smoothing, Summary
 from engine.tasks import INTERCEPT, VARYING_COEFFICIENTS
-from engine.types import Array, Band, CurveData, Estimate, PublicFacts, Sizes, Step
+from engine.types import Array, CurveData, Fit, PublicFacts, Sizes, Step
 
 if TYPE_CHECKING:
     from engine.families.functional_release import FunctionalRelease
 
 
-class CoefficientSummary:
+class CoefficientSummary(Summary):
     """β = T₁⁻¹T₂ from two vectors: T₁ = mean of xx' and T₂ = mean of x ⊗ curve, smoothed.
 
     x = (1, z) with z on [−1, 1]^d, so ‖x‖² ≤ p = d + 1.
@@ -37,12 +37,17 @@ class CoefficientSummary:
     Lin and Reimherr (2023), arXiv 2309.00125, appendix C.2, with the bounds that it leaves out.
     """
 
-    task: ClassVar[str] = VARYING_COEFFICIENTS.key
-    usual_grid: ClassVar[int] = 100
-    first_step: ClassVar[str] = "the covariates’ own second moments"
-    trial: ClassVar[Mapping[str, Any]] = {}
-    pairs: ClassVar[int] = 200
-    loose: ClassVar[str] = ""
+    task = VARYING_COEFFICIENTS.key
+    pairs = 200
+    is_inverted = True
+
+    @classmethod
+    def first_step(cls, release: FunctionalRelease) -> str:
+        return "the covariates’ own second moments"
+
+    @classmethod
+    def n_columns(cls, dimension: int) -> int:
+        return dimension
 
     def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
         if not facts.covariates:
@@ -112,7 +117,7 @@ class CoefficientSummary:
         raised = np.maximum(values, self.release.floor)  # the largest mean eigenvalue is p/p = 1
         return np.asarray((vectors * raised[..., None, :]) @ vectors.swapaxes(-1, -2))
 
-    def reference(self, data: CurveData) -> Estimate:
+    def reference(self, data: CurveData) -> Fit:
         """Least squares at every point of the grid, with its sampling range."""
         curves, x = data.on_grid(self.grid.times), data.regressors
         inverse = np.linalg.pinv(x @ x.swapaxes(1, 2), hermitian=True)  # a covariate may not vary
@@ -120,11 +125,8 @@ class CoefficientSummary:
         errors = curves - x.swapaxes(1, 2) @ fit
         spread = errors.swapaxes(1, 2) @ errors / max(data.n_curves - self.p, 1)
         each = np.diagonal(inverse, axis1=1, axis2=2)[..., None, None] * spread[:, None]
-        coefficients = fit[None, :, None]
-        return Estimate(task=VARYING_COEFFICIENTS.key, basis=Tabulated(self.grid),
-                        coefficients=coefficients, unprotected=fit[None], spends=((),),
-                        band=Band(coefficients, each[None, :, None]), kept=(len(fit.T),),
-                        offset=self.offset, functions=self.functions)
+        return Fit.exact(Tabulated(self.grid), fit, each, "simultaneous", offset=self.offset,
+                         functions=self.functions)
 
 
 @dataclass(frozen=True)

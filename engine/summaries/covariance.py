@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +14,9 @@ from engine.numerics.eigensystems import of_times
 from engine.numerics.pairs import Pairs
 from engine.numerics.tabulated import Tabulated
 from engine.summaries.mean import Held, held
-from engine.summaries.parts import Block, Linear, Smoothing
+from engine.summaries.parts import Block, Linear, Smoothing, Summary
 from engine.tasks import COVARIANCE
-from engine.types import Array, CurveData, Estimate, PublicFacts, Sizes, Step
+from engine.types import Array, CurveData, Fit, PublicFacts, Sizes, Step
 
 if TYPE_CHECKING:
     from engine.families.functional_release import FunctionalRelease
@@ -36,7 +36,7 @@ class Steps:
         return self.pairs.differences(radius, loose, n)
 
 
-class CovarianceSummary:
+class CovarianceSummary(Summary):
     """Second moments of curves, about a private mean, about nothing, or about their own mean.
 
     Only pairs j ≤ l are released, and θ is made symmetric from them, so noise is symmetric.
@@ -55,16 +55,16 @@ class CovarianceSummary:
     Lin and Reimherr (2023), arXiv 2309.00125, appendix C.1, with constants put right.
     """
 
-    task: ClassVar[str] = COVARIANCE.key
-    usual_grid: ClassVar[int] = 50
-    first_step: ClassVar[str] = "the mean that it is taken about"
-    trial: ClassVar[Mapping[str, Any]] = {}
-    pairs: ClassVar[int] = 400
-    loose: ClassVar[str] = (
+    task = COVARIANCE.key
+    basis: Pairs
+    usual_grid = 50
+    loose = (
         "The proof lets a change of second moments fall on one number alone; those that one "
         "person can make fall on two at least.")
-    functions: tuple[str, ...] = ()
-    offset = None
+
+    @classmethod
+    def first_step(cls, release: FunctionalRelease) -> str:
+        return "the mean that it is taken about" if release.centre == "private_mean" else ""
 
     def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
         self.release, self.facts = release, facts
@@ -127,14 +127,12 @@ class CovarianceSummary:
     def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
         return self.basis.positive_part(averages[-1]) if self.release.positive else averages[-1]
 
-    def reference(self, data: CurveData) -> Estimate:
+    def reference(self, data: CurveData) -> Fit:
         """The sample covariance at all pairs of grid points."""
         curves = data.on_grid(self.grid.times)
         curves = curves - curves.mean(axis=1, keepdims=True)
         values = (curves.swapaxes(1, 2) @ curves / data.n_curves).reshape(data.n_repeats, -1)
-        return Estimate(task=COVARIANCE.key, basis=Tabulated(of_times(self.grid.times, 2)),
-                        coefficients=values[None, :, None], unprotected=values[None],
-                        spends=((),), kept=(values.shape[-1],))
+        return Fit.exact(Tabulated(of_times(self.grid.times, 2)), values)
 
 
 def second_moments(curves: Array, about: Array, most: float) -> Array:

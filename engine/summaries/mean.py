@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from engine.numerics.eigensystems import Grid
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.tabulated import Tabulated
-from engine.summaries.parts import Block, Linear, Smoothing, Space
+from engine.summaries.parts import Block, FunctionPlan, Linear, Smoothing, Space, Summary
 from engine.tasks import MEAN_FUNCTION
-from engine.types import Array, Band, CurveData, Estimate, PublicFacts, Sizes, Step
+from engine.types import Array, CurveData, Fit, PublicFacts, ServerParts, Sizes, Step
 
 if TYPE_CHECKING:
     from engine.families.functional_release import FunctionalRelease
 
 
-class MeanSummary:
+class MeanSummary(Summary):
     """Averages of curves, each held to norm one, as coefficients.
 
     *Differences.* Coefficients of a curve have norm at most `gain` (Bessel's inequality, or n
@@ -28,13 +28,7 @@ class MeanSummary:
     a ball of radius 2 gain/n, and every vector of that ball can occur.
     """
 
-    task: ClassVar[str] = MEAN_FUNCTION.key
-    usual_grid: ClassVar[int] = 100
-    first_step: ClassVar[str] = ""
-    trial: ClassVar[Mapping[str, Any]] = {}
-    pairs: ClassVar[int] = 400
-    loose: ClassVar[str] = ""
-    functions: tuple[str, ...] = ()
+    task = MEAN_FUNCTION.key
 
     def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
         self.release, self.facts = release, facts
@@ -59,12 +53,24 @@ class MeanSummary:
                ) -> Array:
         return smoothing(records.mean)[:, None]
 
-    def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
-        return averages[0]
+    def parts(self, plans: Sequence[FunctionPlan], records: Sequence[Held]) -> ServerParts | None:
+        """Shares, noise and chance of every site, where there is one smoothing."""
+        if any(len(plan.smoothings) > 1 for plan in plans):
+            return None
+        weights = np.stack([plan.weights[0] for plan in plans])
+        noise = np.array([[site[-1].energy for site in plan.noise[0]] for plan in plans])
+        chance = np.array([[held.chance(plan.smoothings[0]) for held in records]
+                           for plan in plans])
+        square = self.scale**2
+        return ServerParts(weights, square * weights**2 * noise, square * weights**2 * chance)
 
-    def reference(self, data: CurveData) -> Estimate:
+    def reference(self, data: CurveData) -> Fit:
         """The mean on the grid, of curves that are not shortened, with its sampling range."""
-        return mean_on_grid(data, self.grid)
+        curves = data.on_grid(self.grid.times)
+        mean = curves.mean(axis=1)  # (repeats, K)
+        spread = (curves - mean[:, None]) / np.sqrt(max(data.n_curves - 1, 1) * data.n_curves)
+        return Fit.exact(Tabulated(self.grid), mean, spread.swapaxes(1, 2) @ spread,
+                         "simultaneous", offset=PublicCurve((data.facts.value_middle,) * 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,15 +125,3 @@ def held(data: CurveData, space: Space, grid: Grid, reach: float) -> Held:
     """Bring every curve onto the grid, within its stated bounds, and shorten it to size one."""
     curves = data.on_grid(grid.times) / reach
     return Held(curves, space.shortening(curves), space)
-
-
-def mean_on_grid(data: CurveData, grid: Grid) -> Estimate:
-    """Mean of curves as they are, at the points of the grid; a band for its sampling range."""
-    curves = data.on_grid(grid.times)
-    mean = curves.mean(axis=1)
-    spread = (curves - mean[:, None]) / np.sqrt(max(data.n_curves - 1, 1) * data.n_curves)
-    coefficients = mean[None, :, None]
-    band = Band(coefficients, (spread.swapaxes(1, 2) @ spread)[None, :, None])
-    return Estimate(task=MEAN_FUNCTION.key, basis=Tabulated(grid), coefficients=coefficients,
-                    unprotected=mean[None], spends=((),), band=band, kept=(len(mean.T),),
-                    offset=PublicCurve((data.facts.value_middle,) * 2))

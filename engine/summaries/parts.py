@@ -14,20 +14,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
 from engine.noise import NoiseLaw
 from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, Thresholded
 from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
-from engine.types import Array, Budget, Estimate, FunctionBasis, Spend, Step
+from engine.types import Array, Budget, Fit, FunctionBasis, Plan, ServerParts, Step
+
+if TYPE_CHECKING:
+    from engine.families.kernel_release import KernelRelease
 
 ROUND_UP = 1 + 1e-9  # sizes of difference sets, for rounding in eigenpairs and sums
 _ETA_WITHOUT_DECAY = 1.5  # the Gaussian kernel's eigenvalues fall faster than any power
-_ETA_OF_DENSITY = 9 / 8  # (η − 1)β: 1 is where Theorem 16 begins to hold
 
 
 # -- the three choices -------------------------------------------------------------------------
@@ -105,12 +107,12 @@ def penalised(basis: Eigenbasis, eta: float) -> Features:
     return Features(basis, basis.functions.T * roots, roots, basis.eigenvalues)
 
 
-def usual_power(kernel: Kernel, dimension: int, is_density: bool = False) -> float:
-    """η = 1 + 2/β, or for densities 1 + 9/(8β); β is the decay of the kernel's eigenvalues."""
+def usual_power(kernel: Kernel, dimension: int, excess: float = 2.0) -> float:
+    """η = 1 + excess/β, where β is the decay of the kernel's eigenvalues."""
     beta = kernel.decay(dimension)
     if math.isinf(beta):
         return _ETA_WITHOUT_DECAY
-    return 1 + (_ETA_OF_DENSITY if is_density else 2) / beta
+    return 1 + excess / beta
 
 
 class Smoothing(Protocol):
@@ -173,55 +175,6 @@ class Block:
     share: float = 1.0
 
 
-class Summary(Protocol):
-    """What is summarised; one for each task. `scale` turns its unit into response units.
-
-    `usual_grid` is the number of points on a line where nothing else decides it, and `first_step`
-    what a share of the budget is spent on before the summary, where it takes two steps. An audit
-    tries `trial` settings with `pairs` of neighbours at a time, and `loose` says why a method may
-    attain less of its claim than it does elsewhere.
-    """
-
-    task: ClassVar[str]
-    usual_grid: ClassVar[int]
-    first_step: ClassVar[str]
-    trial: ClassVar[Mapping[str, Any]]
-    pairs: ClassVar[int]
-    loose: ClassVar[str]
-    basis: FunctionBasis
-    scale: float
-    functions: tuple[str, ...]
-    offset: Callable[[Array], Array] | None
-
-    def records(self, data: Any) -> Any:
-        """What is kept of the records of one site, each held to the unit ball on its own."""
-        ...
-
-    def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
-        """Candidates for the smoothing; one where it is fixed by a formula."""
-        ...
-
-    def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
-        """The vectors that are released one after another."""
-        ...
-
-    def values(self, block: int, records: Any, smoothing: Smoothing, earlier: Sequence[Array]
-               ) -> Array:
-        """One vector of one site without noise, (repeats, 1 or draws, r).
-
-        `earlier` are the centre's averages of earlier vectors, (repeats, draws, r) each.
-        """
-        ...
-
-    def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
-        """Coefficients in `basis` from the centre's averages; uses nothing else."""
-        ...
-
-    def reference(self, data: Any) -> Estimate:
-        """What would be published without any protection, the same for every mechanism."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class Calibrated:
     """Noise of one vector at one site: `scales` (r,) times standard noise.
@@ -255,21 +208,108 @@ class Calibrated:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class FunctionPlan(Plan):
     """All that is fixed before any record is looked at.
 
-    `noise` holds, for every candidate smoothing and site, the noise of each vector; `weights`
-    (candidates, sites) the share of each site.
+    Parameters
+    ----------
+    smoothings : the candidates.
+    blocks : for every candidate the vectors that are released.
+    noise : for every candidate and site the noise of each vector.
+    weights : (candidates, sites), the share of each site.
+    budgets : that of each site.
     """
 
     smoothings: tuple[Smoothing, ...]
     blocks: tuple[tuple[Block, ...], ...]
     noise: tuple[tuple[tuple[Calibrated, ...], ...], ...]
     weights: Array
-    spends: tuple[Spend, ...]
     budgets: tuple[Budget, ...]
 
     def energy(self, candidate: int) -> float:
         """E‖noise‖² of the last vector after sites are averaged."""
         each = np.array([site[-1].energy for site in self.noise[candidate]])
         return float((self.weights[candidate] ** 2 * each).sum())
+
+
+class Summary:
+    """What is summarised; one for each task.
+
+    It knows the coefficients of the function, and the set of all changes that one record can make
+    to them (`blocks`). `scale` turns its unit into response units. A release adds noise to each
+    block and hands the centre's averages back to `finished`.
+
+    Class facts: `usual_grid`, the number of points on a line where nothing else decides it. An
+    audit tries `trial` settings with `pairs` of neighbours at a time, and `loose` says why a method
+    may attain less of its claim than it does elsewhere. `why_not_published` says why it cannot be
+    hardened, and `is_inverted` that what is released passes through an inverse, so that the error
+    of its noise has no formula, and `power_excess` the usual (η − 1)β.
+    """
+
+    task: ClassVar[str]
+    usual_grid: ClassVar[int] = 100
+    trial: ClassVar[Mapping[str, Any]] = {}
+    pairs: ClassVar[int] = 400
+    loose: ClassVar[str] = ""
+    why_not_published: ClassVar[str] = ""
+    is_inverted: ClassVar[bool] = False
+    power_excess: ClassVar[float] = 2.0
+    basis: FunctionBasis
+    scale: float
+    functions: tuple[str, ...] = ()
+    offset: Callable[[Array], Array] | None = None
+
+    @classmethod
+    def first_step(cls, release: Any) -> str:
+        """What a share of the budget is spent on before the summary; empty if on nothing."""
+        return ""
+
+    @classmethod
+    def n_columns(cls, dimension: int) -> int:
+        """How many stated columns records have, where functions are of so many numbers."""
+        return 0
+
+    @classmethod
+    def kernel(cls, release: KernelRelease, n: float, dimension: int) -> Kernel:
+        """The kernel that smooths the function, and that noise of its shape comes from."""
+        return replace(release.covariance, length=release.length)
+
+    @classmethod
+    def least_power(cls, inverse: float, is_printed: bool) -> float:
+        """The η above which the sensitivity is finite without a grid, 1/β being `inverse`."""
+        return 0.5 + inverse if is_printed else 0.5 + inverse / 2
+
+    def records(self, data: Any) -> Any:
+        """What is kept of the records of one site, each held to the unit ball on its own."""
+        raise NotImplementedError
+
+    def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
+        """Candidates for the smoothing of n records; one where it is fixed by a formula.
+
+        `effective` is nε, over all sites.
+        """
+        raise NotImplementedError
+
+    def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
+        """The vectors that are released one after another, with the changes one record can make."""
+        raise NotImplementedError
+
+    def values(self, block: int, records: Any, smoothing: Smoothing, earlier: Sequence[Array]
+               ) -> Array:
+        """One vector of one site without noise, (repeats, 1 or draws, r).
+
+        `earlier` are the centre's averages of earlier vectors, (repeats, draws, r) each.
+        """
+        raise NotImplementedError
+
+    def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
+        """Coefficients in `basis` from the centre's averages; uses nothing else."""
+        return averages[-1]
+
+    def parts(self, plans: Sequence[FunctionPlan], records: Sequence[Any]) -> ServerParts | None:
+        """What every site brings to the error; None where nobody asks for it."""
+        return None
+
+    def reference(self, data: Any) -> Fit:
+        """What would be published without any protection, the same for every mechanism."""
+        raise NotImplementedError

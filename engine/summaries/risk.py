@@ -22,9 +22,9 @@ from engine.numerics.risk_minimisation import (
 )
 from engine.numerics.tabulated import Tabulated
 from engine.summaries.density import grid_of_samples, places
-from engine.summaries.parts import Block, Linear, Smoothing, penalised, usual_power
+from engine.summaries.parts import Block, Linear, Smoothing, Summary, penalised, usual_power
 from engine.tasks import RISK_MINIMISATION
-from engine.types import Array, Estimate, PublicFacts, SampleData, Sizes, Step
+from engine.types import Array, Fit, PublicFacts, SampleData, Sizes, Step
 
 NUMBERS = ("square", "huber")
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from engine.families.functional_release import FunctionalRelease
 
 
-class RiskSummary:
+class RiskSummary(Summary):
     """argmin (1/n) Σ L(y_i, f(x_i)) + ψ‖f‖² over functions on a grid, ψ public.
 
     A record is held on its own: x is moved into its range and to the nearest grid point; y is, for
@@ -53,15 +53,23 @@ class RiskSummary:
     Lin and Reimherr (2023), arXiv 2309.00125, Theorem 18.
     """
 
-    task: ClassVar[str] = RISK_MINIMISATION.key
-    usual_grid: ClassVar[int] = 100
-    first_step: ClassVar[str] = ""
+    task = RISK_MINIMISATION.key
     trial: ClassVar[Mapping[str, Any]] = {"grid_size": 30, "risk_weight": 1.0}
-    pairs: ClassVar[int] = 60
-    loose: ClassVar[str] = (
+    pairs = 60
+    loose = (
         "The proof bounds how far a minimiser moves, not where to: it allows the direction that "
         "the noise hides least, in which no single record was found to move it.")
-    functions: tuple[str, ...] = ()
+    why_not_published = (
+        "Its coefficients are found by iteration, to a tolerance that is no part of the proof, so "
+        "it can be looked at, not published.")
+
+    @classmethod
+    def n_columns(cls, dimension: int) -> int:
+        return dimension
+
+    @classmethod
+    def least_power(cls, inverse: float, is_printed: bool) -> float:
+        return 1 + inverse
 
     def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
         self.release, self.facts = release, facts
@@ -114,20 +122,15 @@ class RiskSummary:
                ) -> Array:
         return records[:, None]
 
-    def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
-        return averages[0]
-
-    def reference(self, data: SampleData) -> Estimate:
+    def reference(self, data: SampleData) -> Fit:
         """The minimiser in the usual kernel's space with ψ = 1/n, near the best without noise."""
         kernel = Kernel()
         features = penalised(Eigenbasis.whole(kernel, self.grid),
                              usual_power(kernel, self.grid.dimension))
         found = minimise(self.loss, features.table, places(data, self.grid), self.labels(data),
                          1 / data.n_curves)
-        values = self.scale * found.u @ features.table.T
-        return Estimate(task=RISK_MINIMISATION.key, basis=Tabulated(self.grid),
-                        coefficients=values[None, :, None], unprotected=values[None],
-                        spends=((),), kept=(self.grid.size,), offset=self.offset)
+        return Fit.exact(Tabulated(self.grid), self.scale * found.u @ features.table.T,
+                         offset=self.offset)
 
 
 def loss_of(release: FunctionalRelease, facts: PublicFacts) -> str:

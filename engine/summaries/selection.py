@@ -31,7 +31,7 @@ from engine.errors import InputError
 from engine.mechanism import Mechanism
 from engine.noise import NoiseLaw
 from engine.registry import param
-from engine.summaries.parts import Plan
+from engine.summaries.parts import FunctionPlan
 from engine.tasks import MEAN_FUNCTION
 from engine.types import Array, Budget, Composition, Spend, Step, Unit
 
@@ -105,7 +105,7 @@ class Selection(Mechanism):
             epsilon=epsilon),)
 
 
-def choose(release: Any, plan: Plan, records: list[Any], draws: int,
+def choose(release: Any, plan: FunctionPlan, records: list[Any], draws: int,
            rng: np.random.Generator) -> NDArray[np.int64] | None:
     """The candidate of every repeat and draw, (repeats, draws); None where there is one only.
 
@@ -133,7 +133,7 @@ def choose(release: Any, plan: Plan, records: list[Any], draws: int,
     return np.asarray((halves[:, None] + noise).argmin(axis=-1))
 
 
-def _scores(plan: Plan, records: Held, folds: int, part: float) -> Array:
+def _scores(plan: FunctionPlan, records: Held, folds: int, part: float) -> Array:
     """Scores (repeats, folds, candidates); curve i is held out in fold i mod `folds`.
 
     Places say nothing of the curves: a file is read in an order that its ids decide

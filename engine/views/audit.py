@@ -86,9 +86,8 @@ def subject(key: str) -> Subject:
 
 def variants_of(mechanism: Mechanism) -> tuple[broken.Bug, ...]:
     """The broken variants of a mechanism that do the same task."""
-    task = getattr(mechanism, "task", None)
     return tuple(one for one in broken.bugs() if isinstance(one.case.mechanism, type(mechanism))
-                 and getattr(one.case.mechanism, "task", None) == task)
+                 and one.case.mechanism.main_task is mechanism.main_task)
 
 
 @dataclass(frozen=True)

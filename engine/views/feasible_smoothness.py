@@ -30,8 +30,9 @@ from engine.mechanisms import Mechanism
 from engine.mechanisms.iclp import Iclp
 from engine.numerics.eigensystems import Eigenbasis
 from engine.numerics.kernel_densities import spectral_atoms
-from engine.tasks import DENSITY, RISK_MINIMISATION, VARYING_COEFFICIENTS
-from engine.types import Array, Budget, Covariate, Public, PublicFacts, Sizes
+from engine.summaries import summaries
+from engine.summaries.density import DensitySummary
+from engine.types import Array, Covariate, PublicFacts, Sizes
 
 Release = Iclp  # whose sensitivity depends on smoothness
 GRIDS = {1: (25, 50, 100, 200, 400), 2: (8, 12, 16, 20, 24, 28)}
@@ -56,7 +57,7 @@ def printed_density(release: Iclp, n: int, dimension: int = 1) -> PrintedDensity
     Densities that are normalised at the end have c times the printed 2 M_K (tr K^{η−1})^{½}/n, with
     M_K that of K^η as it is. The bound is not homogeneous: in other units of K it may hold.
     """
-    kernel = replace(release.covariance, length=release.width(n, dimension))
+    kernel = DensitySummary.kernel(release, n, dimension)
     grid = release.grid(PublicFacts(), dimension)
     atoms = spectral_atoms(kernel, release.power_in(dimension), grid)
     exact = atoms.differences.l1(np.sqrt(atoms.variances))
@@ -80,7 +81,7 @@ class GridSweep:
 
 def has_least_power(mechanism: Mechanism) -> TypeGuard[Iclp]:
     """Whether the sensitivity of this kind of noise depends on smoothness."""
-    return isinstance(mechanism, Iclp) and mechanism.penalty == "quadratic"
+    return isinstance(mechanism, Iclp) and mechanism.has_least_power
 
 
 def sensitivity_by_grid(release: Iclp, n: int, dimension: int = 1,
@@ -93,7 +94,7 @@ def sensitivity_by_grid(release: Iclp, n: int, dimension: int = 1,
         If the penalty is absolute or the shape of the noise is not the kernel's: the conditions
         are about neither.
     """
-    if release.penalty == "absolute" or release.constants == "optimal":
+    if not release.has_least_power or release.constants == "optimal":
         raise InputError("Only with the quadratic penalty and noise from the kernel is it known "
                          "which smoothness is enough.", field="constants",
                          hint="Choose tight constants.")
@@ -113,29 +114,23 @@ def is_feasible(release: Mechanism, dimension: int = 1) -> bool:
 
 def least_power(release: Iclp, dimension: int = 1) -> float:
     """The η above which the sensitivity is finite without a grid."""
-    inverse = 1 / release.covariance.decay(dimension)
-    is_printed = release.constants == "published"
-    if release.task == RISK_MINIMISATION.key:
-        return 1 + inverse
-    if release.task == DENSITY.key:
-        return 1 + inverse if is_printed else 0.5 + inverse
-    return 0.5 + inverse if is_printed else 0.5 + inverse / 2
+    power: float = summaries[release.task].least_power(
+        1 / release.covariance.decay(dimension), release.constants == "published")
+    return power
 
 
 def _sensitivity(release: Iclp, n: int, dimension: int) -> float:
     """Of the last vector, whose noise is that of the summary."""
-    if release.task == DENSITY.key:
-        both = printed_density(release, n, dimension)
-        return both.printed if release.constants == "published" else both.exact
-    columns = dimension if release.task in (RISK_MINIMISATION.key, VARYING_COEFFICIENTS.key) else 0
+    columns = summaries[release.task].n_columns(dimension)
     facts = PublicFacts(covariates=tuple(Covariate(f"x{k}") for k in range(columns)))
-    budget = (Budget(1.0, 0.0),)
-    plan = release.plan(Public(Sizes((n,), n, 1, columns), facts), budget)
-    return plan.noise[0][0][-1].multiplier * plan.blocks[0][-1].share
+    summary = release.summary(Sizes((n,), n, 1, columns), facts)
+    block = summary.blocks(summary.smoothings(n, n)[0])[-1]
+    differences = block.differences(n)
+    is_printed = release.constants == "published"
+    return differences.published(block.shape) if is_printed else differences.l1(block.shape)
 
 
 def _trace(release: Iclp, n: int, dimension: int) -> float:
-    length = release.width(n, dimension) if release.task == DENSITY.key else release.length
-    kernel = replace(release.covariance, length=length)
+    kernel = summaries[release.task].kernel(release, n, dimension)
     basis = Eigenbasis.whole(kernel, release.grid(PublicFacts(), dimension))
     return float((basis.eigenvalues ** (release.power_in(dimension) - 1)).sum())

@@ -157,7 +157,8 @@ def _one_round() -> ConstantsTable:
 
     def noise(constants: str) -> float:
         method = SparseRegression(constants=constants, sparsity=15)
-        return method.law.value_deviation * method.plan(Public(sizes, facts), budgets).scales.values
+        plan = method.plan(Public(sizes, facts), budgets)
+        return float(method.law.value_deviation * plan.scales.values)
     return _compared("15 machines of 4000 rows, 800 features, 15 kept, ε = 0.8", "As published",
                      "Used here", [("Noise in a coefficient, each round", noise("published"),
                                     noise("tight"))])

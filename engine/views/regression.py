@@ -21,7 +21,7 @@ from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
 from engine.families.wavelet_sites import WaveletSites
-from engine.mechanisms.wavelet_global import Plan, WaveletGlobal
+from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.metrics import integrated_squared_errors
 from engine.numerics.wavelets import printed_sensitivity_constant
@@ -183,7 +183,7 @@ class RegressionView:
     messages: Array | None
     band: tuple[Array, Array] | None
     no_band: str
-    plan: Plan
+    plan: CurvePlan
     squared_error: float | None
     risk: RiskParts | None
     zero_risk: float | None
@@ -293,7 +293,7 @@ def _simulated(own: RegressionPoints, mechanism: WaveletGlobal, network: Network
     return float(total.mean())
 
 
-def _noise_sd(plan: Plan, times: Array) -> Array:
+def _noise_sd(plan: CurvePlan, times: Array) -> Array:
     """Standard deviation of the published noise at each time: (len(times),)."""
     variance = (plan.weights[:, None] ** 2 * plan.noise_deviation**2).sum(axis=0)
     return np.asarray(np.sqrt(plan.basis.scaling(times) ** 2 @ variance))
@@ -305,7 +305,7 @@ def _places(mechanism: WaveletGlobal, times: Array) -> Array:
     return times if design is None or mechanism.design != "ranked" else design.rank(times)
 
 
-def _rows(network: Network, plan: Plan, smoothness: float) -> tuple[SiteRow, ...]:
+def _rows(network: Network, plan: CurvePlan, smoothness: float) -> tuple[SiteRow, ...]:
     limited = network.theory().privacy_limited(smoothness)
     return tuple(SiteRow(group, float(plan.weights[at]), float(plan.scales[at]), bool(limited[at]))
                  for group, at in zip(network.groups, network.first_of_each, strict=True))
@@ -345,7 +345,7 @@ def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal, network: N
     return ByLevel(levels, tuple(_risk(own, plan) for plan in plans), chosen)
 
 
-def _risk(own: RegressionPoints, plan: Plan, design: Design = UNIFORM) -> RiskParts:
+def _risk(own: RegressionPoints, plan: CurvePlan, design: Design = UNIFORM) -> RiskParts:
     """Exact risk of a plan on simulated readings, also of one that would release nothing."""
     n = np.array(own.sizes.n_curves_per_server, dtype=float)
     return curve_risk(own.truth, Average(plan.basis, plan.clip, own.noise_sd, n, plan.weights,
@@ -388,7 +388,7 @@ def at_a_point(mechanism: WaveletGlobal) -> WaveletPointwise:
     return WaveletPointwise.like(mechanism, "0.5")
 
 
-def point_view(source: Readings, mechanism: WaveletPointwise, whole: Plan,
+def point_view(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan,
                network: Network, point: float, seed: int) -> PointView:
     """One release of the value at `point`, on [0, 1], and its interval."""
     own = network.source(source)
@@ -477,7 +477,7 @@ class WorstPair:
     printed: float
 
 
-def worst_pair(plan: Plan, mechanism: WaveletGlobal) -> WorstPair:
+def worst_pair(plan: CurvePlan, mechanism: WaveletGlobal) -> WorstPair:
     """Where a reading has most weight in the message, from the tables that are used."""
     basis = plan.basis
     cells = 4 if mechanism.edges == "periodic" else basis.size

@@ -68,7 +68,7 @@ def untrusted_errors(method: UntrustedMean, setting: Setting, repeats: int,
     plan = method.plan(setting.public, (Budget(setting.epsilon),))
     means = machine_means(setting.mean, setting.rows, plan.asked, repeats, rng)
     standard = method.standard((repeats, 1, setting.machines, plan.per_machine), rng)
-    found = method.estimate(plan, method.answers(means), standard)[:, 0]
+    found = method.means_of(plan, method.answers(means), standard)[:, 0]
     return _squared(found, setting)
 
 
@@ -79,7 +79,7 @@ def trusted_errors(method: SparseMeanTrusted, setting: Setting, repeats: int,
     plan = method.plan(setting.public, (budget,))
     pooled = _mean_of(setting, setting.machines * setting.rows, repeats, rng)
     noise = selection.draw(plan.law, plan.kept, pooled.shape, rng)
-    return _squared(method.estimate(pooled, plan, noise)[:, 0], setting)
+    return _squared(method.means_of(pooled, plan, noise)[:, 0], setting)
 
 
 def alone_errors(setting: Setting, repeats: int, rng: np.random.Generator) -> Array:

@@ -14,6 +14,7 @@ from engine.language.numbers import in_hundred, small
 from engine.mechanisms import Mechanism
 from engine.privacy.failure import delta_rule
 from engine.sources import Source
+from engine.tasks import MEAN_FUNCTION
 from engine.theme import Chart
 from engine.types import Array
 from engine.views.preview import EPSILON_STEPS, drawn
@@ -33,7 +34,6 @@ from pages.shared import (
     strips,
 )
 
-_USUAL = ("adaptive_mean", "noisy_gradient_mean", "frl")
 _HEIGHT, _PHONE = 200, 180
 
 
@@ -79,8 +79,8 @@ def chosen_methods() -> tuple[str, ...]:
     now = session.current()
     if now.methods:
         return now.methods
-    own = _word_of(now.mechanism)
-    return (own, *[word for word in _USUAL if word != own][:len(_USUAL) - 1])
+    own, usual = _word_of(now.mechanism), MEAN_FUNCTION.compared
+    return (own, *[word for word in usual if word != own][:len(usual) - 1])
 
 
 def _word_of(mechanism: Mechanism) -> str:

@@ -12,7 +12,7 @@ from engine.figures import rates as figures
 from engine.language import chances, tags
 from engine.rates import Rate, rates
 from engine.sources import sources
-from engine.tasks import TASKS, VARYING_COEFFICIENTS
+from engine.tasks import TASKS
 from engine.theme import Chart
 from engine.types import Budget, PublicFacts
 from engine.views.rate_presets import PRESETS
@@ -34,8 +34,6 @@ from pages.shared import components as pieces
 from pages.shared.scene import Scene
 
 _MOST_NOTIONS = 4
-_SCENARIOS = {settings.TASK: "Your scenario on Explore",
-              VARYING_COEFFICIENTS.key: "Your scenario on Varying coefficients"}
 
 
 class View:
@@ -60,7 +58,7 @@ class View:
     @property
     def has_scenario(self) -> bool:
         """Whether a page of this problem has people, readings and sites to take over."""
-        return self.task in _SCENARIOS
+        return bool(TASKS[self.task].sizes_of_rates)
 
     @cached_property
     def point(self) -> dict[str, float]:
@@ -117,7 +115,7 @@ class View:
     @property
     def own_sizes(self) -> str:
         """What the sizes are where no figure or table is chosen."""
-        return _SCENARIOS.get(self.task, "Usual sizes of this problem")
+        return TASKS[self.task].sizes_of_rates or "Usual sizes of this problem"
 
     def symbol(self, name: str) -> str:
         found = next(s for s in self.rate.symbols if s.name == name)

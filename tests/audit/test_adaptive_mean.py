@@ -7,7 +7,7 @@ from scipy import stats
 from engine.audit.neighbours import Question, pairs_of_curves, usual_curves
 from engine.experiments import generator
 from engine.families import location
-from engine.mechanisms import adaptive_mean
+from engine.families.adaptive_fit import spherical
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.numerics import clipping, deviations
 from engine.numerics.time_histograms import time_shares
@@ -84,7 +84,7 @@ def test_noise_without_delta_has_the_law_of_the_k_norm_mechanism():
     """50 000 vectors: the norm is Gamma(p), so that the density falls by e for each unit of it."""
     rng, p = np.random.default_rng(3), 4
     shape = (50_000, p)
-    noise = adaptive_mean._spherical(rng.standard_normal(shape), rng.standard_exponential(shape))
+    noise = spherical(rng.standard_normal(shape), rng.standard_exponential(shape))
     norm = np.linalg.norm(noise, axis=1) * np.sqrt(p + 1)
     assert stats.kstest(norm, stats.gamma(p).cdf).pvalue > 1e-4
     assert noise.std() == pytest.approx(1, abs=5 / np.sqrt(2 * noise.size) * 1.5)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from engine.errors import InputError
+from engine.families.function_noise import LaplaceNoise
 from engine.grids import drawing_grid
 from engine.mechanisms import mechanisms
 from engine.noise import hardened
@@ -291,9 +292,12 @@ def test_every_mechanism_either_has_a_hardened_path_or_says_why_not():
 
 
 def test_a_mechanism_that_draws_other_noise_is_stopped_by_the_silent_generator():
-    class Sly(type(made("iclp", {}))):
-        def draw(self, shape, rng):
+    class OtherNoise(LaplaceNoise):
+        def standard(self, shape, rng):
             return rng.standard_exponential(shape)
+
+    class Sly(type(made("iclp", {}))):
+        process = OtherNoise()
 
     with pytest.raises(InputError, match="standard exponential"):
         quote(curves(), Sly(), Budget(1.0))
