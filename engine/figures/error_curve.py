@@ -93,7 +93,7 @@ def against_budget(preview: Preview, here: int, method: Method, theme: Theme, *,
     frame = layout(theme, legend=True, xaxis=_budgets(x, preview.budgets[here].delta, theme),
                    yaxis=_errors(heights, 2 * facts.value_half_width, unit, theme))
     return Chart({"data": data, "layout": frame},
-                 _alt(x, median, here, unit), _table(x, median, low, high, others))
+                 _alt(x, median, here, unit), _table(x, median, low, high, study.baseline, others))
 
 
 def _alt(x: list[float], median: Array, here: int, unit: str) -> str:
@@ -151,8 +151,10 @@ def _allowed(epsilon: float, delta: float) -> str:
     return ">99" if chance > 0.99 else f"≤{math.ceil(round(100 * chance, 6))}"
 
 
-def _table(x: list[float], median: Array, low: Array, high: Array, others: Sequence[Method]
-           ) -> dict[str, list[Any]]:
-    columns = {"error": median, "1 in 10 below": low, "1 in 10 above": high,
-               **{other.label: other.errors for other in others}}
+def _table(x: list[float], median: Array, low: Array, high: Array, baseline: float | None,
+           others: Sequence[Method]) -> dict[str, list[Any]]:
+    columns = {"error": median, "1 in 10 below": low, "1 in 10 above": high}
+    if baseline is not None:
+        columns["without protection"] = np.full(len(x), baseline)
+    columns |= {other.label: other.errors for other in others}
     return {"ε": x, **{name: _gaps(values.round(4)) for name, values in columns.items()}}

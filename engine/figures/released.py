@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.figures import traces
 from engine.figures.traces import plain
-from engine.release.files import alt
+from engine.release.files import alt, columns
 from engine.release.published import Published
 from engine.release.uncertainty import covered_places
 from engine.theme import Chart, Spec, Theme, axis, colour, layout, translucent
@@ -14,7 +14,7 @@ _DASHES = ("solid", "8px,4px", "2px,3px", "10px,3px,2px,3px")
 
 
 def chart(release: Published, theme: Theme) -> Chart:
-    """Lines over their bands, dashed at the ends; of a released number no line but its table.
+    """Lines over their bands, dashed at the ends; its table has the columns of the file.
 
     Parameters
     ----------
@@ -27,13 +27,14 @@ def chart(release: Published, theme: Theme) -> Chart:
     data: list[Spec] = []
     for pair in release.ranges.values():
         data += _band(release.x, pair, shade)
-    x, columns = plain(release.x, 6), {name: plain(y, 6) for name, y in release.columns.items()}
-    data += [traces.line(name, x, y, shade, 2.6, _DASHES[k % len(_DASHES)])
-             for k, (name, y) in enumerate(columns.items())]
+    table = {name: plain(values, 6) for name, values in columns(release).items()}
+    x = plain(release.x, 6)
+    data += [traces.line(name, x, table[name], shade, 2.6, _DASHES[k % len(_DASHES)])
+             for k, name in enumerate(release.columns)]
     spec = {"data": data, "layout": layout(
-        theme, legend=len(columns) > 1, xaxis=axis(theme, release.axis),
+        theme, legend=len(release.columns) > 1, xaxis=axis(theme, release.axis),
         yaxis=axis(theme, release.value, grid=True))}
-    return Chart(spec, alt(release), {release.axis or "number": x, **columns})
+    return Chart(spec, alt(release), table)
 
 
 def _band(x: Array, pair: tuple[Array, Array], shade: str) -> list[Spec]:

@@ -124,9 +124,9 @@ def over_budgets(lines: Lines, here: float, theme: Theme) -> Chart:
     shade = method_style("sparse_regression", "sparse", theme)[0]
     data = [_member(k, label, lines.epsilons, errors, shade)
             for k, (label, errors) in enumerate(lines.private.items())]
-    data += [traces.line(f"{label}, no protection", [first, last], [error, error],
-                         colour("without", theme), 2, DASHES[k + 1])
-             for k, (label, error) in enumerate(lines.without.items())]
+    levels = {f"{label}, no protection": error for label, error in lines.without.items()}
+    data += [traces.line(label, [first, last], [error, error], colour("without", theme), 2,
+                         DASHES[k + 1]) for k, (label, error) in enumerate(levels.items())]
     data.append(traces.upright(here, low, high, theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True,
@@ -136,7 +136,8 @@ def over_budgets(lines: Lines, here: float, theme: Theme) -> Chart:
                      for label, errors in lines.private.items())
     return Chart(spec, f"Typical error from ε = {first:g} to {last:g}: {summary}.", {
         "ε": list(lines.epsilons),
-        **{label: plain(errors) for label, errors in lines.private.items()}})
+        **{label: plain(errors) for label, errors in lines.private.items()},
+        **{label: plain([error] * len(lines.epsilons)) for label, error in levels.items()}})
 
 
 def _member(k: int, name: str, x: Sequence[float], y: Array | Sequence[float], shade: str,

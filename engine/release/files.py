@@ -121,23 +121,35 @@ def numbers_csv(release: Published) -> bytes:
              f"{budget_words(release.quote.certified)}, "
              "certified; no seed exists", *statements(release)]
     out.writelines(f"# {' '.join(line.split())}\n" for line in about)
-    columns = _columns(release)
+    table = columns(release)
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([safe_cell(name) for name in columns])
+    writer.writerow([safe_cell(name) for name in table])
     writer.writerows([f"{value:.10g}" for value in row]
-                     for row in zip(*columns.values(), strict=True))
+                     for row in zip(*table.values(), strict=True))
     return out.getvalue().encode()
 
 
-def _columns(release: Published) -> dict[str, Array]:
-    columns = {release.axis: release.x} if release.axis else {}
+def columns(release: Published) -> dict[str, Array]:
+    """The numbers of a release: places, functions, and the ends of their bands.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+
+    Returns
+    -------
+    dict of str to (k,)
+        By title, in the data's own units; a released number has no places.
+    """
+    table = {release.axis: release.x} if release.axis else {}
     for name, values in release.columns.items():
-        columns[name] = values
+        table[name] = values
         if name in release.ranges:
             ends = release.ranges[name]
-            columns[f"{name}, {_band_name(release)} from"] = ends[0]
-            columns[f"{name}, {_band_name(release)} to"] = ends[1]
-    return columns
+            table[f"{name}, {_band_name(release)} from"] = ends[0]
+            table[f"{name}, {_band_name(release)} to"] = ends[1]
+    return table
 
 
 def _band_name(release: Published) -> str:

@@ -139,6 +139,9 @@ def test_every_chart_has_words_and_a_table(theme):
     lines = sparse_view.over_budgets(SMALL, SparseRegression(), 1e-6, 1)
     for chart in (figures.coefficients(view, theme), figures.over_budgets(lines, 1.0, theme)):
         assert chart.alt and chart.table and chart.spec["data"]
+        assert len({len(column) for column in chart.table.values()}) == 1
+    drawn = {trace["name"] for trace in chart.spec["data"]} - {"You are here"}
+    assert drawn == {*chart.table} - {"ε"}
 
 
 @pytest.mark.parametrize("along", ["machines", "rows", "size"])

@@ -120,6 +120,12 @@ def test_the_diamond_stands_on_the_curve_at_the_present_budget():
     assert (diamond["x"], diamond["y"]) == ([1.0], [pytest.approx(3.8)])
 
 
+def test_the_table_has_the_line_without_protection_that_the_chart_draws():
+    chart = budget_chart("light")
+    level, = (trace for trace in chart.spec["data"] if trace["name"] == "No protection")
+    assert set(chart.table["without protection"]) == set(level["y"])
+
+
 def test_other_methods_are_drawn_beside_it_and_told_apart_without_colour():
     chart = budget_chart("light", others=[method(3 * MEDIAN, "Theirs", 1)])
     ours, theirs = (trace for trace in chart.spec["data"] if trace["name"] in ("Ours", "Theirs"))

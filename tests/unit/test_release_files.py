@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from engine import __main__
+from engine.figures import released as release_figures
 from engine.language.numbers import in_hundred
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
@@ -46,6 +47,14 @@ def test_the_csv_holds_the_released_curve_with_its_plausible_range(one):
     assert values.shape == (101, 4)
     assert ((values[:, 2] <= values[:, 1]) & (values[:, 1] <= values[:, 3])).all()
     assert "ε = 2, δ = 1×10⁻⁴" in release_files.numbers_csv(one).decode()
+
+
+def test_the_table_under_the_chart_of_a_release_has_the_columns_of_its_file(one):
+    chart = release_figures.chart(one, "light")
+    _, x, values, low, high = ["", *chart.table.values()]
+    assert [*chart.table] == [*release_files.columns(one)] and len(x) == 101
+    assert all(a <= b <= c for a, b, c in zip(low, values, high, strict=True))
+    assert chart.spec["data"][-1]["y"] == values
 
 
 def test_names_of_columns_are_no_formulas(one):
@@ -109,6 +118,8 @@ def test_a_number_has_a_picture_and_a_table_of_its_own(tmp_path):
     rows = release_files.numbers_csv(number).decode().splitlines()
     assert rows[-2] == "Sea-surface temperature (°C)"
     assert 15 < float(rows[-1]) < 32
+    assert release_figures.chart(number, "light").table == {
+        "Sea-surface temperature (°C)": [pytest.approx(float(rows[-1]), abs=1e-3)]}
     ElementTree.fromstring(release_files.picture(number))
     release_files.report(number)
 
