@@ -149,9 +149,9 @@ def exhibits(key: str) -> tuple[tuple[str, str], ...]:
     arxiv = _arxiv(mechanisms.get(key).reference)
     pairs = [(paper, exhibit) for paper in papers() for exhibit in paper.exhibits]
     matching = [(paper, exhibit) for paper, exhibit in pairs
-             if any(cell.mechanism.key == key for cell in exhibit.work("quick").cells)]
+                if any(cell.mechanism.key == key for cell in exhibit.work("quick").cells)]
     matching = matching or [(paper, exhibit) for paper, exhibit in pairs
-                      if arxiv and arxiv in paper.reference]
+                            if arxiv and arxiv in paper.reference]
     return tuple((f"{paper.key}/{exhibit.key}", exhibit.title) for paper, exhibit in matching)
 
 

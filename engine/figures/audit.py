@@ -116,8 +116,8 @@ def _text(value: float) -> str:
 
 def _alt(lines: Sequence[Line], claim: float) -> str:
     bounds = [f"{line.name}: at least {_text(line.steps[-1].bound)} from releases, "
-            f"{_text(line.steps[-1].worst_epsilon)} for the worst pair"
-            for line in lines if line.steps]
+              f"{_text(line.steps[-1].worst_epsilon)} for the worst pair"
+              for line in lines if line.steps]
     return f"The ε that attacks show against a claim of {number(claim)}. {'; '.join(bounds)}."
 
 
@@ -141,7 +141,7 @@ def verdicts(attacks: Mapping[str, Progress], claim: float, theme: Theme) -> Cha
         Of the page.
     """
     epsilons = {name: max(progress.bound, progress.worst_epsilon if progress.is_broken else 0.0)
-             for name, progress in attacks.items()}
+                for name, progress in attacks.items()}
     top = min(max([1.3 * claim, *(1.2 * v for v in epsilons.values() if math.isfinite(v))]),
               _MOST_SHOWN * claim)
     data = []

@@ -138,7 +138,7 @@ def errors(view: CoefficientView, facts: PublicFacts, theme: Theme) -> Chart:
                    rangemode="tozero"),
         yaxis=axis(theme, autorange="reversed"))}
     summary = "; ".join(f"{name} {with_unit(number(float(e)), facts.value_unit)}"
-                     for name, e in zip(names, x, strict=True))
+                        for name, e in zip(names, x, strict=True))
     return Chart(spec, f"Errors: {summary}.", table)
 
 
@@ -188,7 +188,7 @@ def _over_budgets_alt(epsilons: Sequence[float], by_function: Array, names: Sequ
         if len(known):
             ends = [with_unit(number(float(errors[k])), unit) for k in (known[0], known[-1])]
             ranges.append(f"{name}, {ends[0]} at ε = {epsilons[known[0]]:g} to {ends[1]} at "
-                        f"ε = {epsilons[known[-1]]:g}")
+                          f"ε = {epsilons[known[-1]]:g}")
     if not ranges:
         return f"At no ε from {epsilons[0]:g} to {epsilons[-1]:g} would anything be published."
     return f"Errors: {'; '.join(ranges)}."

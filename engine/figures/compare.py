@@ -155,8 +155,8 @@ def _against_risk(line: Line, errors: Array, marked: Sequence[int], unit: str, t
 def _alt(lines: Sequence[Line], marked: Sequence[int], unit: str) -> str:
     first = [(line, line.errors[k], line.right[k]) for line in lines for k in marked[:1]]
     summary = "; ".join(f"{line.label} {with_unit(number(float(error)), unit)} at "
-                     f"{100 * right:.0f} in 100" for line, error, right in first
-                     if np.isfinite(error))
+                        f"{100 * right:.0f} in 100" for line, error, right in first
+                        if np.isfinite(error))
     return f"Errors against right guesses: {summary}." if summary else "Nothing is published."
 
 
@@ -208,7 +208,7 @@ def _kept_line(epsilons: Sequence[float], line: Line, share: Kept, theme: Theme)
 
 def _kept_alt(epsilons: Sequence[float], answers: Sequence[tuple[Line, Kept]]) -> str:
     summary = "; ".join(f"{line.label} {100 * share.share[-1]:.0f} in 100 at ε = {epsilons[-1]:g}"
-                     for line, share in answers if np.isfinite(line.errors[-1]))
+                        for line, share in answers if np.isfinite(line.errors[-1]))
     return f"Releases that keep the answer: {summary or 'none'}."
 
 

@@ -105,8 +105,8 @@ def _alt(x: list[float], median: Array, here: int, unit: str) -> str:
         return f"{with_unit(number(float(median[k])), unit)} at ε = {x[k]:g}"
 
     present = (f"At ε = {x[here]:g} the error is "
-           f"{with_unit(number(float(median[here])), unit)}" if here in known
-           else f"At ε = {x[here]:g} nothing would be published")
+               f"{with_unit(number(float(median[here])), unit)}" if here in known
+               else f"At ε = {x[here]:g} nothing would be published")
     return f"{present}; it falls from {error_at(int(known[0]))} to {error_at(int(known[-1]))}."
 
 

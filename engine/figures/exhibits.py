@@ -156,7 +156,7 @@ def _with_range(alt: str, title: str, values: Sequence[float | None]) -> str:
 def _trace(series: Series, theme: Theme) -> Spec:
     trace: Spec = {"type": "scatter", "mode": series.mode, "name": series.name, "x": list(series.x),
                    "y": list(series.y), "line": {"color": series.shade, "dash": series.dash,
-                                              "width": series.width},
+                                                 "width": series.width},
                    "marker": {"color": series.shade, "symbol": series.marker, "size": 8},
                    "showlegend": series.in_legend,
                    "hovertemplate": "%{x:.4g}: %{y:.4g}"}

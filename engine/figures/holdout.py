@@ -117,8 +117,7 @@ def _alt_of_runs(releases: ReleaseRange, place: int, facts: PublicFacts) -> str:
     width = float((releases.high[place] - releases.low[place]).max())
     far, wide = (with_unit(number(v), facts.value_unit) for v in (gap, width))
     return (f"At ε = {releases.budgets[place].epsilon:g} the mean of the runs is at most {far} "
-            "from the "
-            f"curve without protection, and 90 in 100 runs span at most {wide}.")
+            f"from the curve without protection, and 90 in 100 runs span at most {wide}.")
 
 
 def _plain(values: Array) -> list[Any]:

@@ -155,8 +155,7 @@ def by_level(levels: ByLevel, theme: Theme) -> Chart:
         xaxis=axis(theme, "Waves kept", tickvals=x, ticktext=[f"{2**level}" for level in x]),
         yaxis=log_axis(theme, "Error (log scale)", floor, float(total.max()) * 1.2, grid=True))}
     return Chart(spec, f"Error by number of waves; the rule keeps {2**levels.chosen}, with an "
-                       "error "
-                       f"of {number(float(total[place]))}.", {
+                       f"error of {number(float(total[place]))}.", {
         "level": x, "all": plain(total),
         **{name: plain(part) for name, part in zip(PARTS, parts.T, strict=True)}})
 

@@ -75,7 +75,7 @@ def _range(federation: Federation, base: Array) -> tuple[float, float]:
     """Of the values of all three panels; far-out releases of one must not flatten the others."""
     arrangements = federation.together, federation.pooled, federation.alone
     releases = [arrangement.releases - base for arrangement in arrangements
-             if not arrangement.is_refused]
+                if not arrangement.is_refused]
     every = np.concatenate([federation.without - base,
                             *([] if federation.truth is None else [federation.truth - base]),
                             *(np.quantile(r, (0.05, 0.95), axis=0).ravel() for r in releases)])
@@ -103,8 +103,8 @@ def _panel(federation: Federation, arrangement: Arrangement, name: str, base: Ar
         yaxis=axis(theme, named(quantity, facts.value_unit), grid=True, range=list(heights),
                    nticks=7))}
     summary = ("nothing would be published" if refused else
-            f"{len(arrangement.releases)} possible releases, error "
-            f"{with_unit(number(arrangement.error), facts.value_unit)}")
+               f"{len(arrangement.releases)} possible releases, error "
+               f"{with_unit(number(arrangement.error), facts.value_unit)}")
     return Chart(spec, f"{name}: {summary}.", _panel_table(federation, arrangement))
 
 

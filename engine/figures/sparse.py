@@ -133,7 +133,7 @@ def over_budgets(lines: Lines, here: float, theme: Theme) -> Chart:
         xaxis=log_axis(theme, "Protection ε (log scale)", first, last, room=0.03),
         yaxis=log_axis(theme, "Error (log scale)", low, high, grid=True))}
     summary = "; ".join(f"{label}, {number(float(errors[0]))} to {number(float(errors[-1]))}"
-                     for label, errors in lines.private.items())
+                        for label, errors in lines.private.items())
     return Chart(spec, f"Typical error from ε = {first:g} to {last:g}: {summary}.", {
         "ε": list(lines.epsilons),
         **{label: plain(errors) for label, errors in lines.private.items()},
@@ -234,7 +234,7 @@ def machines(comparison: Machines, theme: Theme) -> Chart:
         yaxis=log_axis(theme, "Error (log scale)", float(every.min()), float(every.max()),
                        grid=True, room=0.05))}
     summary = "; ".join(f"{label}, {number(float(np.sqrt((errors**2).mean())))}"
-                     for label, errors in comparison.errors.items())
+                        for label, errors in comparison.errors.items())
     return Chart(spec, f"Error on {len(places)} machines, by way of fitting: {summary}.", {
         "machine": places, **{label: plain(errors) for label, errors in typical.items()},
         "no protection": plain(comparison.without)})
@@ -264,8 +264,8 @@ def trust(errors: Mapping[str, Sequence[float]], sizes: Sequence[float], label: 
         yaxis=log_axis(theme, "Squared error (log scale)", min(known) / 1.5, max(known) * 1.5,
                        grid=True))}
     summary = "; ".join(f"{name}, {number(values[0])} to {number(values[-1])}"
-                     for name, values in errors.items()
-                     if np.isfinite(values[0]) and np.isfinite(values[-1]))
+                        for name, values in errors.items()
+                        if np.isfinite(values[0]) and np.isfinite(values[-1]))
     return Chart(spec, f"Squared error of a sparse mean while {label} goes from {sizes[0]:g} to "
                        f"{sizes[-1]:g}: {summary}.",
                  {label: list(sizes), **{name: plain(values) for name, values in errors.items()}})

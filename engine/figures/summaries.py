@@ -173,7 +173,7 @@ def split(view: SummaryView, theme: Theme) -> Chart:
         xaxis=axis(theme, "Share of the squared error (%)", range=[0, 100]),
         yaxis=axis(theme, autorange="reversed", type="category"))}
     summary = "; ".join(f"{name}, {100 * float(shares[0]):.0f} % {PARTS[0]}"
-                     for name, shares in parts.items())
+                        for name, shares in parts.items())
     return Chart(spec, f"What the squared error of each way is made of: {summary}.", {
         "way": names, **{part: plain([100 * shares[k] for shares in parts.values()], 4)
                          for k, part in enumerate(PARTS)}})

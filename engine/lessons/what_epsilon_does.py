@@ -38,7 +38,7 @@ def moved_by_one_child(seed: int) -> float:
     values = data.values.copy()
     values[:, :data.counts[0]] = data.facts.value_high
     averages = [METHOD.without_protection(data_set).values(drawing_grid())[0, 0, 0]
-              for data_set in (data, replace(data, values=values))]
+                for data_set in (data, replace(data, values=values))]
     return float(np.sqrt(np.mean((averages[0] - averages[1]) ** 2)))
 
 

@@ -534,7 +534,7 @@ def _alike(log: OpenLog, books: Books, sketches: Mapping[str, overlap.Sketch]
            ) -> dict[str, tuple[float, str]]:
     """Populations that most of these people seem to be in: the largest share of each, by kind."""
     shares: dict[str, tuple[float, str]] = {books.label_of(label): (1.0, "repair")
-                                           for label in books.unknown}
+                                            for label in books.unknown}
     for data_set, people in books.people.items():
         if not people or not sketches:
             continue

@@ -86,7 +86,7 @@ def sketches(traces: Mapping[str, Iterable[bytes]], key: bytes) -> dict[str, Ske
     Returns
     -------
     dict of str to Sketch
-        Without the kinds in which more than a tenth of the people share a trace.
+        Without kinds, other than ids, of which fewer than nine in ten differ.
 
     Examples
     --------

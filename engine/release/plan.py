@@ -174,7 +174,7 @@ class Plan:
         """
         drawn, quoted = self.plain["noise"], self.quote
         quoted_noise = [(server, step, mine.law, mine.most, mine.size)
-               for (server, step), mine in sorted(quoted.messages.items())]
+                        for (server, step), mine in sorted(quoted.messages.items())]
         alike = len(quoted_noise) == len(drawn["messages"]) and math.isclose(
             drawn["inner"], quoted.inner.epsilon, rel_tol=_ALIKE) and all(
             mine[:3] + mine[4:] == (*other[:3], other[4]) and math.isclose(

@@ -272,13 +272,12 @@ def why(quoted: Quote) -> str:
     if quoted.certified.epsilon < quoted.by_rho.epsilon:
         return ("Squares of μ of discrete Gaussian noise add, rounding to the lattice included, "
                 f"and the Gaussian privacy curve proves {proved}. The ρ’s (zero-concentrated "
-                "privacy) "
-                f"of OpenDP’s own maps alone would prove ε = {_up(quoted.by_rho.epsilon)}.")
+                "privacy) of OpenDP’s own maps alone would prove ε = "
+                f"{_up(quoted.by_rho.epsilon)}.")
     return ("Each ρ (zero-concentrated privacy) is what OpenDP’s own map says of its noise, "
             f"rounding to the lattice included. They add, and prove {proved}. Continuous noise of "
-            "the "
-            f"same size would be ε = {quoted.ideal.epsilon:.3g}; that is not what is certified, so "
-            "a release has slightly more noise than its preview.")
+            f"the same size would be ε = {quoted.ideal.epsilon:.3g}; that is not what is "
+            "certified, so a release has slightly more noise than its preview.")
 
 
 # -- how far off a release may be, in plain text ---------------------------------------------------

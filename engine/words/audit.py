@@ -272,7 +272,7 @@ def coverage_legend(kind: str) -> str:
         A key of `engine.views.coverage_lab.KINDS`.
     """
     legend = ("Each line: one repetition, at the place where its band fails or comes closest to it."
-            if lab.KINDS[kind].is_joint else "Each line: the interval of one repetition.")
+              if lab.KINDS[kind].is_joint else "Each line: the interval of one repetition.")
     truth = (" The truth is the best curve with the basis functions that are kept."
              * (kind in _KEPT_FUNCTIONS))
     return f"{legend} Zero is the truth; a line that does not cross it misses it.{truth}"

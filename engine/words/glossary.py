@@ -242,4 +242,4 @@ def search(words: str) -> tuple[Term, ...]:
     matches = [term for term in TERMS if all(
         word in f"{term.title} {term.meaning} {term.used}".casefold() for word in wanted)]
     return tuple(sorted(matches, key=lambda term: not all(w in term.title.casefold()
-                                                        for w in wanted)))
+                                                          for w in wanted)))

@@ -77,7 +77,7 @@ def _known(view: RegressionView) -> str:
     noise, chance, apart = (_valued(text, view.facts) for text in together(
         [view.known.noise, view.known.chance, view.known.apart]))
     subject = ("Privacy noise is typically" if view.noise_sd is not None else
-            "Before the centre reshapes the curve, privacy noise is typically")
+               "Before the centre reshapes the curve, privacy noise is typically")
     return (f"{subject} **{noise}** (root of its mean square over the range, by a public formula). "
             f"Chance in who takes part adds at most {chance}.\n\n"
             f"The releases are typically **{apart}** from the curve without protection.\n\n"
@@ -184,7 +184,7 @@ def limited(network: Network, gamma: float, risk: RiskParts | None = None) -> st
     network : Network
         Groups of sites.
     gamma : float
-        Smoothness less what a single point loses: α for the whole curve.
+        Smoothness as the rate has it: α for the whole curve, α − 1/p at one point.
     risk : RiskParts, optional
         The exact error, where it is known.
     """
@@ -301,13 +301,12 @@ def point_against_whole(view: PointView) -> str:
         With the noise of both.
     """
     at_point, whole = (_valued(text, view.facts) for text in
-                  together([view.noise_sd, view.whole_sd]))
+                       together([view.noise_sd, view.whole_sd]))
     kind = {"laplace": "Laplace noise, with δ = 0", "gaussian": "Gaussian noise",
             "curve": "noise on a whole curve"}[view.kind]
     return (f"It is released on its own, with {kind} of standard deviation **{at_point}**; read "
-            "off the "
-            f"whole curve it would have {whole}. Points asked for one after another cost a budget "
-            f"each; asked for together they share one message. {view.why}")
+            f"off the whole curve it would have {whole}. Points asked for one after another cost "
+            f"a budget each; asked for together they share one message. {view.why}")
 
 
 def printed_constant(view: PointView) -> str:

@@ -30,7 +30,7 @@ def short(question: Question, facts: PublicFacts) -> str:
     if question.kind == "sign":
         return f"Keeps rise or fall, {_between(question, facts)}"
     feature = ("peak" if question.kind == "peak" else
-            f"time of {with_unit(f'{question.level:g}', facts.value_unit)}")
+               f"time of {with_unit(f'{question.level:g}', facts.value_unit)}")
     return f"Keeps {feature} within {_length(question.tolerance, facts)}"
 
 

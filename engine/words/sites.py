@@ -356,7 +356,7 @@ def costliest(cases: Sequence[WhatIf], facts: PublicFacts) -> str:
         return "Some of these changes would leave too little to publish anything."
     missed, tight = max(left, key=attrgetter("leaves")), max(held, key=attrgetter("tightens"))
     current, gone, halved = (with_unit(number(value), unit) for value in
-                         (missed.now, missed.leaves, tight.tightens))
+                             (missed.now, missed.leaves, tight.tightens))
     return (f"Now: {current}. Without {missed.name} it would be **{gone}**, the largest change of "
             f"this kind. With half the ε at {tight.name}: **{halved}**.")
 

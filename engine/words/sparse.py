@@ -148,11 +148,11 @@ def noise(calculation: Calculation) -> str:
     calculation : Calculation
         From sizes, budget and constants alone.
     """
+    published = (" and in every published value" if calculation.values == calculation.choice else
+                 f", and of size {numbers.number(calculation.values)} in every published value")
     return (f"One row moves what is averaged by at most {numbers.number(calculation.sensitivity)}. "
             f"Noise of size {numbers.number(calculation.choice)} hides this where features are "
-            "chosen"
-            + (" and in every published value." if calculation.values == calculation.choice else
-               f", and of size {numbers.number(calculation.values)} in every published value."))
+            f"chosen{published}.")
 
 
 def over_budgets(lines: Lines) -> str:

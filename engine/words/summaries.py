@@ -153,8 +153,7 @@ def components(variances: Components, k: int) -> str:
     """
     middle = float(np.median(variances.shares[:, k]))
     return (f"{100 * middle:.0f} % of the released variance; {100 * variances.share[k]:.0f} % "
-            "without "
-            "protection")
+            "without protection")
 
 
 def removed(variances: Components) -> str:
@@ -168,8 +167,7 @@ def removed(variances: Components) -> str:
     if variances.removed < 0.005:
         return "Hardly any of what was released had to be set to zero to make it a covariance."
     return (f"**{100 * variances.removed:.0f} %** of what noise left, by size, was negative and "
-            "has "
-            "been set to zero: a covariance has no negative part. It costs no budget.")
+            "has been set to zero: a covariance has no negative part. It costs no budget.")
 
 
 def spectrum(spectra: Spectrum) -> str:
@@ -217,7 +215,7 @@ def aim(loss: str, two_classes: bool) -> str:
 
     Parameters
     ----------
-    loss : {"square", "huber", "logistic", "hinge", "quantile"}
+    loss : {"huber", "square", "logistic", "hinge"}
         That is minimised.
     two_classes : bool
         Whether values tell two classes apart.
