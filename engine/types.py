@@ -848,7 +848,7 @@ def _lengths(server: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[tupl
     n_servers, base = int(server[-1]) + 1, int(counts.max()) + 1
     if counts.min() == base - 1 and n_servers == 1 + np.count_nonzero(np.diff(server)):
         return ((base - 1,),) * n_servers
-    pairs = np.unique(server * base + counts)
+    pairs = np.unique(server * base + counts)  # server after server, counts rising
     ends = np.searchsorted(pairs, base * np.arange(1, n_servers))
     return tuple(tuple(lengths.tolist()) for lengths in np.split(pairs % base, ends))
 
