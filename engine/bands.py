@@ -161,12 +161,13 @@ def simultaneous_factor(covariance: Array, waves: Array) -> Array:
 
 
 def _factor(covariance: Array, waves: Array) -> Array:
+    """The quantile of max |deviation|/standard error for covariances (bands, r, r): (bands,)."""
     known = np.asarray(np.isfinite(covariance).all(axis=(-1, -2)))
     values, vectors = np.linalg.eigh(np.where(known[:, None, None], covariance, 0.0))
-    root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None]
-    spread = waves @ root  # (bands, points, r)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None]  # (bands, r, r)
+    spread = waves @ root  # (bands, points, r), then rows of unit length
     spread /= np.maximum(np.sqrt((spread**2).sum(axis=-1, keepdims=True)), 1e-300)
-    largest = np.abs(spread @ _normals(waves.shape[1])).max(axis=1)
+    largest = np.abs(spread @ _normals(waves.shape[1])).max(axis=1)  # (bands, sample)
     place = int(np.ceil(LEVEL * _SAMPLE)) - 1
     return np.where(known, np.partition(largest, place, axis=-1)[:, place], np.nan)
 

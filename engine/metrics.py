@@ -54,7 +54,7 @@ def integrated_squared_errors(estimate: Estimate, truth: Truth | None) -> Errors
         In squared response units, integrated over [0, 1].
     """
     distance, released = estimate.squared_distance, estimate.coefficients
-    unprotected = estimate.unprotected[:, :, None]
+    unprotected = estimate.unprotected[:, :, None]  # (budgets, repeats, 1, …), the same for draws
     privacy = distance(released - unprotected)
     if truth is None:
         return Errors(privacy, None, None)

@@ -33,7 +33,8 @@ def on_grid(times: Array, values: Array, counts: np.ndarray, grid: Array) -> Arr
     """
     if _is_on(grid, times, counts) and np.isfinite(values).all():
         return values.reshape(len(values), len(counts), len(grid))
-    return np.stack([_one(t, y, counts, grid) for t, y in zip(times, values, strict=True)])
+    return np.stack([_broken_lines(t, y, counts, grid)
+                     for t, y in zip(times, values, strict=True)])
 
 
 def _is_on(grid: Array, times: Array, counts: np.ndarray) -> bool:
@@ -42,18 +43,20 @@ def _is_on(grid: Array, times: Array, counts: np.ndarray) -> bool:
     return bool((times.reshape(len(times), -1, len(grid)) == grid).all())
 
 
-def _one(times: Array, values: Array, counts: np.ndarray, grid: Array) -> Array:
-    """One data set: with 2i added to the times of curve i, all curves lie on one line."""
+def _broken_lines(times: Array, values: Array, counts: np.ndarray, grid: Array) -> Array:
+    """Of one data set, (curves, K): with 2i added to the times of curve i, all lie on one line."""
     known = np.isfinite(times) & np.isfinite(values)
     curve = np.repeat(np.arange(len(counts)), counts)[known]
     if not len(curve):
         return np.zeros((len(counts), len(grid)))
-    place = 2.0 * curve + times[known].clip(0.0, 1.0)
+    place = 2.0 * curve + times[known].clip(0.0, 1.0)  # (readings,), rising along the curves
     order = np.argsort(place, kind="stable")
     place, y = place[order], values[known][order]
+    # first reading of each curve, and the one after its last: (curves,)
     ends = np.cumsum(np.bincount(curve, minlength=len(counts)))
     starts = ends - np.bincount(curve, minlength=len(counts))
     wanted = 2.0 * np.arange(len(counts))[:, None] + grid
+    # the readings on both sides of every grid point, of the same curve: (curves, K)
     first, last = starts[:, None], np.maximum(ends - 1, 0)[:, None]
     right = np.searchsorted(place, wanted).clip(first, last)
     left = (right - 1).clip(first, None).clip(max=len(place) - 1)

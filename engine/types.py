@@ -70,6 +70,29 @@ class Budget:
             raise InputError(f"δ must lie between 0 and 1; got {brief(self.delta)}.",
                              field="delta", hint="Choose δ below 1/n, for example 1/n².")
 
+    @classmethod
+    def covering(cls, epsilon: float, delta: float = 0.0) -> Budget:
+        """The smallest budget that promises no more than what was proved.
+
+        Parameters
+        ----------
+        epsilon : float
+            ε ≥ 0 that was proved, of any size.
+        delta : float
+            δ in [0, 1).
+
+        Returns
+        -------
+        Budget
+            With ε rounded up where no budget can state it: to 1e-12 below that, to ∞ above 1e12.
+
+        Examples
+        --------
+        >>> Budget.covering(3e12).epsilon, Budget.covering(0.0).epsilon
+        (inf, 1e-12)
+        """
+        return cls(math.inf if epsilon > MOST_EPSILON else max(epsilon, LEAST_EPSILON), delta)
+
     @property
     def is_private(self) -> bool:
         return math.isfinite(self.epsilon)
@@ -848,7 +871,7 @@ def _lengths(server: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[tupl
     n_servers, base = int(server[-1]) + 1, int(counts.max()) + 1
     if counts.min() == base - 1 and n_servers == 1 + np.count_nonzero(np.diff(server)):
         return ((base - 1,),) * n_servers
-    pairs = np.unique(server * base + counts)
+    pairs = np.unique(server * base + counts)  # server after server, counts rising
     ends = np.searchsorted(pairs, base * np.arange(1, n_servers))
     return tuple(tuple(lengths.tolist()) for lengths in np.split(pairs % base, ends))
 

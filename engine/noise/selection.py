@@ -301,6 +301,7 @@ def choose(sizes: Array, s: int, noise: Array, scale: Array | float) -> Indices:
     """
     if len(noise) == 1:
         return largest(sizes + scale * noise[0], s)
+    # one entry after another, with noise of its own: (…, d) each
     is_chosen = np.zeros(np.broadcast_shapes(sizes.shape, noise[0].shape), dtype=bool)
     where = np.empty((*is_chosen.shape[:-1], s), dtype=np.intp)
     for k in range(s):
@@ -329,7 +330,7 @@ def largest(keys: Array, s: int) -> Indices:
     >>> largest(np.array([3.0, 5.0, 1.0]), 2).tolist()
     [1, 0]
     """
-    some = np.argpartition(keys, -s, axis=-1)[..., -s:]
+    some = np.argpartition(keys, -s, axis=-1)[..., -s:]  # (…, s), in no order
     order = np.argsort(-np.take_along_axis(keys, some, axis=-1), axis=-1, kind="stable")
     return np.asarray(np.take_along_axis(some, order, axis=-1))
 

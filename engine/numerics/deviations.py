@@ -227,6 +227,7 @@ def _inverses(moments: Moments, ridge: Array) -> Iterator[tuple[int, Array]]:
     whole = np.zeros((repeats, moments.size, moments.size, n))
     table = product_table(moments.basis)
     for r in range(moments.size):
+        # row r of S_i: (repeats, r + 1, curves); border beside the diagonal, corner on it
         row = np.tensordot(table[:, r, :r + 1], moments.waves, axes=(0, 1)).swapaxes(0, 1)
         border, corner = row[:, :r], row[:, r] + ridge[r]
         inverse = whole[:, :r, :r]

@@ -210,6 +210,7 @@ class Thresholded:
         -------
         float
         """
+        # items (r,) with the value 1/b² and the cost T²; the knapsack holds (1 + 2/n)²
         value = _in_units(self.moving, scales) ** 2
         cost = self.thresholds**2
         order = np.argsort(-value / cost, kind="stable")

@@ -336,6 +336,7 @@ def _products(axis: Eigensystem) -> tuple[Array, Array]:
     order = np.argsort(-values, kind="stable")
     order = order[values[order] > 0]
     first, second = np.divmod(order, axis.size)
+    # (pairs, K) of both axes to (pairs, K, K), the second axis fastest
     functions = axis.functions[first][:, :, None] * axis.functions[second][:, None, :]
     return values[order], functions.reshape(len(order), -1)
 

@@ -178,10 +178,11 @@ def nearest_density(values: Array, weights: Array) -> Array:
     >>> nearest_density(np.array([3.0, 2.0, -2.0, -1.0]), np.full(4, 0.25)).tolist()
     [2.5, 1.5, 0.0, 0.0]
     """
+    # (…, K) with the values falling: if so many stay positive, by what all are lowered
     order = np.argsort(-values, axis=-1)
     falling = np.take_along_axis(values, order, axis=-1)
     mass = np.cumsum(weights[order], axis=-1)
-    shift = (np.cumsum(weights[order] * falling, axis=-1) - 1) / mass  # if so many stay positive
+    shift = (np.cumsum(weights[order] * falling, axis=-1) - 1) / mass
     last = (falling > shift).sum(axis=-1, keepdims=True) - 1
     return np.asarray(np.maximum(values - np.take_along_axis(shift, last, axis=-1), 0.0))
 

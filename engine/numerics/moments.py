@@ -117,7 +117,9 @@ class Moments:
         return gram, self.cross.mean(axis=2)
 
     def linear_map(self, iterates: Array) -> Array:
-        """What takes features to gradients; it depends on the iterates alone.
+        """The map from features to gradients: rows for M_i a from the wave means, minus v_i.
+
+        It depends on the iterates alone.
 
         Parameters
         ----------
@@ -128,7 +130,9 @@ class Moments:
         -------
         (repeats, columns · r, features)
         """
-        return gradient_map(iterates, self.basis)
+        repeats, columns, r = iterates.shape
+        waves = iterates.reshape(-1, r) @ wave_map(self.basis)
+        return beside_minus_one(waves.reshape(repeats, columns * r, -1), r)
 
     def gradients(self, iterates: Array, linear: Array | None = None) -> Callable[[slice], Array]:
         """M_i a − v_i, as a function of which curves.
@@ -153,25 +157,6 @@ class Moments:
             return np.asarray(rows.reshape(repeats, columns, r, -1))
 
         return of
-
-
-def gradient_map(iterates: Array, basis: Basis) -> Array:
-    """The linear map from features to gradients: rows for M_i a from the wave means, minus v_i.
-
-    Parameters
-    ----------
-    iterates : (repeats, columns, r)
-        Coefficients a.
-    basis : Basis
-        Of r functions.
-
-    Returns
-    -------
-    (repeats, columns · r, features)
-    """
-    repeats, columns, r = iterates.shape
-    waves = iterates.reshape(-1, r) @ wave_map(basis)
-    return beside_minus_one(waves.reshape(repeats, columns * r, -1), r)
 
 
 def beside_minus_one(waves: Array, r: int) -> Array:

@@ -80,6 +80,7 @@ def draw_times(design: Design, curves: int, observations: int, rng: Uniforms) ->
         On [0, 1].
     """
     if design.law is TimeLaw.COMMON:
+        # (curves, times): every curve has the common times in an order of its own
         ranks = rng.random((curves, len(design.times))).argsort(axis=1)
         return np.asarray(np.array(design.times)[ranks[:, np.arange(observations) % len(ranks.T)]])
     if design.law is TimeLaw.VISITS:

@@ -101,9 +101,10 @@ class RegressionMoments:
         """Averages over curves of GG' ⊗ M and G ⊗ v: (repeats, p, p) and (repeats, p)."""
         repeats, k, n = self.regressors.shape
         pairs = (self.regressors[:, :, None] * self.regressors[:, None]).reshape(repeats, k * k, n)
-        waves = pairs @ self.moments.waves.swapaxes(1, 2) / n
+        waves = pairs @ self.moments.waves.swapaxes(1, 2) / n  # (repeats, K · K, waves)
         table = product_table(self.moments.basis)
         blocks = np.tensordot(waves, table, axes=1).reshape(repeats, k, k, *table.shape[1:])
+        # (repeats, K, K, r, r) to function after function on both sides
         gram = blocks.swapaxes(2, 3).reshape(repeats, self.size, self.size)
         cross = self.regressors @ self.moments.cross.swapaxes(1, 2) / n
         return gram, cross.reshape(repeats, self.size)
@@ -216,11 +217,12 @@ def regression_moments(moments: Moments, data: CurveData) -> RegressionMoments:
 
 
 def _with_features(moments: Moments, regressors: Array) -> RegressionMoments:
+    """`features` of the products of regressors (repeats, K, curves) and wave means, then v."""
     waves, (repeats, k, n) = moments.waves, regressors.shape
     width = k * waves.shape[1]
     features = np.empty((repeats, width + moments.size, n))
     products = features[:, :width].reshape(repeats, k, -1, n)
-    products[:, 0] = waves
+    products[:, 0] = waves  # of the regressor 1
     np.multiply(regressors[:, 1:, None], waves[:, None], out=products[:, 1:])
     features[:, width:] = moments.cross
     return RegressionMoments(moments, regressors, features)

@@ -161,5 +161,5 @@ def mixed(maps: Array) -> Array:
     mirror[0] -= 1.0
     if n_functions == 1:
         return maps
-    along = mirror @ maps
+    along = mirror @ maps  # (…, K)
     return np.asarray(maps - 2 / (mirror @ mirror) * mirror[:, None] * along[..., None, :])

@@ -202,7 +202,7 @@ def precision_rows(gram: Array, s: int = 3, rounds: int = 15, step: float = 0.5,
     rows = np.zeros((len(grams), *target.shape))
     for _ in range(rounds):
         where = largest(np.abs(rows), s)
-        values = np.take_along_axis(rows, where, axis=-1)
+        values = np.take_along_axis(rows, where, axis=-1)  # (matrices, rows, s), like `where`
         products = np.einsum("bks,bksj->bkj", values, grams[batch, where])  # ΘG, s terms each
         rows = _held(hard_threshold(rows - step * products + target, s), radius)
     return rows.reshape(*gram.shape[:-2], *target.shape)

@@ -68,6 +68,7 @@ def time_shares(times: Array, values: Array, counts: NDArray[np.int64], bins: in
     curve = np.repeat(np.arange(n), counts)
     is_number = np.isfinite(times) & np.isfinite(values)
     place = np.clip(np.where(is_number, times, 0.0) * bins, 0, bins - 1).astype(np.int64)
+    # every reading (repeats, N) to its repeat, part and curve, counted in one pass
     cell = (np.arange(repeats)[:, None] * bins + place) * n + curve
     shares = np.bincount(cell.ravel(), minlength=repeats * bins * n).reshape(repeats, bins, n)
     bad = np.stack([np.bincount(curve, row, minlength=n) for row in ~is_number])
@@ -137,6 +138,7 @@ def mixing_of_shares(shares: Array, noise: Array, size: int) -> Mixing:
     cosines = SUP_NORM * np.cos(np.pi * order * middles[:, None])  # (bins, cosines)
     measured, variance = shares @ cosines, bins * noise[:, None] ** 2
     left = np.maximum(0.0, 1 - variance / np.maximum(measured**2, 1e-300))
+    # density (repeats, columns, nodes) times the products of waves (nodes, size · size)
     nodes = (np.arange(_NODES * size) + 0.5) / (_NODES * size)
     density = 1 + SUP_NORM * (left * measured) @ np.cos(np.pi * order[:, None] * nodes)
     waves = basis(nodes)

@@ -127,7 +127,7 @@ def _crowded_sums(times: Array, weights: Array, per_site: tuple[int, ...], level
     ends = np.cumsum(per_site)
     by_cell = [[_by_cell(t[end - n:end], w[end - n:end], level, moments)
                 for n, end in zip(per_site, ends, strict=True)]
-               for t, w in zip(times, weights, strict=True)]
+               for t, w in zip(times, weights, strict=True)]  # (repeats, sites, cells, 2A − 1)
     out = np.zeros((len(times), len(per_site), 2**level + 2 * moments - 2))
     _add_shifted(out, np.array(by_cell))
     return out

@@ -520,7 +520,7 @@ def _trade_off(keys: tuple[_Key, ...]) -> Curve:
     moved = all(spend.noise in MOVED for spend in lines)
     if sum(spend.rounds for spend in lines) > 1 and _can_be_added(lines):
         return Losses(_parts(lines))
-    return Laplace(pure) if moved else Approximate(Budget(max(pure, 1e-12)))
+    return Laplace(pure) if moved else Approximate(Budget.covering(pure))
 
 
 def _can_be_added(lines: Sequence[Spend]) -> bool:
@@ -659,7 +659,7 @@ def proved(lines: Sequence[Spend]) -> Budget:
     epsilon = _proved_epsilon(lines, asked.delta) if pure is None else pure
     if epsilon <= asked.epsilon * (1 + _ROUNDING) and asked.epsilon <= epsilon * (1 + _SAME):
         return asked
-    return Budget(max(epsilon, 1e-12), asked.delta if pure is None else 0.0)
+    return Budget.covering(epsilon, asked.delta if pure is None else 0.0)
 
 
 def _proved_epsilon(lines: Sequence[Spend], delta: float) -> float:

@@ -90,7 +90,7 @@ class SecretSample:
         if full.epsilon > 700:
             return Budget(full.epsilon, full.delta * self.share)
         epsilon = math.log1p(self.share * math.expm1(full.epsilon)) * (1 + 1e-12)
-        return Budget(min(epsilon, full.epsilon), self.share * full.delta)
+        return Budget.covering(min(epsilon, full.epsilon), self.share * full.delta)
 
     def odds(self, spends: Sequence[Spend], group: int = 1, first_guess: float = 0.5) -> risk.Odds:
         """The odds of an attacker about one person of the larger group.

@@ -72,12 +72,9 @@ def foresee(scenario: Scenario) -> Iterator[Foreseen]:
     """
     exact_mu(1.0, 1e-6)  # its import takes long, once
     work = blocks(scenario.cells(), scenario.run)
-    timed = {block: _seconds(block) for block in map(_one_repeat, effort.probes(work))}
+    probes = [replace(block, run=replace(block.run, repeats=1)) for block in effort.probes(work)]
+    timed = {block: _seconds(block) for block in probes}
     yield Foreseen(effort.seconds(work, timed, 1), effort.memory(work, work, 1))
-
-
-def _one_repeat(block: Block) -> Block:
-    return replace(block, run=replace(block.run, repeats=1))
 
 
 def _seconds(block: Block) -> float:

@@ -295,6 +295,14 @@ def test_a_group_of_a_sum_with_gaussian_noise_is_moved_exactly_k_times_as_far():
     assert float(curve.right()) == pytest.approx(float(ndtr(moved / 2)), rel=1e-12)
 
 
+@pytest.mark.parametrize("line", [normal(accounting.exact_mu(1e12, 1e-6)), pure(1e12), pure(1e12, noise="bits")],
+                         ids=["gaussian", "laplace", "bits"])
+def test_a_group_whose_limit_no_budget_can_state_has_none(line):
+    group = accounting.for_group([line], 3)
+    assert accounting.guarantee(group, 0).epsilon == math.inf
+    assert float(accounting.trade_off(group).right()) == 1
+
+
 @pytest.mark.parametrize("line", [normal(0.2, 3), pure(0.3), pure(0.3, noise="bits"),
                                   selection(0.02)], ids=lambda s: s.noise or "rho")
 def test_a_larger_group_is_never_protected_better(line):

@@ -75,3 +75,7 @@ def test_no_protection_stays_none():
     open_lines = [Spend(Step("x"), 0, math.inf, (1.0,), (0.0,), 1, "sequential", ASKED, "")]
     odds = SecretSample(100, 1000, True).odds(open_lines)
     assert math.isinf(odds.budget.epsilon) and odds.right == pytest.approx(0.55)
+
+
+def test_a_limit_below_what_a_budget_can_state_is_rounded_up():
+    assert SecretSample(1, 10**10, True).budget(Budget(1e-6)).epsilon == 1e-12
