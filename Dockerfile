@@ -4,9 +4,9 @@
 # reaches it, and both are for the holder of the data alone.
 # The volume keeps the ledger of releases: what was spent must outlive the container.
 
-# A name can be given to other contents; a digest cannot: --build-arg BASE=python@sha256:...
-# docs/security.md says how to look it up.
-ARG BASE=python:3.11-slim
+# A name can be given to other contents; a digest cannot. docs/security.md says where this one
+# stands and how to look up a newer one: --build-arg BASE=python@sha256:... This is python:3.11-slim.
+ARG BASE=python@sha256:90744cff8f32887f075c47d747a173ff333e9e98801667af93c357fa9f5e28ff
 FROM ${BASE}
 
 ENV PYTHONDONTWRITEBYTECODE=1 \

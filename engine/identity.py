@@ -6,11 +6,16 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from engine import __version__
+
+T = TypeVar("T")
+_NAMED_ONCE: set[type] = set()
+_NAMES: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
 
 def digest(obj: Any) -> str:
@@ -20,7 +25,8 @@ def digest(obj: Any) -> str:
     ----------
     obj : object
         Walked through: dataclasses with their class names, numbers, strings, arrays and containers;
-        a member of a `StrEnum` counts as its text. Mappings count with their order.
+        a member of a `StrEnum` counts as its text. Mappings count with their order. A large object
+        whose class is `named_once` is walked once.
 
     Returns
     -------
@@ -37,22 +43,46 @@ def digest(obj: Any) -> str:
     >>> digest((1, "a")) == digest([1, "a"]), digest(1) == digest(1.0)
     (True, False)
     """
-    hashed = hashlib.blake2b(__version__.encode(), digest_size=8)
-    for piece in _pieces(obj):
+    return _hash(_pieces(obj), 8)
+
+
+def named_once(kind: type[T]) -> type[T]:
+    """Mark a frozen class, compared by identity, whose objects hold much and never change."""
+    _NAMED_ONCE.add(kind)
+    return kind
+
+
+def _hash(pieces: Iterator[bytes], size: int) -> str:
+    hashed = hashlib.blake2b(__version__.encode(), digest_size=size)
+    for piece in pieces:
         hashed.update(len(piece).to_bytes(8, "little"))
         hashed.update(piece)
     return hashed.hexdigest()
+
+
+def _name(obj: Any) -> str:
+    """The name of a large object: made at first, and forgotten with it."""
+    name = _NAMES.get(obj)
+    if name is None:
+        name = _NAMES[obj] = _hash(_fields(obj), 32)
+    return name
+
+
+def _fields(obj: Any) -> Iterator[bytes]:
+    yield f"{type(obj).__module__}.{type(obj).__qualname__}".encode()
+    for f in fields(obj):
+        yield f.name.encode()
+        yield from _pieces(getattr(obj, f.name))
 
 
 def _pieces(obj: Any) -> Iterator[bytes]:
     if isinstance(obj, np.ndarray):
         yield f"array {obj.dtype.str} {obj.shape}".encode()
         yield np.ascontiguousarray(obj).tobytes()
+    elif type(obj) in _NAMED_ONCE:
+        yield f"name {_name(obj)}".encode()
     elif is_dataclass(obj):
-        yield f"{type(obj).__module__}.{type(obj).__qualname__}".encode()
-        for f in fields(obj):
-            yield f.name.encode()
-            yield from _pieces(getattr(obj, f.name))
+        yield from _fields(obj)
     elif isinstance(obj, Mapping):
         yield f"mapping {len(obj)}".encode()
         for key, value in obj.items():

@@ -19,7 +19,8 @@ from typing import Any
 
 from engine import use_one_blas_thread
 
-# Forking a process with threads can deadlock, but a server of forks has none.
+# Forking a process with threads can deadlock; a server of forks has none, but for one of Arrow's
+# allocator (jemalloc), which stops it for a fork.
 _SPAWN = multiprocessing.get_context("spawn")
 _FORKS = multiprocessing.get_context("forkserver") if sys.platform == "linux" else None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -100,13 +101,17 @@ class Table:
         raise InputError(f"There is no column “{shortened(name)}”.", field="layout",
                          hint=f"{nearest(name, self.columns)}Choose which column it is.")
 
-    def codes(self, column: str) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    def codes(self, column: str, check: Callable[[int], None] | None = None
+              ) -> tuple[NDArray[np.int64], tuple[str, ...]]:
         """Return the number of each row's text (rows,) and the texts, in order of appearance.
 
         Blanks around a text are dropped and it is brought to NFC: spellings that look alike for
-        such a reason are one person, not two.
+        such a reason are one person, not two. `check` is told how many texts there are before any
+        is made.
         """
         codes, texts = self._coded(column)
+        if check is not None:
+            check(len(texts))
         return codes.astype(np.int64), tuple(texts.to_pylist())
 
     def n_texts(self, column: str) -> int:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.errors import InputError
+from engine.identity import named_once
 from engine.sources import upload_notes
 from engine.sources.table_words import counted, shortened
 from engine.sources.tables import Numbers, Table
@@ -31,6 +32,7 @@ MOST_CURVES = 100_000
 MOST_POINTS = 10_000
 
 
+@named_once
 @dataclass(frozen=True, eq=False)
 class CurveTable:
     """Curves read from a table, in the file's own units, by server and then by a hash of the ids.
@@ -154,9 +156,12 @@ def _people(table: Table, layout: Layout, notes: list[str]
 
     An id at several sites is several people, so there are at least as many of them as ids.
     """
-    n_ids = table.n_texts(layout.id) if layout.id else table.n_rows
-    _check_n_curves(n_ids, "at least " if layout.server else "")
-    return people_of(table, layout.id, layout.server, notes)
+    def check(n_ids: int) -> None:
+        _check_n_curves(n_ids, "at least " if layout.server else "")
+
+    if layout.id is None:
+        check(table.n_rows)
+    return people_of(table, layout.id, layout.server, notes, check)
 
 
 def _averaged(cells: Array, group: Integers, n_groups: int) -> Array:

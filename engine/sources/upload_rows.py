@@ -17,6 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from engine.errors import InputError
+from engine.identity import named_once
 from engine.sources import Source
 from engine.sources.table_words import column_key, counted, listed, shortened
 from engine.sources.tables import Table
@@ -67,6 +68,7 @@ class RowLayout:
         return (*self.features, *[name for name in (self.response, self.id, self.server) if name])
 
 
+@named_once
 @dataclass(frozen=True, eq=False)
 class RowTable:
     """Records in the file's own units, by site and then by a hash of the ids.

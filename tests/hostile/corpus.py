@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -99,7 +100,11 @@ def _texts(rng: np.random.Generator) -> dict[str, tuple[Callable[[], bytes], boo
         "gzip": b"\x1f\x8b\x08\x00" + SECRET, "an old workbook": b"\xd0\xcf\x11\xe0" + SECRET * 99,
         "only notes": notes + b"#\n" * 99, "notes without an end": notes[:-1] + b"#" * 999,
         "another archive": files.zip_of(a_dot_csv=table), "no archive": b"PK\x03\x04" + SECRET * 9,
-        "noise": rng.bytes(5000), "one cell per line of noise": b"\n".join(base64.b64encode(rng.bytes(9)) for _ in range(99)),
+        "names of a script language": b"__proto__,constructor,value\n" + SECRET_ID + b",1," + SECRET + b"\n",
+        "separators in turn": b"a,b;c|d\te\n" * 1000, "lines ended by U+2028": "id,time,value\u2028a,1,2\u2028".encode() * 2,
+        "a bell in each id": _HEADER + b"".join(b"a\x07%d,1,2\n" % k for k in range(10)),
+        "digits of other scripts": "id,time,value\na,1_0,\u0663\nb,0x10,\uff11\uff12\n".encode(),
+        "numbers of other languages": _HEADER + b"a,0x1p3,1'000\nb,1e-400,-0\n", "noise": rng.bytes(5000), "one cell per line of noise": b"\n".join(base64.b64encode(rng.bytes(9)) for _ in range(99)),
         "a person with too much": _HEADER + b"".join(b"%s,%d.5,1\n" % (SECRET_ID, k) for k in range(10_001)),
         "names of a formula language": b"{{7*7}},${7*7},%s%n\n" + _ROW, "lone carriage returns": _HEADER.replace(
             b"\n", b"\r") + _ROW.replace(b"\n", b"\r"), "nothing but separators": b",,,\n" * 99}
@@ -121,6 +126,7 @@ def _texts(rng: np.random.Generator) -> dict[str, tuple[Callable[[], bytes], boo
         "ids with accents": lambda: _HEADER + "".join(f"{k:x}e\u0301\u0323,1,1\n" for k in range(1_000_000)).encode(),
         "UTF-32": lambda: "id,time,value\n".encode("utf-32") + "é,1,1\n".encode("utf-32-le") * (MOST // 24 - 9),
         "zeros to the limit": lambda: _HEADER + b"\x00" * MOST, "larger than the limit": lambda: _ROW * 1_200_000,
+        "quotation marks in UTF-16": lambda: b"\xff\xfe" + ('"' * (MOST // 2 - 99)).encode("utf-16-le"),
         "noise to the limit": lambda: np.random.default_rng(0).bytes(MOST)}
     return {**{name: (lambda c=content: c, False) for name, content in small.items()},
             **{name: (make, True) for name, make in heavy.items()}}
@@ -218,9 +224,28 @@ def _requests(rng: np.random.Generator) -> list[Case]:
             "covariates": "time"}, "a column twice": {"time": "id", "value": "id"}, "none": {"time": None},
             "an object": {"server": {"a": 1}}, "a name that is long": {"value": "v" * 99_999}}.items():
         made[f"columns: {name}"] = _changed(REQUEST, ("data", "columns"), columns)
+    made["a hundred thousand budgets"] = _changed(REQUEST, ("budgets",), [{"epsilon": 1.0}] * 100_000)
+    made["a million coefficients"] = _changed(REQUEST, ("mechanism", "parameters"), {"degree": 10**6})
     data = _HEADER + b"".join(b"%s%d,%d,%d\n" % (SECRET_ID, k, age, 80 + age) for k in range(20) for age in range(3, 9))
     return [Case("request", name, ("release", "input.json", "--ledger", "ledger"),
-                 {"input.json": lambda t=text: t, "data": lambda: data}) for name, text in made.items()]
+                 {"input.json": lambda t=text: t, "data": lambda: data}) for name, text in made.items()
+            ] + [Case("request", f"ledger: {name}", ("release", "input.json", "--ledger", "ledger", "--yes"),
+                      {"input.json": lambda: json.dumps(REQUEST).encode(), "data": lambda: data,
+                       "ledger": lambda t=text: _database(t)}) for name, text in _DATABASES.items()]
+
+
+_DATABASES = {  # of somebody else, as a script of SQL
+    "a view without an end": "create view entries as with recursive r(n) as (select 1 union all select n + 1 from r) "
+    "select * from r", "a trigger": "create table entries(number, text, seal); create trigger t after insert on entries "
+    "begin delete from entries; end", "an empty database": "create table x(y); drop table x"}
+
+
+def _database(script: str) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        connection = sqlite3.connect(Path(folder) / "database")
+        connection.executescript(script)
+        connection.close()
+        return (Path(folder) / "database").read_bytes()
 
 
 # -- the command line -----------------------------------------------------------------------------
@@ -261,7 +286,13 @@ def _arguments() -> list[Case]:
         "an unknown option": ("run", "input.json", "--x"), "both shapes": ("run", "input.json", "--json", "--csv"),
         "a release of a device": ("release", "/dev/zero", "--ledger", "ledger"), "a release of a pipe":
         ("release", "pipe", "--ledger", "ledger"), "a release of a scenario of simulated data":
-        ("release", "input.json", "--ledger", "ledger")}
+        ("release", "input.json", "--ledger", "ledger"), "an address for a file": ("run", "http://127.0.0.1:1/x.json"),
+        "a pattern for a file": ("run", "*.json"), "a file of words": ("run", "@input.json"), "digits that are none":
+        ("run", "input.json", "--executor", "processes:\u00b2"), "half a host":
+        ("run", "input.json", "--executor", "dask://[::1"), "a port beyond":
+        ("run", "input.json", "--executor", "dask://127.0.0.1:99999"), "a release again of no number":
+        ("release", "--again", "' or 1=1 --", "--ledger", "ledger"), "three thousand files":
+        ("run", *["input.json"] * 3000)}
     inputs = {"input.json": lambda: small, "table.csv": lambda: _HEADER + _ROW}
     return [Case("arguments", name, words, inputs) for name, words in refused.items()]
 
@@ -277,7 +308,8 @@ def _links(rng: np.random.Generator) -> list[Case]:
     made = ["~" * 5000, "-" * 5000, "~".join(["epsilon-1"] * 2000), "c-sparse_curves~c.n_curves-" + "9" * 400,
             "c-hormone_study~c.site_sizes-" + ",".join(["999999999"] * 300), "sites-" + "_".join(["1.1.1"] * 900),
             "budgets-" + "_".join(["1"] * 1900), "network-" + ".".join(["9" * 20] * 150), "shown-" + "." * 3900,
-            "\ud800\udfff", "\x00", "c-" + "c-" * 1900, ""]
+            "\ud800\udfff", "\x00", "c-" + "c-" * 1900, "", "%ff%fe%00~c-%80", "c-" + "\u0301" * 3000,
+            "c-sparse_curves~c.n_curves.real.imag-1", "c.__class__-1~m.__init__.__globals__-1"]
     while len(made) < 50:
         made.append("~".join(f"{rng.choice(words)}-{rng.choice(values)}" for _ in range(rng.integers(1, 6))))
     return [Case("link", f"link {k}", (token,), {}, (0,)) for k, token in enumerate(made)]

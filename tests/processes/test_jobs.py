@@ -102,9 +102,9 @@ def test_a_job_that_was_left_and_is_asked_for_again_keeps_its_slot():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="workers are copies of a process there")
-def test_a_replaced_worker_need_not_import_what_jobs_use(pool):
+def test_a_replaced_worker_is_a_copy_of_a_process_with_modules_and_without_threads(pool):
     finished(pool, "death before a start", "die")
-    assert finished(pool, "a start", "imported").result
+    assert finished(pool, "a start", "imported").result == (True, 1)
 
 
 def test_what_two_visitors_ask_for_counts_against_neither():

@@ -1,0 +1,40 @@
+"""What is large is walked once for its name, and another one has another name."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.identity import digest
+from engine.sources.tables import read_table
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_layout import suggest_layout
+from tests import files
+
+
+class Counted(tuple):
+    """A tuple that counts how often it is walked."""
+
+    walks = 0
+
+    def __iter__(self):
+        Counted.walks += 1
+        return super().__iter__()
+
+
+def curves():
+    table = read_table(files.csv())
+    return read_curves(table, suggest_layout(table))
+
+
+def test_a_large_table_is_walked_once_for_all_questions_about_it():
+    table = replace(curves(), ids=Counted(curves().ids))
+    walks = Counted.walks
+    names = {digest(("a question", table)), digest(("another", table)), digest(table)}
+    assert len(names) == 3 and Counted.walks == walks + 1
+
+
+@pytest.mark.parametrize("change", [{"ids": ()}, {"n_people": 3}, {"values": None}])
+def test_tables_that_are_equal_share_a_name_and_others_do_not(change):
+    table = curves()
+    change = {name: table.values + 1 if value is None else value for name, value in change.items()}
+    assert digest(table) == digest(curves()) != digest(replace(table, **change))
