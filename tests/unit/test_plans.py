@@ -28,10 +28,11 @@ def curves(counts, facts=None):
 
 @pytest.mark.parametrize("cls", [*mechanisms.all(), *BROKEN], ids=lambda cls: cls.__name__)
 def test_every_plan_is_made_from_public_facts_and_budgets_alone(cls):
-    assert cls.plan is not Mechanism.plan
-    assert list(inspect.signature(cls.plan).parameters) == ["self", "public", "budgets"]
-    hints = typing.get_type_hints(cls.plan)
-    assert hints["public"] is Public and hints["budgets"] == tuple[Budget, ...]
+    assert cls.plan is Mechanism.plan and cls.planned is not Mechanism.planned
+    for plan in (cls.plan, cls.planned):
+        assert list(inspect.signature(plan).parameters) == ["self", "public", "budgets"]
+        hints = typing.get_type_hints(plan)
+        assert hints["public"] is Public and hints["budgets"] == tuple[Budget, ...]
 
 
 def leaves(part):
