@@ -35,6 +35,12 @@ def test_every_plan_is_made_from_public_facts_and_budgets_alone(cls):
         assert hints["public"] is Public and hints["budgets"] == tuple[Budget, ...]
 
 
+@pytest.mark.parametrize("cls", mechanisms.all(), ids=lambda cls: cls.__name__)
+def test_no_mechanism_has_a_frame_of_its_own(cls):
+    for name in ("release_many", "release", "estimate_of", "without_protection"):
+        assert getattr(cls, name) is getattr(Mechanism, name)
+
+
 def leaves(part):
     if dataclasses.is_dataclass(part):
         for field in dataclasses.fields(part):
