@@ -331,8 +331,8 @@ def _claims_on_rates(notion: Trust) -> tuple[Claim, ...]:
                  _weights_are_best, _WEIGHTS_REASON)
     return (Claim("Each term has the printed exponents (smoothness 3).",
                   within(partial(_exponents_apart, notion), high=1e-4, told="{0.count} exponents "
-                         "in n, m, S, ε and d, by numerical derivatives of the rates: the largest "
-                         "difference is {0.high:.1g}.")),
+                         "in n, m, S, ε and d: those of the rates differ by at most "
+                         "{0.high:.1g}.")),
             Claim("The rate is squared bias and variances at the best number of functions.",
                   within(col("best") / col("rate"), 1 / _FACTOR, _FACTOR, told="At {0.count} "
                          "points the bound is {0.low:.2f} to {0.high:.2f} times the sum of the "
