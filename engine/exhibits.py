@@ -37,7 +37,8 @@ def frame(table: Table | pd.DataFrame) -> pd.DataFrame:
 
     Parameters
     ----------
-    table : rows of plain values, as they are stored; a frame is returned as it is.
+    table : rows or a frame
+        Plain values, as they are stored; a frame is returned as it is.
     """
     return table if isinstance(table, pd.DataFrame) else pd.DataFrame(list(table))
 
@@ -89,10 +90,13 @@ class Claim:
 
     Parameters
     ----------
-    says : the statement, a sentence.
-    evidence : what a frame of results says on it; see `engine.papers.evidence` for what such
-        functions are made of.
-    fails_because : the known reason why it does not hold, "" for one that should.
+    says : str
+        The statement, a sentence.
+    evidence : function
+        What a frame of results says on it; see `engine.papers.evidence` for what such functions
+        are made of.
+    fails_because : str
+        The known reason why it does not hold, "" for one that should.
     """
 
     says: str
@@ -100,7 +104,13 @@ class Claim:
     fails_because: str = ""
 
     def check(self, table: Table | pd.DataFrame) -> Finding:
-        """Whether the statement holds in a table of results, and the numbers that say so."""
+        """Whether the statement holds, and the numbers that say so.
+
+        Parameters
+        ----------
+        table : rows or a frame
+            Results of the exhibit.
+        """
         finding = self.evidence(frame(table))
         return Finding(bool(finding.holds), finding.measured)  # frames give numpy's own booleans
 
@@ -122,14 +132,21 @@ class Exhibit:
 
     Parameters
     ----------
-    key, title : the key is unique in its paper.
-    about : what is drawn, in plain words.
-    work : what to run in either form: the quick one takes at most a minute on two cores, the full
+    key, title : str
+        The key is unique in its paper.
+    about : str
+        What is drawn, in plain words.
+    work : function
+        What to run in either form: the quick one takes at most a minute on two cores, the full
         one is that of the paper.
-    pictures : drawings of a frame of results, in the order in which they stand side by side.
-    claims : what the paper says of it.
-    published : the numbers as printed, where there are any.
-    row : makes the row of a cell.
+    pictures : function
+        Drawings of a frame of results, in the order in which they stand side by side.
+    claims : tuple of Claim
+        What the paper says of it.
+    published : rows
+        The numbers as printed, where there are any.
+    row : function
+        Makes the row of a cell.
     """
 
     key: str
@@ -142,11 +159,22 @@ class Exhibit:
     row: Callable[[Outcome], Row] = outcome_row
 
     def draw(self, table: Table | pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-        """The pictures of a table of results."""
+        """The pictures of a table of results.
+
+        Parameters
+        ----------
+        table : rows or a frame
+        theme : {"light", "dark"}
+        """
         return self.pictures(frame(table), theme)
 
     def findings(self, table: Table | pd.DataFrame) -> list[Finding]:
-        """What a table says on each claim, in their order."""
+        """What a table says on each claim, in their order.
+
+        Parameters
+        ----------
+        table : rows or a frame
+        """
         results = frame(table)
         return [claim.check(results) for claim in self.claims]
 

@@ -41,11 +41,15 @@ class Term:
 
     Parameters
     ----------
-    name : what people read; nothing follows from it.
-    size : powers of the symbols, from which formula, slopes and borders follow; or what maps the
+    name : str
+        What people read; nothing follows from it.
+    size : Powers or function
+        Powers of the symbols, from which formula, slopes and borders follow; or what maps the
         symbols of a point to the size, vectorised, where it is no product of powers.
-    is_private : whether it is a cost of privacy, which vanishes as ε grows.
-    formula : LaTeX; that of the powers if empty.
+    is_private : bool
+        Whether it is a cost of privacy, which vanishes as ε grows.
+    formula : str
+        LaTeX; that of the powers if empty.
     """
 
     name: str
@@ -58,7 +62,13 @@ class Term:
             object.__setattr__(self, "formula", self.size.formula)
 
     def value(self, point: Point) -> Array:
-        """The size of the term at a full point, whose symbols broadcast."""
+        """The size of the term.
+
+        Parameters
+        ----------
+        point : mapping
+            All symbols, as arrays that broadcast.
+        """
         return self.size.at(point) if isinstance(self.size, Powers) else self.size(point)
 
 
@@ -82,10 +92,14 @@ def border(key: str, symbol: str, below: Term, above: Term, formula: str) -> Bou
 
     Parameters
     ----------
-    key : its name in the paper.
-    symbol : what moves.
-    below, above : the terms that rule where the symbol is less and where it is more.
-    formula : LaTeX, as the paper simplifies it.
+    key : str
+        Its name in the paper.
+    symbol : str
+        What moves.
+    below, above : Term
+        The terms that rule where the symbol is less and where it is more; both are powers.
+    formula : str
+        LaTeX, as the paper simplifies it.
     """
     assert isinstance(below.size, Powers) and isinstance(above.size, Powers)
     return Boundary(key, symbol, (below.name, above.name), formula,
@@ -177,15 +191,32 @@ class Rate(Parameterised):
         return np.asarray(self.evaluate(**point).argmax(axis=0))
 
     def slopes(self, symbol: str, **point: float | Array) -> Array:
-        """Exponents, ∂ log term / ∂ log symbol, of every term: (terms, *shape).
+        """Exponents, ∂ log term / ∂ log symbol, of every term.
 
         Those of powers are exact; others follow from a small step.
+
+        Parameters
+        ----------
+        symbol : str
+        **point : float or array
+            Other symbols; see the class.
+
+        Returns
+        -------
+        Array, (terms, *shape of the broadcast point)
         """
         here = self.at(**point)
         return np.stack([_slope(term, symbol, here) for term in self.terms])
 
     def if_doubled(self, symbol: str, **point: float | Array) -> Array:
-        """What doubling a symbol does to the rate, as a factor."""
+        """What doubling a symbol does to the rate, as a factor.
+
+        Parameters
+        ----------
+        symbol : str
+        **point : float or array
+            Other symbols; see the class.
+        """
         here = self.at(**point)
         return self.total(**{**here, symbol: 2 * here[symbol]}) / self.total(**here)
 

@@ -48,7 +48,13 @@ n, m, sites, epsilon, d = symbols("n", "m", "S", "epsilon", "d")
 
 
 def private_size(notion: Trust) -> Powers:
-    """K, the effective private size: how many people, squared, the budget lets count."""
+    """K, the effective private size: how many people, squared, the budget lets count.
+
+    Parameters
+    ----------
+    notion : Trust
+        Not NONE.
+    """
     people = {Trust.CENTRAL: sites**2 * n**2, Trust.FEDERATED: sites * n**2,
               Trust.LOCAL: sites * n}
     return people[notion] * epsilon**2

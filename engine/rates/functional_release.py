@@ -106,14 +106,14 @@ class FunctionalReleaseRate(Rate):
     def in_practice(self) -> tuple[Source[Data], Mechanism]:
         """Dense curves, and the mechanism with this penalty, sensitivity and noise."""
         curves = DenseCurves(mean="mixture")
-        chosen: Any = {"constants": self.sensitivity}
+        tuning: Any = {"constants": self.sensitivity}
         if self.mechanism == "frl":
-            return curves, Frl(**chosen)
-        chosen |= {"eta": self.eta, "rule": self.penalty}
+            return curves, Frl(**tuning)
+        tuning |= {"eta": self.eta, "rule": self.penalty}
         if self.mechanism == "gp":
-            return curves, GaussianProcess(**chosen)
+            return curves, GaussianProcess(**tuning)
         return curves, Iclp(penalty="absolute" if self.mechanism == "ar" else "quadratic",
-                            **chosen)
+                            **tuning)
 
     @property
     def smoothness(self) -> float:
@@ -160,16 +160,17 @@ class FunctionalReleaseRate(Rate):
     def conditions(self) -> tuple[Condition, ...]:
         """What is asked of η, whatever the point, and of ε for Gaussian noise."""
         b, eta = self.beta, self.smoothness
-        found = [_always("privacy is free, o(1/n)", self._free_formula, self.free_privacy)]
+        conditions = [_always("privacy is free, o(1/n)", self._free_formula, self.free_privacy)]
         if self.mechanism == "qr":
             # the sum behind the sensitivity must converge; the noise must have a finite variance
             least = {"published": 0.5 + 1 / b, "tight": 0.5 + 1 / (2 * b), "optimal": 1 / b}
-            found.append(_always("the noise exists", rf"\eta > {least[self.sensitivity]:.4g}",
-                                 eta > least[self.sensitivity]))
+            conditions.append(_always("the noise exists", rf"\eta > {least[self.sensitivity]:.4g}",
+                                      eta > least[self.sensitivity]))
         if self.mechanism == "gp":
-            found.append(Condition("Gaussian noise as printed", r"\varepsilon \le 1", "epsilon",
-                                   lambda p: np.ones_like(p["epsilon"], dtype=float)))
-        return tuple(found)
+            conditions.append(Condition(
+                "Gaussian noise as printed", r"\varepsilon \le 1", "epsilon",
+                lambda p: np.ones_like(p["epsilon"], dtype=float)))
+        return tuple(conditions)
 
     def tuning(self, **point: float | Array) -> dict[str, Array]:
         """What depends on n, ε and β alone: η, and ψ or M with the ends of its published interval.
@@ -186,13 +187,13 @@ class FunctionalReleaseRate(Rate):
                     "M_low": np.maximum(1.0, np.ceil(p["n"] ** (1 / power) - 1e-9)),
                     "M_high": _floor(_BASIS_SIZE.at(p))}
         psi = self.psi(p)
-        found = {"eta": eta, "psi": psi, "psi_high": 1 / p["n"]}
+        tuning = {"eta": eta, "psi": psi, "psi_high": 1 / p["n"]}
         if self.mechanism != "gp":
             exponent = power / _POWERS[self.mechanism]["published"](self.beta)
-            found["psi_low"] = (p["n"] * p["epsilon"] ** 2) ** -exponent
+            tuning["psi_low"] = (p["n"] * p["epsilon"] ** 2) ** -exponent
         if self.mechanism == "ar":
-            found["J"] = np.ceil((2 / psi) ** (2 / power) - 1e-9)
-        return found
+            tuning["J"] = np.ceil((2 / psi) ** (2 / power) - 1e-9)
+        return tuning
 
     def psi(self, p: Point) -> Array:
         """ψ at a full point: 1/n, or with the quadratic penalty as usual max(1/n, 1/(nε²))."""

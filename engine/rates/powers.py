@@ -33,8 +33,9 @@ class Exponent:
 
     Parameters
     ----------
-    value : the number itself.
-    formula : LaTeX.
+    value : float
+    formula : str
+        LaTeX.
     """
 
     value: float
@@ -63,10 +64,14 @@ class Powers:
 
     Parameters
     ----------
-    at : its value at a point, vectorised.
-    formula : LaTeX.
-    exponents : of every symbol; those of a symbol within a logarithm are not counted.
-    logs : symbols that stand in a logarithm.
+    at : function
+        Its value at a point, vectorised.
+    formula : str
+        LaTeX.
+    exponents : mapping
+        Of every symbol; those of a symbol within a logarithm are not counted.
+    logs : set of str
+        Symbols that stand in a logarithm.
     """
 
     at: Callable[[Point], Array]
@@ -101,11 +106,22 @@ class Powers:
         return base + (f"^{sign}" if len(sign) == 1 else f"^{{{sign}}}")
 
     def exponent(self, symbol: str) -> float:
-        """The power of a symbol: ∂ log value / ∂ log symbol, where no logarithm holds it."""
+        """The power of a symbol: ∂ log value / ∂ log symbol, where no logarithm holds it.
+
+        Parameters
+        ----------
+        symbol : str
+        """
         return self.exponents.get(symbol, 0.0)
 
     def equals(self, other: Powers, symbol: str) -> Powers:
         """The value of a symbol at which two products are equal, from all other symbols.
+
+        Parameters
+        ----------
+        other : Powers
+        symbol : str
+            What is solved for.
 
         Raises
         ------
@@ -126,23 +142,47 @@ class Powers:
                        if name != symbol}, ratio.logs)
 
     def called(self, formula: str) -> Powers:
-        """The same product by another name, such as h for a bandwidth."""
+        """The same product by another name, such as h for a bandwidth.
+
+        Parameters
+        ----------
+        formula : str
+            LaTeX.
+        """
         return Powers(self.at, formula, self.exponents, self.logs)
 
 
 def symbols(*names: str) -> tuple[Powers, ...]:
-    """A product for each symbol of a point; one that a point does not have counts as one."""
+    """A product for each symbol of a point.
+
+    Parameters
+    ----------
+    *names : str
+        Of symbols; one that a point does not have counts as one.
+    """
     return tuple(Powers(lambda p, name=name: np.asarray(p.get(name, 1.0)),  # type: ignore[misc]
                         _SIGNS.get(name, re.sub(r"(\w)(\d)", r"\1_\2", name)), {name: 1.0})
                  for name in names)
 
 
 def constant(value: float, formula: str = "") -> Powers:
-    """A number, which most formulas leave out."""
+    """A number.
+
+    Parameters
+    ----------
+    value : float
+    formula : str
+        LaTeX; most formulas leave constants out.
+    """
     return Powers(lambda p: np.asarray(value), formula)
 
 
 def log(product: Powers) -> Powers:
-    """The logarithm of a product, whose powers may be part of another."""
+    """The logarithm of a product, whose powers may be part of another.
+
+    Parameters
+    ----------
+    product : Powers
+    """
     return Powers(lambda p: np.log(product.at(p)), rf"\log({product.formula})", {},
                   product.logs | frozenset(product.exponents))

@@ -96,19 +96,19 @@ RESULTS = [{"error": 4.0, "bound": 8.0, "repeats": 20, "se": 1.0, "exact": 3.0},
     ({"low": 0.5, "high": 0.75}, True), ({"high": 0.74}, False), ({"low": 0.51}, False)])
 def test_limits_hold_for_every_row_that_has_the_columns_of_the_expression(limits, holds):
     claim = Claim("Errors are below the bound.",
-                  within(col("error") / col("bound"), **limits, told="{0.count} errors, {0:.2f} of the bound"))
+                  within(col("error") / col("bound"), **limits, text="{0.count} errors, {0:.2f} of the bound"))
     assert claim.check(RESULTS) == Finding(holds, "2 errors, 0.50 to 0.75 of the bound")
 
 
 def test_of_several_numbers_those_that_are_named_are_tested_and_all_can_be_told():
     check = within({"ratio": col("error") / col("bound"), "error": "error"}, high=1, of="ratio",
-                   told="{ratio.last:.2f} of the bound, errors {error.each:g}")
+                   text="{ratio.last:.2f} of the bound, errors {error.each:g}")
     assert check(frame(RESULTS)) == Finding(True, "0.75 of the bound, errors 4, 3")
 
 
 def test_a_claim_may_be_on_some_of_the_rows():
-    assert not within("error", high=4, told="")(frame(RESULTS)).holds
-    assert within("error", high=4, on={"repeats": 20}, told="")(frame(RESULTS)).holds
+    assert not within("error", high=4, text="")(frame(RESULTS)).holds
+    assert within("error", high=4, on={"repeats": 20}, text="")(frame(RESULTS)).holds
 
 
 @pytest.mark.parametrize(("numbers", "up", "down"), [

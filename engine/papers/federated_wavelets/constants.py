@@ -126,20 +126,20 @@ CONSTANTS = Exhibit(
     f"{2**_LEVEL} functions, and the noise that three calibrations add for a given sensitivity.",
     _work, _draw, (
         Claim("The constant of Lemma 3.1 is never below the exact sensitivity",
-              within(_least(_CURVE), 1 - 1e-6, of="ratio", told=_LEAST)),
+              within(_least(_CURVE), 1 - 1e-6, of="ratio", text=_LEAST)),
         Claim("The constant of Lemma 3.3 is never below the exact sensitivity",
-              within(_least(_POINT), 1 - 1e-6, of="ratio", told=_LEAST),
+              within(_least(_POINT), 1 - 1e-6, of="ratio", text=_LEAST),
               "Summing 2^l over levels up to L gives 2^(L+1), not 2^L. With the Haar wavelet, "
               "A = 1, nothing else in the constant makes up for it: noise as printed gives 2ε."),
         Claim("Pairs of readings tried one by one reach the exact sensitivity with the Haar "
               "wavelet",
               within(_pairs_tried, 1 - 1e-9, 1 + 1e-9, of="share",
-                     told="moves by {moved}; exact sensitivities {exact}")),
+                     text="moves by {moved}; exact sensitivities {exact}")),
         Claim("Largest values of the kernel agree with worked-out ones to five digits",
               agrees("kappa", _KAPPA, 1e-5)),
         Claim("The printed noise is enough at every ε up to 20",
-              within(_printed, 1, of="ratio", told="{ratio.low:.2f} to {ratio.high:.2f} times the "
+              within(_printed, 1, of="ratio", text="{ratio.low:.2f} to {ratio.high:.2f} times the "
                      "least noise; {variance:.1f} times its variance at ε = 1")),
         Claim("The classical noise is enough at every ε up to 20",
-              within(_classical, 1, of="ratio", told="{where}"),
+              within(_classical, 1, of="ratio", text="{where}"),
               "It is proved for ε below one; beyond about 8 it is too small.")))

@@ -151,7 +151,7 @@ CURVES = Exhibit(
               agrees(_curve_errors, [error for errors in CURVE_ERRORS.values() for error in errors],
                      2e-5)),
         Claim("The paper’s weights lose at most a factor of two",
-              within(_with_weights, high=2, of="ratio", told="smooth curve, one large site: "
+              within(_with_weights, high=2, of="ratio", text="smooth curve, one large site: "
                      "{printed:.4f} with the paper’s weights, {least:.5f} with weights that make "
                      "the variance least"),
               "Weights n²ε² ∧ n2^L set every constant to one, and so trust sites with a small ε "

@@ -108,7 +108,7 @@ NETWORKS = Exhibit(
               "of which none dominates."),
         Claim("A site with nε² equal to D counts as held back",
               within(_tie, 1, of="held_back",
-                     told="D = {resolution:.10g}, and sites at ε = 0.1 have nε² = 40")),
+                     text="D = {resolution:.10g}, and sites at ε = 0.1 have nε² = 40")),
         Claim("The lower bounds for δ = 0 are as worked out",
               agrees(lambda t: [number(t, "least error, δ = 0", network=network, gamma=1.0)
                                 for network in _LEAST], list(_LEAST.values()), 5e-4))))
@@ -223,12 +223,12 @@ SITES = Exhibit(
               grows(lambda t: where(_exact(t), epsilon=1.0).sort_values("sites")["exact"],
                     "at ε = 1: {0.each:.4f} with 1, 4, 16, 64 and 256 sites")),
         Claim("The error falls as ε grows",
-              within(_steps_in_epsilon, high=1, told="from one ε to the next the error changes by "
+              within(_steps_in_epsilon, high=1, text="from one ε to the next the error changes by "
                      "a factor of at most {0.high:.3f}")),
         Claim("Exact errors lie below the bound that the plan minimises",
               within(100 * col("exact") / col("bound"), high=100, on={"released": True},
-                     told="{0.count} plans, at most {0.high:.0f} % of the bound")),
+                     text="{0.count} plans, at most {0.high:.0f} % of the bound")),
         Claim("Privacy costs nothing beyond the first elbow, which a point reaches at a larger ε",
-              within(_elbow, 1 / 1.4, 1, of="ratios", told="{words}")),
+              within(_elbow, 1 / 1.4, 1, of="ratios", text="{words}")),
         Claim("Simulated errors are the exact ones, within 3.5 standard errors",
               as_exact(_simulated))), row=_sites_row)

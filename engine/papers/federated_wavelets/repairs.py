@@ -174,15 +174,15 @@ TIMES = Exhibit(
     _times_work, _draw_times, (
         Claim("The estimator converges to the curve whatever the density of the times",
               within(lambda t: _taken_for_even(t, _WITH), high=0.1, of="ratio",
-                     told="{first:.3f} at first, {last:.3f} at last, at ε = 1"),
+                     text="{first:.3f} at first, {last:.3f} at last, at ε = 1"),
               "The proofs take times to be uniform. Otherwise averages converge to the curve times "
               "the density, at any sample size."),
         Claim("Taken for even, the error stays however many readings there are",
-              within(lambda t: _taken_for_even(t, _FREE), 0.5, of="ratio", told="{first:.3f} with "
+              within(lambda t: _taken_for_even(t, _FREE), 0.5, of="ratio", text="{first:.3f} with "
                      f"{_SIZES[0]} readings and {{last:.3f}} with {_SIZES[-1]:.2g}, without "
                      "protection")),
         Claim("With the known density, weights and ranks each cut the error at least thirtyfold",
-              within(_with_repairs, high=1 / 30, of="ratio", told="{even:.3f} taken for even, "
+              within(_with_repairs, high=1 / 30, of="ratio", text="{even:.3f} taken for even, "
                      "{worst:.4f} with the worse of the two repairs, without protection")),
         _AGREE), row=_measured)
 
@@ -238,5 +238,5 @@ CLIPS = Exhibit(
               agrees(_clip_errors, list(_KNOWN_CLIPS.values()), 1e-5)),
         Claim("Undoing the clip makes a narrow one better than any clip left as it is",
               within(_with_clip_undone, high=0.8, of="ratio",
-                     told="{undone:.4f} undone at τ = 2, at best {best:.4f} as it is")),
+                     text="{undone:.4f} undone at τ = 2, at best {best:.4f} as it is")),
         _AGREE), row=_measured)

@@ -71,11 +71,11 @@ def _compared(notion: Trust, letter: str, n: float, m: float, sites: float, d: f
     rate, point = _rate(notion, d), {"n": n, "m": m, "S": sites, "epsilon": epsilon}
     if d > 1:
         point["d"] = d
-    found = _crossing(rate, letter, point)
-    sizes = rate.evaluate(**{**point, _LETTERS[letter][2]: found})
+    crossing = _crossing(rate, letter, point)
+    sizes = rate.evaluate(**{**point, _LETTERS[letter][2]: crossing})
     two = [TERMS.index(term) for term in _LETTERS[letter][:2]]
     printed = _PRINTED[letter](n, m, sites, d, epsilon)
-    return {"printed": digits(printed, 10), "crossing": digits(found, 10),
+    return {"printed": digits(printed, 10), "crossing": digits(crossing, 10),
             "separates": bool(sizes[two].min() >= sizes.max() * (1 - _SAME))}
 
 
@@ -87,11 +87,11 @@ def _rate(notion: Trust, d: float) -> CurveRate:
 
 def _crossing(rate: CurveRate, letter: str, point: dict[str, float]) -> float:
     """Where the two terms are equal, by a root of the difference of their logarithms."""
-    one, two, symbol = _LETTERS[letter]
+    first, second, symbol = _LETTERS[letter]
 
     def gap(log: float) -> float:
         sizes = np.log(rate.evaluate(**{**point, symbol: math.exp(log)}))
-        return float(sizes[TERMS.index(one)] - sizes[TERMS.index(two)])
+        return float(sizes[TERMS.index(first)] - sizes[TERMS.index(second)])
 
     return math.exp(brentq(gap, -40.0, 40.0, xtol=1e-13))
 
@@ -140,12 +140,11 @@ def _table(number: int, title: str, notion: Trust, sites: float, d: float) -> Ex
         return Work(calls=(Call(f"{_HERE}:borders",
                                 (notion, sites, d, 9 if form == "quick" else 33)),))
 
-    shown = "d = 1" if d == 1 else f"d = {d:g}"
     claims = tuple(Claim(f"{letter}, between {_SEPARATES[letter]}: {_FORMULAS[letter]}.",
                          _is_where_terms_cross(letter)) for letter in _LETTERS)
     return Exhibit(
         f"table-{number}", f"Table {number}: {title}",
-        f"Borders between the four regimes for smoothness α = 3, S = {sites:g} and {shown}, over "
+        f"Borders between the four regimes for smoothness α = 3, S = {sites:g} and d = {d:g}, over "
         "people on each site: lines as printed, markers where the two terms of the rate are equal. "
         "C, D and E are drawn at few, many and a middle number of readings, where they separate "
         "regimes.", work, _draw, claims)

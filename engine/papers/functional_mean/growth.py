@@ -220,7 +220,7 @@ def _tuning(form: Form) -> Work:
     epsilons = (0.5, 0.7, 1.0, 3.0, 5.0, 8.0) if form == "full" else (0.5, 1.0, 3.0, 8.0)
     work = [cells("published", epsilons, 250, 10,
                   mechanism=_tuned(name, value), knob=name, value=value)
-            for name, (_, _, chosen) in _TUNING.items() for value in chosen]
+            for name, (_, _, values) in _TUNING.items() for value in values]
     return Work(joined(work), Run(repeats=100 if form == "full" else 200, seed=2028))
 
 

@@ -47,9 +47,9 @@ def distances(repeats: int, seed: int) -> list[Row]:
         curves = _released(mechanism, rest, epsilons, 1, rng)[:, :, 0]
         apart = ((curves - reference) ** 2).mean(axis=-1)
         rows += [{"part": "distance", "estimator": name, "epsilon": epsilon,
-                  "error": digits(float(one.mean())),
-                  "se": digits(float(one.std(ddof=1) / math.sqrt(repeats))), "repeats": repeats}
-                 for epsilon, one in zip(epsilons, apart, strict=True)]
+                  "error": digits(float(squares.mean())),
+                  "se": digits(float(squares.std(ddof=1) / math.sqrt(repeats))), "repeats": repeats}
+                 for epsilon, squares in zip(epsilons, apart, strict=True)]
     return rows
 
 
@@ -74,12 +74,12 @@ def _study(rng: np.random.Generator) -> CurveData:
     return replace(drawn, values=drawn.values / _RANGE, facts=facts, truth=None)
 
 
-def _women(study: CurveData, chosen: Array) -> CurveData:
-    """Data sets of these women of one study, chosen (repeats, women)."""
+def _women(study: CurveData, women: Array) -> CurveData:
+    """Data sets of these women of one study, women (repeats, women)."""
     m = _STUDY.n_visits
-    times, readings = (part[0].reshape(-1, m)[chosen].reshape(len(chosen), -1)
+    times, readings = (part[0].reshape(-1, m)[women].reshape(len(women), -1)
                        for part in (study.times, study.values))
-    count = chosen.shape[1]
+    count = women.shape[1]
     return CurveData(times, readings, np.full(count, m), np.zeros(count, int), study.facts)
 
 

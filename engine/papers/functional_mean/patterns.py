@@ -148,7 +148,7 @@ FIGURE_2 = Exhibit(
     (*PATTERN, Claim(
         "Noise shaped by the radii costs substantially less than the standard Gaussian mechanism.",
         within(_shaped_over_equal, high=1 - 1e-12, of="ratios",
-               told="At 250 people with 10 readings, printed shaped noise gives {ratios:.2f} times "
+               text="At 250 people with 10 readings, printed shaped noise gives {ratios:.2f} times "
                "the error of the standard mechanism (ε = {epsilons:g})."), _SHAPE_REASON)),
     row=row)
 

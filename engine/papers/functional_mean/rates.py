@@ -330,11 +330,11 @@ def _claims_on_rates(notion: Trust) -> tuple[Claim, ...]:
     best = Claim("Weights by the rate, below Algorithm 2, are the best for sites that differ.",
                  _weights_are_best, _WEIGHTS_REASON)
     return (Claim("Each term has the printed exponents (smoothness 3).",
-                  within(partial(_exponents_apart, notion), high=1e-4, told="{0.count} exponents "
+                  within(partial(_exponents_apart, notion), high=1e-4, text="{0.count} exponents "
                          "in n, m, S, ε and d: those of the rates differ by at most "
                          "{0.high:.1g}.")),
             Claim("The rate is squared bias and variances at the best number of functions.",
-                  within(col("best") / col("rate"), 1 / _FACTOR, _FACTOR, told="At {0.count} "
+                  within(col("best") / col("rate"), 1 / _FACTOR, _FACTOR, text="At {0.count} "
                          "points the bound is {0.low:.2f} to {0.high:.2f} times the sum of the "
                          "four terms.")),
             *slopes, *([] if notion is Trust.CENTRAL else [best]))
@@ -467,10 +467,10 @@ TABLE_3 = Exhibit(
     _draw_beside,
     (Claim("On dense curves the mean curve costs what a number costs: 1/(Sn) + 1/(Sn²ε²).",
            within(lambda t: {"ratio": (t["curve"] / t["number"]).iloc[-1], "m": t["m"].iloc[-1]},
-                  high=1.05, of="ratio", told="With {m:g} readings on each curve the rate of the "
+                  high=1.05, of="ratio", text="With {m:g} readings on each curve the rate of the "
                   "curve is {ratio:.3f} times that of a number.")),
      Claim("Protecting people, not single readings, costs a factor m in the private term.",
            within(_private_sizes, 1 - 1e-6, 1 + 1e-6,
-                  told="Private sizes differ by m times {0.low:.6f} to {0.high:.6f}."))))
+                  text="Private sizes differ by m times {0.low:.6f} to {0.high:.6f}."))))
 
 EXHIBITS: tuple[Exhibit, ...] = (FIGURE_1, TABLE_1, TABLE_2, TABLE_3, TABLE_4)

@@ -103,12 +103,12 @@ AGE_CLAIMS = (
     Claim("ICLP-QR with η = 1.01 is the best in most developing regions, FRL in most developed "
           "ones.", best_by_region),
     Claim("η = 1.01 is better than η = 1.05 in every region.",
-          within(_smaller_power_wins, len(REGIONS), told="η = 1.01 is better than 1.05 in "
+          within(_smaller_power_wins, len(REGIONS), text="η = 1.01 is better than 1.05 in "
                  f"{{printed}} of {len(REGIONS)} regions as printed, in {{here}} here."),
           "Here K^η is normalised to mass one, so that a larger η loses little and adds less "
           "noise; the printed growth is most likely amplitude that was lost."),
     Claim("The printed numbers are squared distances of densities on [0, 1].",
-          within(_beside_nothing, high=1, of="ratio", told="Printed: {printed:.3g}. Releasing "
+          within(_beside_nothing, high=1, of="ratio", text="Printed: {printed:.3g}. Releasing "
                  "nothing at all would err by {nothing:.3g}."),
           "They are larger than the density itself; the body of the table presumably carries the "
           "factor 1/1000 that is printed for standard errors."))
@@ -195,8 +195,8 @@ def _table_work(form: Form) -> Work:
 
 
 def _figure_work(form: Form) -> Work:
-    shown, step = (_SHOWN, 2) if form == "quick" else (REGIONS, 1)
-    return Work(calls=tuple(Call(f"{__name__}:ages_drawn", (region, step)) for region in shown))
+    regions, step = (_SHOWN, 2) if form == "quick" else (REGIONS, 1)
+    return Work(calls=tuple(Call(f"{__name__}:ages_drawn", (region, step)) for region in regions))
 
 
 _DEATHS = ("A record is 1000 deaths, the table is derived from World Population Prospects 2019, "

@@ -72,7 +72,7 @@ def curves(draws: int) -> list[Row]:
     data, fine = source.draw(1, generator(1, 0, 0)), np.array(midpoints(200).times)
     places = np.linspace(0, 1, _PLACES)
     summary: list[Row] = []
-    shown: list[Row] = []
+    curves: list[Row] = []
     for method in ON_LINE:
         release = mechanism(method)
         estimate = release.release_many(data, [PURE], draws, generator(1, 1, 0))
@@ -85,13 +85,13 @@ def curves(draws: int) -> list[Row]:
             "two_modes": digits(float(np.mean([len(modes(each)) == 2 for each in released]))),
             "noise_in_tails": digits(np.sqrt(noise[(fine < 0.1) | (fine > 0.9)].mean()))})
         few = estimate.on_grid(estimate.coefficients[0, 0, :_PRIVATE], places)
-        shown += [{"curve": method, "x": digits(x), "without": round(float(without), 2), **{
+        curves += [{"curve": method, "x": digits(x), "without": round(float(without), 2), **{
             str(k + 1): round(float(value), 2) for k, value in enumerate(column)}}
             for x, without, column in zip(places, estimate.on_grid(
                 estimate.unprotected[0, 0], places), few.T, strict=True)]
     truth: list[Row] = [{"curve": "truth", "x": digits(x), "truth": three_digits(value)}
                         for x, value in zip(places, source.truth.at(places), strict=True)]
-    return [*summary, *shown, *truth]
+    return [*summary, *curves, *truth]
 
 
 def _errors(release: FunctionalRelease, source: DensityPoints, estimate: Estimate
@@ -126,7 +126,7 @@ def maps(draws: int) -> list[Row]:
     fine, coarse = midpoints(28, 2), midpoints(_SQUARE, 2)
     truth = source.truth.at(fine.points)
     summary: list[Row] = []
-    shown = {"truth": source.truth.at(coarse.points)}
+    densities = {"truth": source.truth.at(coarse.points)}
     for method in IN_PLANE:
         kernel = {"kernel": "exponential"} if method.startswith("ICLP") else {}
         release = mechanism(method, **kernel)
@@ -134,9 +134,9 @@ def maps(draws: int) -> list[Row]:
         released = estimate.on_grid(estimate.coefficients[0, 0], fine.points)
         summary.append({"way": method, **_errors(release, source, estimate),
                         **_peaks(released, truth, fine.points)})
-        shown[method] = estimate.on_grid(estimate.coefficients[0, 0, 0], coarse.points)
+        densities[method] = estimate.on_grid(estimate.coefficients[0, 0, 0], coarse.points)
     cells = [{"x": digits(x), "y": digits(y), **{name: round(float(density[k]), 1)
-                                                 for name, density in shown.items()}}
+                                                 for name, density in densities.items()}}
              for k, (x, y) in enumerate(coarse.points)]
     return [*summary, *cells]
 
@@ -207,10 +207,10 @@ def bernstein_has_ragged_tails(table: pd.DataFrame) -> Finding:
 
 LINE_CLAIMS = (
     Claim("ICLP-QR is much like FRL.",
-          within(_over_frl, 0.5, 2, told="Total error of QR over that of FRL: {:.2f}.")),
+          within(_over_frl, 0.5, 2, text="Total error of QR over that of FRL: {:.2f}.")),
     Claim("A larger η is smoother and varies less.",
           within(_noise_of_powers, high=1, of="ratios",
-                 told="From η = 1.25 to 1.5 the noise falls from {less:.4f} to {more:.4f}.")),
+                 text="From η = 1.25 to 1.5 the noise falls from {less:.4f} to {more:.4f}.")),
     Claim("Bernstein needs a degree of 30 or more for two modes.",
           when(lambda counts: counts.tolist() == [1, 2, 2], _modes_of_bernstein,
                "Modes without noise: {degrees}; both modes are in {releases} of releases.",
@@ -250,18 +250,18 @@ def _growth_of_traces(table: pd.DataFrame) -> dict[str, object]:
 ETAS = (1.01, 1.05, 1.2, 2.5)
 PLANE_CLAIMS = (
     Claim("A small η is rough where the density is low.",
-          falls(lambda t: _of_powers(t, "rough_where_empty"), told="Root mean square where the "
+          falls(lambda t: _of_powers(t, "rough_where_empty"), text="Root mean square where the "
                 "density is nil, at η = 1.01, 1.05, 1.2: {0.each:.3f}.")),
     Claim("A large η underestimates the peaks.",
-          falls(lambda t: _of_powers(t, "height"), told="Height of the higher mode over the true "
+          falls(lambda t: _of_powers(t, "height"), text="Height of the higher mode over the true "
                 "one at η = 1.01, 1.05, 1.2: {0.each:.0%}.")),
     Claim("FRL puts the peaks in the wrong place.", frl_misplaces_peaks,
           "With √n cosines, which is not chosen on the data, the highest place is right."),
     Claim("Bernstein fails.",
           within(_bernstein_over_qr, 2,
-                 told="Its total error is {:.3g} times the largest of ICLP-QR.")),
+                 text="Its total error is {:.3g} times the largest of ICLP-QR.")),
     Claim("The powers η = 1.01, 1.05 and 1.2 are covered by the theorem.",
-          within(_growth_of_traces, high=2, of="of_paper", told="tr K^(η − 1) with four times as "
+          within(_growth_of_traces, high=2, of="of_paper", text="tr K^(η − 1) with four times as "
                  "many points, for η = {etas:g}: {growth}; a finite one would not grow."),
           "With the exponential kernel in the plane it needs η > 5/3: below that the sensitivity "
           "grows with the grid, and only a coarse one hides it."))

@@ -152,7 +152,7 @@ def qr_is_best(noise: str) -> Check:
         best = _totals(table, noise)[list(PURE)].idxmin(axis=1) == "ICLP-QR"
         return {"share": best.mean(), "won": best.sum(), "count": len(best),
                 "where": f": {_joined(best)}" if best.any() else ""}
-    return within(measure, 1, of="share", told="QR is the best at {won} of {count} places{where}.")
+    return within(measure, 1, of="share", text="QR is the best at {won} of {count} places{where}.")
 
 
 def _over(table: pd.DataFrame, method: str, other: str, column: str) -> dict[str, object]:
@@ -163,11 +163,11 @@ def _over(table: pd.DataFrame, method: str, other: str, column: str) -> dict[str
 
 
 noise_is_alike = within(
-    lambda t: _over(t, "ICLP-QR", "FRL", "noise"), high=2, of="printed", told="QR adds "
+    lambda t: _over(t, "ICLP-QR", "FRL", "noise"), high=2, of="printed", text="QR adds "
     "{printed:.3g} times the noise of FRL with printed sensitivities, {exact:.3g} times with exact "
     "ones.")
 gaussian_noise_is_better = within(
-    lambda t: _over(t, "GP", "ICLP-QR", "total"), high=1, told="Its total error is {printed:.0%} "
+    lambda t: _over(t, "GP", "ICLP-QR", "total"), high=1, text="Its total error is {printed:.0%} "
     "of that of QR with printed constants, {exact:.0%} with exact ones.")
 
 
@@ -210,13 +210,13 @@ def split_claims() -> tuple[Claim, ...]:
               _LOOSE + "Exact sensitivities leave a factor of about three."),
         Claim("GP-ADP, which is not pure, is better than ICLP-QR.", gaussian_noise_is_better),
         Claim("ICLP-AR is never the best.",
-              within(_best_of_ar, high=0, of="best", told="Best at {best} of {count} places, "
+              within(_best_of_ar, high=0, of="best", text="Best at {best} of {count} places, "
                      "printed and exact constants taken together.")),
         Claim("ICLP-AR has the largest bias of the pure mechanisms.",
-              within(_more_biased_than_ar, high=0, of="places", told="{words}"),
+              within(_more_biased_than_ar, high=0, of="places", text="{words}"),
               "Plain Bernstein polynomials flatten peaks more than soft thresholds do."),
         Claim("FRL and Bernstein are far behind ICLP-QR where the mean has peaks (S-2 to S-4).",
-              within(_without_noise, high=0, of="less", told="Without noise, in S-2 to S-4 FRL has "
+              within(_without_noise, high=0, of="less", text="Without noise, in S-2 to S-4 FRL has "
                      "{frl:.3g} times and Bernstein {bernstein:.3g} times the error of QR"
                      "{where}."),
               "FRL overtakes where n^(1/3) reaches the number of parts of the mean, and QR, with ψ "
@@ -240,15 +240,15 @@ def _formula_over_choice(mean: str, choice: str, sensitivities: str, methods: Se
     """Total error of PSS over that of PCV in one design, by mechanism and at every size."""
     def measure(table: pd.DataFrame) -> dict[str, pd.Series[float]]:
         formula = _totals(table, _NOISES[sensitivities]).loc[mean]
-        chosen = where(table, mean=mean, choice=choice).pivot(index="n", columns="way",
+        validated = where(table, mean=mean, choice=choice).pivot(index="n", columns="way",
                                                               values="total_error")
-        return {method.replace("-", "_"): formula[method] / chosen[method] for method in methods}
+        return {method.replace("-", "_"): formula[method] / validated[method] for method in methods}
     return measure
 
 
 def formula_is_close(choice: str, sensitivities: str) -> Check:
     return within(_formula_over_choice("S-1", choice, sensitivities, ("FRL", "ICLP-QR")), high=1.5,
-                  told="In S-1 the error of PSS is {FRL:.2f} times that of PCV for FRL and "
+                  text="In S-1 the error of PSS is {FRL:.2f} times that of PCV for FRL and "
                   "{ICLP_QR:.2f} times that of PCV for ICLP-QR.")
 
 
@@ -274,11 +274,11 @@ CHOICE_CLAIMS = (
           "The printed sensitivities add so much noise that fewer functions, and a much larger ψ, "
           "than those of the formulas are better."),
     Claim("The error of FRL falls in steps, where M rises.",
-          within(_steps_of_frl, 5, of="ratio", told="Where M rises from one n to the next the "
+          within(_steps_of_frl, 5, of="ratio", text="Where M rises from one n to the next the "
                  "error falls by up to {steps:.1%}; from n = 343 to 511, with the same M, it "
                  "changes by {between:.1%} at most.")),
     Claim("In S-4 cross-validation is better, by less than a factor of two.",
-          within(_medians_in_s_4, 1, 2, told="In S-4 the median of PSS over PCV is {FRL:.2f} for "
+          within(_medians_in_s_4, 1, 2, text="In S-4 the median of PSS over PCV is {FRL:.2f} for "
                  "FRL, {ICLP_AR:.2f} for ICLP-AR, {ICLP_QR:.2f} for ICLP-QR.")))
 
 
@@ -322,13 +322,13 @@ def _choice_panel(rows: pd.DataFrame, title: str, theme: Theme) -> Panel:
     pss, series = _pss(rows), []
     for (shade, *_), (sensitivities, choice) in zip(
             styles(2, theme), (("printed", "PCV printed"), ("exact", "PCV")), strict=True):
-        chosen = where(rows, choice=choice)
-        if len(chosen):
+        validated = where(rows, choice=choice)
+        if len(validated):
             series += [curve(f"PSS, {sensitivities}", pss["n"],
                              pss["estimation_error"] + pss[_NOISES[sensitivities]], shade,
                              pss["estimation_error_se"]),
-                       curve(f"PCV, {sensitivities}", chosen["n"], chosen["total_error"],
-                             (shade, "6px,3px", "diamond-open"), chosen["total_error_se"])]
+                       curve(f"PCV, {sensitivities}", validated["n"], validated["total_error"],
+                             (shade, "6px,3px", "diamond-open"), validated["total_error_se"])]
     return panel(title, series, _N, _ERROR, theme, f"{title.replace(':', ',')}: total error by "
                  "formula and by cross-validation against n.")
 
@@ -381,7 +381,7 @@ def _copy(number: int, setting: Setting, words: str, claims: tuple[Claim, ...]) 
 def _copied(because: str) -> tuple[Claim, ...]:
     return (Claim("The errors are almost the same as in Figure 2.",
                   within(_over_figure_2, 0.8, 1.25, of="every",
-                         told="The noise over that of Figure 2: {words}."), because),
+                         text="The noise over that of Figure 2: {words}."), because),
             *split_claims())
 
 

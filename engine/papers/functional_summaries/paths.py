@@ -56,11 +56,11 @@ def _seconds(draw: Callable[[], Array]) -> float:
 CLAIMS = (  # on numbers to draw, which the machine cannot change; seconds are only told
     Claim("A Gaussian process is 30 to 50 % faster (printed seconds).",
           within(lambda t: numbers(frame(published.table_1()), _SAVING), *_SAVED,
-                 told="Printed: {:.0%} faster.")),
+                 text="Printed: {:.0%} faster.")),
     Claim("A Gaussian process needs 30 to 50 % less work.",
           within({"work": col("random_numbers_gp") / col("random_numbers"), "saved": _SAVING,
                   "times": col("iclp") / col("laplace_alone")}, high=1 - _SAVED[0], of="work",
-                 told="A Gaussian process draws and multiplies {work:.0%} of the numbers that ICLP "
+                 text="A Gaussian process draws and multiplies {work:.0%} of the numbers that ICLP "
                  "does. When this was timed it was {saved:.0%} faster, and ICLP took {times:.1f} "
                  "times as long as its random numbers alone."),
           "With eigenfunctions computed once, paths are random numbers times a matrix for either "

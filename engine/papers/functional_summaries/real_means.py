@@ -159,7 +159,7 @@ def _off_law(table: pd.DataFrame) -> list[float]:
 
 
 draws_are_bias_and_noise = within(
-    (col("bias") + col("noise") - col("drawn")) / col("drawn_se"), -5, 5, told="The mean of what "
+    (col("bias") + col("noise") - col("drawn")) / col("drawn_se"), -5, 5, text="The mean of what "
     "was drawn is {0.size:.1f} standard errors from bias + N/ε² at most, in {0.count} cells.")
 
 
@@ -215,7 +215,7 @@ def _qr_over_ar(table: pd.DataFrame) -> list[float]:
 
 CLAIMS = (
     Claim("Every printed value is a bias plus N/ε² (to 2 %).",
-          within(_off_law, high=_ENOUGH, told="Printed columns are off by {0.high:.2%} at most, "
+          within(_off_law, high=_ENOUGH, text="Printed columns are off by {0.high:.2%} at most, "
                  "with ε doubled from row to row.")),
     Claim("Drawn releases err by their bias plus N/ε².", draws_are_bias_and_noise),
     Claim("The columns are FRL, ICLP-AR, ICLP-QR and Bernstein, as printed.",
@@ -223,19 +223,19 @@ CLAIMS = (
           "The second column does not feel the kernel, so it is Bernstein; the third is AR, and "
           "the fourth, with the least bias, QR."),
     Claim("The budgets of the DTI rows are 2, 3, 4, 5, 6 and 7, as printed.",
-          within(_off_budgets, high=_ENOUGH, of="printed", told="As printed, bias + N/ε² is off by "
+          within(_off_budgets, high=_ENOUGH, of="printed", text="As printed, bias + N/ε² is off by "
                  "{printed:.0%}; with doubled ε, by {doubled:.2%}."),
           "They double from row to row; most likely 1/8 to 4, as above."),
     Claim("ICLP-QR is the best at every budget.",
-          within(_printed_best, 1, of="share", told="Printed: QR is the best in {qr} of {count} "
+          within(_printed_best, 1, of="share", text="Printed: QR is the best in {qr} of {count} "
                  "rows, FRL in {frl}, those of the least ε."),
           "At small ε noise is all that counts, and FRL adds least."),
     Claim("FRL is the best at the smallest ε and ICLP-QR at the largest (curves with peaks).",
           frl_wins_at_small_budgets),
     Claim("ICLP-AR and Bernstein are much worse than FRL at small budgets.",
-          within(_slow_pair, 5, told="Printed, in the first row: both are {:.3g} times FRL.")),
+          within(_slow_pair, 5, text="Printed, in the first row: both are {:.3g} times FRL.")),
     Claim("ICLP-QR is better than ICLP-AR at every budget.",
-          within(_qr_over_ar, high=1, told="Here, with exact sensitivities, QR has {:.3g} times "
+          within(_qr_over_ar, high=1, text="Here, with exact sensitivities, QR has {:.3g} times "
                  "the error of AR.")))
 
 
@@ -280,7 +280,7 @@ def qr_stays_nearer(*others: str) -> Check:
         ratios = {method: distances[method] / distances["ICLP-QR"] for method in others}
         return {"least": min(ratio.min() for ratio in ratios.values()),
                 "words": tell(ratios, "{0} {1:.3g}", "; ")}
-    return within(measure, 1, of="least", told="Squared distances over that of QR: {words}.")
+    return within(measure, 1, of="least", text="Squared distances over that of QR: {words}.")
 
 
 # -- the exhibits --------------------------------------------------------------------------------

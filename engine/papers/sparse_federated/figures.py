@@ -94,13 +94,13 @@ FIGURE_3 = Exhibit(
     _figure_3_work, _draw_figure_3, (
         Claim("At the base point intervals are about as short as printed",
               within(_averages, high=2 * _PRINTED_LENGTH, of="length",
-                     on={"where": PAPER}, told="{length:.2f} on average with ε kept and "
+                     on={"where": PAPER}, text="{length:.2f} on average with ε kept and "
                      "{features:g} features, "
                      f"{_PRINTED_LENGTH} in Table 2; the coefficients that matter are 0.258; "
                      "{held:.3f} of the intervals hold"), IMPOSSIBLE),
         Claim("Where the noise leaves a signal they hold about 95 times in 100", _held),
         Claim("There, every coefficient that matters is told from zero",
-              within(_above_zero, 1.0, of="share", told="{clear} of {count} intervals lie above "
+              within(_above_zero, 1.0, of="share", text="{clear} of {count} intervals lie above "
                      "zero, with an average length of {length:.4f}"))))
 
 
@@ -195,18 +195,18 @@ FIGURE_4 = Exhibit(
     "form with an eighth of the features), below where the noise leaves a signal.",
     _figure_4_work, _draw_figure_4, (
         Claim("At the paper’s sizes errors are far below that of answering zero",
-              within("error", high=0.5, on={"where": PAPER}, told="from {:.2f}, "
+              within("error", high=0.5, on={"where": PAPER}, text="from {:.2f}, "
                      "where answering zero has 1"), IMPOSSIBLE),
         Claim("Where the noise leaves a signal eight times the rows cut errors to an eighth or "
               "less, at every ε",
-              within(_end_to_end(_BY_N), high=1 / 8, of="ratios", told="{lines}")),
+              within(_end_to_end(_BY_N), high=1 / 8, of="ratios", text="{lines}")),
         Claim("There they fall as ε grows",
               when(lambda x: bool(x[0] > 1.5 * x[1] > 2 * x[2]), _by_budget,
                    "{0.each:.2g} at ε = 0.3, 0.5 and 0.8 with 25 000 rows")),
         Claim("There they more than double from 10 to 20 features that matter",
-              within(_end_to_end(_BY_S), 2, of="ratios", told="{lines}")),
+              within(_end_to_end(_BY_S), 2, of="ratios", text="{lines}")),
         Claim("There they fall with the number of machines as in Table 2, where it is m^−0.8",
-              within(_by_machines, high=-0.6, of="power", told="m^{power:.2f}, from {first:.2g} "
+              within(_by_machines, high=-0.6, of="power", text="m^{power:.2f}, from {first:.2g} "
                      "with {few} to {last:.2g} with {many} machines"),
               "What a machine has of its own is learned from its own rows, however many other "
               "machines there are; Theorem 7 says so, too.")))

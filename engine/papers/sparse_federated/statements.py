@@ -102,16 +102,16 @@ TRUST = Exhibit(
     _trust_work, _draw_trust, (
         Claim("Where nobody is trusted the error grows linearly with the length",
               within(lambda t: slope((rows := _along_length(t))["x"], rows[ROW]), 0.7, 1.4,
-                     told="d^{:.2f} where a row is hidden and nobody trusted")),
+                     text="d^{:.2f} where a row is hidden and nobody trusted")),
         Claim("With a trusted server it hardly grows",
               within(_growth_with_trust, high=2, of="ratio",
-                     told="{ratio:.2f} times from {least:g} to {most:g} numbers")),
+                     text="{ratio:.2f} times from {least:g} to {most:g} numbers")),
         Claim("A trusted server errs less everywhere",
-              within(col(ROW) / col(TRUSTED), 1, told="{0.low:.3g} to {0.high:.3g} times less")),
+              within(col(ROW) / col(TRUSTED), 1, text="{0.low:.3g} to {0.high:.3g} times less")),
         Claim("No method that hides a row without trust errs less than Theorem 1 says",
               within({"ratio": (col("error") + 4 * col("error_se")) / col("printed"),
                       "error": "error", "printed": "printed"}, 1, of="ratio",
-                     told="an error of {error:.2g} is attained, where {printed:.2g} is stated as "
+                     text="an error of {error:.2g} is attained, where {printed:.2g} is stated as "
                      "the least, up to a constant; with more rows the ratio goes to ε²"),
               "The proof has a total variation of more than one and takes nε² for small. The bound "
               "is right for hiding whole machines, not for one of their many rows.")))
@@ -208,14 +208,14 @@ DIFFERING = Exhibit(
     "own features at other places.",
     _differing_work, _draw_differing, (
         Claim("Two stages err least, at every ε",
-              within(_over_two_stages, 1.5, told="less by factors of {0.each:.1f} at ε = 1, 2, 4")),
+              within(_over_two_stages, 1.5, text="less by factors of {0.each:.1f} at ε = 1, 2, 4")),
         Claim("The more features are shared, the less two stages err",
               when(lambda x: bool(x[1] < x[0] / 2), _by_shared,
                    "{first:.2g} with one shared, {last:.2g} with six of seven")),
         Claim("Medians agree with independently worked-out ones, to a factor of two",
-              within(_off_reference, high=2, told="six medians, at most a factor of {:.2f} apart")),
+              within(_off_reference, high=2, text="six medians, at most a factor of {:.2f} apart")),
         Claim("Heterogeneity is no part of the error",
-              within(_heterogeneity, high=3, of="ratio", told="without noise {near:.2g} where some "
+              within(_heterogeneity, high=3, of="ratio", text="without noise {near:.2g} where some "
                      "machine’s own feature is within three of shared ones, {apart:.2g} elsewhere; "
                      "median {median:.2g}, mean {mean:.2g}"),
               "The first stage finds the shared part plus the average of the others. Where own "
@@ -273,9 +273,9 @@ COSTS = Exhibit(
     "added up, and as zero-concentrated privacy proves it at the same δ.",
     _costs_work, _draw_costs, (
         Claim("Each interval and each band spends the ε it states",
-              within(_spent, high=_NOMINAL * (1 + 1e-9), of="spent", told="{over} of {count} tasks "
+              within(_spent, high=_NOMINAL * (1 + 1e-9), of="spent", text="{over} of {count} tasks "
                      f"spend more than {_NOMINAL:g}; {{task}} spends {{most:.0f}}"),
               "They are put together from many releases of the same rows, each with the whole "
               "budget; nothing adds them up."),
         Claim("Numbers of releases are as counted by hand",
-              within(_added, 1 - 1e-3, 1 + 1e-3, of="ratio", told="{added.each:.4g}"))))
+              within(_added, 1 - 1e-3, 1 + 1e-3, of="ratio", text="{added.each:.4g}"))))

@@ -129,7 +129,7 @@ def _off_formula(table: pd.DataFrame) -> dict[str, object]:
     return {"off": off, "size": off.abs().max(), "mean": np.sqrt((off**2).mean())}
 
 
-lengths_fit = within(_off_formula, -6, 6, of="off", told="13 lengths, root mean square {mean:.1f} "
+lengths_fit = within(_off_formula, -6, 6, of="off", text="13 lengths, root mean square {mean:.1f} "
                      "%, at most {size:.1f} % off")
 
 
@@ -163,30 +163,30 @@ TABLE_2 = Exhibit(
     "time. The quick form has an eighth of the features, which makes the task easier.",
     _table_2_work, _draw_table_2, (
         Claim("The errors are reached with noise that keeps ε",
-              within(_reached, 1.0, of="share", told="{error:.2f} at the base point with "
+              within(_reached, 1.0, of="share", text="{error:.2f} at the base point with "
                      "{features:g} features, where 0.0170 is printed; within a factor of two in "
                      "{reached} of {count} rows"), IMPOSSIBLE),
         Claim("The stated noise is smaller than the coefficients",
-              within(_noise_at_base, high=1, of="stated", told="the largest of 800 is "
+              within(_noise_at_base, high=1, of="stated", text="the largest of 800 is "
                      "{stated:,.0f} times a coefficient at the base point; on a machine of its own "
                      "the least noise that keeps ε is {least:.1f} times one"), IMPOSSIBLE),
         Claim("Errors without noise are far below the printed ones",
               within(lambda t: (both := _with_printed(t, table_2()))["err"] / both["quiet"], 3,
-                     told="printed errors are {0.low:.0f} to {0.high:.0f} times those without "
+                     text="printed errors are {0.low:.0f} to {0.high:.0f} times those without "
                      "noise")),
         Claim("The error grows with the number of shared features",
               grows(lambda t: _along(table_2(), "s0")["err"],
-                    told="printed: {0.each:.4f} with 4, 8 and 12 shared ones"),
+                    text="printed: {0.each:.4f} with 4, 8 and 12 shared ones"),
               "The text says so; the table falls, as Theorem 7 predicts, since shared features are "
               "learned from all machines."),
         Claim("The error grows with 1/ε² between ε = 0.8 and 0.5",
               within(lambda t: number(table_2(), "err", **{**BASE, "eps": 0.5})
-                     / number(table_2(), "err", **BASE), 2, told="printed: {:.2f} times from ε = "
+                     / number(table_2(), "err", **BASE), 2, text="printed: {:.2f} times from ε = "
                      "0.8 to 0.5, where the square of the noise grows 2.56 times"),
               "A part that does not depend on ε seems to dominate, but without noise the error is "
               "many times smaller; the table cannot be explained by either."),
         Claim("Printed coverage of all coefficients is the mean over non-zero and zero ones",
-              within(lambda t: weighted_rows(table_2()), 13, of="close", told="{close} of {count} "
+              within(lambda t: weighted_rows(table_2()), 13, of="close", text="{close} of {count} "
                      "rows within 0.002, at most {off:.3f} apart")),
         Claim("Printed lengths follow one formula with n, not mn, within 6 %", lengths_fit)),
     published=tuple(table_2()))
@@ -382,13 +382,13 @@ TABLE_5 = Exhibit(
     "and of those that matter; and how often bands hold that keep ε, at a size that allows it.",
     _table_5_work, _draw_table_5, (
         Claim("Printed coverage is how often a band holds all coefficients together",
-              within(lambda t: weighted_rows(table_5()), high=9, of="close", told="equal to the "
+              within(lambda t: weighted_rows(table_5()), high=9, of="close", text="equal to the "
                      "mean over coefficients in {close} of {count} rows within 0.002, at most "
                      "{off:.3f} apart"),
               "Values are means over coefficients, which for bands as wide as these would be above "
               "0.99; the two do not fit together."),
         Claim("Printed lengths at ε = 0.8 show the noise of privacy",
-              within(_noise_in_lengths, 0.003, of="off", told="{count} rows at ε = 0.8 differ by "
+              within(_noise_in_lengths, 0.003, of="off", text="{count} rows at ε = 0.8 differ by "
                      "at most {off:.4f} from bands without any noise"),
               "They are those without privacy, with an inverse covariance after 15 steps; at ε = "
               "0.5 and 0.3 they jump, but not like 1/ε."),
@@ -398,5 +398,5 @@ TABLE_5 = Exhibit(
               _band_holds("naive"),
               "Estimates hold that noise, and the draws of the bootstrap do not."),
         Claim("Bands that hold together 95 times in 100 hold more than 99 of 100 coefficients",
-              within("average", 0.99, told="at least {0.low:.3f} of the coefficients"))),
+              within("average", 0.99, text="at least {0.low:.3f} of the coefficients"))),
     published=tuple(table_5()))
