@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 import scipy
 
 from engine import __version__
@@ -29,6 +30,17 @@ FORMS: tuple[Form, ...] = ("quick", "full")
 Value = float | int | str | bool | None
 Row = Mapping[str, Value]
 Table = Sequence[Row]
+
+
+def frame(table: Table | pd.DataFrame) -> pd.DataFrame:
+    """Rows as a data frame: a column for every name, NaN where a row does not have it.
+
+    Parameters
+    ----------
+    table : rows or a frame
+        Plain values, as they are stored; a frame is returned as it is.
+    """
+    return table if isinstance(table, pd.DataFrame) else pd.DataFrame(list(table))
 
 
 @dataclass(frozen=True)
@@ -76,12 +88,31 @@ class Panel:
 class Claim:
     """A statement of a paper that a table can confirm or contradict.
 
-    `fails_because` is the known reason why it does not hold, "" for one that should.
+    Parameters
+    ----------
+    says : str
+        The statement, a sentence.
+    evidence : function
+        What a frame of results says on it; see `engine.papers.evidence` for what such functions
+        are made of.
+    fails_because : str
+        The known reason why it does not hold, "" for one that should.
     """
 
     says: str
-    check: Callable[[Table], Finding]
+    evidence: Callable[[pd.DataFrame], Finding]
     fails_because: str = ""
+
+    def check(self, table: Table | pd.DataFrame) -> Finding:
+        """Whether the statement holds, and the numbers that say so.
+
+        Parameters
+        ----------
+        table : rows or a frame
+            Results of the exhibit.
+        """
+        finding = self.evidence(frame(table))
+        return Finding(bool(finding.holds), finding.measured)  # frames give numpy's own booleans
 
 
 def outcome_row(outcome: Outcome) -> Row:
@@ -97,25 +128,55 @@ def outcome_row(outcome: Outcome) -> Row:
 class Exhibit:
     """One figure or table of a paper.
 
-    `key` is unique in its paper, `about` says in plain words what is drawn, `work` gives what to
-    run in either form: the quick one takes at most a minute on two cores, the full one is that of
-    the paper. The table has a row for each cell, made by `row`, and then the rows of the calls.
-    `draw` gives its pictures, in the order in which they are shown side by side. `published` are
-    the numbers as printed, where there are any.
+    The table of its results has a row for each cell, and then the rows of the calls.
+
+    Parameters
+    ----------
+    key, title : str
+        The key is unique in its paper.
+    about : str
+        What is drawn, in plain words.
+    work : function
+        What to run in either form: the quick one takes at most a minute on two cores, the full
+        one is that of the paper.
+    pictures : function
+        Drawings of a frame of results, in the order in which they stand side by side.
+    claims : tuple of Claim
+        What the paper says of it.
+    published : rows
+        The numbers as printed, where there are any.
+    row : function
+        Makes the row of a cell.
     """
 
     key: str
     title: str
     about: str
     work: Callable[[Form], Work]
-    draw: Callable[[Table, Theme], tuple[Panel, ...]]
+    pictures: Callable[[pd.DataFrame, Theme], tuple[Panel, ...]]
     claims: tuple[Claim, ...] = ()
     published: Table = ()
     row: Callable[[Outcome], Row] = outcome_row
 
-    def findings(self, table: Table) -> list[Finding]:
-        """What a table says on each claim, in their order."""
-        return [claim.check(table) for claim in self.claims]
+    def draw(self, table: Table | pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+        """The pictures of a table of results.
+
+        Parameters
+        ----------
+        table : rows or a frame
+        theme : {"light", "dark"}
+        """
+        return self.pictures(frame(table), theme)
+
+    def findings(self, table: Table | pd.DataFrame) -> list[Finding]:
+        """What a table says on each claim, in their order.
+
+        Parameters
+        ----------
+        table : rows or a frame
+        """
+        results = frame(table)
+        return [claim.check(results) for claim in self.claims]
 
 
 @dataclass(frozen=True)
@@ -129,7 +190,7 @@ class Paper:
     order: int = 100
 
     def exhibit(self, key: str) -> Exhibit:
-        return next(one for one in self.exhibits if one.key == key)
+        return next(exhibit for exhibit in self.exhibits if exhibit.key == key)
 
 
 @dataclass(frozen=True)

@@ -15,19 +15,24 @@ from engine.running.executors import SerialExecutor
 @cache
 def papers() -> tuple[Paper, ...]:
     """All papers, in their order; a file that is added here is found."""
-    modules = [importlib.import_module(f"{__name__}.{found.name}")
-               for found in pkgutil.iter_modules(__path__)]
+    modules = [importlib.import_module(f"{__name__}.{module.name}")
+               for module in pkgutil.iter_modules(__path__)]
     return tuple(sorted((module.PAPER for module in modules if hasattr(module, "PAPER")),
                         key=lambda paper: paper.order))
 
 
 def names() -> list[str]:
     """Names of all exhibits: "paper/exhibit"."""
-    return [f"{paper.key}/{one.key}" for paper in papers() for one in paper.exhibits]
+    return [f"{paper.key}/{exhibit.key}" for paper in papers() for exhibit in paper.exhibits]
 
 
 def find(key: str) -> tuple[Paper, Exhibit]:
     """The exhibit of that name, with its paper.
+
+    Parameters
+    ----------
+    key : str
+        "paper/exhibit"
 
     Raises
     ------
@@ -35,13 +40,19 @@ def find(key: str) -> tuple[Paper, Exhibit]:
         If there is none.
     """
     for paper in papers():
-        for one in paper.exhibits:
-            if key == f"{paper.key}/{one.key}":
-                return paper, one
+        for exhibit in paper.exhibits:
+            if key == f"{paper.key}/{exhibit.key}":
+                return paper, exhibit
     raise InputError(f"There is no exhibit {brief(key)}.", field="exhibit",
                      hint=f"Choose one of {', '.join(names())}.")
 
 
 def quick(key: str) -> Generator[Progress, None, Result]:
-    """Run the quick form of an exhibit in this process; see `exhibits.run`."""
+    """Run the quick form of an exhibit in this process; see `exhibits.run`.
+
+    Parameters
+    ----------
+    key : str
+        "paper/exhibit"
+    """
     return run(find(key)[1], "quick", SerialExecutor())

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+
+import pandas as pd
 
 from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Paper, Row, Work
 from engine.experiments import Cell, Outcome, Run
-from engine.figures import exhibits as figures
-from engine.figures.exhibits import Scale, Series
+from engine.figures.exhibits import Series
 from engine.mechanisms.univariate_mean import UnivariateMean
-from engine.papers.evidence import Line, Number, Table, log_slope, values, where
+from engine.papers.drawing import curve, log, panel
+from engine.papers.evidence import Check, Line, digits, log_slope, values, where
 from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
 from engine.sources.numbers import Numbers
 from engine.theme import Theme, colour
@@ -42,16 +43,14 @@ class Sweep:
                 for step in self.steps]
 
     def _cell(self, point: dict[str, float]) -> Cell:
-        mechanism = UnivariateMean(setting=RateSetting(self.setting).mechanism)
+        setting = RateSetting(self.setting)
+        mechanism, rate = UnivariateMean(setting=setting.mechanism), UnivariateMeanRate(
+            setting=setting)
         source = Numbers(n_servers=int(point["S"]), n_items=int(point["n"]))
         return Cell({"setting": self.setting, "regime": self.regime, "moved": self.moved,
                      "power": self.power, **point,
-                     "rate": float(f"{float(_rate(self.setting).total(**point)):.5g}")},
+                     "rate": digits(float(rate.total(**point)))},
                     source, mechanism, (Budget(point["epsilon"]),))
-
-
-def _rate(setting: str) -> UnivariateMeanRate:
-    return UnivariateMeanRate(setting=RateSetting(setting))
 
 
 _DOUBLING = (50, 100, 200, 400)
@@ -98,12 +97,8 @@ def _work(form: Form) -> Work:
 
 def _row(outcome: Outcome) -> Row:
     summary = outcome.summary("total_error") or {}
-    return {**outcome.cell.at, "error": _short(summary.get("mean")),
-            "se": _short(summary.get("se")), "repeats": outcome.repeats}
-
-
-def _short(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.5g}")
+    return {**outcome.cell.at, "error": digits(summary.get("mean")),
+            "se": digits(summary.get("se")), "repeats": outcome.repeats}
 
 
 # -- drawing ------------------------------------------------------------------------------------
@@ -112,65 +107,62 @@ _LOOKS = {"n": ("solid", "circle", "gradient"), "S": ("8px,3px", "square", "func
           "epsilon": ("2px,3px", "diamond", "wavelet")}
 
 
-def _draw(table: Table, theme: Theme) -> tuple[Panel, ...]:
+def _draw(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
     return tuple(_panel(where(table, setting=setting), name, theme)
                  for setting, name in _NAMES.items())
 
 
-def _panel(table: Table, title: str, theme: Theme) -> Panel:
+def _panel(table: pd.DataFrame, title: str, theme: Theme) -> Panel:
     """Errors and what the symbol is multiplied by, both from where each sweep starts."""
-    series, told = [], []
+    series, slopes = [], []
     for regime in values(table, "regime"):
         for moved, (dash, marker, role) in _LOOKS.items():
             rows = where(table, regime=regime, moved=moved)
-            if rows:
-                line, power = Line.of(rows, moved), rows[0]["power"]
+            if len(rows):
+                line, power = Line.of(rows, moved), rows["power"].iloc[0]
                 name = f"{_SIGNS[moved]}, {regime}"
                 shade = colour(role if regime == "privacy" else "raw", theme)
                 series += _measured_and_power(line, power, name, shade, dash, marker)
-                told.append(f"{name}: {log_slope(line)} for {power:g}".replace("-", "−"))
-    return Panel(title, figures.lines(
-        series, Scale("Times the first value (log scale)", log=True),
-        Scale("Error, first = 1 (log scale)", log=True), theme,
-        f"Measured slopes and powers of the slides. {'; '.join(told)}."))
+                slopes.append(f"{name}: {log_slope(line)} for {power:g}".replace("-", "−"))
+    return panel(title, series, log("Times the first value (log scale)"),
+                 log("Error, first = 1 (log scale)"), theme,
+                 f"Measured slopes and powers of the slides. {'; '.join(slopes)}.")
 
 
 def _measured_and_power(line: Line, power: float, name: str, shade: str, dash: str, marker: str
                         ) -> list[Series]:
-    x, y = line.x / line.x[0], line.y / line.y[0]
-    named = f"{name} ({power:g})".replace("-", "−")
-    return [Series(named, x.tolist(), y.tolist(), shade, marker=marker, mode="markers",
-                   se=(line.se / line.y[0]).tolist()),
-            Series(f"{named}, stated", x.tolist(), (x**power).tolist(), shade, dash, mode="lines",
-                   width=1.4, in_legend=False)]
+    x, label = line.x / line.x[0], f"{name} ({power:g})".replace("-", "−")
+    return [curve(label, x, line.y / line.y[0], (shade, "solid", marker), line.se / line.y[0],
+                  mode="markers"),
+            curve(f"{label}, stated", x, x**power, (shade, dash, "circle"), mode="lines",
+                  width=1.4, in_legend=False)]
 
 
 # -- claims -------------------------------------------------------------------------------------
 
 
-def _slope(table: Table, sweep: Sweep) -> Number:
-    return log_slope(Line.of(table, sweep.moved, setting=sweep.setting, regime=sweep.regime,
-                             **{"moved": sweep.moved}))
-
-
-def _slopes_are(setting: str, regime: str, table: Table) -> Finding:
+def _slopes_are(setting: str, regime: str) -> Check:
     """Every sweep of a setting and regime has the slope of the slides."""
-    told, holds = [], True
-    for sweep in SWEEPS:
-        if (sweep.setting, sweep.regime) == (setting, regime):
-            slope = _slope(table, sweep)
-            holds = holds and slope.near(sweep.power, _MARGIN)
-            told.append(f"{_SIGNS[sweep.moved]}: {slope} for {sweep.power:g}".replace("-", "−"))
-    return Finding(holds, f"Slopes, measured for stated: {'; '.join(told)}. {_MARGIN:g} and two "
-                   "standard errors are allowed for.")
+    sweeps = [sweep for sweep in SWEEPS if (sweep.setting, sweep.regime) == (setting, regime)]
+
+    def check(table: pd.DataFrame) -> Finding:
+        rows = where(table, setting=setting, regime=regime)
+        slopes = [log_slope(Line.of(where(rows, moved=sweep.moved), sweep.moved))
+                  for sweep in sweeps]
+        listed = "; ".join(f"{_SIGNS[sweep.moved]}: {slope} for {sweep.power:g}"
+                           for sweep, slope in zip(sweeps, slopes, strict=True))
+        return Finding(all(slope.near(sweep.power, _MARGIN)
+                           for sweep, slope in zip(sweeps, slopes, strict=True)),
+                       f"Slopes, measured for stated: {listed.replace('-', '−')}. {_MARGIN:g} and "
+                       "two standard errors are allowed for.")
+    return check
 
 
-def _falls_beyond_powers(table: Table) -> Finding:
+def _falls_beyond_powers(table: pd.DataFrame) -> Finding:
     """Steeper from step to step, and in the end steeper than 1/ε²."""
-    line = Line.of(table, "epsilon", setting=_LOST.setting, moved="epsilon")
+    line = Line.of(where(table, setting=_LOST.setting, moved="epsilon"), "epsilon")
     first, last = (log_slope(line.between(*ends)) for ends in (line.x[:2], line.x[-2:]))
-    steeper: Number = last - first
-    return Finding(steeper.value + 2 * steeper.se < 0 and last.value + 2 * last.se < -2,
+    return Finding((last - first).is_below(0, 2) and last.is_below(-2, 2),
                    f"With {_LOST.people} people of {_LOST.items} numbers the slope in ε goes from "
                    f"{first} (ε = {line.x[0]:g} to {line.x[1]:g}) to {last} (ε = {line.x[-2]:g} to "
                    f"{line.x[-1]:g}); few numbers have −2.")
@@ -184,25 +176,25 @@ RATES = Exhibit(
     "protected, ε goes up to 2.8, so that the votes of some hundred people find the place; for "
     "many numbers the dotted line is 1/ε², which the error leaves behind.",
     _work, _draw,
-    (Claim("No privacy: 1/(Sn).", partial(_slopes_are, "none", "chance")),
+    (Claim("No privacy: 1/(Sn).", _slopes_are("none", "chance")),
      Claim("Nobody trusted, single numbers protected: 1/(Snε²).",
-           partial(_slopes_are, "local_item", "privacy")),
+           _slopes_are("local_item", "privacy")),
      Claim("Nobody trusted, people protected, few numbers each: 1/(Snε²).",
-           partial(_slopes_are, "local_user_small_n", "privacy")),
+           _slopes_are("local_user_small_n", "privacy")),
      Claim("The same with many numbers each: more numbers do not help any more.",
-           partial(_slopes_are, "local_user_large_n", "privacy")),
+           _slopes_are("local_user_large_n", "privacy")),
      Claim("There the error falls exponentially, like e^(−Sε²), and not like a power of ε.",
            _falls_beyond_powers),
      Claim("One trusted centre, single numbers protected, while privacy rules: 1/(S²n²ε²).",
-           partial(_slopes_are, "central_item", "privacy")),
+           _slopes_are("central_item", "privacy")),
      Claim("One trusted centre, single numbers protected, while chance rules: 1/(Sn).",
-           partial(_slopes_are, "central_item", "chance")),
+           _slopes_are("central_item", "chance")),
      Claim("One trusted centre, people protected, few numbers each: 1/(S²nε²).",
-           partial(_slopes_are, "central_user", "privacy")),
+           _slopes_are("central_user", "privacy")),
      Claim("Each site trusted, while privacy rules: 1/(Sn²ε²).",
-           partial(_slopes_are, "site", "privacy")),
+           _slopes_are("site", "privacy")),
      Claim("Each site trusted, while chance rules: 1/(Sn).",
-           partial(_slopes_are, "site", "chance"))),
+           _slopes_are("site", "chance"))),
     tuple({"setting": setting, "rate": name.partition(": ")[2]}
           for setting, name in _NAMES.items()), row=_row)
 

@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from engine.mechanism import Mechanism
+from engine.rates.powers import Point, Powers
 from engine.registry import Parameterised, Registry
 from engine.sources import Source
 from engine.types import Array, Data
 
 rates = Registry("engine.rates", "rate")
 
-Point = Mapping[str, Array]
 _STEP = 1e-4  # of log size, for numerical slopes
 
 
@@ -41,16 +41,35 @@ class Term:
 
     Parameters
     ----------
-    name : what people read; nothing follows from it.
-    formula : LaTeX.
-    value : maps the public sizes of a point to the size of the term, vectorised.
-    is_private : whether it is a cost of privacy, which vanishes as ε grows.
+    name : str
+        What people read; nothing follows from it.
+    size : Powers or function
+        Powers of the symbols, from which formula, slopes and borders follow; or what maps the
+        symbols of a point to the size, vectorised, where it is no product of powers.
+    is_private : bool
+        Whether it is a cost of privacy, which vanishes as ε grows.
+    formula : str
+        LaTeX; that of the powers if empty.
     """
 
     name: str
-    formula: str
-    value: Callable[[Point], Array]
+    size: Powers | Callable[[Point], Array]
     is_private: bool = False
+    formula: str = ""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.size, Powers) and not self.formula:
+            object.__setattr__(self, "formula", self.size.formula)
+
+    def value(self, point: Point) -> Array:
+        """The size of the term.
+
+        Parameters
+        ----------
+        point : mapping
+            All symbols, as arrays that broadcast.
+        """
+        return self.size.at(point) if isinstance(self.size, Powers) else self.size(point)
 
 
 @dataclass(frozen=True)
@@ -66,6 +85,25 @@ class Boundary:
     between: tuple[str, str]
     formula: str
     value: Callable[[Point], Array]
+
+
+def border(key: str, symbol: str, below: Term, above: Term, formula: str) -> Boundary:
+    """The boundary that follows from the exponents of two terms.
+
+    Parameters
+    ----------
+    key : str
+        Its name in the paper.
+    symbol : str
+        What moves.
+    below, above : Term
+        The terms that rule where the symbol is less and where it is more; both are powers.
+    formula : str
+        LaTeX, as the paper simplifies it.
+    """
+    assert isinstance(below.size, Powers) and isinstance(above.size, Powers)
+    return Boundary(key, symbol, (below.name, above.name), formula,
+                    below.size.equals(above.size, symbol).at)
 
 
 @dataclass(frozen=True)
@@ -153,13 +191,39 @@ class Rate(Parameterised):
         return np.asarray(self.evaluate(**point).argmax(axis=0))
 
     def slopes(self, symbol: str, **point: float | Array) -> Array:
-        """Exponents, ∂ log term / ∂ log symbol, of every term: (terms, *shape)."""
+        """Exponents, ∂ log term / ∂ log symbol, of every term.
+
+        Those of powers are exact; others follow from a small step.
+
+        Parameters
+        ----------
+        symbol : str
+        **point : float or array
+            Other symbols; see the class.
+
+        Returns
+        -------
+        Array, (terms, *shape of the broadcast point)
+        """
         here = self.at(**point)
-        up, down = (self.evaluate(**{**here, symbol: here[symbol] * np.exp(sign * _STEP)})
-                    for sign in (1, -1))
-        return np.asarray(np.log(up / down) / (2 * _STEP))
+        return np.stack([_slope(term, symbol, here) for term in self.terms])
 
     def if_doubled(self, symbol: str, **point: float | Array) -> Array:
-        """What doubling a symbol does to the rate, as a factor."""
+        """What doubling a symbol does to the rate, as a factor.
+
+        Parameters
+        ----------
+        symbol : str
+        **point : float or array
+            Other symbols; see the class.
+        """
         here = self.at(**point)
         return self.total(**{**here, symbol: 2 * here[symbol]}) / self.total(**here)
+
+
+def _slope(term: Term, symbol: str, point: Point) -> Array:
+    if isinstance(term.size, Powers) and symbol not in term.size.logs:
+        return np.full(np.shape(point[symbol]), term.size.exponent(symbol))
+    up, down = (term.value({**point, symbol: point[symbol] * np.exp(sign * _STEP)})
+                for sign in (1, -1))
+    return np.asarray(np.log(up / down) / (2 * _STEP))

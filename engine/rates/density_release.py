@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from engine.mechanism import Mechanism
 from engine.mechanisms.iclp import Iclp
-from engine.rates import Boundary, Point, Rate, Symbol, Term, rates
+from engine.rates import Boundary, Rate, Symbol, Term, border, rates
+from engine.rates.powers import Powers, constant, symbols
 from engine.registry import param
 from engine.sources import Source
 from engine.sources.density_points import DensityPoints
@@ -18,6 +17,7 @@ from engine.types import Array, Data
 PRIVACY, PEOPLE, SMOOTHING = "Privacy", "Number of people", "Smoothing"
 N = Symbol("n", "Records", 10, 1e7, 1000)
 EPSILON = Symbol("epsilon", "Protection", 0.01, 10, 1, "ε")
+n, epsilon = symbols("n", "epsilon")
 
 
 @rates.register
@@ -55,25 +55,22 @@ class DensityReleaseRate(Rate):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        d, k = self.dimension, self.cost_power
-        return (Term(PRIVACY, rf"h^{{-{k}}}(n\varepsilon)^{{-2}}",
-                     lambda p: self.bandwidth(p) ** -k / (p["n"] * p["epsilon"]) ** 2.0,
-                     is_private=True),
-                Term(PEOPLE, rf"n^{{-1}}h^{{-{d}}}",
-                     lambda p: self.bandwidth(p) ** -d / p["n"]),
-                Term(SMOOTHING, "h^4", lambda p: self.bandwidth(p) ** 4.0))
+        h, d, k = self._bandwidth, self.dimension, self.cost_power
+        return (Term(PRIVACY, h**-k / (n * epsilon) ** 2, is_private=True,
+                     formula=rf"h^{{-{k}}}(n\varepsilon)^{{-2}}"),
+                Term(PEOPLE, h**-d / n, formula=rf"n^{{-1}}h^{{-{d}}}"), Term(SMOOTHING, h**4))
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
         """The ε at which privacy starts to cost as much as the number of records."""
-        power = self.dimension - self.cost_power
-        return (Boundary("privacy", "epsilon", (PRIVACY, PEOPLE),
-                         r"\varepsilon = n^{-1/2} h^{(d-k)/2}",
-                         lambda p: np.sqrt(self.bandwidth(p) ** power / p["n"])),)
+        private, people, _ = self.terms
+        return (border("privacy", "epsilon", private, people,
+                       r"\varepsilon = n^{-1/2} h^{(d-k)/2}"),)
 
-    def bandwidth(self, p: Point) -> Array:
-        """The width h at a full point."""
-        return np.asarray(self.width * p["n"] ** (-1 / (4 + self.dimension)))
+    @property
+    def _bandwidth(self) -> Powers:
+        """The width h."""
+        return (constant(self.width) * n ** (-1 / (4 + self.dimension))).called("h")
 
     def tuning(self, **point: float | Array) -> dict[str, Array]:
-        return {"h": self.bandwidth(self.at(**point))}
+        return {"h": self._bandwidth.at(self.at(**point))}

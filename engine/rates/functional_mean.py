@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from engine.families.descent import Scheme
 from engine.mechanism import Mechanism
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
+from engine.rates import Boundary, Condition, Rate, Symbol, Term, border, rates
+from engine.rates.powers import Exponent, Powers, constant, symbols
 from engine.registry import param
 from engine.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS
 from engine.types import Array
@@ -43,11 +44,20 @@ DELTA = Symbol("delta", "Chance the limit fails", 1e-12, 1e-3, 1e-6, "δ")
 D = Symbol("d", "Coefficient functions beside the first", 1, 50, 1)
 
 
-def private_size(notion: Trust, p: Point) -> Array:
-    """K, the effective private size: how many people, squared, the budget lets count."""
-    people = {Trust.CENTRAL: (p["S"] * p["n"]) ** 2, Trust.FEDERATED: p["S"] * p["n"] ** 2,
-              Trust.LOCAL: p["S"] * p["n"]}
-    return np.asarray(people[notion] * p["epsilon"] ** 2)
+n, m, sites, epsilon, d = symbols("n", "m", "S", "epsilon", "d")
+
+
+def private_size(notion: Trust) -> Powers:
+    """K, the effective private size: how many people, squared, the budget lets count.
+
+    Parameters
+    ----------
+    notion : Trust
+        Not NONE.
+    """
+    people = {Trust.CENTRAL: sites**2 * n**2, Trust.FEDERATED: sites * n**2,
+              Trust.LOCAL: sites * n}
+    return people[notion] * epsilon**2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,26 +81,18 @@ class CurveRate(Rate):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        a, k = self.smoothness, self._size_in_words
-        d = self._power_of_d
-
-        def private(p: Point) -> Array:
-            return private_size(self.privacy, p)
-
-        free = (
-            Term(SPARSE, d(1) + r"(Snm)^{-2\alpha/(2\alpha+1)}",
-                 lambda p: _d(p) * (p["S"] * p["n"] * p["m"]) ** (-2 * a / (2 * a + 1))),
-            Term(DENSE, d(1) + r"(Sn)^{-1}", lambda p: _d(p) / (p["S"] * p["n"])))
+        a = Exponent(self.smoothness, r"\alpha")
+        free = (Term(SPARSE, self._d * (sites * n * m) ** (-(2 * a) / (2 * a + 1))),
+                Term(DENSE, self._d * (sites * n) ** -1))
         if self.privacy is Trust.NONE:
             return free
-        return (
-            free[0],
-            Term(PRIVATE_SPARSE, d(r"(2\alpha+1)/(\alpha+1)") + rf"({k}m)^{{-\alpha/(\alpha+1)}}",
-                 lambda p: _d(p) ** ((2 * a + 1) / (a + 1))
-                 * (private(p) * p["m"]) ** (-a / (a + 1)), is_private=True),
-            free[1],
-            Term(PRIVATE_DENSE, d(2) + rf"({k})^{{-1}}", lambda p: _d(p) ** 2 / private(p),
-                 is_private=True))
+        private = private_size(self.privacy)
+        power = (2 * a + 1) / (a + 1)
+        return (free[0],
+                Term(PRIVATE_SPARSE, self._d**power * (private * m) ** (-a / (a + 1)),
+                     is_private=True),
+                free[1],
+                Term(PRIVATE_DENSE, self._d**2 * private**-1, is_private=True))
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
@@ -99,56 +101,33 @@ class CurveRate(Rate):
         Everything follows from where two of the four terms are equal, so the same lines are drawn
         for the other notions with their own private size.
         """
-        a = self.smoothness
-        between_sparse = Boundary("B", "m", (SPARSE, DENSE), r"m = (Sn)^{1/(2\alpha)}",
-                                  lambda p: (p["S"] * p["n"]) ** (1 / (2 * a)))
+        term = {term.name: term for term in self.terms}
+        between_sparse = border("B", "m", term[SPARSE], term[DENSE], r"m = (Sn)^{1/(2\alpha)}")
         if self.privacy is Trust.NONE:
             return (between_sparse,)
-        spared = self._per_epsilon
-
-        def epsilon(term: Any, value: Any) -> Any:
-            return lambda p: np.sqrt(term(p) / spared(p) * value(p))
-
         return (
-            Boundary("A", "m", (PRIVATE_SPARSE, PRIVATE_DENSE),
-                     r"m = d^{-1/\alpha} K^{1/\alpha}",
-                     lambda p: _d(p) ** (-1 / a) * private_size(self.privacy, p) ** (1 / a)),
+            border("A", "m", term[PRIVATE_SPARSE], term[PRIVATE_DENSE],
+                   r"m = d^{-1/\alpha} K^{1/\alpha}"),
             between_sparse,
-            Boundary("C", "epsilon", (PRIVATE_SPARSE, SPARSE),
-                     r"K = d\,(Sn)^{(2\alpha+2)/(2\alpha+1)} m^{1/(2\alpha+1)}",
-                     epsilon(_d, lambda p: (p["S"] * p["n"]) ** ((2 * a + 2) / (2 * a + 1))
-                             * p["m"] ** (1 / (2 * a + 1)))),
-            Boundary("D", "epsilon", (PRIVATE_DENSE, DENSE), r"K = d\,Sn",
-                     epsilon(_d, lambda p: p["S"] * p["n"])),
-            Boundary("E", "epsilon", (PRIVATE_SPARSE, DENSE),
-                     r"K = d\,(Sn)^{(\alpha+1)/\alpha} / m",
-                     epsilon(_d, lambda p: (p["S"] * p["n"]) ** ((a + 1) / a) / p["m"])))
+            border("C", "epsilon", term[PRIVATE_SPARSE], term[SPARSE],
+                   r"K = d\,(Sn)^{(2\alpha+2)/(2\alpha+1)} m^{1/(2\alpha+1)}"),
+            border("D", "epsilon", term[PRIVATE_DENSE], term[DENSE], r"K = d\,Sn"),
+            border("E", "epsilon", term[PRIVATE_SPARSE], term[DENSE],
+                   r"K = d\,(Sn)^{(\alpha+1)/\alpha} / m"))
 
     def tuning(self, **point: float | Array) -> dict[str, Array]:
         """r* = the smallest of the four optimal basis sizes."""
         p, a = self.at(**point), self.smoothness
-        people = p["S"] * p["n"]
-        sizes = [(people * p["m"]) ** (1 / (2 * a + 1)), people ** (1 / (2 * a))]
+        sizes = [(sites * n * m) ** (1 / (2 * a + 1)), (sites * n) ** (1 / (2 * a))]
         if self.privacy is not Trust.NONE:
-            k = private_size(self.privacy, p) / _d(p)
-            sizes += [(k * p["m"]) ** (1 / (2 * a + 2)), k ** (1 / (2 * a))]
-        return {"truncation": np.minimum.reduce(sizes)}
-
-    def _per_epsilon(self, p: Point) -> Array:
-        """K/ε²."""
-        return private_size(self.privacy, {**p, "epsilon": np.ones(())})
+            private = private_size(self.privacy) / self._d
+            sizes += [(private * m) ** (1 / (2 * a + 2)), private ** (1 / (2 * a))]
+        return {"truncation": np.minimum.reduce([size.at(p) for size in sizes])}
 
     @property
-    def _size_in_words(self) -> str:
-        return {Trust.CENTRAL: r"S^2n^2\varepsilon^2", Trust.FEDERATED: r"Sn^2\varepsilon^2",
-                Trust.LOCAL: r"Sn\varepsilon^2", Trust.NONE: ""}[self.privacy]
-
-    def _power_of_d(self, power: object) -> str:
-        return ""
-
-
-def _d(p: Point) -> Array:
-    return np.asarray(p.get("d", 1.0))
+    def _d(self) -> Powers:
+        """d, which is one for a mean and then left out of formulas."""
+        return constant(1.0)
 
 
 @rates.register
@@ -228,8 +207,9 @@ class VaryingCoefficientsRate(CurveRate):
                 * p["n"] ** (-1 / (a + 1)) * p["m"] ** (-(2 * a + 3) / (2 * a + 2))
                 * p["epsilon"] ** ((2 * a + 1) / (a + 1)))),)
 
-    def _power_of_d(self, power: object) -> str:
-        return "d" if power == 1 else rf"d^{{{power}}}"
+    @property
+    def _d(self) -> Powers:
+        return d
 
 
 # -- sites that differ ----------------------------------------------------------------------

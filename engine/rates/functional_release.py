@@ -16,7 +16,8 @@ from engine.mechanism import Mechanism
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
-from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
+from engine.rates import Boundary, Condition, Rate, Symbol, Term, rates
+from engine.rates.powers import Point, symbols
 from engine.registry import param
 from engine.sources import Source
 from engine.sources.dense_curves import DenseCurves
@@ -30,6 +31,9 @@ MECHANISMS = {"qr": "quadratic penalty", "ar": "absolute penalty",
 N = Symbol("n", "People", 10, 1e7, 1000)
 EPSILON = Symbol("epsilon", "Protection", 0.01, 10, 1, "ε")
 DELTA = Symbol("delta", "Chance the limit fails", 1e-12, 0.1, 0.01, "δ")  # only for "gp"
+
+(n,) = symbols("n")
+_BASIS_SIZE = (n ** (1 / 3)).called("M")  # the largest published; not yet a whole number
 
 # a of ψ^{−a/(ηβ)} in the privacy term, as a function of β; for "frl" of M^a
 _POWERS: dict[str, dict[str, Callable[[float], float]]] = {
@@ -102,14 +106,14 @@ class FunctionalReleaseRate(Rate):
     def in_practice(self) -> tuple[Source[Data], Mechanism]:
         """Dense curves, and the mechanism with this penalty, sensitivity and noise."""
         curves = DenseCurves(mean="mixture")
-        chosen: Any = {"constants": self.sensitivity}
+        tuning: Any = {"constants": self.sensitivity}
         if self.mechanism == "frl":
-            return curves, Frl(**chosen)
-        chosen |= {"eta": self.eta, "rule": self.penalty}
+            return curves, Frl(**tuning)
+        tuning |= {"eta": self.eta, "rule": self.penalty}
         if self.mechanism == "gp":
-            return curves, GaussianProcess(**chosen)
+            return curves, GaussianProcess(**tuning)
         return curves, Iclp(penalty="absolute" if self.mechanism == "ar" else "quadratic",
-                            **chosen)
+                            **tuning)
 
     @property
     def smoothness(self) -> float:
@@ -138,11 +142,13 @@ class FunctionalReleaseRate(Rate):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        smoothing = (Term(SMOOTHING, r"M^{-\eta\beta}",
-                          lambda p: self._basis_size(p) ** (-self.smoothness * self.beta))
-                     if self.mechanism == "frl" else Term(SMOOTHING, r"\psi", self.psi))
-        return (Term(PRIVACY, self._privacy_formula, self._privacy, is_private=True),
-                Term(PEOPLE, r"n^{-1}", lambda p: p["n"] ** -1.0), smoothing)
+        if self.mechanism == "frl":
+            smoothing = Term(SMOOTHING, _BASIS_SIZE ** (-self.smoothness * self.beta),
+                             formula=r"M^{-\eta\beta}")
+        else:
+            smoothing = Term(SMOOTHING, self.psi, formula=r"\psi")
+        return (Term(PRIVACY, self._privacy, is_private=True, formula=self._privacy_formula),
+                Term(PEOPLE, n**-1), smoothing)
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
@@ -154,16 +160,17 @@ class FunctionalReleaseRate(Rate):
     def conditions(self) -> tuple[Condition, ...]:
         """What is asked of η, whatever the point, and of ε for Gaussian noise."""
         b, eta = self.beta, self.smoothness
-        found = [_always("privacy is free, o(1/n)", self._free_formula, self.free_privacy)]
+        conditions = [_always("privacy is free, o(1/n)", self._free_formula, self.free_privacy)]
         if self.mechanism == "qr":
             # the sum behind the sensitivity must converge; the noise must have a finite variance
             least = {"published": 0.5 + 1 / b, "tight": 0.5 + 1 / (2 * b), "optimal": 1 / b}
-            found.append(_always("the noise exists", rf"\eta > {least[self.sensitivity]:.4g}",
-                                 eta > least[self.sensitivity]))
+            conditions.append(_always("the noise exists", rf"\eta > {least[self.sensitivity]:.4g}",
+                                      eta > least[self.sensitivity]))
         if self.mechanism == "gp":
-            found.append(Condition("Gaussian noise as printed", r"\varepsilon \le 1", "epsilon",
-                                   lambda p: np.ones_like(p["epsilon"], dtype=float)))
-        return tuple(found)
+            conditions.append(Condition(
+                "Gaussian noise as printed", r"\varepsilon \le 1", "epsilon",
+                lambda p: np.ones_like(p["epsilon"], dtype=float)))
+        return tuple(conditions)
 
     def tuning(self, **point: float | Array) -> dict[str, Array]:
         """What depends on n, ε and β alone: η, and ψ or M with the ends of its published interval.
@@ -176,17 +183,17 @@ class FunctionalReleaseRate(Rate):
         eta = np.full(np.shape(p["n"]), self.smoothness)
         power = self.smoothness * self.beta
         if self.mechanism == "frl":
-            return {"eta": eta, "M": _floor(self._basis_size(p)),
+            return {"eta": eta, "M": _floor(_BASIS_SIZE.at(p)),
                     "M_low": np.maximum(1.0, np.ceil(p["n"] ** (1 / power) - 1e-9)),
-                    "M_high": _floor(self._basis_size(p))}
+                    "M_high": _floor(_BASIS_SIZE.at(p))}
         psi = self.psi(p)
-        found = {"eta": eta, "psi": psi, "psi_high": 1 / p["n"]}
+        tuning = {"eta": eta, "psi": psi, "psi_high": 1 / p["n"]}
         if self.mechanism != "gp":
             exponent = power / _POWERS[self.mechanism]["published"](self.beta)
-            found["psi_low"] = (p["n"] * p["epsilon"] ** 2) ** -exponent
+            tuning["psi_low"] = (p["n"] * p["epsilon"] ** 2) ** -exponent
         if self.mechanism == "ar":
-            found["J"] = np.ceil((2 / psi) ** (2 / power) - 1e-9)
-        return found
+            tuning["J"] = np.ceil((2 / psi) ** (2 / power) - 1e-9)
+        return tuning
 
     def psi(self, p: Point) -> Array:
         """ψ at a full point: 1/n, or with the quadratic penalty as usual max(1/n, 1/(nε²))."""
@@ -224,10 +231,6 @@ class FunctionalReleaseRate(Rate):
             return np.sqrt(size)
         below = size ** (0.5 / (1 - self.cost_power)) if self.free_privacy else np.zeros_like(size)
         return np.where(size >= 1, np.sqrt(size), below)
-
-    def _basis_size(self, p: Point) -> Array:
-        """M = n^{1/3}, the largest published; not yet a whole number."""
-        return np.asarray(p["n"] ** (1 / 3))
 
     @property
     def _privacy_formula(self) -> str:

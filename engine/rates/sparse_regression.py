@@ -7,11 +7,13 @@ machine is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
+from engine.rates import Boundary, Condition, Rate, Symbol, Term, border, rates
+from engine.rates.powers import Point, Powers, constant, log, symbols
 from engine.registry import param
 from engine.tasks import SPARSE_MEAN, SPARSE_REGRESSION
 from engine.types import Array
@@ -32,32 +34,32 @@ EPSILON = Symbol("epsilon", "Protection", 0.01, 10, 1, "ε")
 DELTA = Symbol("delta", "Chance the limit fails", 1e-12, 1e-3, 1e-6, "δ")
 
 
-def _rows(s: Array, rows: Array, p: Point) -> Array:
+n, machines, d, epsilon, delta = symbols("n", "S", "d", "epsilon", "delta")
+features, shared, own = symbols("s", "s0", "s1")
+_POOLED = machines * n
+_LOG_FEATURES, _LOG_CHANCE = log(d).called(r"\log d"), log(delta**-1).called(r"\log(1/\delta)")
+
+
+def _rows(s: Powers, rows: Powers) -> Powers:
     """Q(s, N) = s log d / N: the error without privacy."""
-    return np.asarray(s * np.log(p["d"]) / rows)
+    return (s * _LOG_FEATURES / rows).called(rf"{s.formula}\log d\,{(rows**-1).formula}")
 
 
-def _noise(s: Array, rows: Array, p: Point) -> Array:
+def _noise(s: Powers, rows: Powers) -> Powers:
     """H(s, N) = s² log²d log(1/δ) log³N / (Nε)²: what privacy adds."""
-    return np.asarray((s * np.log(p["d"])) ** 2.0 * np.log(1 / p["delta"]) * np.log(rows) ** 3.0
-                      / (rows * p["epsilon"]) ** 2.0)
+    return ((s * _LOG_FEATURES) ** 2 * _LOG_CHANCE * log(rows) ** 3
+            / (rows * epsilon) ** 2).called(_noise_formula(s, rows))
 
 
-def _crossover(s: Array, rows: Array, p: Point) -> Array:
+def _noise_formula(s: Powers, rows: Powers) -> str:
+    return (rf"{s.formula}^2\log^2 d\,\log(1/\delta)\log^3({rows.formula})\,"
+            rf"({rows.formula}\varepsilon)^{{-2}}")
+
+
+def _crossover(key: str, private: Term, free: Term, s: Powers, rows: Powers) -> Boundary:
     """The ε at which H = Q."""
-    return np.sqrt(s * np.log(p["d"]) * np.log(1 / p["delta"]) * np.log(rows) ** 3.0 / rows)
-
-
-def _pooled(p: Point) -> Array:
-    return np.asarray(p["S"] * p["n"])
-
-
-def _crossover_formula(s: str, rows: str) -> str:
-    return rf"\varepsilon = ({s}\log d\,\log(1/\delta)\log^3({rows})/({rows}))^{{1/2}}"
-
-
-def _noise_formula(s: str, rows: str) -> str:
-    return rf"{s}^2\log^2 d\,\log(1/\delta)\log^3({rows})\,({rows}\varepsilon)^{{-2}}"
+    return border(key, "epsilon", private, free, rf"\varepsilon = ({s.formula}\log d\,"
+                  rf"\log(1/\delta)\log^3({rows.formula})/({rows.formula}))^{{1/2}}")
 
 
 @rates.register
@@ -74,14 +76,13 @@ class TrustedServerRate(Rate):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        return (Term(ROWS, r"s\log d\,(Sn)^{-1}", lambda p: _rows(p["s"], _pooled(p), p)),
-                Term(PRIVACY, _noise_formula("s", "Sn"),
-                     lambda p: _noise(p["s"], _pooled(p), p), is_private=True))
+        return (Term(ROWS, _rows(features, _POOLED)),
+                Term(PRIVACY, _noise(features, _POOLED), is_private=True))
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
-        return (Boundary("crossover", "epsilon", (PRIVACY, ROWS), _crossover_formula("s", "Sn"),
-                         lambda p: _crossover(p["s"], _pooled(p), p)),)
+        free, private = self.terms
+        return (_crossover("crossover", private, free, features, _POOLED),)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -90,30 +91,30 @@ class TrustedServerRate(Rate):
             Condition("Theorem 3", r"s^{3/2}\log d\,(\log(1/\delta)\,2\log(Sn))^{1/2}\log n"
                       r"\le n\varepsilon", "s", self._most_features),
             Condition("intervals, Theorems 4 and 5", r"s\log d \le (Sn)^{1/2}", "s",
-                      lambda p: np.sqrt(_pooled(p)) / np.log(p["d"])),
-            Condition("intervals, Theorem 5", _noise_formula("s", "Sn") + r"\le 1", "s",
-                      lambda p: _most_unbiased(_pooled(p), p)),
+                      (_POOLED**0.5 / _LOG_FEATURES).at),
+            Condition("intervals, Theorem 5", _noise_formula(features, _POOLED) + r"\le 1",
+                      "s", _most_unbiased(_POOLED)),
             Condition("short intervals, Theorem 4", r"H(s, Sn) \le Q(s, Sn),\; s^2\log^2 d\,"
                       r"\log(1.25/\delta)\log^3(Sn) \le Sn\varepsilon^2", "s",
                       _most_for_short_intervals))
 
     def _most_features(self, p: Point) -> Array:
-        logs = (np.log(p["d"]) * np.sqrt(2 * np.log(1 / p["delta"]) * np.log(_pooled(p)))
+        logs = (np.log(p["d"]) * np.sqrt(2 * np.log(1 / p["delta"]) * np.log(p["S"] * p["n"]))
                 * np.log(p["n"]))
         return np.asarray((p["n"] * p["epsilon"] / logs) ** (2 / 3))
 
 
 def _most_for_short_intervals(p: Point) -> Array:
     """The s up to which privacy adds less than rows do: to coefficients, and to their limits."""
-    rows = _pooled(p)
-    alike = (p["epsilon"] / _crossover(np.ones(()), rows, p)) ** 2
+    alike = _noise(features, _POOLED).equals(_rows(features, _POOLED), "s").at(p)
+    rows = _POOLED.at(p)
     logs = np.log(p["d"]) * np.sqrt(np.log(1.25 / p["delta"]) * np.log(rows) ** 3.0)
     return np.asarray(np.minimum(alike, np.sqrt(rows) * p["epsilon"] / logs))
 
 
-def _most_unbiased(rows: Array, p: Point) -> Array:
+def _most_unbiased(rows: Powers) -> Callable[[Point], Array]:
     """The s at which H(s, N) = 1, the bound of the bias that is left in intervals."""
-    return np.asarray(_noise(np.ones(()), rows, p) ** -0.5)
+    return _noise(features, rows).equals(constant(1.0), "s").at
 
 
 @rates.register
@@ -144,28 +145,26 @@ class UntrustedServerRate(Rate):
     @property
     def terms(self) -> tuple[Term, ...]:
         if self.hidden == "machine":
-            return (Term(ONE_BIT, r"sd\,(Sn\varepsilon^2)^{-1}",
-                         lambda p: _one_coordinate(p) / p["epsilon"] ** 2.0, is_private=True),)
-        return (Term(EXACT, r"sd\,(Skn)^{-1}",
-                     lambda p: _one_coordinate(p) / self._coordinates(p)),
-                Term(NOISY, r"8B^2sdk\,(Sn^2\varepsilon^2)^{-1}",
-                     lambda p: _one_coordinate(p) * self._coordinates(p)
-                     / self._unlimited(p) ** 2.0, is_private=True))
+            return (Term(ONE_BIT, _ONE_COORDINATE / epsilon**2, is_private=True,
+                         formula=r"sd\,(Sn\varepsilon^2)^{-1}"),)
+        return (Term(EXACT, lambda p: _ONE_COORDINATE.at(p) / self._coordinates(p),
+                     formula=r"sd\,(Skn)^{-1}"),
+                Term(NOISY, lambda p: _ONE_COORDINATE.at(p) * self._coordinates(p)
+                     / self._unlimited.at(p) ** 2.0, is_private=True,
+                     formula=r"8B^2sdk\,(Sn^2\varepsilon^2)^{-1}"))
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
         """Where s/n takes over; or where k reaches 1 and d. Between the last two both terms tie."""
         if self.hidden == "machine":
-            return (Boundary("ceiling", "epsilon", (CEILING, ONE_BIT),
-                             r"\varepsilon = (d/S)^{1/2}", lambda p: np.sqrt(p["d"] / p["S"])),)
-
-        def at(k: Array, p: Point) -> Array:
-            return np.asarray(np.sqrt(8) * self.bound * k / np.sqrt(p["n"]))
-
+            return (border("ceiling", "epsilon", Term(CEILING, features / n), self.terms[0],
+                           r"\varepsilon = (d/S)^{1/2}"),)
         return (Boundary("one coordinate", "epsilon", (NOISY, EXACT),
-                         r"\varepsilon = 8^{1/2}B n^{-1/2}", lambda p: at(np.ones(()), p)),
+                         r"\varepsilon = 8^{1/2}B n^{-1/2}",
+                         self._unlimited.equals(constant(1.0), "epsilon").at),
                 Boundary("every coordinate", "epsilon", (NOISY, EXACT),
-                         r"\varepsilon = 8^{1/2}Bd n^{-1/2}", lambda p: at(p["d"], p)))
+                         r"\varepsilon = 8^{1/2}Bd n^{-1/2}",
+                         self._unlimited.equals(d, "epsilon").at))
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -186,17 +185,16 @@ class UntrustedServerRate(Rate):
         p = self.at(**point)
         return {"coordinates": self._coordinates(p)} if self.hidden == "row" else {}
 
-    def _unlimited(self, p: Point) -> Array:
+    @property
+    def _unlimited(self) -> Powers:
         """n^{1/2} ε / (8^{1/2} B), the k at which the two terms tie."""
-        return np.asarray(np.sqrt(p["n"]) * p["epsilon"] / (np.sqrt(8) * self.bound))
+        return n**0.5 * epsilon / constant(np.sqrt(8) * self.bound)
 
     def _coordinates(self, p: Point) -> Array:
-        return np.clip(self._unlimited(p), 1.0, p["d"])
+        return np.clip(self._unlimited.at(p), 1.0, p["d"])
 
 
-def _one_coordinate(p: Point) -> Array:
-    """sd/(Sn): the error without privacy when each machine sends one coordinate."""
-    return np.asarray(p["s"] * p["d"] / _pooled(p))
+_ONE_COORDINATE = features * d / _POOLED  # the error without privacy of one coordinate a machine
 
 
 @rates.register
@@ -217,21 +215,16 @@ class TrustedMeanRate(Rate):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        return (Term(ROWS, r"s\log d\,(Sn)^{-1}", lambda p: _rows(p["s"], _pooled(p), p)),
-                Term(PRIVACY, r"s^2\log^2 d\,\log(1/\delta)\,(Sn\varepsilon)^{-2}", _pooled_noise,
-                     is_private=True))
+        noise = (features * _LOG_FEATURES) ** 2 * _LOG_CHANCE / (_POOLED * epsilon) ** 2
+        return (Term(ROWS, _rows(features, _POOLED)),
+                Term(PRIVACY, noise, is_private=True,
+                     formula=r"s^2\log^2 d\,\log(1/\delta)\,(Sn\varepsilon)^{-2}"))
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
-        return (Boundary("crossover", "epsilon", (PRIVACY, ROWS),
-                         r"\varepsilon = (s\log d\,\log(1/\delta)/(Sn))^{1/2}",
-                         lambda p: np.sqrt(p["s"] * np.log(p["d"]) * np.log(1 / p["delta"])
-                                           / _pooled(p))),)
-
-
-def _pooled_noise(p: Point) -> Array:
-    return np.asarray((p["s"] * np.log(p["d"])) ** 2.0 * np.log(1 / p["delta"])
-                      / (_pooled(p) * p["epsilon"]) ** 2.0)
+        free, private = self.terms
+        return (border("crossover", "epsilon", private, free,
+                       r"\varepsilon = (s\log d\,\log(1/\delta)/(Sn))^{1/2}"),)
 
 
 @rates.register
@@ -254,35 +247,27 @@ class DifferingMachinesRate(Rate):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        return (
-            Term(SHARED_ROWS, r"s_0\log d\,(Sn)^{-1}", lambda p: _rows(p["s0"], _pooled(p), p)),
-            Term(SHARED_PRIVACY, _noise_formula("s_0", "Sn"),
-                 lambda p: _noise(p["s0"], _pooled(p), p), is_private=True),
-            Term(OWN_ROWS, r"s_1\log d\,n^{-1}", lambda p: _rows(p["s1"], p["n"], p)),
-            Term(OWN_PRIVACY, _noise_formula("s_1", "n"), lambda p: _noise(p["s1"], p["n"], p),
-                 is_private=True))
+        return (Term(SHARED_ROWS, _rows(shared, _POOLED)),
+                Term(SHARED_PRIVACY, _noise(shared, _POOLED), is_private=True),
+                Term(OWN_ROWS, _rows(own, n)),
+                Term(OWN_PRIVACY, _noise(own, n), is_private=True))
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
         """Where privacy costs as much as rows, in each part; where the own part takes over."""
-        return (
-            Boundary("shared crossover", "epsilon", (SHARED_PRIVACY, SHARED_ROWS),
-                     _crossover_formula("s_0", "Sn"),
-                     lambda p: _crossover(p["s0"], _pooled(p), p)),
-            Boundary("own crossover", "epsilon", (OWN_PRIVACY, OWN_ROWS),
-                     _crossover_formula("s_1", "n"), lambda p: _crossover(p["s1"], p["n"], p)),
-            Boundary("own rows", "s1", (SHARED_ROWS, OWN_ROWS), r"s_1 = s_0/S",
-                     lambda p: p["s0"] / p["S"]),
-            Boundary("own privacy", "s1", (SHARED_PRIVACY, OWN_PRIVACY),
-                     r"s_1 = s_0 S^{-1}(\log(Sn)/\log n)^{3/2}",
-                     lambda p: p["s0"] / p["S"] * (np.log(_pooled(p)) / np.log(p["n"])) ** 1.5))
+        shared_rows, shared_privacy, own_rows, own_privacy = self.terms
+        return (_crossover("shared crossover", shared_privacy, shared_rows, shared, _POOLED),
+                _crossover("own crossover", own_privacy, own_rows, own, n),
+                border("own rows", "s1", shared_rows, own_rows, r"s_1 = s_0/S"),
+                border("own privacy", "s1", shared_privacy, own_privacy,
+                       r"s_1 = s_0 S^{-1}(\log(Sn)/\log n)^{3/2}"))
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """What intervals for one machine ask (Theorem 8): s₀ + s₁ features, and little bias."""
         return (Condition("intervals, Theorem 8", r"(s_0+s_1)\log d \le n^{1/2},\;"
-                          + _noise_formula("s_1", "n") + r"\le 1", "s1",
+                          + _noise_formula(own, n) + r"\le 1", "s1",
                           lambda p: np.minimum(np.sqrt(p["n"]) / np.log(p["d"]) - p["s0"],
-                                               _most_unbiased(p["n"], p))),
-                Condition("intervals, Theorem 8", _noise_formula("s_0", "Sn") + r"\le 1", "s0",
-                          lambda p: _most_unbiased(_pooled(p), p)))
+                                               _most_unbiased(n)(p))),
+                Condition("intervals, Theorem 8", _noise_formula(shared, _POOLED) + r"\le 1",
+                          "s0", _most_unbiased(_POOLED)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,8 +13,9 @@ from scipy.special import lambertw
 from engine.enumerations import Enumeration
 from engine.mechanism import Mechanism
 from engine.mechanisms.univariate_mean import Setting, UnivariateMean
-from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
+from engine.rates import Boundary, Condition, Rate, Symbol, Term, border, rates
 from engine.rates.functional_mean import DENSE, EPSILON, PRIVATE_DENSE
+from engine.rates.powers import Point, Powers, symbols
 from engine.registry import param
 from engine.sources import Source
 from engine.sources.numbers import Numbers
@@ -44,19 +45,14 @@ class RateSetting(Enumeration):
         return Setting.LOCAL_USER if is_local else Setting(self.value)
 
 
-# By how much privacy costs less than 1/(Snε²), and the inverse of what it costs as a formula.
-_SPARED: dict[RateSetting, Callable[[Point], Array]] = {
-    RateSetting.LOCAL_ITEM: lambda p: np.ones(()),
-    RateSetting.LOCAL_USER_SMALL_N: lambda p: np.ones(()),
-    RateSetting.CENTRAL_ITEM: lambda p: p["S"] * p["n"],
-    RateSetting.CENTRAL_USER: lambda p: p["S"],
-    RateSetting.SITE: lambda p: p["n"]}
-_SIZES = {
-    RateSetting.LOCAL_ITEM: r"Sn\varepsilon^2",
-    RateSetting.LOCAL_USER_SMALL_N: r"Sn\varepsilon^2",
-    RateSetting.CENTRAL_ITEM: r"S^2n^2\varepsilon^2",
-    RateSetting.CENTRAL_USER: r"S^2n\varepsilon^2",
-    RateSetting.SITE: r"Sn^2\varepsilon^2"}
+people, n, epsilon = symbols("S", "n", "epsilon")
+# The inverse of what privacy costs.
+_SIZES: dict[RateSetting, Powers] = {
+    RateSetting.LOCAL_ITEM: people * n * epsilon**2,
+    RateSetting.LOCAL_USER_SMALL_N: people * n * epsilon**2,
+    RateSetting.CENTRAL_ITEM: people**2 * n**2 * epsilon**2,
+    RateSetting.CENTRAL_USER: people**2 * n * epsilon**2,
+    RateSetting.SITE: people * n**2 * epsilon**2}
 _LINES = {
     RateSetting.CENTRAL_ITEM: r"\varepsilon = (Sn)^{-1/2}",
     RateSetting.CENTRAL_USER: r"\varepsilon = S^{-1/2}",
@@ -112,26 +108,22 @@ class UnivariateMeanRate(Rate):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        people = Term(DENSE, r"(Sn)^{-1}", lambda p: 1 / (p["S"] * p["n"]))
-        if self.setting is RateSetting.NONE:
-            return (people,)
         if self.setting is RateSetting.LOCAL_USER_LARGE_N:
-            return (Term(LOST, r"e^{-S\varepsilon^2}",
-                         lambda p: np.exp(-p["S"] * p["epsilon"]**2)),)
-        size, spared = _SIZES[self.setting], _SPARED[self.setting]
-        privacy = Term(PRIVATE_DENSE, rf"({size})^{{-1}}",
-                       lambda p: 1 / (p["S"] * p["n"] * spared(p) * p["epsilon"]**2),
-                       is_private=True)
-        return (people, privacy) if self.setting in _LINES else (privacy,)
+            return (Term(LOST, lambda p: np.exp(-p["S"] * p["epsilon"]**2),
+                         formula=r"e^{-S\varepsilon^2}"),)
+        free = Term(DENSE, (people * n) ** -1)
+        if self.setting is RateSetting.NONE:
+            return (free,)
+        private = Term(PRIVATE_DENSE, _SIZES[self.setting] ** -1, is_private=True)
+        return (free, private) if self.setting in _LINES else (private,)
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
         """The ε below which privacy outweighs the number of people; none if it always does."""
         if self.setting not in _LINES:
             return ()
-        spared = _SPARED[self.setting]
-        return (Boundary("D", "epsilon", (PRIVATE_DENSE, DENSE), _LINES[self.setting],
-                         lambda p: spared(p) ** -0.5),)
+        free, private = self.terms
+        return (border("D", "epsilon", private, free, _LINES[self.setting]),)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.errors import InputError
-from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
+from engine.rates import Boundary, Condition, Rate, Symbol, Term, border, rates
+from engine.rates.powers import Exponent, constant, symbols
 from engine.registry import param
 from engine.tasks import WAVELET_REGRESSION
 from engine.types import Array
@@ -24,6 +25,8 @@ S = Symbol("S", "Sites", 1, 1000, 16)
 EPSILON = Symbol("epsilon", "Protection", 1e-3, 10, 1, "ε")
 DELTA = Symbol("delta", "Chance the limit fails", 1e-12, 1e-3, 1e-5, "δ")
 
+n, sites, epsilon = symbols("n", "S", "epsilon")
+_INFORMATION = sites * n**2 * epsilon**2
 _TIE = 1e-9  # relative: quantities this close count as equal
 
 
@@ -79,23 +82,19 @@ class WaveletRate(Rate):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        g, sign = self.gamma, self._sign
-        return (
-            Term(READINGS, rf"(Sn)^{{-2{sign}/(2{sign}+1)}}",
-                 lambda p: (p["S"] * p["n"]) ** (-2 * g / (2 * g + 1))),
-            Term(PRIVACY, rf"(Sn^2\varepsilon^2)^{{-2{sign}/(2{sign}+2)}}",
-                 lambda p: _information(p) ** (-2 * g / (2 * g + 2)), is_private=True))
+        g = Exponent(self.gamma, r"\alpha" if self.error == "global" else r"\nu")
+        return (Term(READINGS, (sites * n) ** (-(2 * g) / (2 * g + 1))),
+                Term(PRIVACY, _INFORMATION ** (-(2 * g) / (2 * g + 2)), is_private=True))
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
         """Elbow 1: privacy starts to cost. Elbow 2: the privacy term reaches one, the cap."""
-        g, sign = self.gamma, self._sign
-        return (
-            Boundary("elbow 1", "epsilon", (PRIVACY, READINGS),
-                     rf"\varepsilon = n^{{-1/2}}(Sn)^{{1/(4{sign}+2)}}",
-                     lambda p: p["n"] ** -0.5 * (p["S"] * p["n"]) ** (1 / (4 * g + 2))),
-            Boundary("elbow 2", "epsilon", (NOTHING, PRIVACY), r"\varepsilon = n^{-1}S^{-1/2}",
-                     lambda p: p["n"] ** -1.0 * p["S"] ** -0.5))
+        readings, private = self.terms
+        sign = r"\alpha" if self.error == "global" else r"\nu"
+        return (border("elbow 1", "epsilon", private, readings,
+                       rf"\varepsilon = n^{{-1/2}}(Sn)^{{1/(4{sign}+2)}}"),
+                border("elbow 2", "epsilon", Term(NOTHING, constant(1.0)), private,
+                       r"\varepsilon = n^{-1}S^{-1/2}"))
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -121,16 +120,7 @@ class WaveletRate(Rate):
     def tuning(self, **point: float | Array) -> dict[str, Array]:
         """D, and the level L = ⌈log₂ D⌉; where D ≤ 1 the best estimate is zero."""
         p, g = self.at(**point), self.gamma
-        resolution = np.minimum((p["S"] * p["n"]) ** (1 / (2 * g + 1)),
-                                _information(p) ** (1 / (2 * g + 2)))
+        resolution = np.minimum(((sites * n) ** (1 / (2 * g + 1))).at(p),
+                                (_INFORMATION ** (1 / (2 * g + 2))).at(p))
         level = np.ceil(np.log2(np.maximum(resolution, 1.0)) - _TIE)  # D = 32 has the level 5
         return {"resolution": resolution, "level": level}
-
-    @property
-    def _sign(self) -> str:
-        return r"\alpha" if self.error == "global" else r"\nu"
-
-
-def _information(p: Point) -> Array:
-    """Sn²ε²."""
-    return np.asarray(p["S"] * (p["n"] * p["epsilon"]) ** 2.0)

@@ -178,7 +178,7 @@ def test_claims_hold_in_the_stored_table_unless_a_reason_says_why_not(key):
     paper, exhibit = papers.find(key)
     found = exhibit.findings(exhibit_files.stored(paper, exhibit).table)
     for claim, finding in zip(exhibit.claims, found, strict=True):
-        assert finding.holds == (not claim.fails_because), f"{claim.says} {finding.measured}"
+        assert finding.holds is (not claim.fails_because), f"{claim.says} {finding.measured}"
         told = exhibit_words.claim(claim, finding)
         assert told.endswith(".") and ".." not in told and finding.measured in told
 

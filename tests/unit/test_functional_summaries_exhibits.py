@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from engine.exports import exhibits as exhibit_files
+from engine.papers.evidence import Number, number, spread
 from engine.papers.functional_summaries import PAPER, densities, means, paths, published, real_means
-from engine.papers.functional_summaries.reading import is_below, number, rows, spread
+
+NOISE, GAUSSIAN = means.FIGURE_2.claims[2:4]
+DRAWS = real_means.TABLE_2.claims[1]
 
 
 def stored(key):
@@ -87,30 +90,30 @@ def test_stored_results_fail_only_claims_that_say_why(key):
 
 def changed(table, factor, column, **at):
     """The table with a column multiplied at a place."""
-    return [{**row, column: row[column] * factor} if row in rows(table, **at) else row
+    return [{**row, column: row[column] * factor} if at.items() <= row.items() else row
             for row in table]
 
 
 def test_equal_noise_would_confirm_that_qr_adds_no_more_than_frl():
     table = stored("figure-2")
-    assert not means.noise_is_alike(table).holds
+    assert not NOISE.check(table).holds
     for n in (50, 100, 200, 500, 1000, 2000, 5000):
         for mean in means.MEANS:
             at = {"mean": mean, "n": n}
             frl = number(table, "noise_printed", way="FRL", **at)
             qr = number(table, "noise_printed", way="ICLP-QR", **at)
             table = changed(table, frl / qr, "noise_printed", way="ICLP-QR", **at)
-    assert means.noise_is_alike(table).holds
+    assert NOISE.check(table).holds
 
 
 def test_one_place_where_another_is_better_contradicts_that_gaussian_noise_is_better():
     table = changed(stored("figure-2"), 100, "noise", mean="S-1", way="GP", n=50)
-    assert not means.gaussian_noise_is_better(table).holds
+    assert not GAUSSIAN.check(table).holds
 
 
 def test_a_draw_far_from_its_closed_form_is_noticed():
     table = changed(stored("table-2"), 2, "drawn", way="FRL", epsilon=0.125)
-    assert not real_means.draws_are_bias_and_noise(table).holds
+    assert not DRAWS.check(table).holds
 
 
 def test_seconds_do_not_decide_about_claims():
@@ -120,7 +123,7 @@ def test_seconds_do_not_decide_about_claims():
 
 
 def test_small_differences_are_not_clear():
-    assert is_below(1.0, 2.0, 0.3) and not is_below(1.0, 2.0, 0.4)
+    assert Number(1.0, 0.3).is_below(2.0) and not Number(1.0, 0.4).is_below(2.0)
 
 
 # -- small parts ---------------------------------------------------------------------------------
@@ -141,7 +144,7 @@ def test_spreads_name_a_single_number_once():
 
 def test_maps_have_the_first_number_across():
     """The smaller mode is at (0.8, 0.7)."""
-    truth = densities.plane_panels(stored("figure-4"), "light")[0].chart.spec["data"][0]
+    truth = densities.FIGURE_4.draw(stored("figure-4"), "light")[0].chart.spec["data"][0]
     z = np.array(truth["z"])
     upper = np.where(np.add.outer(truth["y"], truth["x"]) > 1, z, 0)
     j, i = np.unravel_index(upper.argmax(), upper.shape)

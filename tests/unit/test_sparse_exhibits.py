@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engine.exhibits import frame
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.papers.sparse_federated import PAPER, figures, printed, statements, studies, tables
 from engine.papers.sparse_federated.studies import Setting
@@ -14,26 +15,26 @@ SMALL = Setting(n=20_000, m=2, d=12, s=3, s0=2)
 
 
 def test_printed_lengths_of_intervals_follow_one_formula(monkeypatch):
-    assert tables.lengths_fit([]).holds
+    check = tables.TABLE_2.claims[-1].check
+    assert check([]).holds
     rows = [{**row, "length": row["length"] * (1.1 if row["eps"] == 0.5 else 1.0)}
             for row in printed.table_2()]
     monkeypatch.setattr(tables, "table_2", lambda: rows)
-    assert not tables.lengths_fit([]).holds
+    assert not check([]).holds
 
 
 def test_the_formula_has_the_rows_of_a_machine_in_it_and_not_those_of_all():
-    base = dict(tables.BASE)
-    assert tables._length({**base, "m": 1500.0}) == pytest.approx(tables._length(base), rel=0.1)
-    assert tables._length({**base, "n": 16_000.0}) < 0.45 * tables._length(base)
+    base, all_rows, more = tables._lengths(frame([
+        tables.BASE, {**tables.BASE, "m": 1500.0}, {**tables.BASE, "n": 16_000.0}]))
+    assert all_rows == pytest.approx(base, rel=0.1) and more < 0.45 * base
     exact = 2 * 1.959964 * 0.5 / 4000**0.5 * (
         1.25 + 0.72 * 225 * np.log(120_000) / (4000 * 0.64)) ** 0.5
-    assert tables._length(base) == pytest.approx(exact, rel=1e-6)
+    assert base == pytest.approx(exact, rel=1e-6)
 
 
 def test_printed_coverage_is_a_mean_over_coefficients_even_of_bands():
-    assert tables.weighted_mean(printed.table_2(), 13).holds
-    assert tables.weighted_mean(printed.table_5(), 10).holds
-    assert not tables.weighted_mean(printed.table_5(), 11).holds
+    assert tables.weighted_rows(printed.table_2())["close"] == 13
+    assert tables.weighted_rows(printed.table_5())["close"] == 10
 
 
 def test_the_printed_error_falls_with_shared_features_where_the_text_says_it_grows():

@@ -4,8 +4,9 @@ import math
 
 import pytest
 
+from engine.exhibits import frame
 from engine.figures.exhibits import Scale, Series, lines
-from engine.papers.comparing import agreement, share_limits, slope
+from engine.papers.evidence import agrees, share_limits, slope
 from engine.papers.federated_wavelets import PAPER, constants, errors, planning, repairs, slopes
 
 
@@ -24,7 +25,7 @@ CELL = {"network": "dominant", "curve": "smooth", "way": errors.TUNED, "error": 
 def test_a_simulated_error_that_is_four_standard_errors_off_is_told():
     check = errors.POINT.claims[0].check
     assert check([CELL] * 4).holds
-    assert not check(changed([CELL] * 4, 2, apart=-4.0)).holds
+    assert not check(changed([CELL] * 4, 2, error=0.006)).holds
 
 
 def test_an_error_above_that_of_the_zero_curve_is_told():
@@ -96,8 +97,9 @@ def test_limits_of_a_share_are_exact_ones():
 
 
 def test_agreement_is_relative_to_what_is_stated():
-    assert agreement([1.009, 100.5], [1.0, 100.0], 0.01).holds
-    assert not agreement([1.02, 100.0], [1.0, 100.0], 0.01).holds
+    check = agrees("value", [1.0, 100.0], 0.01)
+    assert check(frame([{"value": 1.009}, {"value": 100.5}])).holds
+    assert not check(frame([{"value": 1.02}, {"value": 100.0}])).holds
 
 
 def test_places_with_names_are_named_on_the_axis_and_in_the_table():

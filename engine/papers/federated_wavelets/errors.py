@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
-from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Table, Work
+from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.experiments import Cell, Outcome, Run
-from engine.figures.exhibits import Scale, Series, lines
+from engine.figures.exhibits import Scale
 from engine.mechanisms import Mechanism
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
-from engine.papers.comparing import agreement, known, numbers, rows_with
+from engine.papers.drawing import curve, log, look, panel
+from engine.papers.evidence import Check, agrees, as_exact, number, where, within
 from engine.sources.regression_points import CONFIGURATIONS, RegressionPoints
-from engine.theme import Theme, colour
+from engine.theme import Theme
 from engine.types import NON_PRIVATE
 
 NAMES = {"homogeneous": "Sixteen sites alike", "dominant": "One large site and many small",
@@ -23,10 +25,8 @@ NAMES = {"homogeneous": "Sixteen sites alike", "dominant": "One large site and m
 SIGNALS = ("smooth", "blocks", "bumps", "heavisine", "doppler")
 TUNED, WEIGHTS, LITERAL, FREE = ("Least bound", "Paper’s weights", "As printed",
                                  "No protection")
-_LIMIT = 3.5  # standard errors; beyond it one in two thousand by chance
-_ROLES = {TUNED: "wavelet", WEIGHTS: "functional", LITERAL: "bias", FREE: "without"}
-_MARKERS = {TUNED: "circle", WEIGHTS: "diamond", LITERAL: "triangle-up", FREE: "square"}
-_EXACT, _ZERO = "Exact", "Zero curve"
+_LOOKS = {TUNED: ("wavelet", "circle"), WEIGHTS: ("functional", "diamond"),
+          LITERAL: ("bias", "triangle-up"), FREE: ("without", "square")}
 
 # Exact errors of the least bound, worked out independently: five curves, and the point.
 CURVE_ERRORS = {
@@ -38,25 +38,25 @@ POINT_ERRORS = {"homogeneous": .015341, "dominant": .014931, "many_small": .0665
                 "mixed_eps": .017663}
 
 
-def _cells(ways: Mapping[str, Mechanism], signals: Mapping[str, tuple[str, ...]]
+def _cells(methods: Mapping[str, Mechanism], signals: Mapping[str, tuple[str, ...]]
            ) -> tuple[Cell, ...]:
-    """Every way, for every one of its curves in every network."""
+    """Every method, for every one of its curves in every network."""
     cells = []
     for network in CONFIGURATIONS:
-        for way, mechanism in ways.items():
-            for signal in signals[way]:
+        for method, mechanism in methods.items():
+            for signal in signals[method]:
                 source = RegressionPoints(configuration=network, signal=signal)
                 budgets = source.budgets()
-                cells.append(Cell({"network": network, "curve": signal, "way": way}, source,
+                cells.append(Cell({"network": network, "curve": signal, "way": method}, source,
                                   mechanism,
-                                  (NON_PRIVATE,) * len(budgets) if way == FREE else budgets))
+                                  (NON_PRIVATE,) * len(budgets) if method == FREE else budgets))
     return tuple(cells)
 
 
 def _row(outcome: Outcome) -> Row:
     """Simulated and exact error, how many standard errors apart, and that of the zero curve."""
-    cell, found = outcome.cell, outcome.summary("total_error")
-    assert found is not None and found["mean"] is not None and found["se"] is not None
+    cell, summary = outcome.cell, outcome.summary("total_error")
+    assert summary is not None and summary["mean"] is not None and summary["se"] is not None
     mechanism, source = cell.mechanism, cell.source
     assert isinstance(mechanism, WaveletGlobal | WaveletPointwise)
     assert isinstance(source, RegressionPoints)
@@ -65,38 +65,30 @@ def _row(outcome: Outcome) -> Row:
     zero = float(source.truth.energy)
     if isinstance(mechanism, WaveletPointwise):
         zero = float((source.curve(np.array(mechanism.values_at.points)) ** 2).mean())
-    return {**cell.at, "error": found["mean"], "se": found["se"], "exact": exact, "zero": zero,
-            "apart": (found["mean"] - exact) / found["se"], "repeats": outcome.repeats}
+    return {**cell.at, "error": summary["mean"], "se": summary["se"], "exact": exact, "zero": zero,
+            "apart": (summary["mean"] - exact) / summary["se"], "repeats": outcome.repeats}
 
 
-def _chart(rows: Table, over: str, places: tuple[str, ...], axis: str, theme: Theme, alt: str
-           ) -> Panel:
+def _panel(title: str, rows: pd.DataFrame, over: str, names: tuple[str, ...], axis: str,
+           theme: Theme, alt: str) -> Panel:
     """Simulated errors with bars of two standard errors, exact ones, and that of zero."""
-    ways = list(dict.fromkeys(str(row["way"]) for row in rows))
-    spread = {way: (k - (len(ways) - 1) / 2) * 0.18 for k, way in enumerate(ways)}
-
-    def place(row: Row) -> float:
-        return places.index(str(row[over])) + spread[str(row["way"])]
-
+    methods = pd.unique(rows["way"]).tolist()
+    place = rows[over].map(names.index) + 0.18 * (
+        rows["way"].map(methods.index) - (len(methods) - 1) / 2)
     series = []
-    for way in ways:
-        own = rows_with(rows, way=way)
-        series.append(Series(way, [place(row) for row in own], known(own, "error"),
-                             colour(_ROLES[way], theme), marker=_MARKERS[way],
-                             se=known(own, "se"), mode="markers"))
-    series.append(Series(_EXACT, [place(row) for row in rows], known(rows, "exact"),
-                         colour("text", theme), marker="line-ew-open", mode="markers"))
-    series.append(Series(_ZERO, [place(row) for row in rows], known(rows, "zero"),
-                         colour("raw", theme), marker="line-ew-open", mode="markers"))
-    return Panel("", lines(series, Scale(axis, names=tuple(NAMES.get(p, p) for p in places)),
-                           Scale("Mean squared error", log=True), theme, alt))
+    for method in methods:
+        of_method, (role, marker) = where(rows, way=method), _LOOKS[method]
+        series.append(curve(method, place[of_method.index], of_method["error"],
+                            look(role, theme, marker=marker), of_method["se"], mode="markers"))
+    series += [curve(name, place, rows[column], look(role, theme, marker="line-ew-open"),
+                     mode="markers") for name, column, role in (
+        ("Exact", "exact", "text"), ("Zero curve", "zero", "raw"))]
+    return panel(title, series, Scale(axis, names=tuple(NAMES.get(name, name) for name in names)),
+                 log("Mean squared error"), theme, alt)
 
 
-def _apart(table: Table) -> Finding:
-    worst = max(abs(value) for value in numbers(table, "apart"))
-    repeats = numbers(table, "repeats")[0]
-    return Finding(worst < _LIMIT, f"{len(table)} cells of {repeats:g} data sets, at most "
-                   f"{worst:.1f} standard errors apart")
+_SIMULATED = Claim("Simulated errors are the exact ones, within 3.5 standard errors in every cell",
+                   as_exact(lambda t: t))
 
 
 _LITTLE = ("The bound is over a class of curves; on a curve with little energy even its least "
@@ -105,50 +97,48 @@ _ROUGH = ("The formulas hold up to constants, and at 64 000 readings these decid
           "are kept, and the noise is made for a far larger sensitivity.")
 
 
-def _below_zero(way: str, reason: str = "") -> Claim:
-    def check(table: Table) -> Finding:
-        rows = rows_with(table, way=way)
-        worse = [row for row in rows if float(row["exact"] or 0) > float(row["zero"] or 0)]
-        named = ", ".join(f"{row['curve']} with {str(NAMES[str(row['network'])]).lower()} "
-                          f"{row['exact']:.3g} against {row['zero']:.3g}" for row in worse[:2])
-        return Finding(not worse, f"{len(worse)} of {len(rows)} worse than zero"
-                       + (f": {named}" if worse else ""))
-    what = "The least bound" if way == TUNED else "The method with all constants as printed"
-    return Claim(f"{what} does better than answering zero everywhere", check, reason)
+def _below_zero(method: str) -> Check:
+    def check(table: pd.DataFrame) -> Finding:
+        rows = where(table, way=method)
+        worse = rows[rows["exact"] > rows["zero"]]
+        named = ", ".join(f"{row['curve']} with {NAMES[row['network']].lower()} {row['exact']:.3g} "
+                          f"against {row['zero']:.3g}" for _, row in worse.head(2).iterrows())
+        return Finding(not named, f"{len(worse)} of {len(rows)} worse than zero"
+                       + (f": {named}" if named else ""))
+    return check
+
+
+_LEAST_BELOW = "The least bound does better than answering zero everywhere"
 
 
 # -- 1: the whole curve ----------------------------------------------------------------------------
 
 
 def _curve_work(form: Form) -> Work:
-    ways = {TUNED: WaveletGlobal(), FREE: WaveletGlobal(),
-            WEIGHTS: WaveletGlobal(weights="published"),
-            LITERAL: WaveletGlobal(plan_rule="literal")}
+    methods = {TUNED: WaveletGlobal(), FREE: WaveletGlobal(),
+               WEIGHTS: WaveletGlobal(weights="published"),
+               LITERAL: WaveletGlobal(plan_rule="literal")}
     few = ("smooth", "bumps") if form == "quick" else SIGNALS
     signals = {TUNED: SIGNALS, FREE: SIGNALS, WEIGHTS: few, LITERAL: few}
-    return Work(_cells(ways, signals), Run(30 if form == "quick" else 200, seed=11))
+    return Work(_cells(methods, signals), Run(30 if form == "quick" else 200, seed=11))
 
 
-def _draw_curves(table: Table, theme: Theme) -> tuple[Panel, ...]:
-    panels = []
-    for network, name in NAMES.items():
-        drawn = _chart(rows_with(table, network=network), "curve", SIGNALS, "Curve", theme,
-                       f"{name}: simulated and exact errors of five curves.")
-        panels.append(Panel(name, drawn.chart))
-    return tuple(panels)
+def _draw_curves(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+    return tuple(_panel(name, where(table, network=network), "curve", SIGNALS, "Curve", theme,
+                        f"{name}: simulated and exact errors of five curves.")
+                 for network, name in NAMES.items())
 
 
-def _known_errors(table: Table) -> Finding:
-    found = [numbers(rows_with(table, way=TUNED, network=network, curve=signal), "exact")[0]
-             for network in CURVE_ERRORS for signal in SIGNALS]
-    return agreement(found, [error for own in CURVE_ERRORS.values() for error in own], 2e-5)
+def _curve_errors(table: pd.DataFrame) -> list[float]:
+    """Exact errors of the least bound: of five curves in each network."""
+    return [number(table, "exact", way=TUNED, network=network, curve=signal)
+            for network in CURVE_ERRORS for signal in SIGNALS]
 
 
-def _weights(table: Table) -> Finding:
-    own, printed = (numbers(rows_with(table, way=way, network="dominant", curve="smooth"),
-                            "exact")[0] for way in (TUNED, WEIGHTS))
-    return Finding(printed <= 2 * own, f"smooth curve, one large site: {printed:.4f} with the "
-                   f"paper’s weights, {own:.5f} with weights that make the variance least")
+def _with_weights(table: pd.DataFrame) -> dict[str, float]:
+    least, printed = (number(table, "exact", way=method, network="dominant", curve="smooth")
+                      for method in (TUNED, WEIGHTS))
+    return {"least": least, "printed": printed, "ratio": printed / least}
 
 
 CURVES = Exhibit(
@@ -156,14 +146,19 @@ CURVES = Exhibit(
     "Mean integrated squared errors of five curves in four networks of about 64 000 readings: "
     "simulated ones with bars of two standard errors, and exact ones as dashes.",
     _curve_work, _draw_curves, (
-        Claim("Simulated errors are the exact ones, within 3.5 standard errors in every cell",
-              _apart),
+        _SIMULATED,
         Claim("Exact errors agree with independently worked-out ones to four digits",
-              _known_errors),
-        Claim("The paper’s weights lose at most a factor of two", _weights,
+              agrees(_curve_errors, [error for errors in CURVE_ERRORS.values() for error in errors],
+                     2e-5)),
+        Claim("The paper’s weights lose at most a factor of two",
+              within(_with_weights, high=2, of="ratio", text="smooth curve, one large site: "
+                     "{printed:.4f} with the paper’s weights, {least:.5f} with weights that make "
+                     "the variance least"),
               "Weights n²ε² ∧ n2^L set every constant to one, and so trust sites with a small ε "
               "far too much; rates are the same."),
-        _below_zero(TUNED, _LITTLE), _below_zero(LITERAL, _ROUGH)), row=_row)
+        Claim(_LEAST_BELOW, _below_zero(TUNED), _LITTLE),
+        Claim("The method with all constants as printed does better than answering zero everywhere",
+              _below_zero(LITERAL), _ROUGH)), row=_row)
 
 
 # -- 2: a single point -----------------------------------------------------------------------------
@@ -171,30 +166,24 @@ CURVES = Exhibit(
 
 def _point_work(form: Form) -> Work:
     tuned = WaveletPointwise(points="0.37")
-    ways = {TUNED: tuned, FREE: tuned, WEIGHTS: replace(tuned, weights="published"),
-            LITERAL: replace(tuned, plan_rule="literal")}
-    return Work(_cells(ways, dict.fromkeys(ways, ("cusp",))),
+    methods = {TUNED: tuned, FREE: tuned,
+               WEIGHTS: replace(tuned, weights="published"),
+               LITERAL: replace(tuned, plan_rule="literal")}
+    return Work(_cells(methods, dict.fromkeys(methods, ("cusp",))),
                 Run(50 if form == "quick" else 400, seed=11))
 
 
-def _draw_point(table: Table, theme: Theme) -> tuple[Panel, ...]:
-    drawn = _chart(table, "network", tuple(NAMES), "", theme,
-                   "Simulated and exact errors at the tip of a cusp in four networks.")
-    return (Panel("At the tip of a cusp, time 0.37", drawn.chart),)
-
-
-def _known_point(table: Table) -> Finding:
-    found = [numbers(rows_with(table, way=TUNED, network=network), "exact")[0]
-             for network in POINT_ERRORS]
-    return agreement(found, list(POINT_ERRORS.values()), 2e-4)
+def _draw_point(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+    return (_panel("At the tip of a cusp, time 0.37", table, "network", tuple(NAMES), "", theme,
+                   "Simulated and exact errors at the tip of a cusp in four networks."),)
 
 
 POINT = Exhibit(
     "experiment-2", "Experiment 2: errors at a single point",
     "Mean squared errors of the value at the tip of a cusp, in the same four networks.",
     _point_work, _draw_point, (
-        Claim("Simulated errors are the exact ones, within 3.5 standard errors in every cell",
-              _apart),
+        _SIMULATED,
         Claim("Exact errors agree with independently worked-out ones to four digits",
-              _known_point),
-        _below_zero(TUNED)), row=_row)
+              agrees(lambda t: [number(t, "exact", way=TUNED, network=network)
+                                for network in POINT_ERRORS], list(POINT_ERRORS.values()), 2e-4)),
+        Claim(_LEAST_BELOW, _below_zero(TUNED))), row=_row)

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from pandas import col
 
-from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Table, Work
+from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.experiments import Cell, Outcome, Run
 from engine.families.wavelet_sites import WaveletSites
-from engine.figures.exhibits import Scale, Series, lines, styles
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.numerics.signals import SELF_SIMILAR_RADIUS
-from engine.papers.comparing import agreement, known, numbers, rows_with
+from engine.papers.drawing import curve, family, log, look, panel
+from engine.papers.evidence import (
+    agrees,
+    as_exact,
+    grows,
+    number,
+    where,
+    within,
+)
 from engine.papers.federated_wavelets.errors import NAMES
 from engine.rates.wavelet_regression import WaveletRate
 from engine.sources.regression_points import CONFIGURATIONS, RegressionPoints
-from engine.theme import Theme, colour
+from engine.theme import Theme
 from engine.types import NON_PRIVATE, Budget
 
 # -- 7: resolution, flags and regimes --------------------------------------------------------------
@@ -52,49 +62,35 @@ def _networks_work(form: Form) -> Work:
     return Work(calls=tuple(Call(f"{__name__}:network_rows", (name,)) for name in CONFIGURATIONS))
 
 
-def _draw_networks(table: Table, theme: Theme) -> tuple[Panel, ...]:
-    panels = []
-    for title, column, is_log in (("How fine a curve can be", "resolution", True),
-                                  ("Whom privacy holds back", "held back", False)):
-        series = [Series(NAMES[name], numbers(rows_with(table, network=name), "gamma"),
-                         known(rows_with(table, network=name), column), shade, dash, marker)
-                  for name, (shade, dash, marker) in zip(NAMES, styles(len(NAMES), theme),
-                                                         strict=True)]
-        label = "Resolution D (log scale)" if is_log else "Share of the sites"
-        panels.append(Panel(title, lines(series, Scale("Smoothness γ"), Scale(label, is_log), theme,
-                                         f"{title}, in four networks.")))
-    return tuple(panels)
+def _draw_networks(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+    networks = {name: where(table, network=network) for network, name in NAMES.items()}
+    return tuple(panel(title, family(networks, "gamma", column, theme), "Smoothness γ", axis, theme,
+                       f"{title}, in four networks.") for title, column, axis in (
+        ("How fine a curve can be", "resolution", log("Resolution D (log scale)")),
+        ("Whom privacy holds back", "held back", "Share of the sites")))
 
 
-def _resolutions(table: Table) -> Finding:
-    found = [numbers(rows_with(table, network=name, gamma=gamma), "resolution")[0]
-             for name in _KNOWN_D for gamma in _STATED]
-    return agreement(found, [value for own in _KNOWN_D.values() for value in own], 1e-7)
+def _at_gamma_one(table: pd.DataFrame, column: str) -> dict[Any, Any]:
+    """What each network has in a column at γ = 1."""
+    return where(table, gamma=1.0).set_index("network")[column].to_dict()
 
 
-def _regimes(table: Table) -> Finding:
-    found = {name: tuple(str(rows_with(table, network=name, gamma=gamma)[0]["regime"])
-                         for gamma in _STATED) for name in _REGIMES}
-    return Finding(found == _REGIMES, "; ".join(f"{NAMES[name].lower()}: {', '.join(own)}"
-                                                for name, own in found.items()))
+def _regimes(table: pd.DataFrame) -> Finding:
+    regimes = {network: tuple(where(table, network=network, gamma=gamma)["regime"].item()
+                              for gamma in _STATED) for network in _REGIMES}
+    return Finding(regimes == _REGIMES, "; ".join(
+        f"{NAMES[network].lower()}: {', '.join(each)}" for network, each in regimes.items()))
 
 
-def _covered(table: Table) -> Finding:
-    rows = [row for row in table if row["gamma"] == 1.0]
-    gaps = [NAMES[str(row["network"])].lower() for row in rows if row["regime"] == "neither"]
+def _covered(table: pd.DataFrame) -> Finding:
+    gaps = [NAMES[network].lower() for network, regime in _at_gamma_one(table, "regime").items()
+            if regime == "neither"]
     return Finding(not gaps, f"at γ = 1 in neither: {' and '.join(gaps)}")
 
 
-def _tie(table: Table) -> Finding:
-    row = rows_with(table, network="mixed_eps", gamma=1.0)[0]
-    return Finding(bool(row["strictest held back"]), f"D = {row['resolution']:.10g}, and sites at "
-                   "ε = 0.1 have nε² = 40")
-
-
-def _lower_bounds(table: Table) -> Finding:
-    found = [numbers(rows_with(table, network=name, gamma=1.0), "least error, δ = 0")[0]
-             for name in _LEAST]
-    return agreement(found, list(_LEAST.values()), 5e-4)
+def _tie(table: pd.DataFrame) -> dict[str, object]:
+    return {name: _at_gamma_one(table, column)["mixed_eps"] for name, column in (
+        ("resolution", "resolution"), ("held_back", "strictest held back"))}
 
 
 NETWORKS = Exhibit(
@@ -102,13 +98,20 @@ NETWORKS = Exhibit(
     "The resolution D at which a curve can be learned in four networks, the share of the sites "
     "with nε² ≤ D, which privacy and not the number of their readings holds back, and the regime.",
     _networks_work, _draw_networks, (
-        Claim("Resolutions agree with independently worked-out ones to six digits", _resolutions),
+        Claim("Resolutions agree with independently worked-out ones to six digits",
+              agrees(lambda t: [number(t, "resolution", network=network, gamma=gamma)
+                                for network in _KNOWN_D for gamma in _STATED],
+                     [value for stated in _KNOWN_D.values() for value in stated], 1e-7)),
         Claim("Regimes at γ = ¾, 1 and 2 are as worked out", _regimes),
         Claim("Every network is in the regime without a dominant site or in that with one",
               _covered, "The two conditions leave a gap: sites that privacy does not hold back and "
               "of which none dominates."),
-        Claim("A site with nε² equal to D counts as held back", _tie),
-        Claim("The lower bounds for δ = 0 are as worked out", _lower_bounds)))
+        Claim("A site with nε² equal to D counts as held back",
+              within(_tie, 1, of="held_back",
+                     text="D = {resolution:.10g}, and sites at ε = 0.1 have nε² = 40")),
+        Claim("The lower bounds for δ = 0 are as worked out",
+              agrees(lambda t: [number(t, "least error, δ = 0", network=network, gamma=1.0)
+                                for network in _LEAST], list(_LEAST.values()), 5e-4))))
 
 
 # -- 8: what privacy costs, over sites and budgets -------------------------------------------------
@@ -154,83 +157,61 @@ def _sites_work(form: Form) -> Work:
 
 
 def _sites_row(outcome: Outcome) -> Row:
-    found = outcome.summary("total_error") or {}
-    return {**outcome.cell.at, "error": found["mean"], "se": found["se"],
+    summary = outcome.summary("total_error") or {}
+    return {**outcome.cell.at, "error": summary["mean"], "se": summary["se"],
             "repeats": outcome.repeats}
 
 
-def _exact(table: Table, sites: int) -> list[Row]:
-    return [row for row in rows_with(table, sites=sites) if "exact" in row]
+def _exact(table: pd.DataFrame) -> pd.DataFrame:
+    """Exact errors by sites and ε."""
+    return table.dropna(subset="exact")
 
 
-def _draw_sites(table: Table, theme: Theme) -> tuple[Panel, ...]:
-    series = [Series(f"{sites} site{'s' * (sites > 1)}", numbers(_exact(table, sites), "epsilon"),
-                     known(_exact(table, sites), "exact"), shade, dash, marker)
-              for sites, (shade, dash, marker) in zip(_SITES, styles(len(_SITES), theme),
-                                                      strict=True)]
-    drawn = [row for row in table if "error" in row]
-    series.append(Series("16 sites, simulated", numbers(drawn, "epsilon"), known(drawn, "error"),
-                         colour("truth", theme), marker="x", se=known(drawn, "se"),
-                         mode="markers"))
-    free = _exact(table, 1)
-    series.append(Series("No protection", numbers(free, "epsilon"), known(free, "free"),
-                         colour("without", theme), "8px,3px", mode="lines"))
-    costs = [Series(what, numbers(rows, "epsilon"), known(rows, "factor"), colour(role, theme),
-                    dash, mode="lines")
-             for what, role, dash in (("Whole curve", "wavelet", "solid"),
-                                      ("One point", "functional", "8px,3px"))
-             for rows in [[row for row in table if row.get("cost of") == what]]]
-    scale = Scale("Protection ε", log=True)
-    return (Panel("As many readings on more sites", lines(
-                series, scale, Scale("Mean squared error", log=True), theme,
-                "Exact errors against ε, by the number of sites.")),
-            Panel("What privacy multiplies the error by, sixteen sites", lines(
-                costs, scale, Scale("By the rates", log=True), theme,
-                "Cost of privacy against ε for the whole curve and a point.")))
+def _draw_sites(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+    by_sites = {f"{sites} site{'s' * (sites > 1)}": where(_exact(table), sites=sites)
+                for sites in _SITES}
+    simulated, free = table.dropna(subset="error"), by_sites["1 site"]
+    series = [*family(by_sites, "epsilon", "exact", theme),
+              curve("16 sites, simulated", simulated["epsilon"], simulated["error"],
+                    look("truth", theme, marker="x"), simulated["se"], mode="markers"),
+              curve("No protection", free["epsilon"], free["free"],
+                    look("without", theme, "8px,3px"), mode="lines")]
+    costs = []
+    for subject, role, dash in (("Whole curve", "wavelet", "solid"),
+                                ("One point", "functional", "8px,3px")):
+        rows = where(table, **{"cost of": subject})
+        costs.append(curve(subject, rows["epsilon"], rows["factor"], look(role, theme, dash),
+                           mode="lines"))
+    epsilon = log("Protection ε")
+    return (panel("As many readings on more sites", series, epsilon, log("Mean squared error"),
+                  theme, "Exact errors against ε, by the number of sites."),
+            panel("What privacy multiplies the error by, sixteen sites", costs, epsilon,
+                  log("By the rates"), theme,
+                  "Cost of privacy against ε for the whole curve and a point."))
 
 
-def _more_sites(table: Table) -> Finding:
-    at = [numbers([row for row in _exact(table, sites) if row["epsilon"] == 1.0], "exact")[0]
-          for sites in _SITES]
-    rising = all(a < b for a, b in pairwise(at))
-    return Finding(rising, "at ε = 1: " + ", ".join(f"{error:.4f}" for error in at)
-                   + " with 1, 4, 16, 64 and 256 sites")
+def _steps_in_epsilon(table: pd.DataFrame) -> list[float]:
+    """Each error over that at the next smaller ε, on as many sites."""
+    return [after / before for sites in _SITES
+            for before, after in pairwise(where(_exact(table), sites=sites)["exact"])]
 
 
-def _falls(table: Table) -> Finding:
-    worst = max(b / a for sites in _SITES
-                for a, b in pairwise(numbers(_exact(table, sites), "exact")))
-    return Finding(worst <= 1.0, f"from one ε to the next the error changes by a factor of at most "
-                   f"{worst:.3f}")
-
-
-def _bounded(table: Table) -> Finding:
-    rows = [row for sites in _SITES for row in _exact(table, sites) if row["released"]]
-    share = max(float(row["exact"] or 0) / float(row["bound"] or 1) for row in rows)
-    return Finding(share <= 1, f"{len(rows)} plans, at most {100 * share:.0f} % of the bound")
-
-
-def _elbow(table: Table) -> Finding:
+def _elbow(table: pd.DataFrame) -> dict[str, object]:
     """The largest ε at which the factor of the rates is above one, beside n^{-1/2} N^{1/(4γ+2)}."""
-    found = {}
-    for what in ("Whole curve", "One point"):
-        rows = [row for row in table if row.get("cost of") == what]
-        found[what] = max(e for e, f in zip(numbers(rows, "epsilon"), numbers(rows, "factor"),
-                                            strict=True) if f > 1 + 1e-9)
-    n = _READINGS / 16
-    stated = {"Whole curve": n**-0.5 * _READINGS ** (1 / 6), "One point": n**-0.5 * _READINGS**0.2}
-    near = all(stated[what] / 1.4 < found[what] <= stated[what] for what in stated)
-    return Finding(near, ", ".join(f"{what.lower()}: last above one at {found[what]:.3f}, elbow at "
-                                   f"{stated[what]:.3f}" for what in stated))
+    ratios, words = [], []
+    for subject, power in (("Whole curve", 1 / 6), ("One point", 0.2)):
+        rows = where(table, **{"cost of": subject})
+        last = rows["epsilon"][rows["factor"] > 1 + 1e-9].max()
+        elbow = (_READINGS / 16) ** -0.5 * _READINGS**power
+        ratios.append(last / elbow)
+        words.append(f"{subject.lower()}: last above one at {last:.3f}, elbow at {elbow:.3f}")
+    return {"ratios": ratios, "words": ", ".join(words)}
 
 
-def _agrees(table: Table) -> Finding:
-    drawn = [row for row in table if "error" in row]
-    exact = {row["epsilon"]: float(row["exact"] or 0) for row in _exact(table, 16)}
-    apart = max(abs(float(row["error"] or 0) - exact[row["epsilon"]]) / float(row["se"] or 1)
-                for row in drawn)
-    return Finding(apart < 3.5, f"{len(drawn)} cells of {drawn[0]['repeats']} data sets, at most "
-                   f"{apart:.1f} standard errors apart")
+def _simulated(table: pd.DataFrame) -> pd.DataFrame:
+    """Simulated errors on 16 sites, and beside them the exact ones."""
+    simulated = table.dropna(subset="error").drop(columns="exact")
+    return simulated.merge(where(_exact(table), sites=16)[["epsilon", "exact"]], on="epsilon")
 
 
 SITES = Exhibit(
@@ -238,10 +219,16 @@ SITES = Exhibit(
     "Exact errors of a curve that is as rough as stated everywhere, with 65 536 readings on 1 to "
     "256 sites, against ε, and by how much the rates say privacy multiplies the error. A budget is "
     "that of each reading, wherever it is.", _sites_work, _draw_sites, (
-        Claim("At ε = 1 the same readings on more sites have a larger error", _more_sites),
-        Claim("The error falls as ε grows", _falls),
-        Claim("Exact errors lie below the bound that the plan minimises", _bounded),
+        Claim("At ε = 1 the same readings on more sites have a larger error",
+              grows(lambda t: where(_exact(t), epsilon=1.0).sort_values("sites")["exact"],
+                    "at ε = 1: {0.each:.4f} with 1, 4, 16, 64 and 256 sites")),
+        Claim("The error falls as ε grows",
+              within(_steps_in_epsilon, high=1, text="from one ε to the next the error changes by "
+                     "a factor of at most {0.high:.3f}")),
+        Claim("Exact errors lie below the bound that the plan minimises",
+              within(100 * col("exact") / col("bound"), high=100, on={"released": True},
+                     text="{0.count} plans, at most {0.high:.0f} % of the bound")),
         Claim("Privacy costs nothing beyond the first elbow, which a point reaches at a larger ε",
-              _elbow),
-        Claim("Simulated errors are the exact ones, within 3.5 standard errors", _agrees)),
-    row=_sites_row)
+              within(_elbow, 1 / 1.4, 1, of="ratios", text="{words}")),
+        Claim("Simulated errors are the exact ones, within 3.5 standard errors",
+              as_exact(_simulated))), row=_sites_row)

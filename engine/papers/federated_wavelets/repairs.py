@@ -5,37 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Table, Work
+import numpy as np
+import pandas as pd
+
+from engine.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Work
 from engine.experiments import Cell, Outcome, Run
-from engine.figures.exhibits import Scale, Series, lines
+from engine.figures.exhibits import Scale
 from engine.mechanisms.wavelet_global import WaveletGlobal
-from engine.papers.comparing import agreement, known, numbers, rows_with
+from engine.papers.drawing import curve, log, look, panel
+from engine.papers.evidence import agrees, as_exact, number, when, where, within
 from engine.sources.regression_points import RegressionPoints, configuration_budgets
-from engine.theme import Theme, colour
+from engine.theme import Theme
 from engine.types import NON_PRIVATE, Budget
 
-_LIMIT = 3.5  # standard errors
 _NETWORK = "homogeneous"
 
 
 def _measured(outcome: Outcome) -> Row:
     """Simulated error and, where there is a formula, the exact one."""
-    found, cell = outcome.summary("total_error") or {}, outcome.cell
+    summary, cell = outcome.summary("total_error") or {}, outcome.cell
     exact = cell.mechanism.exact_risk(cell.source, cell.budgets)
-    return {**cell.at, "error": found["mean"], "se": found["se"], "exact": exact,
+    return {**cell.at, "error": summary["mean"], "se": summary["se"], "exact": exact,
             "repeats": outcome.repeats}
 
 
-def _agree(table: Table) -> Finding:
-    rows = [row for row in table if row.get("error") is not None
-            and row.get("exact") is not None]
-    apart = [abs(float(row["error"] or 0) - float(row["exact"] or 0)) / float(row["se"] or 1)
-             for row in rows]
-    return Finding(max(apart) < _LIMIT, f"{len(rows)} cells of {rows[0]['repeats']} data sets, at "
-                   f"most {max(apart):.1f} standard errors apart")
+def _simulated(table: pd.DataFrame) -> pd.DataFrame:
+    return table.dropna(subset="error")
 
 
-_AGREE = Claim("Simulated errors are the exact ones, within 3.5 standard errors", _agree)
+_AGREE = Claim("Simulated errors are the exact ones, within 3.5 standard errors",
+               as_exact(lambda t: t.dropna(subset=["error", "exact"])))
 
 
 # -- 4: a curve that does not end where it began ---------------------------------------------------
@@ -68,30 +67,17 @@ def _bases_work(form: Form) -> Work:
                 tuple(Call(f"{__name__}:basis_parts", (name,)) for name in BASES_TRIED))
 
 
-def _draw_bases(table: Table, theme: Theme) -> tuple[Panel, ...]:
-    x = [float(k) for k in range(len(BASES_TRIED))]
-    whole = [row for row in table if "error" in row]
-    parts = [row for row in table if "data" in row]
-    series = [Series(name, [place + 0.15 * (k - 2) for place in x], known(parts, part),
-                     colour(role, theme), marker=marker, mode="markers")
+def _draw_bases(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+    simulated, parts = _simulated(table), table.dropna(subset="data")
+    x = np.arange(len(BASES_TRIED))
+    series = [curve(name, x + 0.15 * (k - 2), parts[part], look(role, theme, marker=marker),
+                    mode="markers")
               for k, (part, (name, role, marker)) in enumerate(_PARTS.items())]
-    series.append(Series("All together, simulated", [place + 0.3 for place in x],
-                         known(whole, "error"), colour("truth", theme), marker="cross",
-                         se=known(whole, "se"), mode="markers"))
-    return (Panel("A curve that rises from one end to the other", lines(
-        series, Scale("Wavelets", names=tuple(BASES_TRIED)), Scale("Mean squared error", log=True),
-        theme, "Parts of the error of a rising curve with three bases.")),)
-
-
-def _bases_known(table: Table) -> Finding:
-    rows = [row for row in table if "error" in row]
-    return agreement(numbers(rows, "exact"), _KNOWN_BASES, 2e-3)
-
-
-def _edges_pay(table: Table) -> Finding:
-    periodic, equal, weighted = (row["exact"] for row in table if "error" in row)
-    return Finding(float(periodic or 0) > 3 * float(equal or 0) > 3 * float(weighted or 0),
-                   f"{periodic:.4f}, {equal:.4f}, {weighted:.4f}")
+    series.append(curve("All together, simulated", x + 0.3, simulated["error"],
+                        look("truth", theme, marker="cross"), simulated["se"], mode="markers"))
+    return (panel("A curve that rises from one end to the other", series,
+                  Scale("Wavelets", names=tuple(BASES_TRIED)), log("Mean squared error"), theme,
+                  "Parts of the error of a rising curve with three bases."),)
 
 
 BASES = Exhibit(
@@ -100,9 +86,12 @@ BASES = Exhibit(
     "parts of the exact error, with periodic wavelets, with corrected edges, and with corrected "
     "edges that take more of the noise, for sixteen sites of 4000 readings at ε = 1.",
     _bases_work, _draw_bases, (
-        Claim("Exact errors agree with independently worked-out ones", _bases_known),
+        Claim("Exact errors agree with independently worked-out ones",
+              agrees(lambda t: _simulated(t)["exact"], _KNOWN_BASES, 2e-3)),
         Claim("Corrected edges bring the error down to a third or less, and weighted noise brings "
-              "it further down", _edges_pay), _AGREE), row=_measured)
+              "it further down",
+              when(lambda x: bool(x[0] > 3 * x[1] > 3 * x[2]), lambda t: _simulated(t)["exact"],
+                   "{0.each:.4f}")), _AGREE), row=_measured)
 
 
 # -- 5: times that are not spread evenly -----------------------------------------------------------
@@ -142,48 +131,40 @@ def _times_work(form: Form) -> Work:
                                                               "Readings weighted")))
 
 
-def _draw_times(table: Table, theme: Theme) -> tuple[Panel, ...]:
+def _draw_times(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
     panels = []
     for protection in _BUDGETS:
         series = []
         for name, (role, marker) in _ROLES.items():
-            rows = rows_with(table, design=name, protection=protection)
-            exact, shade = [row for row in rows if "error" not in row], colour(role, theme)
-            if exact:
-                series.append(Series(f"{name}, exact", numbers(exact, "n"), known(exact, "exact"),
-                                     shade, mode="lines"))
-            drawn = [row for row in rows if "error" in row]
-            series.append(Series(name, numbers(drawn, "n"), known(drawn, "error"), shade,
-                                 marker=marker, se=known(drawn, "se"), mode="markers"))
-        panels.append(Panel(protection, lines(
-            series, Scale("Readings N", log=True), Scale("Mean squared error", log=True), theme,
-            f"{protection}: errors of four treatments of rising times.")))
+            exact = _exact(table, name, protection)
+            simulated = where(_simulated(table), design=name, protection=protection)
+            if len(exact):
+                series.append(curve(f"{name}, exact", exact["n"], exact["exact"],
+                                    look(role, theme), mode="lines"))
+            series.append(curve(name, simulated["n"], simulated["error"],
+                                look(role, theme, marker=marker), simulated["se"], mode="markers"))
+        panels.append(panel(protection, series, log("Readings N"), log("Mean squared error"), theme,
+                            f"{protection}: errors of four treatments of rising times."))
     return tuple(panels)
 
 
-def _floor(table: Table) -> Finding:
-    rows = [row for row in rows_with(table, design="Taken for even", protection=_FREE)
-            if "error" not in row]
-    first, last = numbers(rows, "exact")[0], numbers(rows, "exact")[-1]
-    return Finding(0.5 * first < last, f"{first:.3f} with {_SIZES[0]} readings and {last:.3f} with "
-                   f"{_SIZES[-1]:.2g}, without protection")
+def _exact(table: pd.DataFrame, design: str, protection: str) -> pd.DataFrame:
+    """Exact errors over the number of readings."""
+    rows = where(table, design=design, protection=protection)
+    return rows[rows["error"].isna()] if "error" in rows else rows
 
 
-def _repaired(table: Table) -> Finding:
-    errors = {name: numbers([row for row in rows_with(table, design=name, protection=_FREE)
-                             if "error" in row], "error")[0] for name in DESIGNS}
-    worst = max(value for name, value in errors.items() if name in (
-        "Readings weighted", "Times ranked"))
-    return Finding(worst < errors["Taken for even"] / 30,
-                   f"{errors['Taken for even']:.3f} taken for even, {worst:.4f} with the worse of "
-                   "the two repairs, without protection")
+def _taken_for_even(table: pd.DataFrame, protection: str) -> dict[str, float]:
+    """Errors with the fewest and the most readings."""
+    exact = _exact(table, "Taken for even", protection)["exact"]
+    return {"first": exact.iloc[0], "last": exact.iloc[-1],
+            "ratio": exact.iloc[-1] / exact.iloc[0]}
 
 
-def _converges(table: Table) -> Finding:
-    errors = numbers([row for row in rows_with(table, design="Taken for even", protection=_WITH)
-                      if "error" not in row], "exact")
-    return Finding(errors[-1] < errors[0] / 10, f"{errors[0]:.3f} at first, {errors[-1]:.3f} at "
-                   "last, at ε = 1")
+def _with_repairs(table: pd.DataFrame) -> dict[str, float]:
+    even, *repaired = (number(_simulated(table), "error", design=name, protection=_FREE)
+                       for name in ("Taken for even", "Readings weighted", "Times ranked"))
+    return {"even": even, "worst": max(repaired), "ratio": max(repaired) / even}
 
 
 TIMES = Exhibit(
@@ -191,12 +172,19 @@ TIMES = Exhibit(
     "Errors where times have the density ½ + x: taken for even ones, with the known density used "
     "in two ways, and with the density released in the same message. Sixteen sites.",
     _times_work, _draw_times, (
-        Claim("The estimator converges to the curve whatever the density of the times", _converges,
+        Claim("The estimator converges to the curve whatever the density of the times",
+              within(lambda t: _taken_for_even(t, _WITH), high=0.1, of="ratio",
+                     text="{first:.3f} at first, {last:.3f} at last, at ε = 1"),
               "The proofs take times to be uniform. Otherwise averages converge to the curve times "
               "the density, at any sample size."),
-        Claim("Taken for even, the error stays however many readings there are", _floor),
+        Claim("Taken for even, the error stays however many readings there are",
+              within(lambda t: _taken_for_even(t, _FREE), 0.5, of="ratio", text="{first:.3f} with "
+                     f"{_SIZES[0]} readings and {{last:.3f}} with {_SIZES[-1]:.2g}, without "
+                     "protection")),
         Claim("With the known density, weights and ranks each cut the error at least thirtyfold",
-              _repaired), _AGREE), row=_measured)
+              within(_with_repairs, high=1 / 30, of="ratio", text="{even:.3f} taken for even, "
+                     "{worst:.4f} with the worse of the two repairs, without protection")),
+        _AGREE), row=_measured)
 
 
 # -- 6: the clip -----------------------------------------------------------------------------------
@@ -208,38 +196,36 @@ _AS_IS, _UNDONE = "Clip left as it is", "Clip undone"
 
 def _clips_work(form: Form) -> Work:
     source = RegressionPoints(configuration=_NETWORK)
-    cells = tuple(Cell({"clip": clip, "way": way}, source,
-                       WaveletGlobal(level=5, clip=clip, invert_clip=way == _UNDONE),
+    cells = tuple(Cell({"clip": clip, "way": kind}, source,
+                       WaveletGlobal(level=5, clip=clip, invert_clip=kind == _UNDONE),
                        configuration_budgets(_NETWORK))
-                  for way in (_AS_IS, _UNDONE) for clip in _CLIPS)
+                  for kind in (_AS_IS, _UNDONE) for clip in _CLIPS)
     return Work(cells, Run(30 if form == "quick" else 200, seed=6))
 
 
-def _draw_clips(table: Table, theme: Theme) -> tuple[Panel, ...]:
+def _draw_clips(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
     series = []
-    for way, role, marker in ((_AS_IS, "bias", "triangle-up"), (_UNDONE, "wavelet", "circle")):
-        rows = rows_with(table, way=way)
-        series.append(Series(way, numbers(rows, "clip"), known(rows, "error"), colour(role, theme),
-                             marker=marker, se=known(rows, "se"),
-                             mode="markers" if way == _AS_IS else "lines+markers"))
-    rows = rows_with(table, way=_AS_IS)
-    series.append(Series("As it is, exact", numbers(rows, "clip"), known(rows, "exact"),
-                         colour("text", theme), "2px,3px", mode="lines", width=1.5))
-    return (Panel("Smooth curve within ±2", lines(
-        series, Scale("Clip τ, in response units"), Scale("Mean squared error", log=True), theme,
-        "Error against the clip, with the clip left as it is and undone.")),)
+    for kind, role, marker, mode in ((_AS_IS, "bias", "triangle-up", "markers"),
+                                     (_UNDONE, "wavelet", "circle", "lines+markers")):
+        rows = where(table, way=kind)
+        series.append(curve(kind, rows["clip"], rows["error"], look(role, theme, marker=marker),
+                            rows["se"], mode=mode))
+    rows = where(table, way=_AS_IS)
+    series.append(curve("As it is, exact", rows["clip"], rows["exact"],
+                        look("text", theme, "2px,3px"), mode="lines", width=1.5))
+    return (panel("Smooth curve within ±2", series, "Clip τ, in response units",
+                  log("Mean squared error"), theme,
+                  "Error against the clip, with the clip left as it is and undone."),)
 
 
-def _clips_known(table: Table) -> Finding:
-    rows = [row for row in rows_with(table, way=_AS_IS) if row["clip"] in _KNOWN_CLIPS]
-    return agreement(numbers(rows, "exact"), list(_KNOWN_CLIPS.values()), 1e-5)
+def _clip_errors(table: pd.DataFrame) -> list[float]:
+    return [number(table, "exact", way=_AS_IS, clip=clip) for clip in _KNOWN_CLIPS]
 
 
-def _undoing(table: Table) -> Finding:
-    undone = numbers(rows_with(table, way=_UNDONE, clip=2.0), "error")[0]
-    best = min(numbers(rows_with(table, way=_AS_IS), "exact"))
-    return Finding(undone < 0.8 * best, f"{undone:.4f} undone at τ = 2, at best {best:.4f} as it "
-                   "is")
+def _with_clip_undone(table: pd.DataFrame) -> dict[str, float]:
+    undone = number(table, "error", way=_UNDONE, clip=2.0)
+    best = where(table, way=_AS_IS)["exact"].min()
+    return {"undone": undone, "best": best, "ratio": undone / best}
 
 
 CLIPS = Exhibit(
@@ -248,6 +234,9 @@ CLIPS = Exhibit(
     "at ε = 1 and 2⁵ functions. A clip shifts the curve; for normal readings that can be undone "
     "from what is published.",
     _clips_work, _draw_clips, (
-        Claim("Exact errors agree with independently worked-out ones", _clips_known),
-        Claim("Undoing the clip makes a narrow one better than any clip left as it is", _undoing),
+        Claim("Exact errors agree with independently worked-out ones",
+              agrees(_clip_errors, list(_KNOWN_CLIPS.values()), 1e-5)),
+        Claim("Undoing the clip makes a narrow one better than any clip left as it is",
+              within(_with_clip_undone, high=0.8, of="ratio",
+                     text="{undone:.4f} undone at τ = 2, at best {best:.4f} as it is")),
         _AGREE), row=_measured)

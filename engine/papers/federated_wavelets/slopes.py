@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 
-from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Table, Work
+import numpy as np
+import pandas as pd
+
+from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.experiments import Cell, Outcome, Run
-from engine.figures.exhibits import Scale, Series, lines
+from engine.figures.exhibits import Series
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.numerics.signals import SELF_SIMILAR_RADIUS
-from engine.papers.comparing import known, numbers, rows_with, slope
+from engine.papers.drawing import curve, log, look, panel
+from engine.papers.evidence import as_exact, slope, when, where, within
 from engine.sources.regression_points import RegressionPoints
-from engine.theme import Theme, colour, method_style
-from engine.types import NON_PRIVATE
+from engine.theme import Theme, method_style
+from engine.types import NON_PRIVATE, Array
 from engine.views.wavelet_slopes import PATHS, Path
 
 _MOST_READINGS = {"quick": 14, "full": 18}  # powers of two that are simulated
@@ -53,87 +57,79 @@ def _work(form: Form) -> Work:
 
 
 def _row(outcome: Outcome) -> Row:
-    found = outcome.summary("total_error") or {}
-    return {**outcome.cell.at, "error": found["mean"], "se": found["se"],
+    summary = outcome.summary("total_error") or {}
+    return {**outcome.cell.at, "error": summary["mean"], "se": summary["se"],
             "repeats": outcome.repeats}
 
 
-def _exact(table: Table, key: str) -> list[Row]:
-    return [row for row in rows_with(table, path=key) if "exact" in row]
+def _exact(table: pd.DataFrame, key: str) -> pd.DataFrame:
+    return where(table, path=key).dropna(subset="exact")
 
 
-def _slope(table: Table, key: str) -> float:
+def _slope(table: pd.DataFrame, key: str) -> float:
     rows = _exact(table, key)
-    return slope(numbers(rows, "x"), numbers(rows, "exact"))
+    return slope(rows["x"], rows["exact"])
 
 
 # -- drawing ---------------------------------------------------------------------------------------
 
 
-def _draw(table: Table, theme: Theme) -> tuple[Panel, ...]:
-    return tuple(Panel(title, lines(
-        [one for key in keys for one in _series(table, key, theme)],
-        Scale(_AXES[keys[0]], log=True), Scale("Mean squared error", log=True), theme,
-        f"{title}: exact errors and the rates."))
-        for title, keys in _PANELS.items())
+def _draw(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+    return tuple(panel(title, [line for key in keys for line in _series(table, key, theme)],
+                       log(_AXES[keys[0]]), log("Mean squared error"), theme,
+                       f"{title}: exact errors and the rates.")
+                 for title, keys in _PANELS.items())
 
 
-def _series(table: Table, key: str, theme: Theme) -> list[Series]:
+def _series(table: pd.DataFrame, key: str, theme: Theme) -> list[Series]:
     path, rows = _path(key), _exact(table, key)
-    name = "One point" if path.is_pointwise else "Whole curve"
-    own = "wavelet_pointwise" if path.is_pointwise else "wavelet_global"
-    shade, dash, marker = method_style(own, "wavelet", theme)
-    x, y = numbers(rows, "x"), numbers(rows, "exact")
-    drawn = [Series(f"{name}, exact", x, list(y), shade,
-                    "solid" if own == "wavelet_global" else dash, marker),
-             Series(f"Rate, slope {path.theory:+.2f}".replace("-", "−"), x,
-                    _rate(x, y, path.theory), colour("without", theme),
-                    "8px,3px" if path.is_pointwise else "2px,3px", mode="lines", width=1.5)]
-    simulated = [row for row in rows_with(table, path=key) if "error" in row]
-    if simulated:
-        drawn.append(Series(f"{name}, simulated", numbers(simulated, "x"),
-                            known(simulated, "error"), colour("truth", theme), marker="x",
-                            se=known(simulated, "se"), mode="markers"))
-    return drawn
+    name, mechanism, dash = (("One point", "wavelet_pointwise", "8px,3px") if path.is_pointwise else
+                             ("Whole curve", "wavelet_global", "2px,3px"))
+    shade, own_dash, marker = method_style(mechanism, "wavelet", theme)
+    x, y = rows["x"].to_numpy(), rows["exact"].to_numpy()
+    series = [curve(f"{name}, exact", x, y,
+                    (shade, own_dash if path.is_pointwise else "solid", marker)),
+              curve(f"Rate, slope {path.theory:+.2f}".replace("-", "−"), x,
+                    _rate(x, y, path.theory), look("without", theme, dash), mode="lines",
+                    width=1.5)]
+    simulated = _simulated(table, key)
+    if len(simulated):
+        series.append(curve(f"{name}, simulated", simulated["x"], simulated["error"],
+                            look("truth", theme, marker="x"), simulated["se"], mode="markers"))
+    return series
 
 
-def _rate(x: list[float], y: list[float], theory: float) -> list[float | None]:
+def _simulated(table: pd.DataFrame, key: str) -> pd.DataFrame:
+    """Simulated errors along a path, and beside them the exact ones."""
+    simulated = where(table, path=key).dropna(subset="error").drop(columns="exact")
+    return simulated.merge(_exact(table, key)[["x", "exact"]], on="x")
+
+
+def _rate(x: Array, y: Array, theory: float) -> Array:
     """A line of this slope through the middle of the path."""
-    middle = math.exp(sum(map(math.log, y)) / len(y))
-    centre = math.exp(sum(map(math.log, x)) / len(x))
-    return [middle * (each / centre) ** theory for each in x]
+    middle, centre = math.exp(np.log(y).mean()), math.exp(np.log(x).mean())
+    return np.asarray(middle * (np.asarray(x) / centre) ** theory)
 
 
 # -- claims ----------------------------------------------------------------------------------------
 
 
-def _three_digits(table: Table) -> Finding:
-    off = max(abs(_slope(table, key) - stated) for key, stated in KNOWN.items())
-    return Finding(off < 5e-4, f"nine slopes, largest difference {off:.1g}")
+def _off_known(table: pd.DataFrame) -> float:
+    return max(abs(_slope(table, key) - stated) for key, stated in KNOWN.items())
 
 
 def _as_in_theory(path: Path) -> Claim:
-    def check(table: Table) -> Finding:
-        found = _slope(table, path.key)
-        return Finding(abs(found - path.theory) < _CLOSE,
-                       f"{found:+.3f} beside {path.theory:+.3f}")
-    whose = "one point" if path.is_pointwise else "the whole curve"
-    return Claim(f"The error of {whose} against {path.what} has the slope of the rate, to 0.05",
+    def check(table: pd.DataFrame) -> Finding:
+        measured = _slope(table, path.key)
+        return Finding(abs(measured - path.theory) < _CLOSE,
+                       f"{measured:+.3f} beside {path.theory:+.3f}")
+    subject = "one point" if path.is_pointwise else "the whole curve"
+    return Claim(f"The error of {subject} against {path.what} has the slope of the rate, to 0.05",
                  check, _CURVED if path.key in _BENT else "")
 
 
-def _simulated(table: Table) -> Finding:
-    exact = {row["x"]: float(row["exact"] or 0) for row in _exact(table, "G1")}
-    rows = [row for row in rows_with(table, path="G1") if "error" in row]
-    apart = [(float(row["error"] or 0) - exact[row["x"]]) / float(row["se"] or 1) for row in rows]
-    return Finding(max(map(abs, apart)) < 3.5, f"{len(rows)} sizes of {rows[0]['repeats']} data "
-                   f"sets, at most {max(map(abs, apart)):.1f} standard errors apart")
-
-
-def _spreading(table: Table) -> Finding:
-    whole, point = _slope(table, "G4"), _slope(table, "P4")
-    return Finding(point > whole, f"the error grows like m^{point:.3f} at a point and like "
-                   f"m^{whole:.3f} for the curve")
+def _growth_with_sites(table: pd.DataFrame) -> dict[str, float]:
+    return {"point": _slope(table, "P4"), "curve": _slope(table, "G4")}
 
 
 SLOPES = Exhibit(
@@ -142,8 +138,13 @@ SLOPES = Exhibit(
     "with lines that have the slope of the rate; a curve and a cusp that are exactly as rough as "
     "stated. Crosses are simulated.",
     _work, _draw, (
-        Claim("Slopes agree with independently worked-out ones to three digits", _three_digits),
+        Claim("Slopes agree with independently worked-out ones to three digits",
+              within(_off_known, high=5e-4, text="nine slopes, largest difference {:.1g}")),
         *(_as_in_theory(path) for path in PATHS),
-        Claim("Simulated errors are the exact ones, within 3.5 standard errors", _simulated),
+        Claim("Simulated errors are the exact ones, within 3.5 standard errors",
+              as_exact(lambda t: _simulated(t, "G1"), unit="sizes")),
         Claim("Spreading the same readings over more sites costs a single point more than the "
-              "whole curve", _spreading, _SMOOTHER)), row=_row)
+              "whole curve",
+              when(lambda x: bool(x[0] > x[1]), _growth_with_sites, "the error grows like "
+                   "m^{point:.3f} at a point and like m^{curve:.3f} for the curve"),
+              _SMOOTHER)), row=_row)

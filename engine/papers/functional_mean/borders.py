@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import brentq
 
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.figures import exhibits as figures
-from engine.figures.exhibits import Scale, Series
-from engine.papers.evidence import Table, values, where
-from engine.papers.functional_mean.designs import digits
-from engine.papers.functional_mean.rates import TERMS
+from engine.figures.exhibits import Scale
+from engine.papers.drawing import curve, log, panel
+from engine.papers.evidence import Check, digits, groups, tell, where
+from engine.papers.functional_mean.rates import PEOPLE, TERMS
 from engine.rates.functional_mean import (
     CurveRate,
     FunctionalMeanRate,
@@ -71,11 +71,11 @@ def _compared(notion: Trust, letter: str, n: float, m: float, sites: float, d: f
     rate, point = _rate(notion, d), {"n": n, "m": m, "S": sites, "epsilon": epsilon}
     if d > 1:
         point["d"] = d
-    found = _crossing(rate, letter, point)
-    sizes = rate.evaluate(**{**point, _LETTERS[letter][2]: found})
+    crossing = _crossing(rate, letter, point)
+    sizes = rate.evaluate(**{**point, _LETTERS[letter][2]: crossing})
     two = [TERMS.index(term) for term in _LETTERS[letter][:2]]
     printed = _PRINTED[letter](n, m, sites, d, epsilon)
-    return {"printed": digits(printed, 10), "crossing": digits(found, 10),
+    return {"printed": digits(printed, 10), "crossing": digits(crossing, 10),
             "separates": bool(sizes[two].min() >= sizes.max() * (1 - _SAME))}
 
 
@@ -87,11 +87,11 @@ def _rate(notion: Trust, d: float) -> CurveRate:
 
 def _crossing(rate: CurveRate, letter: str, point: dict[str, float]) -> float:
     """Where the two terms are equal, by a root of the difference of their logarithms."""
-    one, two, symbol = _LETTERS[letter]
+    first, second, symbol = _LETTERS[letter]
 
     def gap(log: float) -> float:
         sizes = np.log(rate.evaluate(**{**point, symbol: math.exp(log)}))
-        return float(sizes[TERMS.index(one)] - sizes[TERMS.index(two)])
+        return float(sizes[TERMS.index(first)] - sizes[TERMS.index(second)])
 
     return math.exp(brentq(gap, -40.0, 40.0, xtol=1e-13))
 
@@ -99,41 +99,40 @@ def _crossing(rate: CurveRate, letter: str, point: dict[str, float]) -> float:
 # -- drawings and claims ------------------------------------------------------------------------
 
 
-def _draw(table: Table, theme: Theme) -> tuple[Panel, ...]:
-    return tuple(_panel([row for row in table if row["symbol"] == symbol], title, scale, theme)
-                 for symbol, title, scale in (
-                     ("epsilon", "Borders in ε", Scale("Protection ε (log scale)", log=True)),
-                     ("m", "Borders in readings", Scale("Readings m (log scale)", log=True))))
+def _draw(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+    return (_panel(where(table, symbol="epsilon"), "Borders in ε",
+                   log("Protection ε (log scale)"), theme),
+            _panel(where(table, symbol="m"), "Borders in readings",
+                   log("Readings m (log scale)"), theme))
 
 
-def _panel(table: Table, title: str, scale: Scale, theme: Theme) -> Panel:
-    letters = values(table, "border")
+def _panel(table: pd.DataFrame, title: str, scale: Scale, theme: Theme) -> Panel:
+    borders = {letter: rows for (letter,), rows in groups(table, ["border"])}
     series = []
-    for letter, (shade, dash, marker) in zip(letters, figures.styles(len(letters), theme),
-                                             strict=True):
+    for (letter, rows), (shade, dash, marker) in zip(
+            borders.items(), figures.styles(len(borders), theme), strict=True):
+        series += [curve(f"{letter}, printed", rows["n"], rows["printed"],
+                         (shade, dash, "circle"), mode="lines"),
+                   curve(f"{letter}, where the terms cross", rows["n"], rows["crossing"],
+                         (shade, "solid", marker), mode="markers")]
+    reach = tell({f"{letter}, {_SEPARATES[letter]}":
+                  f"{rows['printed'].iloc[0]:.3g} to {rows['printed'].iloc[-1]:.3g}"
+                  for letter, rows in borders.items()}, "{0}: {1}", "; ")
+    n = table["n"]
+    return panel(title, series, PEOPLE, scale, theme,
+                 f"Borders from {n.iloc[0]:g} to {n.iloc[-1]:g} people on each site. {reach}.")
+
+
+def _is_where_terms_cross(letter: str) -> Check:
+    def check(table: pd.DataFrame) -> Finding:
         rows = where(table, border=letter)
-        x = [row["n"] for row in rows]
-        series.append(Series(f"{letter}, printed", x, [row["printed"] for row in rows], shade,
-                             dash, mode="lines"))
-        series.append(Series(f"{letter}, where the terms cross", x,
-                             [row["crossing"] for row in rows], shade, marker=marker,
-                             mode="markers"))
-    told = "; ".join(f"{letter}, {_SEPARATES[letter]}: {rows[0]['printed']:.3g} to "
-                     f"{rows[-1]['printed']:.3g}" for letter in letters
-                     if (rows := where(table, border=letter)))
-    return Panel(title, figures.lines(
-        series, Scale("People on each site n (log scale)", log=True), scale, theme,
-        f"Borders from {table[0]['n']:g} to {table[-1]['n']:g} people on each site. {told}."))
-
-
-def _is_where_terms_cross(letter: str, table: Table) -> Finding:
-    rows = where(table, border=letter)
-    gap = max(abs(row["printed"] / row["crossing"] - 1) for row in rows)
-    separates = sum(row["separates"] for row in rows)
-    return Finding(gap < _SAME and separates == len(rows),
-                   f"At {len(rows)} sizes formula and crossing differ by at most "
-                   f"{max(gap, 1e-9):.0e} of their value; at {separates} of them these two terms "
-                   "are the largest.")
+        gap = (rows["printed"] / rows["crossing"] - 1).abs().max()
+        separates = rows["separates"].astype(bool)
+        return Finding(bool(gap < _SAME and separates.all()),
+                       f"At {len(rows)} sizes formula and crossing differ by at most "
+                       f"{max(gap, 1e-9):.0e} of their value; at {separates.sum()} of them these "
+                       "two terms are the largest.")
+    return check
 
 
 def _table(number: int, title: str, notion: Trust, sites: float, d: float) -> Exhibit:
@@ -141,12 +140,11 @@ def _table(number: int, title: str, notion: Trust, sites: float, d: float) -> Ex
         return Work(calls=(Call(f"{_HERE}:borders",
                                 (notion, sites, d, 9 if form == "quick" else 33)),))
 
-    shown = "d = 1" if d == 1 else f"d = {d:g}"
     claims = tuple(Claim(f"{letter}, between {_SEPARATES[letter]}: {_FORMULAS[letter]}.",
-                         partial(_is_where_terms_cross, letter)) for letter in _LETTERS)
+                         _is_where_terms_cross(letter)) for letter in _LETTERS)
     return Exhibit(
         f"table-{number}", f"Table {number}: {title}",
-        f"Borders between the four regimes for smoothness α = 3, S = {sites:g} and {shown}, over "
+        f"Borders between the four regimes for smoothness α = 3, S = {sites:g} and d = {d:g}, over "
         "people on each site: lines as printed, markers where the two terms of the rate are equal. "
         "C, D and E are drawn at few, many and a middle number of readings, where they separate "
         "regimes.", work, _draw, claims)

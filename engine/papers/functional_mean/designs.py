@@ -9,11 +9,11 @@ from typing import Any
 from engine.exhibits import Row
 from engine.experiments import Cell, Outcome
 from engine.families.descent import Scheme
-from engine.figures.exhibits import Scale, Series
+from engine.figures.exhibits import Scale
 from engine.mechanisms import Mechanism
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.papers.evidence import Line
+from engine.papers.evidence import digits
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
 
@@ -36,10 +36,10 @@ READINGS = Scale("Readings on each curve m")
 
 
 def cells(estimator: str, epsilons: Iterable[float], people: int, readings: int,
-          mean: str = "mu1", mechanism: Mechanism | None = None, **at: Any) -> list[Cell]:
+          mean: str = "mu1", mechanism: Mechanism | None = None, **axes: Any) -> list[Cell]:
     """One cell for each ε, all on the same data; the mechanism is that of the estimator's name."""
     source = SparseCurves(mean=mean, n_curves=people, n_observations_per_curve=readings)
-    return [Cell({"estimator": estimator, **at, "n": people, "m": readings, "epsilon": epsilon},
+    return [Cell({"estimator": estimator, **axes, "n": people, "m": readings, "epsilon": epsilon},
                  source, mechanism or ESTIMATORS[estimator], (Budget(epsilon, DELTA),))
             for epsilon in epsilons]
 
@@ -60,13 +60,3 @@ def measured(outcome: Outcome, kind: str, name: str = "error", se: str = "se") -
         return {"failure": outcome.failure}
     summary = outcome.summary(kind) or {}
     return {name: digits(summary.get("mean")), se: digits(summary.get("se"))}
-
-
-def digits(value: float | None, count: int = 5) -> float | None:
-    """Rounded to so many significant digits, so that stored tables stay small."""
-    return None if value is None else float(f"{value:.{count}g}")
-
-
-def series_of(name: str, line: Line, shade: str, dash: str, marker: str) -> Series:
-    """Means with their standard errors, to be drawn."""
-    return Series(name, line.x.tolist(), line.y.tolist(), shade, dash, marker, line.se.tolist())

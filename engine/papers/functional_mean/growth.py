@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.experiments import Outcome, Run
 from engine.figures import exhibits as figures
-from engine.figures.exhibits import Scale, styles
+from engine.papers.drawing import ends, look, means, over_epsilon, panel, plain
 from engine.papers.evidence import (
+    Check,
     Line,
     Number,
-    Table,
+    all_fall,
     average,
     change,
-    fall,
+    groups,
     lines,
     log_slope,
-    values,
+    slope_near,
+    tell,
     where,
 )
 from engine.papers.functional_mean.designs import (
@@ -33,9 +35,8 @@ from engine.papers.functional_mean.designs import (
     joined,
     measured,
     row,
-    series_of,
 )
-from engine.theme import Theme, colour
+from engine.theme import Theme
 
 # -- figure 3 -----------------------------------------------------------------------------------
 
@@ -75,52 +76,44 @@ def _with_quiet(outcome: Outcome) -> Row:
     return {**row(outcome), **measured(outcome, "estimation_error", "quiet", "quiet_se")}
 
 
-def _draw_slopes(table: Table, theme: Theme) -> tuple[Panel, ...]:
+def _draw_slopes(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
     return tuple(_slope_panel(where(table, estimator=name), title, theme)
                  for name, title in _TITLES.items())
 
 
-def _slope_panel(table: Table, title: str, theme: Theme) -> Panel:
-    chosen = values(table, "epsilon")
-    series = [series_of(f"ε = {epsilon:g}", Line.of(table, "n", epsilon=epsilon), *style)
-              for epsilon, style in zip(chosen, styles(len(chosen), theme), strict=True)]
+def _slope_panel(table: pd.DataFrame, title: str, theme: Theme) -> Panel:
     quiet = _quiet(table)
-    series.append(series_of("same steps, no noise", quiet, colour("without", theme), "1px,3px",
-                            "x"))
-    slopes = "; ".join(f"ε = {epsilon:g}: {log_slope(Line.of(table, 'n', epsilon=epsilon))}"
-                       for epsilon in chosen)
-    return Panel(title, figures.lines(series, PEOPLE, ERROR, theme,
+    series = [*over_epsilon(table, "n", theme),
+              means("same steps, no noise", quiet, look("without", theme, "1px,3px", "x"))]
+    slopes = tell({epsilon: log_slope(Line.of(rows, "n"))
+                   for epsilon, rows in table.groupby("epsilon")}, "ε = {0:g}: {1}", "; ")
+    return panel(title, series, PEOPLE, ERROR, theme,
                  f"Mean squared error from {quiet.x[0]:g} to {quiet.x[-1]:g} people. Slopes on log "
-                 f"scales: {slopes}; without noise: {log_slope(quiet)}."))
+                 f"scales: {slopes}; without noise: {log_slope(quiet)}.")
 
 
-def _quiet(table: Table) -> Line:
+def _quiet(table: pd.DataFrame) -> Line:
     """The error without noise, which is the same at every ε."""
-    return Line.of(table, "n", "quiet", "quiet_se", epsilon=values(table, "epsilon")[0])
+    return Line.of(table, "n", "quiet", "quiet_se", epsilon=table["epsilon"].min())
 
 
-def _slope_is(estimator: str, epsilon: float, printed: float, table: Table) -> Finding:
-    slope = log_slope(Line.of(table, "n", estimator=estimator, epsilon=epsilon))
-    return Finding(slope.near(printed, _MARGIN),
-                   f"The slope at ε = {epsilon:g} is {slope}, against {printed:g} in the paper; "
-                   f"{_MARGIN:g} and two standard errors are allowed for.".replace(" -", " −"))
+def _slope_is(estimator: str, epsilon: float, printed: float) -> Check:
+    return slope_near(
+        lambda t: Line.of(t, "n", estimator=estimator, epsilon=epsilon), printed, _MARGIN,
+        f"The slope at ε = {epsilon:g} is {{slope}}, against {{power}} in the paper; {{margin}} "
+        "and two standard errors are allowed for.")
 
 
-def _bends(table: Table) -> Finding:
+def _bends(table: pd.DataFrame) -> Finding:
     """The first half is steeper than the second, for ε = 3 and 4."""
-    told, holds = [], True
+    halves = {}
     for epsilon in (3.0, 4.0):
         line = Line.of(table, "n", estimator="published", epsilon=epsilon)
-        first, second = (log_slope(line.between(*ends)) for ends in ((0, _BEND), (_BEND, 1e9)))
-        bend: Number = first - second
-        holds = holds and bend.value + 2 * bend.se < 0
-        told.append(f"ε = {epsilon:g}: {first} and {second}")
-    return Finding(holds, f"Slopes up to and from {_BEND} people: {'; '.join(told)}.")
-
-
-def _without_noise(table: Table) -> Finding:
-    slope = log_slope(_quiet(where(table, estimator="published")))
-    return Finding(slope.near(-1.0, 0.0, errors=3), f"Without any noise the slope is {slope}.")
+        halves[epsilon] = [log_slope(line.between(*reach)) for reach in ((0, _BEND), (_BEND, 1e9))]
+    return Finding(all((few - many).is_below(0, 2) for few, many in halves.values()),
+                   f"Slopes up to and from {_BEND} people: " + "; ".join(
+                       f"ε = {epsilon:g}: {few} and {many}"
+                       for epsilon, (few, many) in halves.items()) + ".")
 
 
 FIGURE_3 = Exhibit(
@@ -130,14 +123,15 @@ FIGURE_3 = Exhibit(
     "slope goes from −2 to −1, sooner for large ε.",
     _slopes, _draw_slopes,
     (Claim("At ε = 1 the error falls along one line, nearly like n^−2 (average slope −1.81).",
-           partial(_slope_is, "published", 1.0, _PRIVATE)),
+           _slope_is("published", 1.0, _PRIVATE)),
      Claim("At ε = 8 it falls along one line, nearly like 1/n (average slope −1.06).",
-           partial(_slope_is, "published", 8.0, _NOT_PRIVATE)),
+           _slope_is("published", 8.0, _NOT_PRIVATE)),
      Claim("At ε = 3 and 4 the line bends: it is steeper for few people.", _bends),
      Claim("With the radii as printed, too, the slope at ε = 8 is about −1.06.",
-           partial(_slope_is, "printed", 8.0, _NOT_PRIVATE), _LOG_REASON),
-     Claim("Where privacy costs nothing the algorithm attains the rate 1/n.", _without_noise,
-           _ROUNDS_REASON)),
+           _slope_is("printed", 8.0, _NOT_PRIVATE), _LOG_REASON),
+     Claim("Where privacy costs nothing the algorithm attains the rate 1/n.",
+           slope_near(lambda t: _quiet(where(t, estimator="published")), -1.0, 0.0,
+                      "Without any noise the slope is {slope}.", errors=3), _ROUNDS_REASON)),
     ({"where": "privacy rules", "slope": _PRIVATE}, {"where": "chance rules",
                                                      "slope": _NOT_PRIVATE}), row=_with_quiet)
 
@@ -145,7 +139,7 @@ FIGURE_3 = Exhibit(
 # -- figure 6 -----------------------------------------------------------------------------------
 
 _READINGS = (2, 6, 10, 15)
-_TICKS = (math.exp(-3), math.exp(3))  # of the colours in the paper
+_TICK = 3  # colours in the paper are marked at e^−3 and e^3
 
 
 def _map(form: Form) -> Work:
@@ -155,46 +149,43 @@ def _map(form: Form) -> Work:
     return Work(joined(work), Run(repeats=200, seed=2027))
 
 
-def _draw_map(table: Table, theme: Theme) -> tuple[Panel, ...]:
-    logs = [math.log(row["error"]) for row in table]
-    limits = (min(logs), max(logs))
-    return tuple(_map_panel(where(table, m=m), m, limits, theme) for m in _READINGS)
+def _draw_map(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+    logs = np.log(table["error"])
+    return tuple(_map_panel(where(table, m=m), m, (logs.min(), logs.max()), theme)
+                 for m in _READINGS)
 
 
-def _map_panel(table: Table, m: int, limits: tuple[float, float], theme: Theme) -> Panel:
-    people, epsilons = values(table, "n"), values(table, "epsilon")
-    logs = {(row["n"], row["epsilon"]): math.log(row["error"]) for row in table}
-    z = [[round(logs[n, epsilon], 3) for n in people] for epsilon in epsilons]
-    corners = (z[0][0], z[-1][-1])
+def _map_panel(table: pd.DataFrame, m: int, limits: tuple[float, float], theme: Theme) -> Panel:
+    errors = table.pivot(index="epsilon", columns="n", values="error")
+    people, epsilons = plain(errors.columns), plain(errors.index)
+    z = np.log(errors.to_numpy()).round(3).tolist()
     return Panel(f"{m} readings each", figures.heat(
         people, epsilons, z, ("People n", "Protection (ε)", "log mean squared error"), theme,
         f"Logarithm of the mean squared error with {m} readings on each curve: from "
-        f"{corners[0]:.1f} at {people[0]} people and ε = {epsilons[0]:g} down to {corners[1]:.1f} "
+        f"{z[0][0]:.1f} at {people[0]} people and ε = {epsilons[0]:g} down to {z[-1][-1]:.1f} "
         f"at {people[-1]} and {epsilons[-1]:g}.", limits))
 
 
-def _map_falls(along: str, by: str, table: Table) -> Finding:
-    found = fall(lines(table, along, by.split()))
-    return Finding(found.holds(), f"Over the map {found}.")
+def _map_falls(along: str, *by: str) -> Check:
+    return all_fall(lambda t: lines(t, along, by), "Over the map {}.")
 
 
-def _gain(table: Table, start: int, end: int) -> Number:
+def _gain(table: pd.DataFrame, start: int, end: int) -> Number:
     """Change of log error between two numbers of readings, averaged over the map."""
     return average([change(line, start, end) for line in lines(table, "m", ["n", "epsilon"])])
 
 
-def _first_readings_help_most(table: Table) -> Finding:
+def _first_readings_help_most(table: pd.DataFrame) -> Finding:
     first, last = _gain(table, 2, 6), _gain(table, 10, 15)
-    return Finding(last.value - first.value > 3 * math.hypot(first.se, last.se),
+    return Finding((last - first).is_above(0),
                    f"Averaged over the map errors fall {math.exp(-first.value):.2f}-fold from 2 to "
                    f"6 readings and {math.exp(-last.value):.2f}-fold from 10 to 15.")
 
 
-def _colours(table: Table) -> Finding:
-    errors = [row["error"] for row in table]
-    return Finding(min(errors) < _TICKS[0] and max(errors) > _TICKS[1],
-                   f"Errors go from e^{math.log(min(errors)):.1f} to e^{math.log(max(errors)):.1f}."
-                   .replace("-", "−"))
+def _colours(table: pd.DataFrame) -> Finding:
+    low, high = np.log([table["error"].min(), table["error"].max()])
+    return Finding(low < -_TICK and high > _TICK,
+                   f"Errors go from e^{low:.1f} to e^{high:.1f}.".replace("-", "−"))
 
 
 FIGURE_6 = Exhibit(
@@ -203,8 +194,8 @@ FIGURE_6 = Exhibit(
     "(bottom left) to many and a loose one, with 2, 6, 10 and 15 readings on each curve and the "
     "same colours in all four; δ = 0.001.",
     _map, _draw_map,
-    (Claim("The error falls with more people.", partial(_map_falls, "n", "m epsilon")),
-     Claim("The error falls as ε grows.", partial(_map_falls, "epsilon", "m n")),
+    (Claim("The error falls with more people.", _map_falls("n", "m", "epsilon")),
+     Claim("The error falls as ε grows.", _map_falls("epsilon", "m", "n")),
      Claim("From 2 to 6 readings the gain is plain, from 10 to 15 modest.",
            _first_readings_help_most),
      Claim("Colours run from below e^−3 to above e^3.", _colours)), row=row)
@@ -229,7 +220,7 @@ def _tuning(form: Form) -> Work:
     epsilons = (0.5, 0.7, 1.0, 3.0, 5.0, 8.0) if form == "full" else (0.5, 1.0, 3.0, 8.0)
     work = [cells("published", epsilons, 250, 10,
                   mechanism=_tuned(name, value), knob=name, value=value)
-            for name, (_, _, chosen) in _TUNING.items() for value in chosen]
+            for name, (_, _, values) in _TUNING.items() for value in values]
     return Work(joined(work), Run(repeats=100 if form == "full" else 200, seed=2028))
 
 
@@ -238,46 +229,47 @@ def _tuned(name: str, value: float) -> Any:
     return replace(PUBLISHED, **changed)
 
 
-def _draw_tuning(table: Table, theme: Theme) -> tuple[Panel, ...]:
+def _draw_tuning(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
     panels = []
     for name, (title, sign, _) in _TUNING.items():
-        rows = where(table, knob=name)
-        chosen = values(rows, "epsilon")
-        series = [series_of(f"ε = {epsilon:g}", Line.of(rows, "value", epsilon=epsilon), *style)
-                  for epsilon, style in zip(chosen, styles(len(chosen), theme), strict=True)]
-        told = "; ".join(f"{one.name}: {one.y[0]:.3g} to {one.y[-1]:.3g}" for one in series)
-        panels.append(Panel(title, figures.lines(
-            series, Scale(title), ERROR, theme,
+        series = over_epsilon(where(table, knob=name), "value", theme)
+        panels.append(panel(
+            title, series, title, ERROR, theme,
             f"Mean squared error over {sign} from {series[0].x[0]:g} to {series[0].x[-1]:g}, 250 "
-            f"people with 10 readings. {told}.")))
+            f"people with 10 readings. {ends(series)}."))
     return tuple(panels)
 
 
-def _rises_with_clipping(table: Table) -> Finding:
+def _over_tuning(table: pd.DataFrame, knob: str) -> dict[float, Line]:
+    """Errors over one constant, at every ε."""
+    return {epsilon: Line.of(rows, "value")
+            for (epsilon,), rows in groups(where(table, knob=knob), ["epsilon"])}
+
+
+def _factors(changes: dict[float, Number]) -> str:
+    return tell({epsilon: math.exp(rise.value) for epsilon, rise in changes.items()},
+                "{1:.1f} at ε = {0:g}")
+
+
+def _rises_with_clipping(table: pd.DataFrame) -> Finding:
     """Up from 0.5 to 1.5 at every ε, by a larger factor for small ε."""
-    rises = {epsilon: change(Line.of(where(table, knob="radius_constant"), "value",
-                                     epsilon=epsilon), 0.5, 1.5)
-             for epsilon in values(table, "epsilon")}
-    low, high = rises[min(rises)], rises[max(rises)]
-    told = ", ".join(f"{math.exp(rise.value):.1f} at ε = {epsilon:g}"
-                     for epsilon, rise in rises.items())
-    holds = all(rise.value > 3 * rise.se for rise in rises.values()) and (
-        (low - high).value > 3 * (low - high).se)
-    return Finding(holds, f"From C_R = 0.5 to 1.5 the error is multiplied by {told}. Tighter "
+    rises = {epsilon: change(line, 0.5, 1.5)
+             for epsilon, line in _over_tuning(table, "radius_constant").items()}
+    bend = rises[min(rises)] - rises[max(rises)]
+    return Finding(all(rise.is_above(0) for rise in (*rises.values(), bend)),
+                   f"From C_R = 0.5 to 1.5 the error is multiplied by {_factors(rises)}. Tighter "
                    "clipping than that bends the curve and costs more at large ε.")
 
 
-def _is_stable(knob: str, table: Table) -> Finding:
+def _is_stable(knob: str) -> Check:
     """No setting errs more than half as much again as the best one at the same ε."""
-    sign, worst = _TUNING[knob][1], {}
-    for epsilon in values(table, "epsilon"):
-        line = Line.of(where(table, knob=knob), "value", epsilon=epsilon)
-        worst[epsilon] = change(line, line.x[line.y.argmin()], line.x[line.y.argmax()])
-    told = ", ".join(f"{math.exp(one.value):.1f} at ε = {epsilon:g}"
-                     for epsilon, one in worst.items())
-    holds = all(one.value <= math.log(_STABLE) + 2 * one.se for one in worst.values())
-    return Finding(holds, f"The worst {sign} shown errs more than the best by factors of {told}; "
-                   f"{_STABLE:g} would be stable.")
+    def check(table: pd.DataFrame) -> Finding:
+        worst = {epsilon: change(line, line.x[line.y.argmin()], line.x[line.y.argmax()])
+                 for epsilon, line in _over_tuning(table, knob).items()}
+        return Finding(not any(rise.is_above(math.log(_STABLE), 2) for rise in worst.values()),
+                       f"The worst {_TUNING[knob][1]} shown errs more than the best by factors of "
+                       f"{_factors(worst)}; {_STABLE:g} would be stable.")
+    return check
 
 
 FIGURE_8 = Exhibit(
@@ -287,9 +279,9 @@ FIGURE_8 = Exhibit(
     "its grids; these are ours.",
     _tuning, _draw_tuning,
     (Claim("The error grows with C_R, less so for large ε.", _rises_with_clipping),
-     Claim("The error is stable in C_T.", partial(_is_stable, "iterations_constant"),
+     Claim("The error is stable in C_T.", _is_stable("iterations_constant"),
            _ROUNDS_COST),
-     Claim("The error does not vary significantly with ρ.", partial(_is_stable, "step_size"),
+     Claim("The error does not vary significantly with ρ.", _is_stable("step_size"),
            _STEPS_COST)), row=row)
 
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
+import pandas as pd
 
-from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Work
-from engine.exhibits import Row as PlainRow
-from engine.figures import exhibits as figures
-from engine.figures.exhibits import Scale, Series
+from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.mechanisms import Mechanism
-from engine.papers.evidence import Line, Row, Table, fall, values, where
-from engine.papers.functional_mean.designs import BY_RULE, DELTA, HIGH, LOW, OURS, digits
+from engine.papers.drawing import curve, ends, log, look, means, panel
+from engine.papers.evidence import Line, all_fall, digits, groups, where
+from engine.papers.functional_mean.designs import BY_RULE, DELTA, HIGH, LOW, OURS
 from engine.sources.hormone_study import HormoneStudy
-from engine.theme import Theme, colour
+from engine.theme import Theme
 from engine.types import Array, Budget, CurveData
 
 _HERE = "engine.papers.functional_mean.hormone"
@@ -31,7 +29,7 @@ _PUBLISHED = replace(BY_RULE, baseline="gradient_descent", value_scale="raw", ex
 # -- calculations -------------------------------------------------------------------------------
 
 
-def distances(repeats: int, seed: int) -> list[PlainRow]:
+def distances(repeats: int, seed: int) -> list[Row]:
     """Squared distance of private curves from one without privacy on other women, over ε.
 
     One study is drawn; in each repeat a random third of it gives the curve without privacy, by
@@ -43,19 +41,19 @@ def distances(repeats: int, seed: int) -> list[PlainRow]:
     order = rng.permuted(np.tile(np.arange(study.n_curves), (repeats, 1)), axis=1)
     held_back, rest = (_women(study, part) for part in np.split(order, [_HELD_BACK], axis=1))
     reference = _without_privacy(held_back, rng)
-    rows: list[PlainRow] = []
+    rows: list[Row] = []
     for name, mechanism in (("published", _PUBLISHED), ("ours", OURS)):
         epsilons = LOW + HIGH if name == "published" else (1.0, 8.0)
         curves = _released(mechanism, rest, epsilons, 1, rng)[:, :, 0]
         apart = ((curves - reference) ** 2).mean(axis=-1)
         rows += [{"part": "distance", "estimator": name, "epsilon": epsilon,
-                  "error": digits(float(one.mean())),
-                  "se": digits(float(one.std(ddof=1) / math.sqrt(repeats))), "repeats": repeats}
-                 for epsilon, one in zip(epsilons, apart, strict=True)]
+                  "error": digits(float(squares.mean())),
+                  "se": digits(float(squares.std(ddof=1) / math.sqrt(repeats))), "repeats": repeats}
+                 for epsilon, squares in zip(epsilons, apart, strict=True)]
     return rows
 
 
-def curves(runs: int, seed: int) -> list[PlainRow]:
+def curves(runs: int, seed: int) -> list[Row]:
     """The whole study: without privacy, and mean, middle 90 % and first of many private curves."""
     rng = np.random.default_rng(seed)
     study = _study(rng)
@@ -76,12 +74,12 @@ def _study(rng: np.random.Generator) -> CurveData:
     return replace(drawn, values=drawn.values / _RANGE, facts=facts, truth=None)
 
 
-def _women(study: CurveData, chosen: Array) -> CurveData:
-    """Data sets of these women of one study, chosen (repeats, women)."""
+def _women(study: CurveData, women: Array) -> CurveData:
+    """Data sets of these women of one study, women (repeats, women)."""
     m = _STUDY.n_visits
-    times, readings = (part[0].reshape(-1, m)[chosen].reshape(len(chosen), -1)
+    times, readings = (part[0].reshape(-1, m)[women].reshape(len(women), -1)
                        for part in (study.times, study.values))
-    count = chosen.shape[1]
+    count = women.shape[1]
     return CurveData(times, readings, np.full(count, m), np.zeros(count, int), study.facts)
 
 
@@ -107,80 +105,74 @@ def _work(form: Form) -> Work:
 # -- drawings and claims ------------------------------------------------------------------------
 
 
-def _draw(table: Table, theme: Theme) -> tuple[Panel, ...]:
-    return (_distance_panel(where(table, part="distance"), theme),
-            *(_curve_panel(where(table, part="curve", epsilon=epsilon), epsilon, theme)
-              for epsilon in values(table, "epsilon", part="curve")))
+def _draw(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+    return (_distance_panel(table, theme),
+            *(_curve_panel(rows, epsilon, theme) for epsilon, rows in _curves(table).items()))
 
 
-def _distance_panel(table: Table, theme: Theme) -> Panel:
-    series = []
-    for name, label, role, dash, marker in (
-            ("published", "as published", "gradient", "8px,3px", "diamond-open"),
-            ("ours", "our default", "without", "solid", "square")):
-        line = Line.of(table, "epsilon", estimator=name)
-        series.append(Series(label, line.x.tolist(), line.y.tolist(), colour(role, theme), dash,
-                             marker, line.se.tolist()))
-    told = "; ".join(f"{one.name}: {one.y[0]:.2g} to {one.y[-1]:.2g}" for one in series)
-    return Panel("Distance from women held back", figures.lines(
-        series, Scale("Protection ε (log scale)", log=True),
-        Scale("Mean squared distance, range = 1 (log scale)", log=True), theme,
-        f"Mean squared distance between private curves and one without privacy on other women, "
-        f"over ε. {told}."))
+def _curves(table: pd.DataFrame) -> dict[float, pd.DataFrame]:
+    """Curves of the whole study by ε."""
+    return {epsilon: rows for (epsilon,), rows in groups(where(table, part="curve"), ["epsilon"])}
 
 
-def _curve_panel(table: Table, epsilon: float, theme: Theme) -> Panel:
-    looks = {"without": ("without privacy", "without", "2px,3px", 2.0),
-             "mean": ("mean of 100 runs", "gradient", "solid", 2.6),
-             "single": ("one run", "bias", "8px,3px", 1.6),
-             "low": ("5 % of runs below", "gradient", "1px,3px", 1.2),
-             "high": ("5 % of runs above", "gradient", "1px,3px", 1.2)}
-    ages = [row["age"] for row in table]
-    series = [Series(name, ages, [row[key] for row in table], colour(role, theme), dash,
-                     mode="lines", width=width) for key, (name, role, dash, width) in looks.items()]
-    spread = [row["high"] - row["low"] for row in table]
-    return Panel(f"ε = {epsilon:g}, the same study 100 times", figures.lines(
-        series, Scale("Age (years)"), Scale("Estradiol (pg/mL)"), theme,
-        f"At ε = {epsilon:g} the mean of 100 private curves is at most "
-        f"{max(abs(row['mean'] - row['without']) for row in table):.0f} pg/mL from the curve "
-        f"without privacy; the middle 90 % of runs is {min(spread):.0f} to {max(spread):.0f} "
-        "pg/mL wide."))
+def _distance_panel(table: pd.DataFrame, theme: Theme) -> Panel:
+    series = [means(label, _distance(table, name), look(role, theme, dash, marker))
+              for name, label, role, dash, marker in (
+                  ("published", "as published", "gradient", "8px,3px", "diamond-open"),
+                  ("ours", "our default", "without", "solid", "square"))]
+    return panel("Distance from women held back", series, log("Protection ε (log scale)"),
+                 log("Mean squared distance, range = 1 (log scale)"), theme,
+                 f"Mean squared distance between private curves and one without privacy on other "
+                 f"women, over ε. {ends(series, '.2g')}.")
 
 
-def _falls(table: Table) -> Finding:
-    found = fall([Line.of(where(table, part="distance"), "epsilon", estimator="published")])
-    return Finding(found.holds(), f"From ε = 0.5 to 8 {found}.")
+def _distance(table: pd.DataFrame, estimator: str) -> Line:
+    return Line.of(table, "epsilon", part="distance", estimator=estimator)
 
 
-def _mean_tracks(table: Table) -> Finding:
-    """Within a quarter of how far a single run usually is."""
-    told, holds = [], True
-    for epsilon in values(table, "epsilon", part="curve"):
-        rows = where(table, part="curve", epsilon=epsilon)
-        mean, usual = _rms(rows, "mean"), _usual_rms(rows)
-        holds = holds and mean <= usual / 4
-        told.append(f"{mean:.1f} against {usual:.1f} pg/mL at ε = {epsilon:g}")
-    return Finding(holds, "From the curve without privacy the mean of 100 runs is "
-                   f"{' and '.join(told)} for a usual run.")
+def _curve_panel(rows: pd.DataFrame, epsilon: float, theme: Theme) -> Panel:
+    series = [curve(name, rows["age"], rows[column], look(role, theme, dash), mode="lines",
+                    width=width) for column, name, role, dash, width in (
+        ("without", "without privacy", "without", "2px,3px", 2.0),
+        ("mean", "mean of 100 runs", "gradient", "solid", 2.6),
+        ("single", "one run", "bias", "8px,3px", 1.6),
+        ("low", "5 % of runs below", "gradient", "1px,3px", 1.2),
+        ("high", "5 % of runs above", "gradient", "1px,3px", 1.2))]
+    middle = rows["high"] - rows["low"]
+    return panel(f"ε = {epsilon:g}, the same study 100 times", series, "Age (years)",
+                 "Estradiol (pg/mL)", theme,
+                 f"At ε = {epsilon:g} the mean of 100 private curves is at most "
+                 f"{(rows['mean'] - rows['without']).abs().max():.0f} pg/mL from the curve without "
+                 f"privacy; the middle 90 % of runs is {middle.min():.0f} to {middle.max():.0f} "
+                 "pg/mL wide.")
 
 
-def _single_strays(epsilon: float, table: Table) -> Finding:
-    """A usual run is further off than the whole fall over age."""
-    rows = where(table, part="curve", epsilon=epsilon)
-    fall_over_age = max(r["without"] for r in rows) - min(r["without"] for r in rows)
-    usual = _usual_rms(rows)
-    return Finding(usual > fall_over_age / 2,
-                   f"At ε = {epsilon:g} a usual run is {usual:.0f} pg/mL off, and over all ages "
-                   f"the curve without privacy moves by {fall_over_age:.0f} pg/mL.")
+def _root_mean_square(column: pd.Series[float]) -> float:
+    return math.sqrt((column**2).mean())
 
 
-def _rms(rows: list[Row], name: str) -> float:
-    return math.sqrt(sum((row[name] - row["without"]) ** 2 for row in rows) / len(rows))
-
-
-def _usual_rms(rows: list[Row]) -> float:
+def _usual_distance(rows: pd.DataFrame) -> float:
     """How far a run is off: from the middle 90 % of runs, 3.29 standard deviations wide."""
-    return math.sqrt(sum(((row["high"] - row["low"]) / 3.29) ** 2 for row in rows) / len(rows))
+    return _root_mean_square((rows["high"] - rows["low"]) / 3.29)
+
+
+def _mean_tracks(table: pd.DataFrame) -> Finding:
+    """Within a quarter of how far a single run usually is."""
+    distances = {epsilon: (_root_mean_square(rows["mean"] - rows["without"]),
+                           _usual_distance(rows)) for epsilon, rows in _curves(table).items()}
+    return Finding(all(mean <= usual / 4 for mean, usual in distances.values()),
+                   "From the curve without privacy the mean of 100 runs is " + " and ".join(
+                       f"{mean:.1f} against {usual:.1f} pg/mL at ε = {epsilon:g}"
+                       for epsilon, (mean, usual) in distances.items()) + " for a usual run.")
+
+
+def _single_strays(table: pd.DataFrame) -> Finding:
+    """A usual run is further off than half the fall over age."""
+    rows = _curves(table)[1.0]
+    fall_over_age, usual = float(np.ptp(rows["without"])), _usual_distance(rows)
+    return Finding(usual > fall_over_age / 2,
+                   f"At ε = 1 a usual run is {usual:.0f} pg/mL off, and over all ages "
+                   f"the curve without privacy moves by {fall_over_age:.0f} pg/mL.")
 
 
 FIGURE_4 = Exhibit(
@@ -191,8 +183,9 @@ FIGURE_4 = Exhibit(
     "bounds, where the paper takes the smallest and largest of the data. To publish 100 runs of "
     "one study would cost ten times the μ of one: this is an illustration.",
     _work, _draw,
-    (Claim("The distance falls as ε grows.", _falls),
+    (Claim("The distance falls as ε grows.",
+           all_fall(lambda t: [_distance(t, "published")], "From ε = 0.5 to 8 {}.")),
      Claim("The mean of the private curves tracks the curve without privacy.", _mean_tracks),
-     Claim("A single private curve need not, at small ε.", partial(_single_strays, 1.0))))
+     Claim("A single private curve need not, at small ε.", _single_strays)))
 
 EXHIBITS: tuple[Exhibit, ...] = (FIGURE_4,)

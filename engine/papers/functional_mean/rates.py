@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from pandas import col
 
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.experiments import Cell, Outcome, Run
 from engine.figures import exhibits as figures
-from engine.figures.exhibits import Scale, Series
-from engine.papers.evidence import Line, Table, log_slope, values, where
-from engine.papers.functional_mean.designs import DELTA, PUBLISHED, digits, measured
+from engine.figures.exhibits import Scale
+from engine.papers.drawing import Look, curve, ends, level, log, look, means, panel
+from engine.papers.evidence import (
+    Check,
+    Line,
+    Listed,
+    all_of,
+    digits,
+    log_slope,
+    slope_near,
+    values,
+    where,
+    within,
+)
+from engine.papers.functional_mean.designs import DELTA, PUBLISHED, measured
 from engine.rates.functional_mean import (
     CurveRate,
     FunctionalMeanRate,
@@ -26,25 +39,23 @@ from engine.rates.functional_mean import (
 from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
 from engine.rates.wavelet_regression import WaveletRate
 from engine.sources.sparse_curves import SparseCurves
-from engine.theme import Theme, colour
-from engine.types import Budget
+from engine.theme import Theme
+from engine.types import Array, Budget
 from engine.views.rate_presets import PRESETS
 
 _HERE = "engine.papers.functional_mean.rates"
 TERMS = ("I", "II", "III", "IV")  # in the order of `CurveRate.terms`
 TERM_NAMES = {"I": "sparse readings", "II": "privacy, sparse", "III": "number of people",
               "IV": "privacy, dense"}
-EPSILON = Scale("Protection ε (log scale)", log=True)
-RATE = Scale("Rate, constants dropped (log scale)", log=True)
-_MARKERS = ("circle", "square", "diamond", "triangle-up")
+EPSILON, RATE = log("Protection ε (log scale)"), log("Rate, constants dropped (log scale)")
+PEOPLE = log("People on each site n (log scale)")
 
 
-def term_styles(theme: Theme) -> dict[str, tuple[str, str, str]]:
+def term_styles(theme: Theme) -> dict[str, Look]:
     """Shade, dash and marker of the four terms; costs of privacy are blue."""
-    shades = (colour("raw", theme), colour("gradient", theme), colour("text", theme),
-              colour("functional", theme))
-    dashes = ("6px,3px", "solid", "2px,3px", "12px,3px,2px,3px")
-    return dict(zip(TERMS, zip(shades, dashes, _MARKERS, strict=True), strict=True))
+    return {"I": look("raw", theme, "6px,3px"), "II": look("gradient", theme, marker="square"),
+            "III": look("text", theme, "2px,3px", "diamond"),
+            "IV": look("functional", theme, "12px,3px,2px,3px", "triangle-up")}
 
 
 def _calculated(function: str, quick: int, full: int, form: Form) -> Work:
@@ -71,52 +82,53 @@ def terms_over_epsilon(points: int) -> list[Row]:
     return rows
 
 
-def _draw_terms(table: Table, theme: Theme) -> tuple[Panel, ...]:
+def _draw_terms(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
     return tuple(_terms_panel(where(table, m=m), f"{title}, m = {m:g}", theme)
                  for m, title in zip(values(table, "m"), _PANELS.values(), strict=True))
 
 
-def _terms_panel(table: Table, title: str, theme: Theme) -> Panel:
-    x = [row["epsilon"] for row in table]
-    series = [Series(f"{term}, {TERM_NAMES[term]}", x, [row[term] for row in table], shade, dash,
-                     mode="lines") for term, (shade, dash, _) in term_styles(theme).items()]
-    told = ", then ".join(f"{term} ({TERM_NAMES[term]})" for term, _ in _order(table))
-    return Panel(title, figures.lines(series, EPSILON, RATE, theme,
-                                      f"Sizes of the four terms over ε. The largest is {told}."))
+def _terms_panel(table: pd.DataFrame, title: str, theme: Theme) -> Panel:
+    series = [curve(f"{term}, {TERM_NAMES[term]}", table["epsilon"], table[term], (shade, dash,
+                    "circle"), mode="lines")
+              for term, (shade, dash, _) in term_styles(theme).items()]
+    order = ", then ".join(f"{term} ({TERM_NAMES[term]})" for term, _ in _order(table))
+    return panel(title, series, EPSILON, RATE, theme,
+                 f"Sizes of the four terms over ε. The largest is {order}.")
 
 
-def _order(table: Table) -> list[tuple[str, float]]:
+def _order(table: pd.DataFrame) -> list[tuple[str, float]]:
     """Terms that rule as ε grows, each with the ε from which it does.
 
     Terms are powers of ε, so that the straight line between two rows on log scales is exact.
     """
-    x = np.log([row["epsilon"] for row in table])
-    sizes = np.log([[row[term] for term in TERMS] for row in table])
+    x, sizes = np.log(table["epsilon"].to_numpy()), np.log(table[list(TERMS)].to_numpy())
     ruling = sizes.argmax(axis=1)
-    found = [(TERMS[ruling[0]], 0.0)]
+    order = [(TERMS[ruling[0]], 0.0)]
     for k in np.flatnonzero(np.diff(ruling)):
         before, after = ruling[k], ruling[k + 1]
         gap = sizes[k:k + 2, after] - sizes[k:k + 2, before]
-        found.append((TERMS[after], math.exp(x[k] - gap[0] * (x[k + 1] - x[k]) / np.ptp(gap))))
-    return found
+        order.append((TERMS[after], math.exp(x[k] - gap[0] * (x[k + 1] - x[k]) / np.ptp(gap))))
+    return order
 
 
-def _rule_in_order(panel: int, expected: Sequence[str], table: Table) -> Finding:
-    """Whether the terms rule in this order, and change where the paper says."""
-    m = values(table, "m")[panel]
-    rows = where(table, m=m)
-    n, a = rows[0]["n"], 2.0
-    printed = {"IV II": m ** (a / 2) / n, "II I": n ** (-a / (2 * a + 1)) * m ** (1 / (4 * a + 2)),
-               "II III": n ** ((1 - a) / (2 * a)) * m**-0.5, "IV III": n**-0.5}
-    order = _order(rows)
-    places = [printed[f"{one} {two}"]
-              for one, two in pairwise(expected)]
-    found = [place for _, place in order[1:]]
-    same = [term for term, _ in order] == list(expected)
-    told = ", ".join(f"ε = {place:.4g}" for place in found)
-    return Finding(same and np.allclose(found, places, rtol=1e-3),
-                   f"In order {', '.join(term for term, _ in order)}, changing at {told}; printed "
-                   f"{', '.join(f'{place:.4g}' for place in places)}.")
+def _rule_in_order(place: int, *expected: str) -> Check:
+    """Whether the terms rule in this order in a panel, and change where the paper says."""
+    def check(table: pd.DataFrame) -> Finding:
+        m = values(table, "m")[place]
+        rows = where(table, m=m)
+        n, a = rows["n"].iloc[0], 2.0
+        printed = {
+            ("IV", "II"): m ** (a / 2) / n,
+            ("II", "I"): n ** (-a / (2 * a + 1)) * m ** (1 / (4 * a + 2)),
+            ("II", "III"): n ** ((1 - a) / (2 * a)) * m**-0.5, ("IV", "III"): n**-0.5}
+        order, places = _order(rows), [printed[pair] for pair in pairwise(expected)]
+        terms, changes = [term for term, _ in order], [epsilon for _, epsilon in order[1:]]
+        return Finding(
+            terms == list(expected) and np.allclose(changes, places, rtol=1e-3),
+            f"In order {', '.join(terms)}, changing at "
+            f"{', '.join(f'ε = {epsilon:.4g}' for epsilon in changes)}; printed "
+            f"{Listed(places):.4g}.")
+    return check
 
 
 FIGURE_1 = Exhibit(
@@ -128,11 +140,11 @@ FIGURE_1 = Exhibit(
     _draw_terms,
     (Claim("Few readings, m ≤ n^(1/(2α)): (n²ε²)^−1 up to ε = m^(α/2)/n, then "
            "(n²mε²)^(−α/(α+1)) up to n^(−α/(2α+1)) m^(1/(4α+2)), then (nm)^(−2α/(2α+1)).",
-           partial(_rule_in_order, 0, ("IV", "II", "I"))),
+           _rule_in_order(0, "IV", "II", "I")),
      Claim("More readings, n^(1/(2α)) ≤ m ≤ n^(1/α): (n²ε²)^−1, then (n²mε²)^(−α/(α+1)) up to "
-           "n^((1−α)/(2α)) m^(−1/2), then 1/n.", partial(_rule_in_order, 1, ("IV", "II", "III"))),
+           "n^((1−α)/(2α)) m^(−1/2), then 1/n.", _rule_in_order(1, "IV", "II", "III")),
      Claim("Many readings, m ≥ n^(1/α): (n²ε²)^−1 up to ε = n^(−1/2), then 1/n.",
-           partial(_rule_in_order, 2, ("IV", "III")))))
+           _rule_in_order(2, "IV", "III"))))
 
 
 # -- tables 1 and 4: rates, bounds and slopes ----------------------------------------------------
@@ -242,107 +254,96 @@ def _table_of_rates(notion: Trust, form: Form) -> Work:
     return Work(tuple(work), Run(repeats=30 if form == "quick" else 200, draws=8, seed=2029), calls)
 
 
-def _draw_rates(notion: Trust, table: Table, theme: Theme) -> tuple[Panel, ...]:
-    panels = [_bounds_panel(where(table, part="bounds", of=problem), title, theme)
+def _draw_rates(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+    return (*(_bounds_panel(where(table, part="bounds", of=problem), title, theme)
               for problem, title in (("mean", "Mean curve"),
-                                     ("coefficients", "Varying coefficients, d = 3"))]
-    along = {"n": "Cost of privacy over people", "S": "Cost of privacy over sites",
-             "epsilon": "Cost of privacy over ε"}
-    measured_rows = where(table, part="measured")
-    return tuple(panels) + tuple(
-        _measured_panel(where(measured_rows, sweep=name), name, title, theme)
-        for name, title in along.items() if name in values(measured_rows, "sweep"))
+                                     ("coefficients", "Varying coefficients, d = 3"))),
+            *(_measured_panel(table, name, axis, theme) for name, axis in _AXES.items()
+              if name in values(where(table, part="measured"), "sweep")))
 
 
-def _bounds_panel(table: Table, title: str, theme: Theme) -> Panel:
+def _bounds_panel(table: pd.DataFrame, title: str, theme: Theme) -> Panel:
     series = []
-    styles = figures.styles(3, theme)
-    for epsilon, (shade, dash, marker) in zip(values(table, "epsilon"), styles, strict=True):
-        rows = where(table, epsilon=epsilon)
-        x = [row["n"] for row in rows]
-        series.append(Series(f"rate, ε = {epsilon:g}", x, [row["rate"] for row in rows], shade,
-                             dash, mode="lines"))
-        series.append(Series(f"best bound, ε = {epsilon:g}", x, [row["best"] for row in rows],
-                             shade, marker=marker, mode="markers"))
-    ratios = [row["best"] / row["rate"] for row in table]
-    return Panel(title, figures.lines(
-        series, Scale("People on each site n (log scale)", log=True), RATE, theme,
-        f"The rate and the bound at the best number of functions, for three ε from 100 to a "
-        f"million people: the bound is {min(ratios):.2f} to {max(ratios):.2f} times the rate."))
+    epsilons = values(table, "epsilon")
+    for epsilon, style in zip(epsilons, figures.styles(len(epsilons), theme), strict=True):
+        rows, (shade, dash, marker) = where(table, epsilon=epsilon), style
+        series += [curve(f"rate, ε = {epsilon:g}", rows["n"], rows["rate"], (shade, dash, "circle"),
+                         mode="lines"),
+                   curve(f"best bound, ε = {epsilon:g}", rows["n"], rows["best"],
+                         (shade, "solid", marker), mode="markers")]
+    ratios = table["best"] / table["rate"]
+    return panel(title, series, PEOPLE, RATE, theme,
+                 f"The rate and the bound at the best number of functions, for three ε from 100 to "
+                 f"a million people: the bound is {ratios.min():.2f} to {ratios.max():.2f} times "
+                 "the rate.")
 
 
-_AXES = {"n": Scale("People on each site n (log scale)", log=True),
-         "S": Scale("Sites S (log scale)", log=True), "epsilon": EPSILON}
-_COST = Scale("Squared error that privacy adds (log scale)", log=True)
-
-
-def _measured_panel(table: Table, along: str, title: str, theme: Theme) -> Panel:
-    line, power = Line.of(table, along), _POWERS[along]
-    guide = line.y[0] * (line.x / line.x[0]) ** power
-    series = [Series("measured, as published", line.x.tolist(), line.y.tolist(),
-                     colour("gradient", theme), se=line.se.tolist()),
-              Series(f"power {power:g} of the rate".replace("-", "−"), line.x.tolist(),
-                     guide.tolist(), colour("without", theme), "2px,3px", mode="lines")]
-    return Panel(title, figures.lines(
-        series, _AXES[along], _COST, theme, f"What privacy adds falls from {line.y[0]:.2g} to "
-        f"{line.y[-1]:.2g}; the slope is {log_slope(line)}, that of the rate {power:g}."))
-
-
+_AXES = {"n": ("Cost of privacy over people", PEOPLE),
+         "S": ("Cost of privacy over sites", log("Sites S (log scale)")),
+         "epsilon": ("Cost of privacy over ε", EPSILON)}
 _POWERS = {"n": -2.0, "S": -1.0, "epsilon": -2.0}
 
 
-def _exponents_are(notion: Trust, table: Table) -> Finding:
-    """Exponents of the engine's rates against the printed ones."""
-    expected = [row for problem in ("mean", "coefficients") for row in _printed(problem, notion)]
-    gaps = [abs(float(where(table, part="exponents", of=row["of"], term=row["term"])[0][s])
-                - float(row[s] or 0.0)) for row in expected for s in _SYMBOLS]
-    return Finding(max(gaps) < 1e-4, f"{len(gaps)} exponents in n, m, S, ε and d, by numerical "
-                   f"derivatives of the rates: the largest difference is {max(gaps):.1g}.")
+def _cost(table: pd.DataFrame, along: str) -> Line:
+    return Line.of(table, along, part="measured", sweep=along)
 
 
-def _bounds_are_attained(table: Table) -> Finding:
-    ratios = [row["best"] / row["rate"] for row in where(table, part="bounds")]
-    return Finding(min(ratios) >= 1 / _FACTOR and max(ratios) <= _FACTOR,
-                   f"At {len(ratios)} points the bound is {min(ratios):.2f} to {max(ratios):.2f} "
-                   "times the sum of the four terms.")
+def _measured_panel(table: pd.DataFrame, along: str, axis: tuple[str, Scale], theme: Theme
+                    ) -> Panel:
+    line, power = _cost(table, along), _POWERS[along]
+    series = [means("measured, as published", line, look("gradient", theme)),
+              level(f"power {power:g} of the rate".replace("-", "−"), line.x,
+                    line.y[0] * (line.x / line.x[0]) ** power, theme)]
+    return panel(axis[0], series, axis[1], log("Squared error that privacy adds (log scale)"),
+                 theme, f"What privacy adds falls from {line.y[0]:.2g} to {line.y[-1]:.2g}; the "
+                 f"slope is {log_slope(line)}, that of the rate {power:g}.")
 
 
-def _slope_is(along: str, table: Table) -> Finding:
-    slope, power = log_slope(Line.of(table, along, part="measured", sweep=along)), _POWERS[along]
-    return Finding(slope.near(power, _LOGS),
-                   f"Measured {slope}, rate {power:g}; {_LOGS:g} for logarithms and two standard "
-                   "errors are allowed for.".replace(" -", " −"))
+def _exponents_apart(notion: Trust, table: pd.DataFrame) -> Array:
+    """Exponents of the engine's rates from printed ones: (terms of both problems, symbols)."""
+    printed = pd.DataFrame([*_printed("mean", notion), *_printed("coefficients", notion)])
+    both = printed.merge(where(table, part="exponents"), on=["of", "term"], how="left",
+                         suffixes=("_printed", ""))
+    return np.asarray(abs(both[list(_SYMBOLS)].to_numpy()
+                          - both[[f"{symbol}_printed" for symbol in _SYMBOLS]].to_numpy()))
 
 
-def _weights_are_best(table: Table) -> Finding:
+def _weights_are_best(table: pd.DataFrame) -> Finding:
     """The error with the paper's weights against that with inverse variances."""
-    ours, best = (where(table, part="weights", weights=weights)[0] for weights in _WEIGHTS)
-    gap = math.log(ours["error"] / best["error"])
-    se = math.hypot(ours["se"] / ours["error"], best["se"] / best["error"])
+    paper, best = (where(table, part="weights", weights=weights).iloc[0] for weights in _WEIGHTS)
+    gap = math.log(paper["error"] / best["error"])
+    se = math.hypot(paper["se"] / paper["error"], best["se"] / best["error"])
     return Finding(gap <= 2 * se,
                    "With 400, 250 and 100 people at ε = 4, 1 and 0.5 privacy adds "
-                   f"{ours['error']:.3f} ± {ours['se']:.3f}; with inverse variances of the "
+                   f"{paper['error']:.3f} ± {paper['se']:.3f}; with inverse variances of the "
                    f"declared noise {best['error']:.4f} ± {best['se']:.4f}.")
 
 
 def _claims_on_rates(notion: Trust) -> tuple[Claim, ...]:
     names = {"n": "people (n^−2)", "S": "sites (S^−1)", "epsilon": "ε (ε^−2)"}
     along = ("n", "epsilon") if notion is Trust.CENTRAL else ("n", "S", "epsilon")
+    slopes = [Claim(
+        f"What privacy adds on dense curves falls with {names[symbol]}.",
+        slope_near(partial(_cost, along=symbol), _POWERS[symbol], _LOGS,
+                   "Measured {slope}, rate {power}; {margin} for logarithms and two standard "
+                   "errors are allowed for.")) for symbol in along]
+    best = Claim("Weights by the rate, below Algorithm 2, are the best for sites that differ.",
+                 _weights_are_best, _WEIGHTS_REASON)
     return (Claim("Each term has the printed exponents (smoothness 3).",
-                  partial(_exponents_are, notion)),
+                  within(partial(_exponents_apart, notion), high=1e-4, text="{0.count} exponents "
+                         "in n, m, S, ε and d: those of the rates differ by at most "
+                         "{0.high:.1g}.")),
             Claim("The rate is squared bias and variances at the best number of functions.",
-                  _bounds_are_attained),
-            *(Claim(f"What privacy adds on dense curves falls with {names[one]}.",
-                    partial(_slope_is, one)) for one in along),
-            *([] if notion is Trust.CENTRAL else [
-                Claim("Weights by the rate, below Algorithm 2, are the best for sites that differ.",
-                      _weights_are_best, _WEIGHTS_REASON)]))
+                  within(col("best") / col("rate"), 1 / _FACTOR, _FACTOR, text="At {0.count} "
+                         "points the bound is {0.low:.2f} to {0.high:.2f} times the sum of the "
+                         "four terms.")),
+            *slopes, *([] if notion is Trust.CENTRAL else [best]))
 
 
 def _rates(number: int, title: str, notion: Trust, about: str) -> Exhibit:
     return Exhibit(
         f"table-{number}", f"Table {number}: {title}", about,
-        partial(_table_of_rates, notion), partial(_draw_rates, notion), _claims_on_rates(notion),
+        partial(_table_of_rates, notion), _draw_rates, _claims_on_rates(notion),
         _printed("mean", notion) + _printed("coefficients", notion), row=_privacy_row)
 
 
@@ -386,22 +387,20 @@ def _printed_regime(m: float, epsilon: float) -> tuple[str, ...]:
     return ("III", "II") if m <= n ** (1 / a) else ("III",)
 
 
-def _draw_regimes(table: Table, theme: Theme) -> tuple[Panel, ...]:
-    series = []
-    for term, (shade, _, marker) in term_styles(theme).items():
-        if rows := where(table, rules=term):
-            series.append(Series(f"{term}, {TERM_NAMES[term]}", [row["epsilon"] for row in rows],
-                                 [row["m"] for row in rows], shade, marker=marker, mode="markers"))
-    counts = ", ".join(f"{one.name} at {len(one.x)}" for one in series)
-    return (Panel("What rules, 10 000 people", figures.lines(
-        series, EPSILON, Scale("Readings on each curve m (log scale)", log=True), theme,
-        f"The largest of the four terms at {len(table)} points: {counts}.")),)
+def _draw_regimes(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+    series = [curve(f"{term}, {TERM_NAMES[term]}", rows["epsilon"], rows["m"],
+                    (shade, "solid", marker), mode="markers")
+              for term, (shade, _, marker) in term_styles(theme).items()
+              if len(rows := where(table, rules=term))]
+    counts = ", ".join(f"{line.name} at {len(line.x)}" for line in series)
+    return (panel("What rules, 10 000 people", series, EPSILON,
+                  log("Readings on each curve m (log scale)"), theme,
+                  f"The largest of the four terms at {len(table)} points: {counts}."),)
 
 
-def _regimes_agree(table: Table) -> Finding:
-    inside = [row["rules"] in row["printed"].split(" + ") for row in table]
-    return Finding(all(inside), f"At {sum(inside)} of {len(table)} points the largest term is one "
-                   "that the table names.")
+def _is_named(table: pd.DataFrame) -> list[bool]:
+    return [rules in printed.split(" + ")
+            for rules, printed in zip(table["rules"], table["printed"], strict=True)]
 
 
 TABLE_2 = Exhibit(
@@ -411,7 +410,9 @@ TABLE_2 = Exhibit(
     partial(_calculated, "regimes", 14, 40),
     _draw_regimes,
     (Claim("Up to ε = n^(−1/2): II if m ≤ (n²ε²)^(1/α), else IV. Above: I + II if m ≤ n^(1/(2α)), "
-           "III + II up to n^(1/α), III beyond.", _regimes_agree),))
+           "III + II up to n^(1/α), III beyond.",
+           all_of(_is_named, "At {held} of {count} points the largest term is one that the table "
+                  "names.")),))
 
 
 # -- table 3: beside simpler problems ------------------------------------------------------------
@@ -439,32 +440,22 @@ def beside(points: int) -> list[Row]:
     return rows
 
 
-def _draw_beside(table: Table, theme: Theme) -> tuple[Panel, ...]:
-    looks = {"curve": ("mean curve, people protected", "gradient", "solid"),
-             "regression": ("regression curve, single readings protected", "wavelet", "6px,3px"),
-             "number": ("one number from each person", "without", "2px,3px")}
-    x = [row["m"] for row in table]
-    series = [Series(name, x, [row[key] for row in table], colour(role, theme), dash, mode="lines")
-              for key, (name, role, dash) in looks.items()]
-    told = "; ".join(f"{one.name}: {one.y[0]:.2g} to {one.y[-1]:.2g}" for one in series)
-    return (Panel("Rates over readings", figures.lines(
-        series, Scale("Readings on each curve m (log scale)", log=True), RATE, theme,
-        f"Rates from one to ten thousand readings on each curve. {told}.")),)
+def _draw_beside(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+    series = [curve(name, table["m"], table[column], look(role, theme, dash), mode="lines")
+              for column, name, role, dash in (
+                  ("curve", "mean curve, people protected", "gradient", "solid"),
+                  ("regression", "regression curve, single readings protected", "wavelet",
+                   "6px,3px"),
+                  ("number", "one number from each person", "without", "2px,3px"))]
+    return (panel("Rates over readings", series, log("Readings on each curve m (log scale)"), RATE,
+                  theme, "Rates from one to ten thousand readings on each curve. "
+                  f"{ends(series, '.2g')}."),)
 
 
-def _dense_is_a_number(table: Table) -> Finding:
-    last = table[-1]
-    ratio = last["curve"] / last["number"]
-    return Finding(ratio < 1.05, f"With {last['m']:g} readings on each curve the rate of the curve "
-                   f"is {ratio:.3f} times that of a number.")
-
-
-def _pays_a_factor(table: Table) -> Finding:
-    """The effective private sizes behind the private terms, Sn²mε² and Sn²m²ε², α = 3."""
-    factors = [(row["regression_private"] / row["curve_private_sparse"]) ** (-4 / 3) / row["m"]
-               for row in table]
-    return Finding(max(abs(factor - 1) for factor in factors) < 1e-6,
-                   f"Private sizes differ by m times {min(factors):.6f} to {max(factors):.6f}.")
+def _private_sizes(table: pd.DataFrame) -> pd.Series[float]:
+    """The effective private sizes behind the private terms, Sn²mε² over Sn²m²ε², over m; α = 3."""
+    terms = table["regression_private"] / table["curve_private_sparse"]
+    return terms ** (-4 / 3) / table["m"]
 
 
 TABLE_3 = Exhibit(
@@ -475,8 +466,11 @@ TABLE_3 = Exhibit(
     partial(_calculated, "beside", 25, 101),
     _draw_beside,
     (Claim("On dense curves the mean curve costs what a number costs: 1/(Sn) + 1/(Sn²ε²).",
-           _dense_is_a_number),
+           within(lambda t: {"ratio": (t["curve"] / t["number"]).iloc[-1], "m": t["m"].iloc[-1]},
+                  high=1.05, of="ratio", text="With {m:g} readings on each curve the rate of the "
+                  "curve is {ratio:.3f} times that of a number.")),
      Claim("Protecting people, not single readings, costs a factor m in the private term.",
-           _pays_a_factor)))
+           within(_private_sizes, 1 - 1e-6, 1 + 1e-6,
+                  text="Private sizes differ by m times {0.low:.6f} to {0.high:.6f}."))))
 
 EXHIBITS: tuple[Exhibit, ...] = (FIGURE_1, TABLE_1, TABLE_2, TABLE_3, TABLE_4)

@@ -3,8 +3,8 @@
 from engine.exhibits import Paper
 from engine.papers.functional_summaries import ages, densities, means, paths, real_means
 
-_EXHIBITS = {one.key: one for module in (paths, real_means, densities, ages, means)
-             for one in module.EXHIBITS}
+_EXHIBITS = {exhibit.key: exhibit for module in (paths, real_means, densities, ages, means)
+             for exhibit in module.EXHIBITS}
 
 PAPER = Paper(
     "functional_summaries", "Functional summaries with a Laplace-like process",

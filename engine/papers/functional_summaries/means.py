@@ -9,30 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
-from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Table, Work
+import numpy as np
+import pandas as pd
+
+from engine.exhibits import Claim, Exhibit, Form, Panel, Row, Work
 from engine.experiments import Cell, Outcome, Run
 from engine.families.functional_release import FunctionalRelease
-from engine.figures.exhibits import Scale, Series, lines, styles
+from engine.figures.exhibits import styles
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
-from engine.papers.functional_summaries.drawing import line
-from engine.papers.functional_summaries.reading import (
-    as_number,
-    is_below,
-    number,
-    numbers,
-    pooled,
-    rows,
-    short,
-    smallest,
-    spread,
-    values,
-)
+from engine.papers.drawing import curve, log, panel
+from engine.papers.evidence import CLEAR, Check, digits, number, tell, where, within
+from engine.papers.functional_summaries.drawing import style
 from engine.sources.dense_curves import DenseCurves
 from engine.theme import Theme
 from engine.types import Budget
@@ -44,7 +36,7 @@ _SIZES = (50, 100, 200, 500, 1000, 2000, 5000)
 _STEPS = (342, 343, 511, 512)  # M, the whole part of n^(1/3), rises at 343 and 512
 _BUDGET = (Budget(1.0, 0.01),)
 _ENOUGH = 100  # draws for each data set
-_N = Scale("Curves n", log=True)
+_N, _ERROR = log("Curves n"), log("Squared error")
 _LOOSE = ("The printed sensitivities let every coefficient change at its largest at once: too much "
           "by √M for FRL, by up to 5 for QR. QR adds up more of them than FRL, so it loses more. ")
 
@@ -61,27 +53,28 @@ class Setting:
                            kernel_smoothness=self.nu)
 
     @property
-    def ways(self) -> dict[str, FunctionalRelease]:
+    def methods(self) -> dict[str, FunctionalRelease]:
         """The five mechanisms with exact sensitivities, tuned by formula."""
-        at: dict[str, Any] = {"smoothness": self.nu}
-        return {"FRL": Frl(**at), "ICLP-AR": Iclp(**at, penalty="absolute"), "ICLP-QR": Iclp(**at),
-                "Bernstein": Bernstein(), "GP": GaussianProcess(**at)}
+        kernel: dict[str, Any] = {"smoothness": self.nu}
+        return {"FRL": Frl(**kernel), "ICLP-AR": Iclp(**kernel, penalty="absolute"),
+                "ICLP-QR": Iclp(**kernel), "Bernstein": Bernstein(),
+                "GP": GaussianProcess(**kernel)}
 
-    def cells(self, choices: Sequence[str], ways: Sequence[str]) -> Iterator[Cell]:
+    def cells(self, choices: Sequence[str], methods: Sequence[str]) -> Iterator[Cell]:
         for mean in MEANS:
-            for way in ways:
-                for choice in choices if way in CHOSEN else choices[:1]:
+            for method in methods:
+                for choice in choices if method in CHOSEN else choices[:1]:
                     for n in _SIZES:
-                        yield self.cell(mean, way, choice, n)
+                        yield self.cell(mean, method, choice, n)
 
     def cell(self, mean: str, way: str, choice: str, n: int) -> Cell:
-        own = self.ways[way]
+        release = self.methods[way]
         if choice != "PSS":
             constants = "published" if choice == "PCV printed" else "tight"
-            chosen: dict[str, Any] = {"selection_rule": "cross_validated", "constants": constants}
-            own = replace(own, **chosen)
-        at = {"mean": mean, "way": way, "choice": choice, "n": n}
-        return Cell(at, self.source(mean, n), own, _BUDGET)
+            tuning: dict[str, Any] = {"selection_rule": "cross_validated", "constants": constants}
+            release = replace(release, **tuning)
+        place = {"mean": mean, "way": way, "choice": choice, "n": n}
+        return Cell(place, self.source(mean, n), release, _BUDGET)
 
 
 def error_row(outcome: Outcome) -> Row:
@@ -94,124 +87,113 @@ def error_row(outcome: Outcome) -> Row:
     if outcome.failure:
         return {**cell.at, "failure": outcome.failure}
     kind = "estimation_error" if cell.at["choice"] == "PSS" else "total_error"
-    found = outcome.summary(kind)
-    assert found is not None and found["mean"] is not None and found["se"] is not None
-    row = {**cell.at, kind: short(found["mean"]), f"{kind}_se": short(found["se"])}
+    summary = outcome.summary(kind)
+    assert summary is not None and summary["mean"] is not None and summary["se"] is not None
+    row = {**cell.at, kind: digits(summary["mean"]), f"{kind}_se": digits(summary["se"])}
     if kind == "total_error":
         return row
     noise = {name: _noise(cell, constants)
              for name, constants in (("noise", "tight"), ("noise_printed", "published"))}
     drawn, usual = outcome.errors["privacy_error"], Setting().cell(**cell.at)
     if drawn is not None and drawn.shape[1] >= _ENOUGH:
-        noise |= {"noise_drawn": short(float(drawn.mean()))}
+        noise |= {"noise_drawn": digits(float(drawn.mean()))}
     if usual != cell:
         noise["noise_in_figure_2"] = _noise(usual, "tight")
     return {**row, **noise}
 
 
-def _noise(cell: Cell, constants: str) -> float:
+def _noise(cell: Cell, constants: str) -> float | None:
     """E‖noise‖²; exact, so that no draws are needed."""
-    chosen: dict[str, Any] = {"constants": constants}
-    mechanism = replace(cell.mechanism, **chosen)
-    energy = mechanism.expected_error(cell.source.sizes, cell.budgets, cell.source.facts)
-    assert energy is not None
-    return short(energy)
+    tuning: dict[str, Any] = {"constants": constants}
+    mechanism = replace(cell.mechanism, **tuning)
+    return digits(mechanism.expected_error(cell.source.sizes, cell.budgets, cell.source.facts))
 
 
 # -- numbers of a table --------------------------------------------------------------------------
 
-
-def total(row: Row, noise: str) -> float:
-    """Estimation error and noise, which are independent."""
-    return as_number(row, "estimation_error") + as_number(row, noise)
+_PEAKS = ("S-2", "S-3", "S-4")
+_NOISES = {"printed": "noise_printed", "exact": "noise"}  # by the sensitivities they are made for
 
 
-def _pss(table: Table) -> list[Row]:
+def _pss(table: pd.DataFrame) -> pd.DataFrame:
     """What was tuned by formula, at the sizes of the figures."""
-    return [row for row in rows(table, choice="PSS") if row["n"] in _SIZES]
+    return table[(table["choice"] == "PSS") & table["n"].isin(_SIZES)]
 
 
-def _cells(table: Table, means: Sequence[str] = tuple(MEANS)
-           ) -> Iterator[tuple[str, dict[str, Row]]]:
-    """For every mean and size the rows of the mechanisms, and a name of the place."""
-    for mean in means:
-        for n in _SIZES:
-            found = [row for row in _pss(table) if row["mean"] == mean and row["n"] == n]
-            yield f"{mean} at n = {n}", {str(row["way"]): row for row in found}
+def _by_method(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    """A column of what was tuned by formula: places (mean, n) down, mechanisms across."""
+    return _pss(table).pivot(index=["mean", "n"], columns="way", values=column)
+
+
+def _totals(table: pd.DataFrame, noise: str) -> pd.DataFrame:
+    """Estimation error and noise, which are independent: places down, mechanisms across."""
+    return _by_method(table, "estimation_error") + _by_method(table, noise)
+
+
+def _clearly_below(table: pd.DataFrame, method: str, other: str) -> pd.Series[bool]:
+    """Where the estimation error of a mechanism is less than that of another by three errors."""
+    error, se = (_by_method(table, f"estimation_error{end}") for end in ("", "_se"))
+    return error[method] < error[other] - CLEAR * np.hypot(se[method], se[other])
+
+
+def _joined(places: pd.Series[bool]) -> str:
+    """Places that are true, by their mean: "S-2 at n = 100, 200; S-4 at n = 500"."""
+    index = places.index[places].to_frame(index=False)
+    return "; ".join(f"{mean} at n = {', '.join(map(str, rows['n']))}"
+                     for mean, rows in index.groupby("mean"))
 
 
 # -- claims of Figure 2 and of its copies --------------------------------------------------------
 
 
-def qr_is_best(noise: str) -> Callable[[Table], Finding]:
+def qr_is_best(noise: str) -> Check:
     """Whether no other pure mechanism has a smaller total error than QR anywhere."""
-    def check(table: Table) -> Finding:
-        won, places = [], 0
-        for place, found in _cells(table):
-            best = min(PURE, key=lambda way: total(found[way], noise))
-            won += [place] if best == "ICLP-QR" else []
-            places += 1
-        return Finding(len(won) == places,
-                       f"QR is the best at {len(won)} of {places} places"
-                       + (f": {_joined(won)}." if won else "."))
-    return check
+    def measure(table: pd.DataFrame) -> dict[str, object]:
+        best = _totals(table, noise)[list(PURE)].idxmin(axis=1) == "ICLP-QR"
+        return {"share": best.mean(), "won": best.sum(), "count": len(best),
+                "where": f": {_joined(best)}" if best.any() else ""}
+    return within(measure, 1, of="share", text="QR is the best at {won} of {count} places{where}.")
 
 
-def _joined(places: Sequence[str]) -> str:
-    """Places by their mean: "S-2 at n = 100, 200; S-4 at n = 500"."""
-    by_mean: dict[str, list[str]] = {}
-    for place in places:
-        mean, n = place.split(" at n = ")
-        by_mean.setdefault(mean, []).append(n)
-    return "; ".join(f"{mean} at n = {', '.join(sizes)}" for mean, sizes in by_mean.items())
+def _over(table: pd.DataFrame, method: str, other: str, column: str) -> dict[str, object]:
+    """A column of one mechanism over that of another at every place, by the sensitivities."""
+    tables = {name: (_totals if column == "total" else _by_method)(table, noise)
+              for name, noise in _NOISES.items()}
+    return {name: rows[method] / rows[other] for name, rows in tables.items()}
 
 
-def noise_is_alike(table: Table) -> Finding:
-    ratios = {noise: [as_number(found["ICLP-QR"], noise) / as_number(found["FRL"], noise)
-                      for _, found in _cells(table)] for noise in ("noise_printed", "noise")}
-    return Finding(max(ratios["noise_printed"]) < 2,
-                   f"QR adds {spread(ratios['noise_printed'])} times the noise of FRL with printed "
-                   f"sensitivities, {spread(ratios['noise'])} times with exact ones.")
+noise_is_alike = within(
+    lambda t: _over(t, "ICLP-QR", "FRL", "noise"), high=2, of="printed", text="QR adds "
+    "{printed:.3g} times the noise of FRL with printed sensitivities, {exact:.3g} times with exact "
+    "ones.")
+gaussian_noise_is_better = within(
+    lambda t: _over(t, "GP", "ICLP-QR", "total"), high=1, text="Its total error is {printed:.0%} "
+    "of that of QR with printed constants, {exact:.0%} with exact ones.")
 
 
-def gaussian_noise_is_better(table: Table) -> Finding:
-    ratios = {noise: [total(found["GP"], noise) / total(found["ICLP-QR"], noise)
-                      for _, found in _cells(table)] for noise in ("noise_printed", "noise")}
-    return Finding(max(max(each) for each in ratios.values()) < 1,
-                   "Its total error is "
-                   f"{spread(ratios['noise_printed'], '{:.0%}'.format)} of that of QR with printed "
-                   f"constants, {spread(ratios['noise'], '{:.0%}'.format)} with exact ones.")
+def _best_of_ar(table: pd.DataFrame) -> dict[str, int]:
+    best = pd.concat([_totals(table, noise)[list(PURE)].idxmin(axis=1)
+                      for noise in _NOISES.values()])
+    return {"best": (best == "ICLP-AR").sum(), "count": len(best)}
 
 
-def ar_is_never_best(table: Table) -> Finding:
-    best = [smallest({way: total(found[way], noise) for way in PURE})
-            for _, found in _cells(table) for noise in ("noise_printed", "noise")]
-    return Finding("ICLP-AR" not in best, f"Best at {best.count('ICLP-AR')} of {len(best)} places, "
-                                          "printed and exact constants taken together.")
+def _more_biased_than_ar(table: pd.DataFrame) -> dict[str, object]:
+    """Places where another pure mechanism has clearly more bias."""
+    more = pd.concat([_clearly_below(table, "ICLP-AR", method)
+                      for method in ("FRL", "ICLP-QR", "Bernstein")], axis=1).any(axis=1)
+    return {"places": more.sum(), "words": f"Another has more at {_joined(more)}." if more.any()
+            else "It has, everywhere."}
 
 
-def ar_has_most_bias(table: Table) -> Finding:
-    others = [place for place, found in _cells(table) if any(is_below(
-        as_number(found["ICLP-AR"], "estimation_error"), as_number(found[way], "estimation_error"),
-        pooled(as_number(found["ICLP-AR"], "estimation_error_se"),
-               as_number(found[way], "estimation_error_se")))
-        for way in ("FRL", "ICLP-QR", "Bernstein"))]
-    said = f"Another has more at {_joined(others)}." if others else "It has, everywhere."
-    return Finding(not others, said)
-
-
-def qr_follows_peaks(table: Table) -> Finding:
-    """Estimation errors: only these show shape; noise would hide it at small n."""
-    worse = {way: [as_number(found[way], "estimation_error") / as_number(
-        found["ICLP-QR"], "estimation_error") for _, found in _cells(table, ("S-2", "S-3", "S-4"))]
-        for way in ("FRL", "Bernstein")}
-    below = [place for place, found in _cells(table, ("S-2", "S-3", "S-4"))
-             for way in worse if is_below(as_number(found[way], "estimation_error"),
-                                          as_number(found["ICLP-QR"], "estimation_error"), pooled(
-                 *(as_number(found[one], "estimation_error_se") for one in (way, "ICLP-QR"))))]
-    return Finding(not below, f"Without noise, in S-2 to S-4 FRL has {spread(worse['FRL'])} times "
-                   f"and Bernstein {spread(worse['Bernstein'])} times the error of QR"
-                   + (f"; less at {_joined(below)}." if below else "."))
+def _without_noise(table: pd.DataFrame) -> dict[str, object]:
+    """Estimation errors over those of QR: only these show shape; noise would hide it at small n."""
+    peaks = table[table["mean"].isin(_PEAKS)]
+    errors = _by_method(peaks, "estimation_error")
+    less = pd.concat([_clearly_below(peaks, method, "ICLP-QR") for method in ("FRL", "Bernstein")],
+                     axis=1).any(axis=1)
+    return {"frl": errors["FRL"] / errors["ICLP-QR"], "less": less.sum(),
+            "bernstein": errors["Bernstein"] / errors["ICLP-QR"],
+            "where": f"; less at {_joined(less)}" if less.any() else ""}
 
 
 def split_claims() -> tuple[Claim, ...]:
@@ -227,130 +209,128 @@ def split_claims() -> tuple[Claim, ...]:
         Claim("The privacy error of ICLP-QR is similar to that of FRL.", noise_is_alike,
               _LOOSE + "Exact sensitivities leave a factor of about three."),
         Claim("GP-ADP, which is not pure, is better than ICLP-QR.", gaussian_noise_is_better),
-        Claim("ICLP-AR is never the best.", ar_is_never_best),
-        Claim("ICLP-AR has the largest bias of the pure mechanisms.", ar_has_most_bias,
+        Claim("ICLP-AR is never the best.",
+              within(_best_of_ar, high=0, of="best", text="Best at {best} of {count} places, "
+                     "printed and exact constants taken together.")),
+        Claim("ICLP-AR has the largest bias of the pure mechanisms.",
+              within(_more_biased_than_ar, high=0, of="places", text="{words}"),
               "Plain Bernstein polynomials flatten peaks more than soft thresholds do."),
         Claim("FRL and Bernstein are far behind ICLP-QR where the mean has peaks (S-2 to S-4).",
-              qr_follows_peaks,
+              within(_without_noise, high=0, of="less", text="Without noise, in S-2 to S-4 FRL has "
+                     "{frl:.3g} times and Bernstein {bernstein:.3g} times the error of QR"
+                     "{where}."),
               "FRL overtakes where n^(1/3) reaches the number of parts of the mean, and QR, with ψ "
               "of 1/n, shrinks too much at the smallest n."))
 
 
-def noise_is_as_in_figure_2(table: Table) -> Finding:
-    ratios = {way: [as_number(row, "noise") / as_number(row, "noise_in_figure_2")
-                    for row in rows(table, choice="PSS", way=way)] for way in (*PURE, "GP")}
-    every = [ratio for each in ratios.values() for ratio in each]
-    return Finding(min(every) > 0.8 and max(every) < 1.25, "The noise over that of Figure 2: "
-                   + ", ".join(f"{spread(each)} for {way}" for way, each in ratios.items()) + ".")
+def _over_figure_2(table: pd.DataFrame) -> dict[str, object]:
+    """The noise over that of Figure 2, at every place and by mechanism."""
+    rows = where(table, choice="PSS")
+    ratios = (rows["noise"] / rows["noise_in_figure_2"]).groupby(rows["way"])
+    return {"every": rows["noise"] / rows["noise_in_figure_2"],
+            "words": tell({method: ratios.get_group(method) for method in (*PURE, "GP")},
+                          "{1:.3g} for {0}")}
 
 
 # -- claims of Figure 1 --------------------------------------------------------------------------
 
 
-def _over(table: Table, mean: str, way: str, choice: str, noise: str) -> list[float]:
-    """Total error of PSS over that of PCV at every size."""
-    found = []
-    for n in _SIZES:
-        (pss,) = rows(table, mean=mean, way=way, choice="PSS", n=n)
-        found.append(total(pss, noise) / number(table, "total_error", mean=mean, way=way,
-                                                choice=choice, n=n))
-    return found
+def _formula_over_choice(mean: str, choice: str, sensitivities: str, methods: Sequence[str]
+                         ) -> Callable[[pd.DataFrame], dict[str, pd.Series[float]]]:
+    """Total error of PSS over that of PCV in one design, by mechanism and at every size."""
+    def measure(table: pd.DataFrame) -> dict[str, pd.Series[float]]:
+        formula = _totals(table, _NOISES[sensitivities]).loc[mean]
+        validated = where(table, mean=mean, choice=choice).pivot(index="n", columns="way",
+                                                              values="total_error")
+        return {method.replace("-", "_"): formula[method] / validated[method] for method in methods}
+    return measure
 
 
-def formula_is_close(choice: str, noise: str) -> Callable[[Table], Finding]:
-    def check(table: Table) -> Finding:
-        found = {way: _over(table, "S-1", way, choice, noise) for way in ("FRL", "ICLP-QR")}
-        return Finding(max(max(each) for each in found.values()) < 1.5,
-                       "In S-1 the error of PSS is " + " and ".join(
-                           f"{spread(each, '{:.2f}'.format)} times that of PCV for {way}"
-                           for way, each in found.items()) + ".")
-    return check
+def formula_is_close(choice: str, sensitivities: str) -> Check:
+    return within(_formula_over_choice("S-1", choice, sensitivities, ("FRL", "ICLP-QR")), high=1.5,
+                  text="In S-1 the error of PSS is {FRL:.2f} times that of PCV for FRL and "
+                  "{ICLP_QR:.2f} times that of PCV for ICLP-QR.")
 
 
-def choice_is_better(table: Table) -> Finding:
-    found = {way: _over(table, "S-4", way, "PCV", "noise") for way in CHOSEN}
-    middle = {way: sorted(each)[len(each) // 2] for way, each in found.items()}
-    return Finding(min(middle.values()) > 1 and max(middle.values()) < 2,
-                   "In S-4 the median of PSS over PCV is " + ", ".join(
-                       f"{value:.2f} for {way}" for way, value in middle.items()) + ".")
+def _medians_in_s_4(table: pd.DataFrame) -> dict[str, float]:
+    ratios = _formula_over_choice("S-4", "PCV", "exact", CHOSEN)(table)
+    return {method: each.median() for method, each in ratios.items()}
 
 
-def frl_falls_in_steps(table: Table) -> Finding:
-    """Estimation errors of S-2 to S-4, whose bias is far above their variance."""
-    at_step, between = [], []
-    for mean in ("S-2", "S-3", "S-4"):
-        at = {n: number(table, "estimation_error", mean=mean, way="FRL", choice="PSS", n=n)
-              for n in _STEPS}
-        at_step += [1 - at[b] / at[a] for a, b in ((342, 343), (511, 512))]
-        between += [abs(1 - at[511] / at[343])]
-    return Finding(max(at_step) > 5 * max(between),
-                   f"Where M rises from one n to the next the error falls by up to "
-                   f"{max(at_step):.1%}; from n = 343 to 511, with the same M, it changes by "
-                   f"{max(between):.1%} at most.")
+def _steps_of_frl(table: pd.DataFrame) -> dict[str, float]:
+    """Falls of the estimation error of S-2 to S-4, whose bias is far above their variance."""
+    errors = [{n: number(table, "estimation_error", mean=mean, way="FRL", choice="PSS", n=n)
+               for n in _STEPS} for mean in _PEAKS]
+    at_steps = max(1 - error[after] / error[before] for error in errors
+                   for before, after in ((342, 343), (511, 512)))
+    between = max(abs(1 - error[511] / error[343]) for error in errors)
+    return {"steps": at_steps, "between": between, "ratio": at_steps / between}
 
 
 _CLOSE = "In S-1 the formula (PSS) is close to cross-validation (PCV) for FRL and ICLP-QR"
 CHOICE_CLAIMS = (
-    Claim(f"{_CLOSE} (exact sensitivities).", formula_is_close("PCV", "noise")),
-    Claim(f"{_CLOSE} (printed sensitivities).", formula_is_close("PCV printed", "noise_printed"),
+    Claim(f"{_CLOSE} (exact sensitivities).", formula_is_close("PCV", "exact")),
+    Claim(f"{_CLOSE} (printed sensitivities).", formula_is_close("PCV printed", "printed"),
           "The printed sensitivities add so much noise that fewer functions, and a much larger ψ, "
           "than those of the formulas are better."),
-    Claim("The error of FRL falls in steps, where M rises.", frl_falls_in_steps),
-    Claim("In S-4 cross-validation is better, by less than a factor of two.", choice_is_better))
+    Claim("The error of FRL falls in steps, where M rises.",
+          within(_steps_of_frl, 5, of="ratio", text="Where M rises from one n to the next the "
+                 "error falls by up to {steps:.1%}; from n = 343 to 511, with the same M, it "
+                 "changes by {between:.1%} at most.")),
+    Claim("In S-4 cross-validation is better, by less than a factor of two.",
+          within(_medians_in_s_4, 1, 2, text="In S-4 the median of PSS over PCV is {FRL:.2f} for "
+                 "FRL, {ICLP_AR:.2f} for ICLP-AR, {ICLP_QR:.2f} for ICLP-QR.")))
 
 
 # -- drawings ------------------------------------------------------------------------------------
 
 
-def split_panels(table: Table, theme: Theme) -> tuple[Panel, ...]:
+def split_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
     """Total errors with printed and exact constants and estimation errors; then the noise."""
-    kinds: dict[str, Callable[[Row], float]] = {
-        "total, printed constants": lambda row: total(row, "noise_printed"),
-        "total, exact constants": lambda row: total(row, "noise"),
-        "without noise": lambda row: as_number(row, "estimation_error")}
-    panels = [_panel(table, f"{mean}: {kind}", mean, figure, theme)
-              for mean in MEANS for kind, figure in kinds.items()]
-    return (*panels, *(
-        _panel(table, f"Noise in S-1: {name} constants", "S-1",
-               partial(as_number, column=noise), theme)
-        for name, noise in (("printed", "noise_printed"), ("exact", "noise"))))
+    rows = _pss(table)
+    error, printed, exact = (rows[name] for name in ("estimation_error", "noise_printed", "noise"))
+    kinds = {"total, printed constants": error + printed, "total, exact constants": error + exact,
+             "without noise": error}
+    return (*(_panel(rows, f"{mean}: {kind}", mean, values, theme)
+              for mean in MEANS for kind, values in kinds.items()),
+            *(_panel(rows, f"Noise in S-1: {name} constants", "S-1", rows[noise], theme)
+              for name, noise in _NOISES.items()))
 
 
-def _panel(table: Table, title: str, mean: str, figure: Callable[[Row], float], theme: Theme
+def _panel(rows: pd.DataFrame, title: str, mean: str, values: pd.Series[float], theme: Theme
            ) -> Panel:
-    every = rows(_pss(table), mean=mean)
     series = []
-    for way in values(every, "way"):
-        if way == "GP" and title.endswith("without noise"):
+    for method in pd.unique(where(rows, mean=mean)["way"]):
+        if method == "GP" and title.endswith("without noise"):
             continue  # smoothed as QR is
-        found = rows(every, way=way)
-        se = None if title.startswith("Noise") else numbers(found, "estimation_error_se")
-        series.append(line(way, numbers(found, "n"), [figure(row) for row in found], theme, se))
-    alt = f"{title}: squared error against the number of curves, falling for every mechanism."
-    return Panel(title, lines(series, _N, Scale("Squared error", log=True), theme, alt))
+        of_method = where(rows, mean=mean, way=method)
+        se = None if title.startswith("Noise") else of_method["estimation_error_se"]
+        series.append(curve(method, of_method["n"], values[of_method.index], style(method, theme),
+                            se))
+    return panel(title, series, _N, _ERROR, theme,
+                 f"{title}: squared error against the number of curves, falling for every "
+                 "mechanism.")
 
 
-def choice_panels(table: Table, theme: Theme) -> tuple[Panel, ...]:
+def choice_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
     """For every mean and mechanism the error by formula and by cross-validation."""
-    return tuple(_choice_panel(table, mean, way, theme) for mean in MEANS for way in CHOSEN)
+    return tuple(_choice_panel(where(table, mean=mean, way=method), f"{mean}: {method}", theme)
+                 for mean in MEANS for method in CHOSEN)
 
 
-def _choice_panel(table: Table, mean: str, way: str, theme: Theme) -> Panel:
-    at = {"mean": mean, "way": way}
-    pss = rows(_pss(table), **at)
-    (pale, *_), (strong, *_) = styles(2, theme)
-    series = []
-    for words, noise, choice, shade in (("printed", "noise_printed", "PCV printed", pale),
-                                        ("exact", "noise", "PCV", strong)):
-        chosen = rows(table, choice=choice, **at)
-        if not chosen:
-            continue
-        series += [Series(f"PSS, {words}", numbers(pss, "n"), [total(row, noise) for row in pss],
-                          shade, se=numbers(pss, "estimation_error_se")),
-                   Series(f"PCV, {words}", numbers(chosen, "n"), numbers(chosen, "total_error"),
-                          shade, "6px,3px", "diamond-open", numbers(chosen, "total_error_se"))]
-    alt = f"{mean}, {way}: total error by formula and by cross-validation against n."
-    return Panel(f"{mean}: {way}", lines(series, _N, Scale("Squared error", log=True), theme, alt))
+def _choice_panel(rows: pd.DataFrame, title: str, theme: Theme) -> Panel:
+    pss, series = _pss(rows), []
+    for (shade, *_), (sensitivities, choice) in zip(
+            styles(2, theme), (("printed", "PCV printed"), ("exact", "PCV")), strict=True):
+        validated = where(rows, choice=choice)
+        if len(validated):
+            series += [curve(f"PSS, {sensitivities}", pss["n"],
+                             pss["estimation_error"] + pss[_NOISES[sensitivities]], shade,
+                             pss["estimation_error_se"]),
+                       curve(f"PCV, {sensitivities}", validated["n"], validated["total_error"],
+                             (shade, "6px,3px", "diamond-open"), validated["total_error_se"])]
+    return panel(title, series, _N, _ERROR, theme, f"{title.replace(':', ',')}: total error by "
+                 "formula and by cross-validation against n.")
 
 
 # -- the exhibits --------------------------------------------------------------------------------
@@ -358,10 +338,10 @@ def _choice_panel(table: Table, mean: str, way: str, theme: Theme) -> Panel:
 _FULL = Run(repeats=100, draws=1000)
 
 
-def _work(setting: Setting, choices: Sequence[str], ways: Sequence[str], quick: Run, steps: bool
+def _work(setting: Setting, choices: Sequence[str], methods: Sequence[str], quick: Run, steps: bool
           ) -> Callable[[Form], Work]:
     def work(form: Form) -> Work:
-        cells = list(setting.cells(choices, ways))
+        cells = list(setting.cells(choices, methods))
         cells += [setting.cell(mean, "FRL", "PSS", n) for mean in MEANS for n in _STEPS if steps]
         return Work(tuple(cells), quick if form == "quick" else _FULL)
     return work
@@ -387,7 +367,7 @@ FIGURE_2 = Exhibit(
 
 
 def _copy(number: int, setting: Setting, words: str, claims: tuple[Claim, ...]) -> Exhibit:
-    def panels(table: Table, theme: Theme) -> tuple[Panel, ...]:
+    def panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
         return (*choice_panels(table, theme), *split_panels(table, theme))
 
     return Exhibit(
@@ -399,8 +379,10 @@ def _copy(number: int, setting: Setting, words: str, claims: tuple[Claim, ...]) 
 
 
 def _copied(because: str) -> tuple[Claim, ...]:
-    return (Claim("The errors are almost the same as in Figure 2.", noise_is_as_in_figure_2,
-                  because), *split_claims())
+    return (Claim("The errors are almost the same as in Figure 2.",
+                  within(_over_figure_2, 0.8, 1.25, of="every",
+                         text="The noise over that of Figure 2: {words}."), because),
+            *split_claims())
 
 
 _UNBOUNDED = "Errors of a t law need a τ of 16 in place of 3 to 5, and noise grows with τ²."

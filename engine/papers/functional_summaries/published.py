@@ -74,12 +74,12 @@ def table_1() -> Table:
 
 def table_2() -> Table:
     """Mean squared distances to the sample mean, a row for each data set, kernel and budget."""
-    found: list[Row] = []
+    rows: list[Row] = []
     for data, budget, *cells in csv.reader(_TABLE_2.split()):
-        for nu, own in ((1.5, cells[:8]), (2.5, cells[8:])):
-            at: Row = {"data": data, "nu": nu, "printed_epsilon": budget}
-            found.append({**at, **_pairs(_HEADER, own)})
-    return found
+        for nu, of_kernel in ((1.5, cells[:8]), (2.5, cells[8:])):
+            place: Row = {"data": data, "nu": nu, "printed_epsilon": budget}
+            rows.append({**place, **_pairs(_HEADER, of_kernel)})
+    return rows
 
 
 def table_3() -> Table:

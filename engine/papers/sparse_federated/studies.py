@@ -58,8 +58,8 @@ def differing(mechanism: SparseHeterogeneous, setting: Setting, epsilons: Sequen
     """One data set with coefficients of its own, fitted at each ε."""
     source, rng = setting.source(pattern), generator(_SEED, DATA_STREAM, pattern)
     vectors = np.broadcast_to(source.truth.node_values, (setting.m, setting.d))
-    machines = [sparse_averages.drawn(source.covariance, own, source.noise_sd, setting.n, 1, rng)
-                for own in vectors]
+    machines = [sparse_averages.drawn(source.covariance, vector, source.noise_sd, setting.n, 1, rng)
+                for vector in vectors]
     plans = [mechanism.plan(source.public, budgets)
              for budgets in setting.budgets(epsilons)]
     estimate = mechanism.estimate(sparse_averages.pooled(machines), machines, plans, 1, 1,
@@ -128,16 +128,16 @@ def limits(setting: Setting, epsilons: Sequence[float], repeats: int, features: 
     centre, length, held = [], [], []
     for k in range(repeats):
         rng = generator(_SEED, DATA_STREAM, k)
-        machines = [sparse_averages.drawn(covariance, own, source.noise_sd, setting.n, 1, rng)
-                    for own in vectors]
-        found = mechanism.estimate(sparse_averages.pooled(machines), machines, plans, 1, 1,
-                                   generator(_SEED, NOISE_STREAM, k)).intervals
-        assert found is not None
-        own = found.centre[:, 0, 0, 0][:, list(features)]
-        half = found.half_width[:, 0, 0, 0][:, list(features)]
-        centre.append(own)
+        machines = [sparse_averages.drawn(covariance, vector, source.noise_sd, setting.n, 1, rng)
+                    for vector in vectors]
+        intervals = mechanism.estimate(sparse_averages.pooled(machines), machines, plans, 1, 1,
+                                       generator(_SEED, NOISE_STREAM, k)).intervals
+        assert intervals is not None
+        centres = intervals.centre[:, 0, 0, 0][:, list(features)]
+        half = intervals.half_width[:, 0, 0, 0][:, list(features)]
+        centre.append(centres)
         length.append(2 * half)
-        held.append(np.abs(own - truth) <= half)
+        held.append(np.abs(centres - truth) <= half)
     return Limits(truth, np.mean(centre, axis=0), np.mean(length, axis=0), np.mean(held, axis=0))
 
 
@@ -156,7 +156,7 @@ class Corrections:
 
     mechanism: SparseInference
     vectors: Array
-    found: Corrected
+    corrected: Corrected
     truth: Array
     columns: Columns
 
@@ -166,31 +166,31 @@ class Corrections:
 
     def released(self, values: Array | NDArray[np.bool_]) -> Array:
         """Averages of (repeats, columns, …) over data sets, for each budget."""
-        shown = self.columns.released(np.asarray(values, dtype=float))
-        return np.asarray(shown.reshape(len(shown), -1).mean(axis=1))
+        averages = self.columns.released(np.asarray(values, dtype=float))
+        return np.asarray(averages.reshape(len(averages), -1).mean(axis=1))
 
     def held(self) -> dict[str, Array]:
         """How often intervals hold their coefficient, at each budget, in four ways."""
-        off = np.abs(self.found.values - self.truth)
-        sampling = np.sqrt(np.diagonal(self.found.sampling, axis1=-2, axis2=-1))
-        proper = pointwise_half_widths(self.found.errors)
-        flipped = np.abs(wrong_sign(self.vectors, self.found) - self.truth)
+        off = np.abs(self.corrected.values - self.truth)
+        sampling = np.sqrt(np.diagonal(self.corrected.sampling, axis1=-2, axis2=-1))
+        proper = pointwise_half_widths(self.corrected.errors)
+        flipped = np.abs(wrong_sign(self.vectors, self.corrected) - self.truth)
         return {name: self.released(inside) for name, inside in (
             ("proper", off <= proper), ("sign", flipped <= proper),
-            ("scaled", off <= pointwise_half_widths(scaled_errors(self.found))),
+            ("scaled", off <= pointwise_half_widths(scaled_errors(self.corrected))),
             ("naive", off <= pointwise_half_widths(sampling)))}
 
     def lengths(self) -> Array:
         """Of intervals or of the band, at each budget."""
-        return 2 * self.released(self.mechanism.half_widths(self.found))
+        return 2 * self.released(self.mechanism.half_widths(self.corrected))
 
     def band_held(self) -> dict[str, Array]:
         """How often a band holds all coefficients, with privacy noise in it and without."""
-        largest = np.abs(self.found.values - self.truth).max(axis=-1)
-        half = self.mechanism.half_widths(self.found)[..., 0]
-        share = (np.abs(self.found.values - self.truth) <= half[..., None]).mean(axis=-1)
+        largest = np.abs(self.corrected.values - self.truth).max(axis=-1)
+        half = self.mechanism.half_widths(self.corrected)[..., 0]
+        share = (np.abs(self.corrected.values - self.truth) <= half[..., None]).mean(axis=-1)
         return {"joint": self.released(largest <= half), "average": self.released(share),
-                "naive": self.released(largest <= half_width_without_privacy(self.found))}
+                "naive": self.released(largest <= half_width_without_privacy(self.corrected))}
 
 
 def corrections(mechanism: SparseInference, source: SparseRows, epsilons: Sequence[float],
@@ -199,9 +199,9 @@ def corrections(mechanism: SparseInference, source: SparseRows, epsilons: Sequen
     plans = [mechanism.plan(source.public, (Budget(epsilon, delta),))
              for epsilon in epsilons]
     columns, places = Columns(repeats, len(plans), 1), plans[0].places
-    vectors, _, found = mechanism.parts(moments(source, repeats), plans, columns,
+    vectors, _, corrected = mechanism.parts(moments(source, repeats), plans, columns,
                                         generator(_SEED, NOISE_STREAM, 0))
-    return Corrections(mechanism, vectors[..., places], found,
+    return Corrections(mechanism, vectors[..., places], corrected,
                        source.truth.node_values[places], columns)
 
 

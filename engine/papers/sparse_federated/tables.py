@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtri
 
-from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Table, Work
-from engine.figures.exhibits import Scale, Series, lines
+from engine.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Table, Work, frame
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.numerics.sparse_fits import precision_rows
-from engine.papers.comparing import known, numbers, rows_with, share_limits
+from engine.papers.drawing import curve, level, log, look, panel
+from engine.papers.evidence import (
+    Check,
+    covers,
+    grows,
+    number,
+    when,
+    where,
+    within,
+)
 from engine.papers.sparse_federated import studies
 from engine.papers.sparse_federated.printed import table_2, table_5
 from engine.papers.sparse_federated.studies import Setting
 from engine.sources.sparse_rows import SparseRows
-from engine.theme import Theme, colour
+from engine.theme import Theme
+from engine.types import Array
 from engine.views import sparse as sparse_view
 
 BASE = {"n": 4000.0, "m": 15.0, "d": 800.0, "s_star": 15.0, "s0": 8.0, "eps": 0.8}
@@ -30,10 +39,15 @@ _NAMES = {"eps": "Protection ε", "n": "Rows of a machine n", "m": "Machines m",
           "s_star": "Features that matter s*", "s0": "Shared features s₀"}
 
 
-def _beside_base(rows: Sequence[Row], factor: str) -> list[Row]:
+def _along(table: Table | pd.DataFrame, factor: str) -> pd.DataFrame:
     """The rows in which nothing but one factor differs from the base point, in its order."""
-    others = {name: value for name, value in BASE.items() if name != factor}
-    return sorted(rows_with(rows, **others), key=lambda row: float(row[factor] or 0))
+    return where(table, **{name: value for name, value in BASE.items() if name != factor}
+                 ).sort_values(factor)
+
+
+def _with_printed(table: pd.DataFrame, printed: Table) -> pd.DataFrame:
+    """The rows as printed, and beside each the results at the same place."""
+    return frame(printed).merge(table, on=list(BASE), suffixes=("_printed", ""))
 
 
 # -- Table 2 ---------------------------------------------------------------------------------------
@@ -42,13 +56,13 @@ def _beside_base(rows: Sequence[Row], factor: str) -> list[Row]:
 def error_rows(n: int, m: int, d: int, s: int, s0: int, epsilons: tuple[float, ...], repeats: int,
                fewer: int) -> list[Row]:
     """Errors that keep the budget, and without noise; the noise over the smallest coefficient."""
-    found = studies.errors(Setting(n, m, d // fewer, s, s0), epsilons, repeats)
-    quiet, quiet_se = studies.mean_and_error(found.quiet)
+    errors = studies.errors(Setting(n, m, d // fewer, s, s0), epsilons, repeats)
+    quiet, quiet_se = studies.mean_and_error(errors.quiet)
     rows: list[Row] = []
     for k, epsilon in enumerate(epsilons):
         place = {"n": float(n), "m": float(m), "d": float(d), "s_star": float(s),
                  "s0": float(s0), "eps": epsilon}
-        error, error_se = studies.mean_and_error(found.released[:, k])
+        error, error_se = studies.mean_and_error(errors.released[:, k])
         stated = sparse_view.reported([place])[0].published.ratio
         rows.append({**place, "error": error, "error_se": error_se, "quiet": quiet,
                      "quiet_se": quiet_se, "stated noise": stated,
@@ -59,11 +73,11 @@ def error_rows(n: int, m: int, d: int, s: int, s0: int, epsilons: tuple[float, .
 
 def _settings() -> dict[tuple[int, ...], tuple[float, ...]]:
     """Every setting of Table 2 with its budgets."""
-    found: dict[tuple[int, ...], tuple[float, ...]] = {}
+    settings: dict[tuple[int, ...], tuple[float, ...]] = {}
     for row in table_2():
         key = tuple(int(row[name]) for name in ("n", "m", "d", "s_star", "s0"))
-        found[key] = (*found.get(key, ()), row["eps"])
-    return found
+        settings[key] = (*settings.get(key, ()), row["eps"])
+    return settings
 
 
 def _table_2_work(form: Form) -> Work:
@@ -73,99 +87,73 @@ def _table_2_work(form: Form) -> Work:
         for place, epsilons in _settings().items()))
 
 
-def _draw_table_2(table: Table, theme: Theme) -> tuple[Panel, ...]:
+def _draw_table_2(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
     panels = []
     for factor, name in _NAMES.items():
-        rows, printed = _beside_base(table, factor), _beside_base(table_2(), factor)
-        series = [
-            Series("As printed", numbers(printed, factor), known(printed, "err"),
-                   colour("bias", theme), "8px,3px", "triangle-up",
-                   se=[(value or 0) / math.sqrt(50) for value in known(printed, "err_sd")]),
-            Series("ε kept", numbers(rows, factor), known(rows, "error"),
-                   colour("sparse", theme), se=known(rows, "error_se")),
-            Series("Without noise", numbers(rows, factor), known(rows, "quiet"),
-                   colour("without", theme), "2px,3px", "square", se=known(rows, "quiet_se"))]
-        panels.append(Panel(name, lines(series, Scale(name), Scale("Squared error", log=True),
-                                        theme, f"Errors against {name}, in three ways.")))
+        rows, printed = _along(table, factor), _along(table_2(), factor)
+        series = [curve("As printed", printed[factor], printed["err"],
+                        look("bias", theme, "8px,3px", "triangle-up"),
+                        printed["err_sd"] / math.sqrt(50)),
+                  curve("ε kept", rows[factor], rows["error"], look("sparse", theme),
+                        rows["error_se"]),
+                  curve("Without noise", rows[factor], rows["quiet"],
+                        look("without", theme, "2px,3px", "square"), rows["quiet_se"])]
+        panels.append(panel(name, series, name, log("Squared error"), theme,
+                            f"Errors against {name}, in three ways."))
     return (*panels, _lengths_panel(theme))
 
 
 def _lengths_panel(theme: Theme) -> Panel:
-    rows = table_2()
-    formula = [_length(row) for row in rows]
+    printed = frame(table_2())
+    formula = _lengths(printed)
     ends = [min(formula), max(formula)]
-    series = [Series("Rows of the table", formula, known(rows, "length"), colour("bias", theme),
-                     marker="triangle-up", mode="markers"),
-              Series("Equal", ends, list(ends), colour("without", theme), "2px,3px",
-                     mode="lines")]
-    return Panel("Printed lengths and a formula", lines(
-        series, Scale("By the formula"), Scale("Length of an interval, as printed"), theme,
-        "Printed lengths of intervals against a formula that fits them."))
+    return panel("Printed lengths and a formula", [
+        curve("Rows of the table", formula, printed["length"],
+              look("bias", theme, marker="triangle-up"), mode="markers"),
+        level("Equal", ends, ends, theme)],
+        "By the formula", "Length of an interval, as printed", theme,
+        "Printed lengths of intervals against a formula that fits them.")
 
 
-def _length(row: Row) -> float:
-    """2·1.96 (σ/√n) (V + K s*² log(2mn)/(nε²))^{1/2} with V = 1.25 and K = 0.72."""
-    n, m, s, epsilon = (float(row[name] or 0) for name in ("n", "m", "s_star", "eps"))
-    noise = 0.72 * s**2 * math.log(2 * m * n) / (n * epsilon**2)
-    return float(2 * ndtri(0.975) * _SIGMA / math.sqrt(n) * math.sqrt(1.25 + noise))
+def _lengths(rows: pd.DataFrame) -> Array:
+    """2·1.96 (σ/√n) (V + K s*² log(2mn)/(nε²))^{1/2} with V = 1.25 and K = 0.72, for each row."""
+    n, m, s, epsilon = (rows[name].to_numpy() for name in ("n", "m", "s_star", "eps"))
+    noise = 0.72 * s**2 * np.log(2 * m * n) / (n * epsilon**2)
+    return np.asarray(2 * ndtri(0.975) * _SIGMA / np.sqrt(n) * np.sqrt(1.25 + noise))
 
 
-def lengths_fit(table: Table) -> Finding:
-    """Printed lengths beside the formula."""
-    off = [row["length"] / _length(row) - 1 for row in table_2()]
-    return Finding(max(map(abs, off)) < 0.06, f"13 lengths, root mean square "
-                   f"{100 * float(np.sqrt(np.mean(np.square(off)))):.1f} %, at most "
-                   f"{100 * max(map(abs, off)):.1f} % off")
+def _off_formula(table: pd.DataFrame) -> dict[str, object]:
+    """Printed lengths beside the formula, in per cent."""
+    printed = frame(table_2())
+    off = 100 * (printed["length"] / _lengths(printed) - 1)
+    return {"off": off, "size": off.abs().max(), "mean": np.sqrt((off**2).mean())}
 
 
-def weighted_mean(rows: Sequence[Row], most: int) -> Finding:
-    """Whether coverage of all coefficients is that of non-zero and zero ones, by their numbers."""
-    off = []
-    for row in rows:
-        share = float(row["s_star"] or 0) / float(row["d"] or 1)
-        mean = share * float(row["cov_S"] or 0) + (1 - share) * float(row["cov_Sc"] or 0)
-        off.append(abs(float(row["cov"] or 0) - mean))
-    close = sum(one <= 0.002 for one in off)
-    return Finding(close >= most, f"{close} of {len(off)} rows within 0.002, at most "
-                   f"{max(off):.3f} apart")
+lengths_fit = within(_off_formula, -6, 6, of="off", text="13 lengths, root mean square {mean:.1f} "
+                     "%, at most {size:.1f} % off")
 
 
-def _attained(table: Table) -> Finding:
-    pairs = [(row, own) for row in table_2() for own in rows_with(
-        table, **{name: row[name] for name in BASE})]
-    reached = [row for row, own in pairs if float(own["error"] or 0) <= 2 * row["err"]]
-    at = rows_with(table, **BASE)[0]
-    return Finding(len(reached) == len(pairs), f"{at['error']:.2f} at the base point with "
-                   f"{at['features run']} features, where 0.0170 is printed; within a factor of "
-                   f"two in {len(reached)} of {len(pairs)} rows")
+def weighted_rows(printed: Table) -> dict[str, float]:
+    """In how many rows coverage of all coefficients is that of non-zero and zero ones, by their
+    numbers, to 0.002.
+    """
+    rows = frame(printed)
+    share = rows["s_star"] / rows["d"]
+    mean = share * rows["cov_S"] + (1 - share) * rows["cov_Sc"]
+    off = (rows["cov"] - mean).abs()
+    return {"close": (off <= 0.002).sum(), "count": len(rows), "off": off.max()}
 
 
-def _visible(table: Table) -> Finding:
-    at = _beside_base(table, "eps")[-1]
-    return Finding(float(at["stated noise"] or 0) < 1,
-                   f"the largest of 800 is {at['stated noise']:,.0f} times a coefficient at the "
-                   f"base point; on a machine of its own the least noise that keeps ε is "
-                   f"{at['least noise']:.1f} times one")
+def _reached(table: pd.DataFrame) -> dict[str, object]:
+    """In how many rows errors that keep the budget are at most twice the printed ones."""
+    both, base = _with_printed(table, table_2()), where(table, **BASE).iloc[0]
+    reached = both["error"] <= 2 * both["err"]
+    return {"error": base["error"], "features": base["features run"], "reached": reached.sum(),
+            "count": len(both), "share": reached.mean()}
 
 
-def _quiet_below(table: Table) -> Finding:
-    ratios = [row["err"] / float(own["quiet"] or 1) for row in table_2() for own in rows_with(
-        table, **{name: row[name] for name in BASE})]
-    return Finding(min(ratios) > 3, f"printed errors are {min(ratios):.0f} to {max(ratios):.0f} "
-                   "times those without noise")
-
-
-def _grows_with_shared(table: Table) -> Finding:
-    printed = numbers(_beside_base(table_2(), "s0"), "err")
-    return Finding(printed == sorted(printed), "printed: " + ", ".join(
-        f"{error:.4f}" for error in printed) + " with 4, 8 and 12 shared ones")
-
-
-def _noise_law(table: Table) -> Finding:
-    at = {row["eps"]: row["err"] for row in _beside_base(table_2(), "eps")}
-    ratio = float(at[0.5] or 0) / float(at[0.8] or 1)
-    return Finding(ratio > 2, f"printed: {ratio:.2f} times from ε = 0.8 to 0.5, where the "
-                   "square of the noise grows 2.56 times")
+def _noise_at_base(table: pd.DataFrame) -> dict[str, float]:
+    return {name: _along(table, "eps")[f"{name} noise"].iloc[-1] for name in ("stated", "least")}
 
 
 TABLE_2 = Exhibit(
@@ -174,17 +162,32 @@ TABLE_2 = Exhibit(
     "is proved to keep ε, for machines that differ, and without any noise. One size changes at a "
     "time. The quick form has an eighth of the features, which makes the task easier.",
     _table_2_work, _draw_table_2, (
-        Claim("The errors are reached with noise that keeps ε", _attained, IMPOSSIBLE),
-        Claim("The stated noise is smaller than the coefficients", _visible, IMPOSSIBLE),
-        Claim("Errors without noise are far below the printed ones", _quiet_below),
-        Claim("The error grows with the number of shared features", _grows_with_shared,
+        Claim("The errors are reached with noise that keeps ε",
+              within(_reached, 1.0, of="share", text="{error:.2f} at the base point with "
+                     "{features:g} features, where 0.0170 is printed; within a factor of two in "
+                     "{reached} of {count} rows"), IMPOSSIBLE),
+        Claim("The stated noise is smaller than the coefficients",
+              within(_noise_at_base, high=1, of="stated", text="the largest of 800 is "
+                     "{stated:,.0f} times a coefficient at the base point; on a machine of its own "
+                     "the least noise that keeps ε is {least:.1f} times one"), IMPOSSIBLE),
+        Claim("Errors without noise are far below the printed ones",
+              within(lambda t: (both := _with_printed(t, table_2()))["err"] / both["quiet"], 3,
+                     text="printed errors are {0.low:.0f} to {0.high:.0f} times those without "
+                     "noise")),
+        Claim("The error grows with the number of shared features",
+              grows(lambda t: _along(table_2(), "s0")["err"],
+                    text="printed: {0.each:.4f} with 4, 8 and 12 shared ones"),
               "The text says so; the table falls, as Theorem 7 predicts, since shared features are "
               "learned from all machines."),
-        Claim("The error grows with 1/ε² between ε = 0.8 and 0.5", _noise_law,
+        Claim("The error grows with 1/ε² between ε = 0.8 and 0.5",
+              within(lambda t: number(table_2(), "err", **{**BASE, "eps": 0.5})
+                     / number(table_2(), "err", **BASE), 2, text="printed: {:.2f} times from ε = "
+                     "0.8 to 0.5, where the square of the noise grows 2.56 times"),
               "A part that does not depend on ε seems to dominate, but without noise the error is "
               "many times smaller; the table cannot be explained by either."),
         Claim("Printed coverage of all coefficients is the mean over non-zero and zero ones",
-              lambda table: weighted_mean(table_2(), 13)),
+              within(lambda t: weighted_rows(table_2()), 13, of="close", text="{close} of {count} "
+                     "rows within 0.002, at most {off:.3f} apart")),
         Claim("Printed lengths follow one formula with n, not mn, within 6 %", lengths_fit)),
     published=tuple(table_2()))
 
@@ -194,7 +197,7 @@ TABLE_2 = Exhibit(
 FEASIBLE = SparseRows(n_curves=200_000, n_servers=10, n_features=100, n_shared=5)
 _DELTA = 1e-6
 _EPSILONS = (0.35, 0.5, 1.0, 2.0, 4.0)
-_WAYS = {"proper": ("As derived", "sparse", "solid", "circle"),
+_VARIANTS = {"proper": ("As derived", "sparse", "solid", "circle"),
          "scaled": ("Noise times σ", "functional", "12px,3px,2px,3px", "cross"),
          "naive": ("No noise", "bias", "8px,3px", "triangle-up"),
          "sign": ("Printed sign", "wavelet", "2px,3px", "diamond")}
@@ -203,12 +206,12 @@ MATTERS, IS_ZERO = "Coefficients that matter", "Coefficients that are zero"
 
 def interval_rows(kind: str, place: int, repeats: int) -> list[Row]:
     """Coverage and length of the interval of one coefficient, by ε."""
-    found = studies.corrections(
+    corrected = studies.corrections(
         SparseInference(features=str(place + 1), directions="column"), FEASIBLE, _EPSILONS,
         _DELTA, repeats)
-    held, lengths = found.held(), found.lengths()
+    held, lengths = corrected.held(), corrected.lengths()
     return [{"kind": kind, "feature": place + 1, "eps": epsilon, "repeats": repeats,
-             "length": float(lengths[k]), **{way: float(held[way][k]) for way in held}}
+             "length": float(lengths[k]), **{variant: float(held[variant][k]) for variant in held}}
             for k, epsilon in enumerate(_EPSILONS)]
 
 
@@ -225,46 +228,34 @@ def _intervals_work(form: Form) -> Work:
                             for place in _places()))
 
 
-def _pooled(table: Table, kind: str, name: str) -> list[float]:
+def _pooled(table: pd.DataFrame, kind: str, column: str) -> pd.Series[float]:
     """Averages over the coefficients of a kind, by ε."""
-    return [float(np.mean(numbers(rows_with(table, kind=kind, eps=epsilon), name)))
-            for epsilon in _EPSILONS]
+    return where(table, kind=kind).groupby("eps")[column].mean()
 
 
-def _draw_intervals(table: Table, theme: Theme) -> tuple[Panel, ...]:
-    panels = []
+def _draw_intervals(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+    axis, panels = log(_NAMES["eps"]), []
     for kind in (MATTERS, IS_ZERO):
-        series = [Series(label, _EPSILONS, list(_pooled(table, kind, way)), colour(role, theme),
-                         dash, marker) for way, (label, role, dash, marker) in _WAYS.items()]
-        series.append(Series("Promised", [_EPSILONS[0], _EPSILONS[-1]], [0.95, 0.95],
-                             colour("without", theme), "2px,3px", mode="lines"))
-        panels.append(Panel(kind, lines(series, Scale(_NAMES["eps"], log=True),
-                                        Scale("Share of intervals that hold"), theme,
-                                        f"{kind}: coverage against ε, in four ways.")))
-    lengths = [Series("As derived", _EPSILONS, list(_pooled(table, MATTERS, "length")),
-                      colour("sparse", theme))]
-    return (*panels, Panel("Length of an interval", lines(
-        lengths, Scale(_NAMES["eps"], log=True), Scale("Length"), theme,
-        "Length of intervals against ε.")))
+        series = [curve(label, _EPSILONS, _pooled(table, kind, variant), look(role, theme, *style))
+                  for variant, (label, role, *style) in _VARIANTS.items()]
+        series.append(level("Promised", [_EPSILONS[0], _EPSILONS[-1]], [0.95, 0.95], theme))
+        panels.append(panel(kind, series, axis, "Share of intervals that hold", theme,
+                            f"{kind}: coverage against ε, in four ways."))
+    lengths = [curve("As derived", _EPSILONS, _pooled(table, MATTERS, "length"),
+                     look("sparse", theme))]
+    return (*panels, panel("Length of an interval", lengths, axis, "Length", theme,
+                           "Length of intervals against ε."))
 
 
-def _holds(way: str, kind: str) -> Callable[[Table], Finding]:
-    """Whether intervals hold about 95 of 100, as far as so many data sets can tell."""
-    def check(table: Table) -> Finding:
-        rows = rows_with(table, kind=kind)
-        ends = [share_limits(round(float(row[way] or 0) * float(row["repeats"] or 0)),
-                             int(row["repeats"] or 0)) for row in rows]
-        fine = [low < 0.97 and high > 0.93 for low, high in ends]
-        shares = numbers(rows, way)
-        return Finding(all(fine), f"{min(shares):.3f} to {max(shares):.3f} over "
-                       f"{len(rows)} cells of {rows[0]['repeats']} data sets")
-    return check
+def _holds(variant: str, kind: str) -> Check:
+    return covers(lambda t: where(t, kind=kind), variant, "{share.low:.3f} to {share.high:.3f} "
+                  "over {rows} cells of {repeats} data sets")
 
 
-def _unnoticed(table: Table) -> Finding:
-    off, on = min(_pooled(table, IS_ZERO, "sign")), max(_pooled(table, MATTERS, "sign"))
-    return Finding(off > 0.9 > on, f"at least {off:.3f} where coefficients are zero, at most "
-                   f"{on:.3f} where they matter")
+def _with_printed_sign(table: pd.DataFrame) -> dict[str, float]:
+    """Coverage where coefficients are zero, at least, and where they matter, at most."""
+    return {"zero": _pooled(table, IS_ZERO, "sign").min(),
+            "matter": _pooled(table, MATTERS, "sign").max()}
 
 
 INTERVALS = Exhibit(
@@ -285,7 +276,10 @@ INTERVALS = Exhibit(
               _holds("sign", MATTERS),
               "The gradient has the opposite sign of the residual: added, it doubles the bias of "
               "selection instead of taking it off. The proof has it right."),
-        Claim("With that sign nothing is seen where coefficients are zero", _unnoticed)))
+        Claim("With that sign nothing is seen where coefficients are zero",
+              when(lambda x: bool(x[0] > 0.9 > x[1]), _with_printed_sign,
+                   "at least {zero:.3f} where coefficients are zero, at most {matter:.3f} where "
+                   "they matter"))))
 
 
 # -- Table 5 ---------------------------------------------------------------------------------------
@@ -311,18 +305,18 @@ def band_rows(d: int) -> list[Row]:
         groups = {"len": np.arange(d), "len_S": support,
                   "len_Sc": np.setdiff1d(np.arange(d), support)}
         scale = 2 * _SIGMA / math.sqrt(row["n"])
-        own = {name: scale * float(np.quantile(sample[group].max(axis=0), 0.95))
-               for name, group in groups.items()}
-        rows.append({"part": "printed", **{name: row[name] for name in BASE}, **own})
+        lengths = {name: scale * float(np.quantile(sample[group].max(axis=0), 0.95))
+                   for name, group in groups.items()}
+        rows.append({"part": "printed", **{name: row[name] for name in BASE}, **lengths})
     return rows
 
 
 def coverage_rows(d: int, repeats: int) -> list[Row]:
     """How often bands hold all coefficients together, with and without the noise in them."""
     source = _BAND if d == _BAND.n_features else FEASIBLE
-    found = studies.corrections(SparseInference(target="band", sparsity=source.n_shared), source,
-                                _BAND_EPSILONS, _DELTA, repeats)
-    held, lengths = found.band_held(), found.lengths()
+    corrected = studies.corrections(SparseInference(target="band", sparsity=source.n_shared),
+                                    source, _BAND_EPSILONS, _DELTA, repeats)
+    held, lengths = corrected.band_held(), corrected.lengths()
     return [{"part": "bands", "features": d, "eps": epsilon, "repeats": repeats,
              "length": float(lengths[k]), **{name: float(held[name][k]) for name in held}}
             for k, epsilon in enumerate(_BAND_EPSILONS)]
@@ -332,83 +326,54 @@ def _table_5_work(form: Form) -> Work:
     sizes = (800,) if form == "quick" else (600, 800, 1000)
     repeats = {20: 400} if form == "quick" else {20: 2000, 100: 400}  # by the number of features
     return Work(calls=(*(Call(f"{__name__}:band_rows", (d,)) for d in sizes),
-                       *(Call(f"{__name__}:coverage_rows", one) for one in repeats.items())))
+                       *(Call(f"{__name__}:coverage_rows", sizes) for sizes in repeats.items())))
 
 
-def _beside_table_5(table: Table) -> list[tuple[Row, Row]]:
-    """Rows as printed, and the same without privacy."""
-    return [(row, own) for row in table_5() for own in rows_with(
-        table, part="printed", **{name: row[name] for name in BASE})]
+def _beside_table_5(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows as printed, and lengths without privacy beside them."""
+    return _with_printed(where(table, part="printed"), table_5())
 
 
-def _draw_table_5(table: Table, theme: Theme) -> tuple[Panel, ...]:
-    pairs = _beside_table_5(table)
-    shown = {0.8: ("Printed at ε = 0.8", "sparse", "circle"),
-             0.5: ("Printed at ε = 0.5", "functional", "diamond"),
-             0.3: ("Printed at ε = 0.3", "bias", "triangle-up")}
-    series = []
-    for epsilon, (name, role, marker) in shown.items():
-        own = [(quiet[kind], row[kind]) for row, quiet in pairs if row["eps"] == epsilon
-               for kind in ("len", "len_S")]
-        series.append(Series(name, [float(a or 0) for a, _ in own], [float(b or 0) for _, b in own],
-                             colour(role, theme), marker=marker, mode="markers"))
+def _draw_table_5(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+    both, series = _beside_table_5(table), []
+    for epsilon, role, marker in ((0.8, "sparse", "circle"), (0.5, "functional", "diamond"),
+                                  (0.3, "bias", "triangle-up")):
+        rows = where(both, eps=epsilon)
+        series.append(curve(f"Printed at ε = {epsilon:g}",
+                            rows[["len", "len_S"]].to_numpy().ravel(),
+                            rows[["len_printed", "len_S_printed"]].to_numpy().ravel(),
+                            look(role, theme, marker=marker), mode="markers"))
     ends = [0.05, 0.095]
-    series.append(Series("Equal", ends, list(ends), colour("without", theme), "2px,3px",
-                         mode="lines"))
-    return (Panel("Lengths of bands", lines(
-                series, Scale("Without privacy"), Scale("As printed"), theme,
-                "Printed lengths of bands against those without privacy.")),
+    return (panel("Lengths of bands", [*series, level("Equal", ends, ends, theme)],
+                  "Without privacy", "As printed", theme,
+                  "Printed lengths of bands against those without privacy."),
             _coverage_panel(table, theme))
 
 
-def _coverage_panel(table: Table, theme: Theme) -> Panel:
-    rows = rows_with(table, part="bands", features=20)
-    series = [Series(name, numbers(rows, "eps"), known(rows, column), colour(role, theme), dash,
-                     marker) for name, column, role, dash, marker in (
-        ("All held together", "joint", "sparse", "solid", "circle"),
-        ("Share of coefficients held", "average", "functional", "12px,3px,2px,3px", "diamond"),
-        ("Together, noise left out", "naive", "bias", "8px,3px", "triangle-up"))]
-    series.append(Series("Promised", [1.0, 4.0], [0.95, 0.95], colour("without", theme), "2px,3px",
-                         mode="lines"))
-    return Panel("Bands that keep ε, 20 features", lines(
-        series, Scale(_NAMES["eps"], log=True), Scale("Share"), theme,
-        "Coverage of bands against ε: joint, on average, and with the noise left out."))
+def _coverage_panel(table: pd.DataFrame, theme: Theme) -> Panel:
+    rows = where(table, part="bands", features=20)
+    series = [curve(name, rows["eps"], rows[column], look(role, theme, dash, marker))
+              for name, column, role, dash, marker in (
+                  ("All held together", "joint", "sparse", "solid", "circle"),
+                  ("Share of coefficients held", "average", "functional", "12px,3px,2px,3px",
+                   "diamond"),
+                  ("Together, noise left out", "naive", "bias", "8px,3px", "triangle-up"))]
+    series.append(level("Promised", [1.0, 4.0], [0.95, 0.95], theme))
+    return panel("Bands that keep ε, 20 features", series, log(_NAMES["eps"]), "Share", theme,
+                 "Coverage of bands against ε: joint, on average, and with the noise left out.")
 
 
-def _is_joint(table: Table) -> Finding:
-    found = weighted_mean(table_5(), 10)
-    return Finding(not found.holds, "equal to the mean over coefficients in " + found.measured)
+def _noise_in_lengths(table: pd.DataFrame) -> dict[str, object]:
+    """Printed lengths at ε = 0.8 less those without any noise."""
+    rows = where(_beside_table_5(table), eps=0.8)
+    off = [(rows[f"{kind}_printed"] - rows[kind]).abs().max() for kind in (
+        "len", "len_S", "len_Sc")]
+    return {"count": len(rows), "off": max(off)}
 
 
-def _different(table: Table) -> Finding:
-    off = max(abs(float(row[kind] or 0) - float(quiet[kind] or 0))
-              for row, quiet in _beside_table_5(table) if row["eps"] == 0.8
-              for kind in ("len", "len_S", "len_Sc"))
-    count = sum(row["eps"] == 0.8 for row, _ in _beside_table_5(table))
-    return Finding(off > 0.003, f"{count} rows at ε = 0.8 differ by at most {off:.4f} from bands "
-                   "without any noise")
-
-
-def _band_holds(column: str) -> Claim:
-    def check(table: Table) -> Finding:
-        rows = rows_with(table, part="bands")
-        ends = [share_limits(round(float(row[column] or 0) * float(row["repeats"] or 0)),
-                             int(row["repeats"] or 0)) for row in rows]
-        shares = ", ".join(f"{share:.2f}" for share in numbers(rows, column))
-        sizes = " and ".join(str(count) for count in dict.fromkeys(
-            row["repeats"] for row in rows))
-        return Finding(all(low < 0.97 and high > 0.92 for low, high in ends),
-                       f"{shares} at ε = 1, 2, 4 over {sizes} data sets")
-    if column == "joint":
-        return Claim("Bands that keep ε hold all coefficients together about 95 times in 100",
-                     check)
-    return Claim("So do bands whose bootstrap leaves the privacy noise out (Algorithm 7)", check,
-                 "Estimates hold that noise, and the draws of the bootstrap do not.")
-
-
-def _averages(table: Table) -> Finding:
-    least = min(numbers(rows_with(table, part="bands"), "average"))
-    return Finding(least > 0.99, f"at least {least:.3f} of the coefficients")
+def _band_holds(column: str) -> Check:
+    return covers(lambda t: where(t, part="bands"), column,
+                  "{share.each:.2f} at ε = 1, 2, 4 over {repeats} data sets", least=0.92)
 
 
 TABLE_5 = Exhibit(
@@ -416,13 +381,22 @@ TABLE_5 = Exhibit(
     "Printed lengths of bands beside those of a bootstrap without any privacy, of all coefficients "
     "and of those that matter; and how often bands hold that keep ε, at a size that allows it.",
     _table_5_work, _draw_table_5, (
-        Claim("Printed coverage is how often a band holds all coefficients together", _is_joint,
+        Claim("Printed coverage is how often a band holds all coefficients together",
+              within(lambda t: weighted_rows(table_5()), high=9, of="close", text="equal to the "
+                     "mean over coefficients in {close} of {count} rows within 0.002, at most "
+                     "{off:.3f} apart"),
               "Values are means over coefficients, which for bands as wide as these would be above "
               "0.99; the two do not fit together."),
-        Claim("Printed lengths at ε = 0.8 show the noise of privacy", _different,
+        Claim("Printed lengths at ε = 0.8 show the noise of privacy",
+              within(_noise_in_lengths, 0.003, of="off", text="{count} rows at ε = 0.8 differ by "
+                     "at most {off:.4f} from bands without any noise"),
               "They are those without privacy, with an inverse covariance after 15 steps; at ε = "
               "0.5 and 0.3 they jump, but not like 1/ε."),
-        _band_holds("joint"), _band_holds("naive"),
+        Claim("Bands that keep ε hold all coefficients together about 95 times in 100",
+              _band_holds("joint")),
+        Claim("So do bands whose bootstrap leaves the privacy noise out (Algorithm 7)",
+              _band_holds("naive"),
+              "Estimates hold that noise, and the draws of the bootstrap do not."),
         Claim("Bands that hold together 95 times in 100 hold more than 99 of 100 coefficients",
-              _averages)),
+              within("average", 0.99, text="at least {0.low:.3f} of the coefficients"))),
     published=tuple(table_5()))
