@@ -31,6 +31,7 @@ from engine.tasks import (
     RISK_MINIMISATION,
     SPARSE_MEAN,
     SPARSE_REGRESSION,
+    TASKS,
     UNIVARIATE_MEAN,
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
@@ -105,7 +106,8 @@ def family_of(mechanism: Mechanism) -> Family:
     InputError
         If no family is known for its task: a new kind of mechanism needs one.
     """
-    task = mechanism.main_task.key
+    foreign = sorted(mechanism.served - TASKS.keys())
+    task = foreign[0] if foreign else mechanism.main_task.key
     key = (task, "whole" if mechanism.family == "functional" else "")
     if key not in FAMILIES:
         raise InputError(f"No neighbours are known for mechanisms of the {mechanism.family} family "
