@@ -179,12 +179,12 @@ def _coverage(view: View) -> Numbers:
     return shown.coverage(coverage_lab.Batch.joined(list(coverage_lab.repetitions(asked))))
 
 
-def _question(view: View) -> coverage_lab.Question:
+def _question(view: View) -> coverage_lab.Experiment:
     cell, seed = _cell(view)
     if view["limits"] not in coverage_lab.KINDS:
         raise InputError(f"There are no limits {brief(view['limits'])}.", field="limits",
                          hint=f"Choose one of {', '.join(coverage_lab.KINDS)}.")
-    return coverage_lab.Question(view["limits"], cell.source, cell.mechanism, cell.budgets[0],
+    return coverage_lab.Experiment(view["limits"], cell.source, cell.mechanism, cell.budgets[0],
                                  seed, view["where"])
 
 

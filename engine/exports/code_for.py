@@ -32,7 +32,7 @@ from engine.views.site_table import SiteRow, budgets
 
 if TYPE_CHECKING:
     from engine.views.audit import Attack
-    from engine.views.coverage_lab import Question
+    from engine.views.coverage_lab import Experiment
     from engine.views.rate_check import Check
 
 _WIDTH = 92
@@ -334,7 +334,7 @@ def attacks(asked: Sequence[Attack], source: Any) -> Code:
     return Code("Audit", script.text, say, plot, commands)
 
 
-def coverage(asked: Question) -> Code:
+def coverage(asked: Experiment) -> Code:
     """Audit: how often limits miss the truth."""
     script = _Script()
     script.uses("engine.views.coverage_lab", "Batch", "repetitions")
@@ -349,7 +349,7 @@ def coverage(asked: Question) -> Code:
                        _limits_view(asked))
 
 
-def _limits_view(asked: Question) -> dict[str, Any]:
+def _limits_view(asked: Experiment) -> dict[str, Any]:
     return _view("coverage", asked.source, asked.mechanism, (asked.budget,), asked.seed,
                  limits=asked.kind, where=asked.where)
 

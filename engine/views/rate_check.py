@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from engine import studies
 from engine.rates import Rate
-from engine.views.coverage_lab import EACH, REPEATS, Batch, Question, repetitions
+from engine.views.coverage_lab import EACH, REPEATS, Batch, Experiment, repetitions
 from engine.views.planner import Setting
 from engine.views.regimes import Comparison, Measured, compare, sweep
 
@@ -33,7 +33,7 @@ class Check:
     symbol: str
     settings: tuple[Setting, ...] = ()
     values: tuple[float, ...] = ()
-    limits: Question | None = None
+    limits: Experiment | None = None
     seed: int = 1
 
     @property

@@ -284,7 +284,7 @@ def _report(started: list[tuple[Attack, Job]]) -> None:
 # -- coverage -----------------------------------------------------------------------------------
 
 
-def _lab(view: View) -> lab.Question:
+def _lab(view: View) -> lab.Experiment:
     """The limits that are looked at, by the method and the data of their own page."""
     return limit_cards.question(view.now.limits, view.now)
 

@@ -72,7 +72,7 @@ def checked(people, readings, smoothness):
     point = {"n": people, "m": readings, "S": 1.0, "epsilon": 1.0, "delta": delta}
     asked = rate_check.Check(
         rate, point, "n", settings, tuple(sweep_values(settings[0], "people")),
-        coverage_lab.Question("curve", source, own, Budget(1.0, delta)))
+        coverage_lab.Experiment("curve", source, own, Budget(1.0, delta)))
     return asked, rate_check.found(asked, list(rate_check.check(asked)))
 
 

@@ -96,7 +96,7 @@ def test_code_of_repetitions_and_of_reused_noise_gives_what_the_page_shows(look,
 def test_every_kind_of_limits_can_be_asked_for_on_the_command_line(kind, monkeypatch):
     one, now = coverage_lab.KINDS[kind], settings.Settings()
     method = coverage_lab.mechanism_for(kind, now.mechanism_of(one.task), 0.25)
-    asked = coverage_lab.Question(kind, now.source_of(one.task), method, Budget(2.0, 1e-6), 4, 0.25)
+    asked = coverage_lab.Experiment(kind, now.source_of(one.task), method, Budget(2.0, 1e-6), 4, 0.25)
     code, got = code_for.coverage(asked), []
     made = {}
     exec(code.run.split("found =")[0], made)

@@ -12,7 +12,7 @@ from engine.sources.sparse_curves import SparseCurves
 from engine.tasks import DENSITY, MEAN_FUNCTION, SPARSE_REGRESSION
 from engine.types import Budget
 from engine.views import coverage_lab, shown
-from engine.views.coverage_lab import Batch, Question
+from engine.views.coverage_lab import Batch, Experiment
 from engine.views.planner import Setting
 from engine.views.rate_check import Check, check, found
 from engine.views.regimes import sweep, sweep_values
@@ -23,7 +23,7 @@ PROVED = RATE.attained_by()
 SOURCE = SparseCurves(n_curves=60, n_observations_per_curve=6)
 POINT = {"n": 60.0, "m": 6.0, "S": 1.0, "epsilon": 4.0, "delta": 1e-4}
 BOTH = tuple(Setting(SOURCE, one, 4.0, 60, 6, 1, 1e-4) for one in (PROVED, AdaptiveMean()))
-LIMITS = Question("point", SOURCE, AdaptiveMean(band="pointwise"), Budget(4.0, 1e-4))
+LIMITS = Experiment("point", SOURCE, AdaptiveMean(band="pointwise"), Budget(4.0, 1e-4))
 
 
 @pytest.fixture
