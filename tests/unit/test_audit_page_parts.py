@@ -281,7 +281,7 @@ def test_the_two_releases_are_drawn_beside_what_they_give_away(name):
     Attack(GRADIENT, BUDGET), Attack(GRADIENT, BUDGET, variant="NoClipping"),
     Attack(GRADIENT, BUDGET, SparseCurves(n_curves=100), "NoClipping")], ids=["", "fault", "source"])
 def test_the_command_that_is_shown_repeats_the_attack(asked, monkeypatch, capsys):
-    shown = audit_view.command(asked, SparseCurves())
+    shown = audit_view.command(asked)
     first, _, rest = shown.partition(" <<'END'\n")
     monkeypatch.setattr(sys, "stdin", io.StringIO(rest.removesuffix("END")))
     words = [*first.split()[3:], "--json", "--tries", "100", "--runs", "0"]

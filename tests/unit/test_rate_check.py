@@ -7,11 +7,12 @@ import pytest
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.questions import numbers
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.sources.sparse_curves import SparseCurves
 from engine.tasks import DENSITY, MEAN_FUNCTION, SPARSE_REGRESSION
 from engine.types import Budget
-from engine.views import coverage_lab, shown
+from engine.views import coverage_lab
 from engine.views.coverage_lab import Batch, Experiment
 from engine.views.planner import Setting
 from engine.views.rate_check import Check, check, found
@@ -43,7 +44,7 @@ def test_one_run_gives_what_a_sweep_and_the_coverage_lab_give(few):
         assert list(points) == list(sweep(setting, "people", asked.values, 3))
     alone = Batch.joined(list(coverage_lab.repetitions(LIMITS)))
     assert (both.limits.given.off == alone.given.off).all()
-    told = shown.rate_check(asked, both)
+    told = numbers.rate_check(asked, both)
     assert told["measured slope, Adaptive mean, along n"] == both.compared(asked)[1].slope
     assert told["bands that miss, of 20"] == alone.given.missed.sum()
 
