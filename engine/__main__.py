@@ -7,12 +7,23 @@ import sys
 import traceback
 from pathlib import Path
 
-from engine.commands import audit, coverage, exhibit, ledger, listing, plan, release, run, show
+from engine.commands import (
+    ask,
+    audit,
+    coverage,
+    exhibit,
+    ledger,
+    listing,
+    plan,
+    release,
+    run,
+    show,
+)
 from engine.errors import InputError
 
 _ENGINE = Path(__file__).parent
 _FAULT = 70  # as in sysexits.h
-_COMMANDS = (listing, run, plan, audit, coverage, exhibit, show, release, ledger)
+_COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, show, release, ledger)
 
 
 def main(arguments: list[str] | None = None) -> int:

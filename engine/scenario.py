@@ -12,7 +12,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +20,7 @@ from engine.entrance import json_of, text_of
 from engine.errors import InputError, brief
 from engine.experiments import Cell, Run
 from engine.mechanisms import Mechanism, mechanisms
+from engine.plain import checked_object, member, record
 from engine.sources import Source, sources
 from engine.types import Budget, Data
 
@@ -143,37 +143,18 @@ def _member(plain: Mapping[str, Any], name: str, registry: Any) -> Any:
     if name not in plain:
         raise InputError(f"The scenario has no “{name}”.", field=name,
                          hint=f'Add "{name}": {{"key": …, "parameters": {{…}}}}.')
-    given = checked_object(plain[name], name, ("key", "parameters"))
-    chosen = checked_object(given.get("parameters", {}), f"{name}.parameters")
-    return registry.build(given.get("key"), chosen)
+    return member(plain[name], name, registry)
 
 
 def _budgets(given: Any, n_servers: int) -> tuple[Budget, ...]:
     if not isinstance(given, list) or not given:
         raise InputError("“budgets” must be a list with at least one budget.", field="budgets",
                          hint='For example [{"epsilon": 1.0, "delta": 0.001}].')
-    budgets = tuple(_budget(one) for one in given)
+    budgets = tuple(record(Budget, one, "budgets") for one in given)
     if len(budgets) not in (1, n_servers):
         raise InputError(f"There are {len(budgets)} budgets for {n_servers} servers.",
                          field="budgets", hint="Give one for all, or one for each server.")
     return budgets
-
-
-def _budget(given: Any) -> Budget:
-    given = checked_object(given, "budgets", ("epsilon", "delta"))
-    if "epsilon" not in given:
-        raise InputError("A budget needs “epsilon”.", field="budgets.epsilon")
-    return Budget(_number(given["epsilon"], "budgets.epsilon"),
-                  _number(given.get("delta", 0.0), "budgets.delta"))
-
-
-def _number(value: Any, name: str) -> float:
-    if value == "inf":
-        return math.inf
-    if (isinstance(value, bool) or not isinstance(value, int | float) or value != value
-            or sys.float_info.max < abs(value) < math.inf):
-        raise InputError(f"“{name}” must be a number; got {brief(value)}.", field=name)
-    return float(value)
 
 
 def _whole_number(value: Any, name: str) -> int:
@@ -205,23 +186,6 @@ def _put(plain: dict[str, Any], path: str, value: Any) -> None:
         plain[group]["key"] = value
     else:
         plain[group].setdefault("parameters", {})[name] = value
-
-
-def checked_object(value: Any, name: str, known: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The same dictionary, if it has known keys only.
-
-    Raises
-    ------
-    InputError
-        If it is no dictionary, or has another key.
-    """
-    if not isinstance(value, dict):
-        raise InputError(f"“{name}” must be an object in braces.", field=name)
-    unknown = [key for key in value if known and key not in known]
-    if unknown:
-        raise InputError(f"“{name}” has no key {brief(unknown[0])}.", field=str(unknown[0]),
-                         hint=f"It has {', '.join(known)}.")
-    return value
 
 
 def _deep_copy(plain: Any) -> Any:

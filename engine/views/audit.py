@@ -19,6 +19,7 @@ from engine.audit.neighbours import FAMILIES, family_of
 from engine.errors import InputError, brief
 from engine.experiments import Run
 from engine.mechanisms import Mechanism, mechanisms
+from engine.running.steps import all_of
 from engine.sources import Source, sources
 from engine.tasks import TASKS
 from engine.types import Budget, Data
@@ -147,6 +148,11 @@ def attack(asked: Attack, tries: int = TRIES, runs: int = RUNS, seconds: float =
                                          runs=runs, seconds=seconds))
 
 
+def attacks(asked: Sequence[Attack]) -> list[list[audit.Progress]]:
+    """Every step of several attacks, of up to 20 seconds each; the last one is its report."""
+    return [all_of(attack(one)) for one in asked]
+
+
 def finished(asked: Attack, seed: int, *, tries: int = TRIES, runs: int = RUNS,
              seconds: float = SECONDS) -> audit.Report:
     """The whole audit of one attack."""
@@ -169,13 +175,14 @@ def _plain(asked: Attack, report: audit.Report) -> dict[str, Any]:
             "source": source, "seed": asked.seed}
 
 
-def command(asked: Attack, source: Source[Data]) -> str:
+def command(asked: Attack) -> str:
     """The same attack for a shell, as long and with the same seed as on the page.
 
-    `source` stands in the scenario where small data are used.
+    Where small data are used, the usual source stands in the scenario.
     """
-    plain = scenario.to_plain(asked.source or source, asked.mechanism, (asked.budget,),
-                              Run(seed=asked.seed))
+    source = asked.source or Subject(type(asked.mechanism), min(asked.mechanism.served)
+                                     ).usual_source()
+    plain = scenario.to_plain(source, asked.mechanism, (asked.budget,), Run(seed=asked.seed))
     options = " --small" * (asked.source is None)
     options += f" --broken {asked.variant}" * bool(asked.variant)
     options += f" --tries {TRIES} --runs {RUNS} --seed {asked.seed}"

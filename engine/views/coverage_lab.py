@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from engine.agreement import Agreement
 from engine.bands import limits
-from engine.errors import InputError
+from engine.errors import InputError, brief
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.families.sparse_averages import drawn
 from engine.families.wavelet_regression import WaveletRegression
@@ -51,7 +51,7 @@ class Kind:
 
     label: str
     task: str
-    look: Callable[[Question, np.random.Generator, np.random.Generator], Batch]
+    look: Callable[[Experiment, np.random.Generator, np.random.Generator], Batch]
     cls: type[Mechanism]
     chosen: tuple[tuple[str, Any], ...] = ()
     is_joint: bool = False
@@ -76,8 +76,14 @@ def usual_kind(task: str, own: Mechanism) -> str | None:
 
 
 @dataclass(frozen=True)
-class Question:
-    """Limits of one kind at one budget; `where` is the time on [0, 1], where there is one."""
+class Experiment:
+    """Limits of one kind at one budget; `where` is the time on [0, 1], where there is one.
+
+    Raises
+    ------
+    InputError
+        If there are no such limits, the mechanism gives no such, or the time is elsewhere.
+    """
 
     kind: str
     source: Source[Data]
@@ -85,6 +91,18 @@ class Question:
     budget: Budget
     seed: int = 1
     where: float = 0.37
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InputError(f"There are no limits {brief(self.kind)}.", field="kind",
+                             hint=f"Choose one of {', '.join(KINDS)}.")
+        wanted = KINDS[self.kind]
+        if not isinstance(self.mechanism, wanted.cls) or not self.source.serves(wanted.task):
+            raise InputError(f"“{self.mechanism.key}” on “{self.source.key}” gives no such limits.",
+                             field="mechanism", hint="Choose others.")
+        if not (0 <= self.where <= 1 and 0 <= self.seed < 2**63):
+            raise InputError("The time lies between 0 and 1, the seed between 0 and 2⁶³.",
+                             field="where")
 
 
 @dataclass(frozen=True)
@@ -141,7 +159,7 @@ def mechanism_for(kind: str, own: Mechanism, where: float) -> Mechanism:
     return replace(found, **dict(wanted.chosen))
 
 
-def repetitions(asked: Question) -> Generator[Batch, None, None]:
+def repetitions(asked: Experiment) -> Generator[Batch, None, None]:
     """Draw, release and look, `REPEATS` times, some at once.
 
     Raises
@@ -162,7 +180,12 @@ def repetitions(asked: Question) -> Generator[Batch, None, None]:
         yield batch
 
 
-def _of_curves(asked: Question, chance: np.random.Generator, noise: np.random.Generator) -> Batch:
+def coverage(asked: Experiment) -> Batch:
+    """All repetitions; see `repetitions`."""
+    return Batch.joined(list(repetitions(asked)))
+
+
+def _of_curves(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator) -> Batch:
     """Bands around curves; of several functions, around that of the first covariate.
 
     The naive width is that of the same method, with as many basis functions, and no budget to keep.
@@ -183,7 +206,7 @@ def _of_curves(asked: Question, chance: np.random.Generator, noise: np.random.Ge
     return Batch(Limits.of(each[0], each[1]), Limits.of(each[0], each[2]))
 
 
-def _of_readings(asked: Question, chance: np.random.Generator, noise: np.random.Generator
+def _of_readings(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator
                  ) -> Batch:
     """Limits around a curve at one point; the naive ones leave out noise and bias.
 
@@ -210,7 +233,7 @@ def _of_readings(asked: Question, chance: np.random.Generator, noise: np.random.
     return Batch(Limits.of(off, half + bias), Limits.of(off, narrow))
 
 
-def _of_rows(asked: Question, chance: np.random.Generator, noise: np.random.Generator) -> Batch:
+def _of_rows(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator) -> Batch:
     """Limits of sparse coefficients, from moments drawn without rows; of one, the first that is
     not zero.
     """

@@ -247,6 +247,12 @@ def plan(setting: Setting, unknown: str, target: float, seed: int = 1, with_fixe
                        here.curves, here.mechanism, here.budget.delta, seed))
 
 
+def plan_of(source: Source[Any], mechanism: Mechanism, epsilon: float, delta: float | None,
+            unknown: str, target: float, seed: int = 1) -> Generator[Measured, None, Answer]:
+    """The same with the sizes of a source; see `Setting.of` and `plan`."""
+    return plan(Setting.of(source, mechanism, epsilon, delta), unknown, target, seed)
+
+
 def _solved(setting: Setting, unknown: str, target: float, seed: int, with_fixes: bool
             ) -> Generator[Measured, None, Answer]:
     if unknown == "error":

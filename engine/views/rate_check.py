@@ -6,14 +6,17 @@ are given again and again on fresh data, and misses counted.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from engine import studies
+from engine.errors import InputError, brief
 from engine.rates import Rate
-from engine.views.coverage_lab import EACH, REPEATS, Batch, Question, repetitions
+from engine.views.coverage_lab import EACH, REPEATS, Batch, Experiment, repetitions
 from engine.views.planner import Setting
-from engine.views.regimes import Comparison, Measured, compare, sweep
+from engine.views.regimes import Comparison, Measured, Weighted, compare, sweep
 
 DATA_SETS = studies.MOST_DATA_SETS  # at every value of the symbol, of few readings
 
@@ -33,7 +36,7 @@ class Check:
     symbol: str
     settings: tuple[Setting, ...] = ()
     values: tuple[float, ...] = ()
-    limits: Question | None = None
+    limits: Experiment | None = None
     seed: int = 1
 
     @property
@@ -75,6 +78,39 @@ def check(asked: Check) -> Iterator[Part]:
     if asked.limits is not None:
         for batch in repetitions(asked.limits):
             yield -1, batch
+
+
+class Terms(NamedTuple):
+    """The terms of a rate at a point, and what was measured of it, if anything was asked."""
+
+    weighted: Weighted
+    point: Mapping[str, float]
+    asked: Check
+    measured: Found | None
+
+
+def terms(rate: Rate, point: Mapping[str, float], privacy_share: float | None = None,
+          symbol: str = "", settings: Sequence[Setting] = (), values: Sequence[float] = (),
+          limits: Experiment | None = None, seed: int = 1) -> Terms:
+    """The terms of a rate, so weighted that privacy has its measured share of the squared error.
+
+    Without a share all constants are one. See `Check` for the others; some seconds if there are
+    any.
+
+    Raises
+    ------
+    InputError
+        For what is no symbol of the rate, or no size.
+    """
+    names = [known.name for known in rate.symbols]
+    for name, value in {**point, **({symbol: 1.0} if settings else {})}.items():
+        if name not in names or not 0 <= value < math.inf:
+            raise InputError(f"This rate takes no {brief(name)} of {value:g}.", field="point",
+                             hint=f"It has {', '.join(names)}, none of them below 0.")
+    weighted = (Weighted.plain(rate) if privacy_share is None else
+                Weighted.with_privacy_share(rate, privacy_share, **point))
+    asked = Check(rate, point, symbol, tuple(settings), tuple(values), limits, seed)
+    return Terms(weighted, point, asked, found(asked, list(check(asked))) if asked.steps else None)
 
 
 def found(asked: Check, parts: Sequence[Part]) -> Found:

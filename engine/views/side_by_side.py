@@ -74,6 +74,23 @@ def side_by_side(source: Source[CurveData], methods: Sequence[Mechanism], delta:
             if isinstance(way, Way) and way.mechanism != first else way for way in found]
 
 
+def at_budgets(source: Source[CurveData], methods: Sequence[Mechanism], epsilons: Sequence[float],
+               delta: float, seed: int, units: int = 1) -> list[Way | Refused]:
+    """The same as `side_by_side`, to be read at some steps of the slider.
+
+    Raises
+    ------
+    InputError
+        For no method, what is no step, or no number of units.
+    """
+    if not methods or not epsilons or units < 1:
+        raise InputError("There is nothing to compare.", field="methods",
+                         hint="Give a method, an ε, and at least one unit of a person.")
+    for epsilon in epsilons:
+        step(epsilon)
+    return side_by_side(source, methods, delta, seed, units)
+
+
 def published(ways: Sequence[Way | Refused]) -> list[Way]:
     """Those that refuse nothing."""
     return [way for way in ways if isinstance(way, Way)]

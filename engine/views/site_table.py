@@ -97,6 +97,14 @@ def rows_of(source: Source[CurveData], names: Sequence[str] = ()) -> tuple[SiteR
                  zip(fit_names(names, len(sizes)), sizes, readings.tolist(), strict=True))
 
 
+def rows_with(source: Source[CurveData], chosen: Sequence[tuple[float, float | None, bool]]
+              ) -> tuple[SiteRow, ...]:
+    """The table of curves whose sites are given, with ε, δ and whether each takes part."""
+    return tuple(replace(row, epsilon=epsilon, delta=delta, included=included)
+                 for row, (epsilon, delta, included) in zip(
+                     rows_of(source, source.site_names), chosen, strict=True))
+
+
 def fit_names(names: Sequence[str], count: int) -> list[str]:
     """Names with letters, digits, spaces and hyphens alone; numbered unless all differ."""
     short = [re.sub(r"[^\w -]|_", " ", name).strip(" -")[:LONGEST_NAME].strip() for name in names]

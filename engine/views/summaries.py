@@ -103,7 +103,7 @@ class SummaryView:
         return self.without.ndim == 3
 
 
-def summary_view(source: Source[Data], chosen: Any, task: str, budget: Budget, seed: int
+def summary_view(source: Source[Data], mechanism: Mechanism, task: str, budget: Budget, seed: int
                  ) -> SummaryView:
     """Release in every way that serves the task; those that refuse say why.
 
@@ -112,6 +112,7 @@ def summary_view(source: Source[Data], chosen: Any, task: str, budget: Budget, s
     InputError
         If the data set is too large for a picture.
     """
+    chosen: Any = mechanism
     if source.sizes.n_observations > _MOST_READINGS:
         raise InputError(
             f"These sizes make {source.sizes.n_observations:,} readings; a picture is drawn of at "

@@ -10,11 +10,10 @@ import streamlit as st
 from engine import broken
 from engine.audit import Progress, Report
 from engine.errors import InputError
-from engine.exports import code_for
-from engine.exports.code_for import Code, OwnFile
 from engine.figures import audit as figures
 from engine.identity import digest
 from engine.mechanisms import Mechanism
+from engine.questions import Question, ask
 from engine.sources import Source
 from engine.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION, TASKS, Argument
 from engine.theme import Chart
@@ -284,7 +283,7 @@ def _report(started: list[tuple[Attack, Job]]) -> None:
 # -- coverage -----------------------------------------------------------------------------------
 
 
-def _lab(view: View) -> lab.Question:
+def _lab(view: View) -> lab.Experiment:
     """The limits that are looked at, by the method and the data of their own page."""
     return limit_cards.question(view.now.limits, view.now)
 
@@ -406,15 +405,15 @@ def code(view: View) -> None:
     """Code for the part on screen: attacks, repetitions, or two releases of one average."""
     now = view.now
 
-    def make(own: OwnFile | None) -> Code:
+    def question() -> Question:
         if now.part == "attack":
-            asked = [view.attack(), *[view.attack(view.variant)] * bool(view.variant)]
-            return code_for.attacks(asked, view.source)
+            planted = [view.attack(view.variant)] * bool(view.variant)
+            return ask(audit_view.attacks, [view.attack(), *planted])
         if now.part == "coverage":
-            return code_for.coverage(_lab(view))
-        return code_for.reused(now.epsilon, now.again, reuse_view.DELTA, now.seed,
-                               now.draw == "fresh")
+            return ask(lab.coverage, _lab(view))
+        return ask(reuse_view.reuse, now.epsilon, now.again, reuse_view.DELTA, now.seed,
+                   now.draw == "fresh")
 
     note = ("It ends with exit code 0 if the claim holds, or if a planted fault is caught. Without "
             "a scenario, *python -m engine audit* attacks every method.")
-    code_fold.show("audit", make, task="", note=note * (now.part == "attack"))
+    code_fold.show("audit", question, task="", note=note * (now.part == "attack"))

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
-from engine.exports.code_for import Code, OwnFile, notebook
+from engine.exports.code_for import Code, OwnFile, code_for, notebook
 from pages.shared import layout, session, settings
 
-Make = Callable[[OwnFile | None], Code]
 _HEIGHT = 320  # of long code, which scrolls
 _LONG = 18  # lines
 
 
-def show(page: str, make: Make, task: str = settings.TASK, note: str = "", scope: str = ""
-         ) -> None:
-    """The fold; `make` gets how the visitor's own file was read, None for anything else.
+def show(page: str, question: Callable[[], Any], task: str = settings.TASK, note: str = "",
+         scope: str = "", write: Callable[[Any, OwnFile | None], Code] = code_for) -> None:
+    """The fold with the code of the question of a page.
 
     `task` is empty on pages that never show the visitor's own data; `note` stands under the command
-    line, and `scope` tells which numbers of the page are not in the code.
+    line, and `scope` tells which numbers of the page are not in the code. `write` also gets how the
+    visitor's own file was read.
     """
     with layout.fold("Code for this view", f"{page}_code") as is_open:
         if not is_open:
@@ -29,7 +29,7 @@ def show(page: str, make: Make, task: str = settings.TASK, note: str = "", scope
         if task and session.uploaded(task) and own is None:
             st.markdown("There is no code without the file: read it again under *Use my curves*.")
         else:
-            _drawn(page, make(own), own, note, scope)
+            _drawn(page, write(question(), own), own, note, scope)
 
 
 def own_file(task: str) -> OwnFile | None:

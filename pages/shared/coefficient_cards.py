@@ -9,9 +9,9 @@ import numpy as np
 import streamlit as st
 
 from engine.errors import InputError
-from engine.exports import code_for
 from engine.figures import coefficients as figures
 from engine.language import chances, numbers, quality, tags
+from engine.questions import ask
 from engine.tasks import VARYING_COEFFICIENTS
 from engine.theme import Chart
 from engine.types import Budget
@@ -226,6 +226,6 @@ def formula(view: View) -> None:
 
 
 def code(view: View) -> None:
-    code_fold.show("coefficients", lambda own: code_for.coefficients(
-        view.source, view.mechanism, view.budget, view.now.seed, own,
+    code_fold.show("coefficients", lambda: ask(
+        coefficient_view, view.source, view.mechanism, view.budget, view.now.seed).about(
         odds_card.person(view.facts, view.shown.data.sizes)), TASK)

@@ -6,20 +6,27 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from engine.exports import code_for
 from engine.figures import compare as figures
 from engine.language import chances, error_parts, numbers, quality
 from engine.language.grammar import escape
 from engine.language.numbers import in_hundred, small
 from engine.mechanisms import Mechanism
 from engine.privacy.failure import delta_rule
+from engine.questions import ask
 from engine.sources import Source
 from engine.tasks import MEAN_FUNCTION
 from engine.theme import Chart
 from engine.types import Array
 from engine.views.preview import EPSILON_STEPS, drawn
 from engine.views.shape import Question
-from engine.views.side_by_side import Refused, Way, at_equal_risk, published, side_by_side
+from engine.views.side_by_side import (
+    Refused,
+    Way,
+    at_budgets,
+    at_equal_risk,
+    published,
+    side_by_side,
+)
 from engine.words import compare as words
 from engine.words import shape as shapes
 from pages.shared import (
@@ -283,6 +290,6 @@ def formulas(view: View) -> None:
 def code(view: View) -> None:
     """Code for the table and the errors at equal protection."""
     if view.known:
-        code_fold.show("compare", lambda own: code_for.methods(
-            view.source, view.methods, view.now.budgets, view.delta, view.now.seed, own,
+        code_fold.show("compare", lambda: ask(
+            at_budgets, view.source, view.methods, view.now.budgets, view.delta, view.now.seed,
             view.now.group), scope=words.CODE)

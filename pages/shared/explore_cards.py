@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from engine.exports import code_for
 from engine.exports import files as export
 from engine.figures import cards as figures
 from engine.language import chances, error_parts, quality, tags
 from engine.language.grammar import escape
+from engine.questions import ask
 from engine.theme import Chart
+from engine.views.preview import at_budget
 from engine.words import glossary
 from pages.shared import (
     budget_cards,
@@ -236,6 +237,6 @@ def numbers(scene: Scene) -> None:
 def code(scene: Scene) -> None:
     """Code for the picture at the chosen budget."""
     now = session.current()
-    code_fold.show("explore", lambda own: code_for.curves(
-        scene.source, now.mechanism, scene.budget, now.seed, own,
+    code_fold.show("explore", lambda: ask(
+        at_budget, scene.source, now.mechanism, scene.budget, now.seed).about(
         odds_card.person(scene.facts, scene.shown.data.sizes)))

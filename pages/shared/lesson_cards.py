@@ -7,12 +7,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from engine.exports import code_for
 from engine.exports.handout import handout
 from engine.language.chances import odds_short
 from engine.language.grammar import capital
 from engine.language.tags import source_tag
 from engine.lessons import Lesson, heading, lessons, neighbours, work
+from engine.questions import ask
 from engine.words import glossary
 from pages.shared import address, code_fold, controls, layout, run, session, settings, strips
 from pages.shared import components as pieces
@@ -194,5 +194,5 @@ def folds(view: View) -> None:
             st.markdown("\n\n".join(entry(glossary.find(name), True) for name in view.lesson.terms))
             if view.lesson.formula:
                 st.latex(view.lesson.formula)
-    code_fold.show("teach", lambda own: code_for.lesson(view.now.lesson, view.now.seed), task="",
+    code_fold.show("teach", lambda: ask(work, view.now.lesson, view.now.seed), task="",
                    note="It gives the answer away.")

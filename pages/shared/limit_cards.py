@@ -19,13 +19,13 @@ TITLES = ("Published band: privacy noise counted", "Naive band: privacy noise ig
 Draw = Callable[[str, Chart, str], None]  # title, chart and key
 
 
-def question(kind: str, now: settings.Settings) -> lab.Question:
+def question(kind: str, now: settings.Settings) -> lab.Experiment:
     """Limits of one kind, by the method and on the data of their own page."""
     task = lab.KINDS[kind].task
     source = now.source_of(task)
     mechanism = lab.mechanism_for(kind, now.mechanism_of(task), now.point)
-    return lab.Question(kind, source, mechanism, budget(now, mechanism, source), now.seed,
-                        now.point)
+    return lab.Experiment(kind, source, mechanism, budget(now, mechanism, source), now.seed,
+                          now.point)
 
 
 def budget(now: settings.Settings, mechanism: Mechanism, source: Source) -> Budget:
@@ -34,7 +34,7 @@ def budget(now: settings.Settings, mechanism: Mechanism, source: Source) -> Budg
     return Budget(now.epsilon, 0.0 if pure else session.chosen_delta(source))
 
 
-def misses(asked: lab.Question, found: lab.Batch, draw: Draw) -> None:
+def misses(asked: lab.Experiment, found: lab.Batch, draw: Draw) -> None:
     """Limits as they are given beside naive ones, and what the count of misses says."""
     unit = words.unit(asked.source.facts)
     half = figures.common_half([found.given, found.naive])

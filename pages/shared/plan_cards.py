@@ -13,12 +13,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from engine.errors import InputError
-from engine.exports import code_for, memo
+from engine.exports import memo
 from engine.figures import plan as figures
 from engine.language import chances, numbers, tags
 from engine.language.grammar import escape
 from engine.language.numbers import with_unit
 from engine.privacy.amplification import Person
+from engine.questions import ask
 from engine.sources.twin import Twin
 from engine.theme import Chart
 from engine.types import Array, Budget, PublicFacts
@@ -350,5 +351,7 @@ def formula(view: View) -> None:
 
 def code(view: View) -> None:
     """Code for the question on screen."""
-    code_fold.show("plan", lambda own: code_for.plan(
-        view.setting, view.unknown, view.target, view.now.seed, Person(view.now.group)), task="")
+    code_fold.show("plan", lambda: ask(
+        planner.plan_of, view.setting.source, view.setting.mechanism, view.setting.epsilon,
+        view.setting.delta, view.unknown, view.target, view.now.seed).about(
+        Person(view.now.group)), task="")

@@ -108,7 +108,7 @@ def _of_problem(view: View) -> Setting | None:
                    0.0 if mechanism.guarantee == "pure" else None)
 
 
-def _limits(view: View) -> coverage_lab.Question | None:
+def _limits(view: View) -> coverage_lab.Experiment | None:
     """Limits of the problem's own page; None where no method gives any."""
     if view.task not in settings.CHOSEN_FOR:
         return None

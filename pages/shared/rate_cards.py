@@ -7,14 +7,15 @@ from functools import cached_property
 import streamlit as st
 
 from engine.errors import InputError
-from engine.exports import code_for
 from engine.figures import rates as figures
 from engine.language import chances, tags
+from engine.questions import Question, ask
 from engine.rates import Rate, rates
 from engine.sources import sources
 from engine.tasks import TASKS
 from engine.theme import Chart
 from engine.types import Budget, PublicFacts
+from engine.views.rate_check import terms
 from engine.views.rate_presets import PRESETS
 from engine.views.regimes import Weighted
 from engine.words import glossary
@@ -320,6 +321,12 @@ def formula(view: View) -> None:
 
 def code(view: View) -> None:
     """Code for the rate at the present point, with slopes and limits where they are measured."""
-    share = view.measured_share if view.now.constants == "fitted" else None
-    code_fold.show("rates", lambda own: code_for.rate(
-        view.rate, view.point, share, view.along, view.across, practice_cards.asked(view)))
+    def question() -> Question:
+        share = view.measured_share if view.now.constants == "fitted" else None
+        asked = practice_cards.asked(view)
+        if asked is None:
+            return ask(terms, view.rate, view.point, share, view.along)
+        return ask(terms, view.rate, view.point, share, view.along, asked.settings, asked.values,
+                   asked.limits, asked.seed)
+
+    code_fold.show("rates", question)

@@ -9,11 +9,11 @@ import numpy as np
 import streamlit as st
 
 from engine.errors import InputError
-from engine.exports import code_for
 from engine.figures import regression as figures
 from engine.language import chances, numbers
 from engine.language.numbers import number
 from engine.privacy import accounting
+from engine.questions import ask
 from engine.tasks import WAVELET_REGRESSION
 from engine.theme import Chart
 from engine.types import Budget
@@ -295,6 +295,7 @@ def formula(view: View) -> None:
 
 
 def code(view: View) -> None:
-    code_fold.show("regression", lambda own: code_for.regression(
-        view.source, view.mechanism, view.network, view.now.seed, own,
-        odds_card.person(view.facts, view.network.source(view.source).sizes)), TASK)
+    code_fold.show("regression", lambda: ask(
+        regression_view.regression_view, view.source, view.mechanism, view.network,
+        view.now.seed).about(odds_card.person(
+            view.facts, view.network.source(view.source).sizes)), TASK)

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from engine import questions
 from engine.errors import InputError
 from engine.exports import code_for
 from engine.figures import released
@@ -445,11 +446,11 @@ def code(choice: Choice) -> None:
     source = choice.source
     if source is None:
         return
-    code_fold.show("release", lambda own: code_for.release(
-        source, choice.mechanism, choice.budget, own,
+    code_fold.show("release", lambda: questions.ask(
+        published.quote, source, choice.mechanism, choice.budget).about(
         odds_card.person(source.facts, source.sizes)), choice.task,
         "It shows what a release would cost. With `--name NAME --yes` it publishes: with new "
-        "noise, and it is charged.")
+        "noise, and it is charged.", write=code_for.release)
 
 
 def formula(choice: Choice) -> None:

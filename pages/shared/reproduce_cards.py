@@ -8,8 +8,8 @@ import streamlit as st
 
 from engine import handbook, papers
 from engine.exhibits import Exhibit, Paper, Result, n_pieces
-from engine.exports import code_for
 from engine.exports import exhibits as exhibit_files
+from engine.questions import ask
 from engine.theme import Chart
 from engine.words import exhibits as exhibit_words
 from pages.shared import code_fold, controls, layout, session
@@ -175,7 +175,7 @@ def formulas(view: View) -> None:
 
 def code(view: View) -> None:
     """Code for the quick form here, and the command for the sizes of the document."""
-    code_fold.show("reproduce", lambda own: code_for.exhibit(
-        view.key, view.exhibit.title, exhibit_words.commands(view.key)),
+    code_fold.show(
+        "reproduce", lambda: ask(papers.quick, view.key),
         note="The full form takes the sizes and repeats of the document: minutes to hours. "
              "`--resume DIR` takes up what was finished.")

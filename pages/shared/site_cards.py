@@ -8,13 +8,13 @@ from typing import Any, Literal
 import streamlit as st
 
 from engine.errors import InputError
-from engine.exports import code_for
 from engine.figures import sites as figures
 from engine.identity import digest
 from engine.language import chances, quality, spending
 from engine.language.grammar import escape
 from engine.privacy import accounting
 from engine.privacy.amplification import Person
+from engine.questions import ask
 from engine.theme import Chart
 from engine.types import PublicFacts
 from engine.views import site_table, sites
@@ -300,8 +300,8 @@ def formula(view: View) -> None:
 
 def code(view: View) -> None:
     """Code for the whole table."""
-    code_fold.show("sites", lambda own: code_for.sites(
-        view.source, view.now.mechanism, view.rows, view.now.seed, own,
+    code_fold.show("sites", lambda: ask(
+        sites.federation, view.source, view.now.mechanism, view.rows, view.now.seed).about(
         Person(view.now.group)))
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import streamlit as st
 
 from engine.errors import InputError
-from engine.exports import code_for
 from engine.families import sparse_printed
 from engine.figures import sparse as figures
 from engine.language import chances, numbers
 from engine.language.numbers import number
 from engine.papers import sparse_federated
+from engine.questions import ask
 from engine.tasks import SPARSE_REGRESSION
 from engine.theme import Chart
 from engine.types import Budget
@@ -286,6 +286,6 @@ def formula(view: View) -> None:
 
 
 def code(view: View) -> None:
-    code_fold.show("sparse", lambda own: code_for.sparse(
-        view.source, view.mechanism, view.shown.budget, view.now.seed, own,
-        odds_card.person(view.facts, view.shown.sizes)), TASK)
+    code_fold.show("sparse", lambda: ask(
+        sparse_view.sparse_view, view.source, view.mechanism, view.shown.budget,
+        view.now.seed).about(odds_card.person(view.facts, view.shown.sizes)), TASK)

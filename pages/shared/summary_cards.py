@@ -8,11 +8,11 @@ from dataclasses import replace
 import streamlit as st
 
 from engine.errors import InputError
-from engine.exports import code_for
 from engine.families.functional_release import FunctionalRelease
 from engine.figures import summaries as figures
 from engine.language import chances, numbers, tags
 from engine.mechanisms import Mechanism
+from engine.questions import ask
 from engine.summaries.risk import loss_of
 from engine.tasks import (
     COVARIANCE,
@@ -340,6 +340,6 @@ def formula(view: View) -> None:
 
 def code(view: View) -> None:
     budget = Budget(view.now.epsilon, session.chosen_delta(view.source))
-    code_fold.show("summaries", lambda own: code_for.summary(
-        view.source, view.mechanism, view.task, budget, view.now.seed, own,
-        odds_card.person(view.facts, view.source.sizes)), view.task)
+    code_fold.show("summaries", lambda: ask(
+        summary_view.summary_view, view.source, view.mechanism, view.task, budget,
+        view.now.seed).about(odds_card.person(view.facts, view.source.sizes)), view.task)

@@ -104,7 +104,7 @@ def formula(task: str) -> None:
 
 def code(task: str, chosen: Scenario | None) -> None:
     if chosen is not None:
-        code_fold.show("sweeps", lambda own: code_for.sweep(chosen, own), task)
+        code_fold.show("sweeps", lambda: chosen, task, write=code_for.sweep)
 
 
 def panel(task: str) -> Scenario | None:

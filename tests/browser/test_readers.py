@@ -72,7 +72,7 @@ def checked(people, readings, smoothness):
     point = {"n": people, "m": readings, "S": 1.0, "epsilon": 1.0, "delta": delta}
     asked = rate_check.Check(
         rate, point, "n", settings, tuple(sweep_values(settings[0], "people")),
-        coverage_lab.Question("curve", source, own, Budget(1.0, delta)))
+        coverage_lab.Experiment("curve", source, own, Budget(1.0, delta)))
     return asked, rate_check.found(asked, list(rate_check.check(asked)))
 
 
@@ -94,11 +94,11 @@ def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive):
         count, n = int(limits.missed.sum()), coverage_lab.REPEATS
         expect(page.get_by_text(f"{name} missed the truth in {count} of {n} repetitions")).to_be_visible()
     page.get_by_text("Code for this view").click()  # 3
-    expect(page.get_by_text("measured = found(asked, list(check(asked)))")).to_be_visible()
+    expect(page.get_by_text("question = ask(")).to_be_visible()
     with page.expect_download() as got:
         page.get_by_role("button", name="Get the notebook").click()
     cells = json.loads(got.value.path().read_text())["cells"]
-    assert any("shown.rate_check" in "".join(cell["source"]) for cell in cells)
+    assert any("limits=Experiment(" in "".join(cell["source"]) for cell in cells)
     assert page.problems == []
 
 
@@ -106,12 +106,12 @@ def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive):
 def test_a_link_opens_the_same_folds_and_back_closes_them(arrive):
     page = arrive("/reproduce")
     page.get_by_text("Code for this view").click()
-    expect(page.get_by_text("papers.find")).to_be_visible()
+    expect(page.get_by_text("ask(quick")).to_be_visible()
     expect(page).to_have_url(re.compile("open-reproduce_code"))
     again = arrive("/reproduce?s=open-reproduce_code")
-    expect(again.get_by_text("papers.find")).to_be_visible()
+    expect(again.get_by_text("ask(quick")).to_be_visible()
     page.go_back()
-    expect(page.get_by_text("papers.find")).not_to_be_visible()
+    expect(page.get_by_text("ask(quick")).not_to_be_visible()
     expect(page).not_to_have_url(re.compile("open-"))
 
 

@@ -16,7 +16,6 @@ import pytest
 
 from engine import papers
 from engine.__main__ import main
-from engine.commands import show as show_command
 from engine.experiments import blocks, gather, generator, run_block
 from engine.exports import code_for, outcome_rows
 from engine.identity import digest
@@ -24,6 +23,7 @@ from engine.language import error_parts
 from engine.language.grammar import capital
 from engine.language.numbers import in_hundred
 from engine.mechanisms import mechanisms
+from engine.questions import ask, kinds
 from engine.registry import Parameterised
 from engine.scenario import from_json
 from engine.sources import sources
@@ -32,8 +32,10 @@ from engine.sources.upload_curves import read_curves
 from engine.sources.upload_layout import suggest_layout
 from engine.sources.upload_rows import suggest_row_layout
 from engine.types import Budget
-from engine.views import shown
-from engine.views.regression import Network
+from engine.views.preview import at_budget
+from engine.views.regression import Network, regression_view
+from engine.views.sparse import sparse_view
+from engine.views.summaries import summary_view
 from engine.words import exhibits as exhibit_words
 from pages.shared import code_fold, components, settings
 from tests import files
@@ -148,7 +150,7 @@ def assert_the_same(look, page, token):
     assert by_script.strip() == by_command(command)
     if page == "rates":
         share = max(value for name, value in numbers(by_script).items() if "share" in name)
-        assert f"{100 * share:.0f} % of the rate" in said
+        assert f"{100 * share:.0f} % of it" in said
     elif page == "compare":
         spans(by_script, strip)
     elif page not in ("sweeps", "reproduce"):
@@ -167,8 +169,9 @@ def by_command(command):
         return "\n".join(exhibit_words.claim(*pair) for pair in
                          zip(exhibit.claims, exhibit.findings(table), strict=True))
     view = command.split("<<'END'\n")[1].removesuffix("\nEND")
-    if command.startswith("python -m engine show - <<"):
-        return shown.lines(show_command.numbers(view))
+    if command.startswith("python -m engine ask - <<"):
+        question = kinds.from_json(view)
+        return question.text(question.answer())
     assert command.startswith("python -m engine run - --csv <<")
     chosen = from_json(view)
     cells = chosen.cells()
@@ -284,14 +287,14 @@ def test_whatever_can_be_plugged_in_is_written_so_that_it_comes_back(task):
             for _, chosen in cls.presets_for(task):
                 member = cls(**chosen)
                 script = code_for._Script()
-                script.given(member=member)
+                script.given("member", member)
                 made = {}
                 exec(script.text, made)
                 assert isinstance(member, Parameterised) and made["member"] == member
 
 
 def test_a_notebook_is_valid_without_outputs_and_with_cells_that_are_named():
-    code = code_for.curves(USUAL.source, USUAL.mechanism, Budget(1.0, 2.5e-5), 1)
+    code = code_for.code_for(ask(at_budget, USUAL.source, USUAL.mechanism, Budget(1.0, 2.5e-5), 1))
     book = json.loads(code_for.notebook(code))
     assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
     assert set(book) == {"cells", "metadata", "nbformat", "nbformat_minor"}
@@ -328,17 +331,10 @@ def test_a_file_with_quotes_in_its_name_is_no_code():
     name = '"); import os; ("'
     layout = suggest_layout(read_table(files.csv()))
     own = code_for.OwnFile(name, "utf-8", None, layout)
-    code = code_for.curves(own_curves(), USUAL.mechanism, Budget(1.0, 1e-4), 1, own)
+    code = code_for.code_for(ask(at_budget, own_curves(), USUAL.mechanism, Budget(1.0, 1e-4), 1), own)
     assert f"FILE = {json.dumps(name)}" in code.python
     compile(code.python, "code", "exec")
     assert code.command == "" and read_curves(read_table(files.csv()), layout).n_curves == 12
-
-
-@pytest.mark.parametrize("view", ["", "[]", '{"view": "nothing"}', '{"view": "curves"}',
-                                  '{"view": "plan", "scenario": {}}'])
-def test_a_view_that_is_none_is_explained(view):
-    with pytest.raises(show_command.InputError):
-        show_command.numbers(view)
 
 
 def test_rows_and_groups_are_written_by_what_differs():
@@ -366,17 +362,17 @@ def own_of(kind, folder):
 
 BUDGET = Budget(2.0, 1e-4)
 OWN = {
-    "rows": lambda source, own: code_for.sparse(source, USUAL.rows_mechanism, BUDGET, 1, own),
-    "readings": lambda source, own: code_for.regression(
-        source, USUAL.readings_mechanism, Network.of_upload(source, (1.0, 2.0), 1e-6), 1, own),
-    "curves": lambda source, own: code_for.summary(
-        source, USUAL.dense_mechanism, settings.FUNCTIONAL_SUMMARY.key, BUDGET, 1, own)}
+    "rows": lambda source: ask(sparse_view, source, USUAL.rows_mechanism, BUDGET, 1),
+    "readings": lambda source: ask(regression_view, source, USUAL.readings_mechanism,
+                                   Network.of_upload(source, (1.0, 2.0), 1e-6), 1),
+    "curves": lambda source: ask(summary_view, source, USUAL.dense_mechanism,
+                                 settings.FUNCTIONAL_SUMMARY.key, BUDGET, 1)}
 
 
 @pytest.mark.parametrize("kind", OWN)
 def test_a_file_of_ones_own_is_read_again_as_it_was_on_the_page(kind, tmp_path, monkeypatch):
     source, own = own_of(kind, tmp_path)
-    code = OWN[kind](source, own)
+    code = code_for.code_for(OWN[kind](source), own)
     monkeypatch.chdir(tmp_path)
     made = {}
     exec(code.run, made)
@@ -388,9 +384,9 @@ def test_a_file_of_ones_own_is_read_again_as_it_was_on_the_page(kind, tmp_path, 
 
 def test_sites_of_ones_own_are_named_and_sized_by_the_file_alone(tmp_path, monkeypatch):
     source, own = own_of("readings", tmp_path)
-    code = OWN["readings"](source, own)
+    code = code_for.code_for(OWN["readings"](source), own)
     assert "North" not in code.python and "South" not in code.python
     monkeypatch.chdir(tmp_path)
     made = {}
     exec(code.run, made)
-    assert made["network"] == Network.of_upload(source, (1.0, 2.0), 1e-6)
+    assert made["question"]["network"] == Network.of_upload(source, (1.0, 2.0), 1e-6)

@@ -8,16 +8,19 @@ import pytest
 from engine import lessons, studies
 from engine.exports import code_for
 from engine.language.numbers import number
+from engine.questions import ask, kinds
+from engine.questions import numbers as page_numbers
 from engine.release import ledger
 from engine.release import request as release_request
 from engine.release.data_content import content_of
+from engine.release.published import quote
 from engine.sources import sources
 from engine.sources.tables import read_table
 from engine.sources.upload_facts import StatedCovariate
 from engine.sources.upload_layout import suggest_layout
 from engine.sources.upload_rows import RowLayout, UploadRows, declare_rows, read_rows
 from engine.types import Budget
-from engine.views import audit, coverage_lab, shown
+from engine.views import audit, coverage_lab
 from engine.words import audit as audit_words
 from pages.shared import settings
 from tests import files
@@ -60,9 +63,9 @@ def test_code_of_an_attack_and_of_a_planted_fault_says_what_the_page_says(look):
 def test_code_of_an_attack_asks_for_what_the_page_asks_for(look, around):
     (python, command), *_ = look("audit", f"{GRADIENT}~around-{around}~variant-NoClipping~seed-3")
     made = {}
-    exec(python.split("found =")[0], made)
+    exec(python.split("answer =")[0], made)
     usual = settings.Settings()
-    honest, planted = made["asked"]
+    honest, planted = made["question"]["asked"]
     assert (honest.seed, honest.variant, planted.variant) == (3, "", "NoClipping")
     assert honest.mechanism.key == "noisy_gradient_mean" and honest.budget.epsilon == 1.0
     assert honest.source == (usual.source if around == "screen" else None)
@@ -89,22 +92,20 @@ def test_code_of_repetitions_and_of_reused_noise_gives_what_the_page_shows(look,
         (job,) = page.session_state["audit_jobs"].values()
         assert job.wait(PATIENCE)
         both = coverage_lab.Batch.joined(job.parts)
-        assert shown.coverage(both) == pytest.approx(found, rel=1e-5)
+        assert page_numbers.limits(both) == pytest.approx(found, rel=1e-5)
 
 
 @pytest.mark.parametrize("kind", coverage_lab.KINDS)
-def test_every_kind_of_limits_can_be_asked_for_on_the_command_line(kind, monkeypatch):
+def test_every_kind_of_limits_can_be_asked_for_on_the_command_line(kind):
     one, now = coverage_lab.KINDS[kind], settings.Settings()
     method = coverage_lab.mechanism_for(kind, now.mechanism_of(one.task), 0.25)
-    asked = coverage_lab.Question(kind, now.source_of(one.task), method, Budget(2.0, 1e-6), 4, 0.25)
-    code, got = code_for.coverage(asked), []
+    asked = coverage_lab.Experiment(kind, now.source_of(one.task), method, Budget(2.0, 1e-6), 4, 0.25)
+    code = code_for.code_for(ask(coverage_lab.coverage, asked))
     made = {}
-    exec(code.run.split("found =")[0], made)
-    assert made["question"] == asked
-    monkeypatch.setattr(coverage_lab, "repetitions", lambda question: got.append(question) or [])
-    monkeypatch.setattr(coverage_lab.Batch, "joined", lambda parts: None)
-    monkeypatch.setattr(shown, "coverage", lambda found: {})
-    assert by_command(code.command) == "" and got == [asked]
+    exec(code.run.split("answer =")[0], made)
+    assert made["question"]["asked"] == asked
+    view = code.command.split("<<'END'\n")[1].removesuffix("\nEND")
+    assert kinds.from_json(view) == made["question"]
 
 
 @pytest.mark.parametrize("lesson", [
@@ -112,7 +113,7 @@ def test_every_kind_of_limits_can_be_asked_for_on_the_command_line(kind, monkeyp
 def test_code_of_a_lesson_gives_what_is_to_be_guessed_and_its_table(lesson, monkeypatch):
     monkeypatch.setattr(studies, "MOST_DATA_SETS", 8)
     monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 2)
-    code, worked = code_for.lesson(lesson, 3), lessons.work(lesson, 3)
+    code, worked = code_for.code_for(ask(lessons.work, lesson, 3)), lessons.work(lesson, 3)
     with contextlib.redirect_stdout(io.StringIO()) as out:
         exec(code.python, {})
     assert out.getvalue().strip() == by_command(code.command)
@@ -126,7 +127,7 @@ def test_code_of_a_lesson_gives_what_is_to_be_guessed_and_its_table(lesson, monk
 
 def test_code_of_a_lesson_stands_on_its_page_with_its_seed(look):
     (python, command), *_ = look("teach", "lesson-3~seed-7")
-    assert 'work("3", seed=7)' in python and '"seed": 7' in command
+    assert 'ask(work, key="3", seed=7)' in python and '"seed": 7' in command
 
 
 @pytest.fixture
@@ -165,7 +166,7 @@ def test_a_release_of_ones_own_file_is_asked_for_by_its_name_and_stated_facts(
     for kind, task, method in (("curves", "mean_function", USUAL.mechanism),
                                ("records", "density", USUAL.density_mechanism)):
         source, own = own_to_publish(kind, tmp_path)
-        code = code_for.release(source, method, BUDGET, own)
+        code = code_for.release(ask(quote, source, method, BUDGET), own)
         asked = release_request.from_json(code.command.split("<<'END'\n")[1].removesuffix("\nEND"),
                                           tmp_path)
         assert asked.source.declared == source.declared and asked.mechanism == method
@@ -173,7 +174,7 @@ def test_a_release_of_ones_own_file_is_asked_for_by_its_name_and_stated_facts(
         assert asked.budget.epsilon == 2 and asked.name == ""
         monkeypatch.chdir(tmp_path)
         made = {}
-        exec(code.run.split("quoted =")[0], made)
+        exec(code.run.split("question =")[0], made)
         assert content_of(made["source"]) == content_of(source)
 
 
@@ -193,5 +194,5 @@ def own_to_publish(kind, folder):
 
 def test_a_file_that_a_request_cannot_describe_has_no_command():
     own = code_for.OwnFile("heights.xlsx", "utf-8", "Sheet 2", suggest_layout(read_table(files.csv())))
-    code = code_for.release(own_curves(), USUAL.mechanism, BUDGET, own)
+    code = code_for.release(ask(quote, own_curves(), USUAL.mechanism, BUDGET), own)
     assert code.command == "" and 'FILE = "heights.xlsx"' in code.python

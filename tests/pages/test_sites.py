@@ -149,7 +149,7 @@ def test_folds_show_what_was_sent_what_would_change_and_the_numbers():
                fold_formula=True, fold_sites_more=True, fold_sites_code=True)
     assert "**24 messages** from 4 sites, 6 each" in words(at)
     assert "Without" in words(at) and "With half the ε" in words(at)
-    assert "python -m engine show" in at.code[1].value
+    assert "python -m engine ask" in at.code[1].value
     assert len(at.dataframe) >= 6
     assert "**Shares of the squared error.** The largest is" in words(at)  # its title once
     assert not at.error

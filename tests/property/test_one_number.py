@@ -23,13 +23,14 @@ from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.metrics import Accuracy
 from engine.privacy import risk
 from engine.privacy.failure import delta_rule
+from engine.questions.numbers import WITHIN
 from engine.running.steps import result_of
 from engine.sources import Source, sources
 from engine.sources.bundled import SeaTemperature
 from engine.sources.hormone_study import HormoneStudy
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
-from engine.views import planner, shown
+from engine.views import planner
 from engine.views.preview import EPSILON_STEPS, errors_and_shares, if_doubled, other_methods
 from engine.views.site_table import SiteRow, rows_of
 from engine.words import plan as plan_words
@@ -138,7 +139,7 @@ class Said:
     def of_names(self):
         """Under the names that `show` prints."""
         unit = f" ({self.unit})" if self.unit else ""
-        found = {f"error{unit}": self.error, f"{shown.WITHIN}{unit}": self.within}
+        found = {f"error{unit}": self.error, f"{WITHIN}{unit}": self.within}
         if self.baseline is not None:
             found[f"error without privacy{unit}"] = self.baseline
         return found | {"proved δ": self.delta, "right guess, at most": self.right}

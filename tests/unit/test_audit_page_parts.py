@@ -182,7 +182,7 @@ def test_at_least_numbers_are_rounded_down_and_claims_are_not():
 def test_bands_cover_as_stated_and_naive_ones_do_not(kind, source, own):
     """500 repetitions at ε = 1: at 5 % more than 46 misses have a chance of one in 10 000."""
     mechanism = lab.mechanism_for(kind, own, 0.37)
-    asked = lab.Question(kind, source, mechanism, Budget(1.0, 1e-6))
+    asked = lab.Experiment(kind, source, mechanism, Budget(1.0, 1e-6))
     found = lab.Batch.joined(list(lab.repetitions(asked)))
     assert len(found.given.off) == lab.REPEATS
     assert found.given.missed.sum() <= 46 < 70 < found.naive.missed.sum()
@@ -227,7 +227,7 @@ def test_of_joint_limits_the_place_that_fails_most_is_kept():
 
 
 def test_nothing_released_gives_no_limits_and_says_so():
-    asked = lab.Question("point", SparseCurves(n_curves=20), AdaptiveMean(band="pointwise"),
+    asked = lab.Experiment("point", SparseCurves(n_curves=20), AdaptiveMean(band="pointwise"),
                          Budget(0.05, 1e-6))
     with pytest.raises(InputError, match="nothing is released"):
         next(lab.repetitions(asked))
@@ -281,7 +281,7 @@ def test_the_two_releases_are_drawn_beside_what_they_give_away(name):
     Attack(GRADIENT, BUDGET), Attack(GRADIENT, BUDGET, variant="NoClipping"),
     Attack(GRADIENT, BUDGET, SparseCurves(n_curves=100), "NoClipping")], ids=["", "fault", "source"])
 def test_the_command_that_is_shown_repeats_the_attack(asked, monkeypatch, capsys):
-    shown = audit_view.command(asked, SparseCurves())
+    shown = audit_view.command(asked)
     first, _, rest = shown.partition(" <<'END'\n")
     monkeypatch.setattr(sys, "stdin", io.StringIO(rest.removesuffix("END")))
     words = [*first.split()[3:], "--json", "--tries", "100", "--runs", "0"]

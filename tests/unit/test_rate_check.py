@@ -7,12 +7,13 @@ import pytest
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.questions import numbers
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.sources.sparse_curves import SparseCurves
 from engine.tasks import DENSITY, MEAN_FUNCTION, SPARSE_REGRESSION
 from engine.types import Budget
-from engine.views import coverage_lab, shown
-from engine.views.coverage_lab import Batch, Question
+from engine.views import coverage_lab
+from engine.views.coverage_lab import Batch, Experiment
 from engine.views.planner import Setting
 from engine.views.rate_check import Check, check, found
 from engine.views.regimes import sweep, sweep_values
@@ -23,7 +24,7 @@ PROVED = RATE.attained_by()
 SOURCE = SparseCurves(n_curves=60, n_observations_per_curve=6)
 POINT = {"n": 60.0, "m": 6.0, "S": 1.0, "epsilon": 4.0, "delta": 1e-4}
 BOTH = tuple(Setting(SOURCE, one, 4.0, 60, 6, 1, 1e-4) for one in (PROVED, AdaptiveMean()))
-LIMITS = Question("point", SOURCE, AdaptiveMean(band="pointwise"), Budget(4.0, 1e-4))
+LIMITS = Experiment("point", SOURCE, AdaptiveMean(band="pointwise"), Budget(4.0, 1e-4))
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def test_one_run_gives_what_a_sweep_and_the_coverage_lab_give(few):
         assert list(points) == list(sweep(setting, "people", asked.values, 3))
     alone = Batch.joined(list(coverage_lab.repetitions(LIMITS)))
     assert (both.limits.given.off == alone.given.off).all()
-    told = shown.rate_check(asked, both)
+    told = numbers.rate_check(asked, both)
     assert told["measured slope, Adaptive mean, along n"] == both.compared(asked)[1].slope
     assert told["bands that miss, of 20"] == alone.given.missed.sum()
 

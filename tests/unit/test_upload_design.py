@@ -14,7 +14,9 @@ from engine.exports import code_for
 from engine.exports.code_for import OwnFile
 from engine.mechanisms import mechanisms
 from engine.numerics.observation_times import draw_times
+from engine.questions import ask
 from engine.release import request
+from engine.release.published import quote
 from engine.sources.tables import read_table
 from engine.sources.upload import Upload
 from engine.sources.upload_curves import read_curves
@@ -290,9 +292,9 @@ def test_code_that_reads_the_file_again_states_the_same_design(design, tmp_path,
     table = read_table(files.csv(frame))
     layout = suggest_layout(table)
     source = Upload(curves=read_curves(table, layout), declared=stated(design, 3))
-    code = code_for.release(source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-5),
-                            OwnFile("own.csv", "utf-8", None, layout))
+    question = ask(quote, source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-5))
+    code = code_for.release(question, OwnFile("own.csv", "utf-8", None, layout))
     monkeypatch.chdir(tmp_path)
     made = {}
-    exec(code.run[:code.run.index("quoted = ")], made)
+    exec(code.run[:code.run.index("answer = ")], made)
     assert made["source"].facts == source.facts

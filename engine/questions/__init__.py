@@ -1,0 +1,93 @@
+"""What is asked: a call of a function of the engine that is yet to be made.
+
+Pages make such calls by `run.answer(function, …)`. Kept as a record, a call is JSON, a command
+line, code and a notebook as well: they follow from the function and its arguments. Which functions
+can be asked, and what is said of their results, stands in `engine.questions.kinds`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+from engine.privacy.amplification import ONE, Person
+from engine.running.steps import result_of
+from engine.theme import Chart
+
+if TYPE_CHECKING:
+    from engine.questions.kinds import Kind
+
+P = ParamSpec("P")
+Numbers = dict[str, float]  # by names that give the unit; NaN where nothing is published or known
+
+
+@dataclass(frozen=True)
+class Question:
+    """A function that answers, and by their names all arguments that its answer depends on.
+
+    `person` is whose odds are said: no answer depends on it.
+    """
+
+    function: Callable[..., Any]
+    arguments: Mapping[str, Any]
+    person: Person = ONE
+
+    def __getitem__(self, name: str) -> Any:
+        return self.arguments[name]
+
+    def about(self, person: Person) -> Question:
+        """The same with the odds of somebody else."""
+        return replace(self, person=person)
+
+    @property
+    def kind(self) -> Kind:
+        """What is said of such an answer."""
+        from engine.questions.kinds import kind_of  # on first use: it imports every page's views
+
+        return kind_of(self.function)
+
+    def answer(self) -> Any:
+        """What the page draws: the result of the call, or what a generator returns in the end.
+
+        Raises
+        ------
+        InputError
+            Whatever the function refuses.
+        """
+        result = self.function(**self.arguments)
+        return result_of(result) if isinstance(result, Generator) else result
+
+    def numbers(self, answer: Any) -> Numbers:
+        """The numbers of an answer that stand on the page."""
+        return self.kind.numbers(answer, self)
+
+    def text(self, answer: Any) -> str:
+        """What code and command line print."""
+        return self.kind.text(answer, self)
+
+    def chart(self, answer: Any) -> Chart:
+        """One picture of an answer."""
+        return self.kind.chart(answer, self)
+
+
+def ask(function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Question:
+    """The question that a call of this function answers.
+
+    Examples
+    --------
+    >>> from engine.views.reuse import reuse
+    >>> ask(reuse, 1.0, 2.0, delta=1e-5, seed=3, is_fresh=False).arguments["second"]
+    2.0
+    """
+    given = inspect.signature(function).bind(*args, **kwargs).arguments
+    return Question(function, {name: tuple(value) if isinstance(value, list) else value
+                               for name, value in given.items()})
+
+
+def here_document(arguments: str, given: Any) -> str:
+    """A command of the engine for a shell, with what it reads from standard input."""
+    text = json.dumps(given, ensure_ascii=False, indent=1)
+    return f"python -m engine {arguments} <<'END'\n{text}\nEND"
