@@ -101,7 +101,7 @@ def test_the_folds_hold_numbers_ledger_and_a_command_that_runs():
     assert not at.exception and not at.error
     assert len(at.dataframe) >= 3
     code = at.code[1].value
-    plain = json.loads(code[code.index("{"):code.rindex("}") + 1])["scenario"]
+    plain = json.loads(code[code.index("{"):code.rindex("}") + 1])
     assert plain["mechanism"]["key"] == "adaptive_coefficients"
 
 

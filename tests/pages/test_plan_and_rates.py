@@ -166,7 +166,7 @@ def test_a_known_answer_is_shown_without_a_gray_one_between():
 def test_code_of_a_plan_with_a_twin_gives_the_same_answer_and_holds_no_value():
     at = visit("plan", "unknown-error", upload=own_curves(), show_upload=True, fold_plan_code=True)
     code = at.code[0].value
-    assert "Twin.of(facts" in code and "Upload" not in code
+    assert "Twin(" in code and "Upload" not in code
     made = {}
     exec(code.split("print(")[0], made)
     answer = plan_words.verdict(made["answer"], made["source"].facts)

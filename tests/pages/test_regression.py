@@ -152,7 +152,7 @@ def test_the_folds_hold_messages_the_worst_pair_numbers_ledger_and_a_command():
     assert not at.exception and not at.error
     assert "The worst pair" in words(at) and "noisy numbers, once" in words(at)
     code = at.code[1].value
-    plain = json.loads(code[code.index("{"):code.rindex("}") + 1])["scenario"]
+    plain = json.loads(code[code.index("{"):code.rindex("}") + 1])
     assert plain["mechanism"]["key"] == "wavelet_global"
 
 
