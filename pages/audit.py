@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from engine.words import audit as audit_words
+from engine.topics.audit import words as audit_words
 from pages.shared import audit_cards, layout
 
 st.title(audit_words.TITLE, anchor=False)

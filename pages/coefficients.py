@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from engine.words import coefficients as coefficient_words
+from engine.topics.coefficients import words as coefficient_words
 from pages.shared import coefficient_cards as cards
 from pages.shared import controls, layout, upload_panel
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from engine.words import compare as compare_words
+from engine.topics.compare import words as compare_words
 from pages.shared import compare_cards as cards
 from pages.shared import controls, layout, pin_cards, upload_panel
 

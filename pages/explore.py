@@ -5,7 +5,7 @@ import streamlit as st
 from engine.errors import InputError
 from engine.language import tags
 from engine.language.grammar import escape
-from engine.views.preview import Preview
+from engine.topics.mean.answer import Preview
 from pages.shared import (
     budget_cards,
     controls,

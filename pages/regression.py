@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from engine.words import regression as regression_words
+from engine.topics.regression import words as regression_words
 from pages.shared import controls, layout, network_cards, session, upload_panel
 from pages.shared import regression_cards as cards
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from engine.words import exhibits as exhibit_words
+from engine.papers import words as exhibit_words
 from pages.shared import layout
 from pages.shared import reproduce_cards as cards
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from engine.words import sites as site_words
+from engine.topics.sites import words as site_words
 from pages.shared import controls, layout, site_cards
 
 view = site_cards.View()

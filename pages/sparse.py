@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from engine.words import sparse as sparse_words
+from engine.topics.sparse import words as sparse_words
 from pages.shared import controls, layout
 from pages.shared import sparse_cards as cards
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from engine.words import summaries as summary_words
+from engine.topics.summaries import words as summary_words
 from pages.shared import controls, layout
 from pages.shared import summary_cards as cards
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from engine.handbook import DOCS, method_keys
-from engine.views.method_constants import constants_of
+from engine.topics.compare.method_constants import constants_of
 
 _TABLE = re.compile(r"(?<=^## Constants\n)(.*?)(?:^\|[^\n]*\n)+", re.DOTALL | re.MULTILINE)
 

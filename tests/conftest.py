@@ -107,8 +107,8 @@ def few_data_sets() -> Iterator[None]:
 
 
 FEW_DATA_SETS = {"engine.studies.MOST_DATA_SETS": 8, "engine.studies._FEWEST_DATA_SETS": 2,
-                 "engine.studies._READINGS": 100_000, "engine.views.coefficients._REPEATS": 8,
-                 "engine.views.coefficients._REPEATS_QUICK": 4}
+                 "engine.studies._READINGS": 100_000, "engine.topics.coefficients.answer._REPEATS": 8,
+                 "engine.topics.coefficients.answer._REPEATS_QUICK": 4}
 
 LONG = ("browser", "pages", "processes", "hostile", "golden", "audit")  # folders of tests that take seconds
 SLOW_SECONDS = 4 * 3600.0  # a slow test that takes minutes may take an hour on a busy machine

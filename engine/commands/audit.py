@@ -14,9 +14,9 @@ from engine.entrance import text_of
 from engine.errors import InputError, brief
 from engine.mechanisms import mechanisms
 from engine.running import executors
+from engine.topics.audit import answer as audit_view
+from engine.topics.audit import words as audit_words
 from engine.types import LEAST_EPSILON, MOST_EPSILON, Budget
-from engine.views import audit as audit_view
-from engine.words import audit as audit_words
 
 
 def add(commands: Any) -> None:

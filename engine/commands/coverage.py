@@ -14,10 +14,10 @@ from typing import Any
 from engine.commands import arguments
 from engine.entrance import existing_file, text_of, write_whole
 from engine.errors import InputError
-from engine.views import coverage_table
-from engine.views.covariate_coverage import covariate_coverage
-from engine.views.sparse_coverage import sparse_coverage
-from engine.views.wavelet_intervals import coverage_table as wavelet_coverage
+from engine.topics.coefficients.coverage import covariate_coverage
+from engine.topics.coverage import table as coverage_table
+from engine.topics.regression.intervals import coverage_table as wavelet_coverage
+from engine.topics.sparse.coverage import sparse_coverage
 
 _START, _END = "<!-- coverage: start -->\n", "<!-- coverage: end -->\n"
 _MOST = 10_000  # repeats

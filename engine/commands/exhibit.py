@@ -14,9 +14,9 @@ from engine.errors import InputError
 from engine.exhibits import Exhibit, Form, Paper, Progress, Result, run
 from engine.exports import exhibits as exhibit_files
 from engine.papers import find, names, papers
+from engine.papers import words as exhibit_words
 from engine.running import executors
 from engine.running.part_files import PartFiles
-from engine.words import exhibits as exhibit_words
 
 ALL = "all"
 
@@ -103,7 +103,7 @@ def _with_progress(steps: Generator[Progress, None, Result]) -> Result:
 
 
 def _write(folder: Path, paper: Paper, exhibit: Exhibit, result: Result, lines: list[str]) -> None:
-    from engine.figures import files  # plotly, on first use: it takes a moment
+    from engine.figures import files
 
     stem = exhibit_files.name(paper, exhibit)
     panels = [(panel.title, panel.chart) for panel in exhibit.draw(result.table, "light")]

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.release import ledger, repair
 from engine.release.ledger import Ledger
-from engine.words import ledger as words
+from engine.topics.release import ledger_words as words
 
 
 def add(commands: Any) -> None:

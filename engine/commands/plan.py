@@ -11,8 +11,8 @@ from engine.commands import arguments
 from engine.entrance import text_of
 from engine.errors import InputError
 from engine.running.steps import result_of
-from engine.views import planner
-from engine.words import plan as plan_words
+from engine.topics.planning import answer as planner
+from engine.topics.planning import words as plan_words
 
 
 def add(commands: Any) -> None:

@@ -13,10 +13,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine import plain, scenario
+from engine.asking import Numbers
 from engine.commands import ask
 from engine.entrance import json_of
 from engine.errors import InputError, brief
-from engine.questions import Numbers, Question, kinds
+from engine.questions import Question, kinds
 
 View = Mapping[str, Any]
 
@@ -52,7 +53,7 @@ def from_json(text: str) -> Question:
         what = f" ({brief(problem.args[0])})" if isinstance(problem, KeyError) else ""
         raise InputError(f"The view lacks something, or holds what no page can show{what}.",
                          field="view", hint="Write it again under *Code for this view*.") from None
-    known = ("person", *inspect.signature(kinds.KINDS[name].function).parameters)
+    known = ("person", *inspect.signature(kinds.kinds()[name].function).parameters)
     return kinds.from_plain({"question": name, **{
         key: value for key, value in given.items() if key in known}})
 

@@ -25,8 +25,8 @@ from engine.sources.upload import Upload
 from engine.sources.upload_curves import read_curves
 from engine.sources.upload_layout import Layout
 from engine.sources.upload_rows import RowLayout, UploadRows, read_rows
-from engine.views.regression import Network
-from engine.views.site_table import SiteRow, rows_with
+from engine.topics.regression.answer import Network
+from engine.topics.sites.site_table import SiteRow, rows_with
 
 _WIDTH = 92
 _FOLDER = "Run it in the folder of Privacy Curves."
@@ -90,9 +90,8 @@ def code_for(question: Question, own: OwnFile | None = None) -> Code:
     script = _Script(own)
     script.line(f"question = {script.asked(question)}")
     script.line("answer = question.answer()")
-    kind = question.kind
-    return Code(kind.page, script.text, "print(question.text(answer))",
-                _CHART.format("question.chart(answer)"), kind.command(question))
+    return Code(question.kind.page, script.text, "print(question.text(answer))",
+                _CHART.format("question.chart(answer)"), question.command())
 
 
 def release(question: Question, own: OwnFile | None = None) -> Code:
@@ -105,7 +104,7 @@ def release(question: Question, own: OwnFile | None = None) -> Code:
     return dataclasses.replace(
         cost, say=f"{cost.say}\n\n{_PUBLISH}", command="" if plain is None else here_document(
             "release -", plain),
-        plot="from engine.figures import released as figures\n" + _CHART.replace(
+        plot="from engine.topics.release import charts as figures\n" + _CHART.replace(
             "go.Figure", "released and go.Figure").format('figures.chart(released, "light")'),
         about="What a release would cost and, once you give it a name, the release itself: each "
               "new name has noise of its own and is charged; the same name gives the same release.",
@@ -124,8 +123,8 @@ def sweep(chosen: Scenario, own: OwnFile | None = None) -> Code:
     script.line(_SWEEP)
     return Code("Sweeps", script.text,
                 'print(as_csv(outcomes, provenance(chosen, "serial")), end="")',
-                "from engine.figures import sweeps as figures\n"
-                "from engine.views.sweeps import sweep_view\n" + _CHART.format(
+                "from engine.topics.sweeps import charts as figures\n"
+                "from engine.topics.sweeps.answer import sweep_view\n" + _CHART.format(
                     "figures.along_axis(\n    sweep_view(outcomes), {path: path for path in axes}, "
                     'source.facts.value_unit, "light")'),
                 "" if own else here_document("run - --csv", dict(chosen.plain)))

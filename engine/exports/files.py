@@ -9,7 +9,7 @@ from typing import Any
 
 from engine import __version__
 from engine.language.cells import safe_cell
-from engine.views.preview import Preview
+from engine.topics.mean.answer import Preview
 
 
 def scenario_json(plain: dict[str, Any]) -> bytes:

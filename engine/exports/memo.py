@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from engine.language import chances, tags
 from engine.language.grammar import uncapital
 from engine.templates import render
+from engine.topics.pins import answer as pinned
+from engine.topics.pins.answer import Pinned
+from engine.topics.planning import precedents
+from engine.topics.planning import words as plan_words
+from engine.topics.planning.answer import Answer, Setting
 from engine.types import PublicFacts
-from engine.views import pinned, precedents
-from engine.views.pinned import Pinned
-from engine.views.planner import Answer, Setting
-from engine.words import plan as plan_words
 
 
 def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts, rule: float | None = None

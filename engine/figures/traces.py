@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from engine.theme import Spec, Theme, colour, translucent
+from engine.theme import Chart, Spec, Theme, axis, colour, layout, translucent
 from engine.types import Array, PublicFacts
 
 DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
@@ -195,3 +196,20 @@ def zero(facts: PublicFacts, theme: Theme) -> Spec:
     """
     return line("Without protection", [facts.time_low, facts.time_high], [0, 0],
                 colour("without", theme), 2.2, UNPROTECTED, hoverinfo="skip", showlegend=False)
+
+
+def table(columns: Mapping[str, Sequence[Any]]) -> Chart:
+    """A plain chart for a notebook: each column but the first is a line over the first.
+
+    Parameters
+    ----------
+    columns : dict of str to (n,)
+        By their titles.
+    """
+    (title, across), *lines = columns.items()
+    looks = itertools.cycle(itertools.product(("text", "bias"), DASHES))
+    data = [line(name, across, y, colour(shade, "light"), 1.8, dash)
+            for (name, y), (shade, dash) in zip(lines, looks, strict=False)]
+    axes = {"xaxis": axis("light", title), "yaxis": axis("light", grid=True)}
+    return Chart({"data": data, "layout": layout("light", legend=True, **axes)},
+                 f"{', '.join(columns).removeprefix(f'{title}, ')} against {title}.")

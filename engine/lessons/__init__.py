@@ -164,8 +164,8 @@ class Lesson(Parameterised):
 
     `key` is its number in links, `label` its title, `unit` what is protected, with its tooltip.
     `story` and `explains` are paragraphs, `ask` what is to be guessed, `shows` what happened.
-    `terms` are the words of `engine.words.glossary` for what it is about, `formula` LaTeX of what
-    no term says.
+    `terms` are the words of `engine.language.glossary` for what it is about, `formula` LaTeX of
+    what no term says.
     """
 
     order: ClassVar[int]

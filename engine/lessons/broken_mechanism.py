@@ -10,9 +10,9 @@ from engine.language import tags
 from engine.language.numbers import number
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.topics.audit import answer as audit_view
+from engine.topics.audit.answer import Attack
 from engine.types import Budget
-from engine.views import audit as audit_view
-from engine.views.audit import Attack
 
 BUDGET = Budget(1.0, 1e-3)
 MECHANISM = NoisyGradientMean()

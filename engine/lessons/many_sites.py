@@ -13,8 +13,8 @@ from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
 from engine.stored_lessons import Make, kept
+from engine.topics.mean.answer import simulated_study
 from engine.types import Array, Budget
-from engine.views.preview import simulated_study
 
 CHILDREN, READINGS = 1000, 10
 SITES = (1, 2, 5, 10, 20)

@@ -10,8 +10,8 @@ from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import tags
 from engine.language.numbers import together
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
+from engine.topics.reuse.answer import FORMULA, SOURCE, Reuse, reuse
 from engine.types import Array
-from engine.views.reuse import FORMULA, SOURCE, Reuse, reuse
 
 FIRST, SECOND = 0.3, 1.0
 DELTA = 1 / SOURCE.n_curves**2

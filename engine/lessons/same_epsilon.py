@@ -11,8 +11,8 @@ from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.privacy import accounting, risk
 from engine.sources.sparse_curves import SparseCurves
+from engine.topics.mean.answer import simulated_study
 from engine.types import Budget
-from engine.views.preview import simulated_study
 
 SOURCE = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=30)
 DELTA = 1 / SOURCE.n_curves**2

@@ -15,8 +15,8 @@ from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.privacy import risk
 from engine.sources.sparse_curves import SparseCurves
+from engine.topics.mean.answer import Preview, preview
 from engine.types import Array, Budget
-from engine.views.preview import Preview, preview
 
 SOURCE = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=30)
 METHOD = AdaptiveMean()

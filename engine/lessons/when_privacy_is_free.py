@@ -14,8 +14,8 @@ from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
 from engine.stored_lessons import Make, kept
+from engine.topics.mean.answer import simulated_study
 from engine.types import Array, Budget
-from engine.views.preview import simulated_study
 
 READINGS = (2, 5, 10, 20, 50)
 FEW, MANY = 200, 2000

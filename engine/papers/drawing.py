@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from engine.exhibits import Panel
-from engine.figures.exhibits import Scale, Series, lines, styles
+from engine.papers.charts import Scale, Series, lines, styles
 from engine.papers.evidence import ERROR, SE, Line
 from engine.theme import Theme, colour
 

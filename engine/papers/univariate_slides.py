@@ -9,8 +9,8 @@ import pandas as pd
 
 from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Paper, Row, Work
 from engine.experiments import Cell, Outcome, Run
-from engine.figures.exhibits import Series
 from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.papers.charts import Series
 from engine.papers.drawing import curve, log, panel
 from engine.papers.evidence import Check, Line, digits, log_slope, values, where
 from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate

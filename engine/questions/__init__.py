@@ -2,7 +2,7 @@
 
 Pages make such calls by `run.answer(function, …)`. Kept as a record, a call is JSON, a command
 line, code and a notebook as well: they follow from the function and its arguments. Which functions
-can be asked, and what is said of their results, stands in `engine.questions.kinds`.
+can be asked, and what is said of their results, stands in the files `question` of the topics.
 """
 
 from __future__ import annotations
@@ -11,17 +11,15 @@ import inspect
 import json
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import Any, ParamSpec
 
+from engine.asking import Kind, Numbers
+from engine.errors import InputError
 from engine.privacy.amplification import ONE, Person
 from engine.running.steps import result_of
 from engine.theme import Chart
 
-if TYPE_CHECKING:
-    from engine.questions.kinds import Kind
-
 P = ParamSpec("P")
-Numbers = dict[str, float]  # by names that give the unit; NaN where nothing is published or known
 
 
 @dataclass(frozen=True)
@@ -66,11 +64,22 @@ class Question:
 
     def text(self, answer: Any) -> str:
         """What code and command line print."""
-        return self.kind.text(answer, self)
+        return self.kind.text(answer, self, self.numbers(answer))
 
     def chart(self, answer: Any) -> Chart:
         """One picture of an answer."""
         return self.kind.chart(answer, self)
+
+    def command(self) -> str:
+        """The same question for a shell; empty where it is about data of one's own."""
+        from engine.questions.kinds import to_plain
+
+        if self.kind.command is not None:
+            return self.kind.command(self)
+        try:
+            return here_document("ask -", to_plain(self))
+        except InputError:
+            return ""
 
 
 def ask(function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Question:
@@ -78,7 +87,7 @@ def ask(function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Questi
 
     Examples
     --------
-    >>> from engine.views.reuse import reuse
+    >>> from engine.topics.reuse.answer import reuse
     >>> ask(reuse, 1.0, 2.0, delta=1e-5, seed=3, is_fresh=False).arguments["second"]
     2.0
     """

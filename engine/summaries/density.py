@@ -39,7 +39,7 @@ class DensitySummary(Summary):
     References
     ----------
     Lin and Reimherr (2023), arXiv 2309.00125, Theorem 16 and section 6.2. The printed bound there
-    can be too small; it is refused where it is (`engine.views.feasible_smoothness`).
+    can be too small; it is refused where it is (`engine.topics.summaries.feasible_smoothness`).
     """
 
     task = DENSITY.key

@@ -17,11 +17,12 @@ from engine.errors import InputError
 from engine.rates import rates
 from engine.registry import Parameter, Registry
 from engine.tasks import PUBLISHED, SUMMARIES, TASKS
+from engine.topics.mean import shape
+from engine.topics.planning import budget_split
+from engine.topics.planning.answer import DIALS
+from engine.topics.rates.presets import PRESETS
+from engine.topics.regression.answer import MOST_KINDS, Group, Network
 from engine.types import Budget
-from engine.views import budget_split, shape
-from engine.views.planner import DIALS
-from engine.views.rate_presets import PRESETS
-from engine.views.regression import MOST_KINDS, Group, Network
 from pages.shared import settings, site_table, sweep_choice
 from pages.shared.settings import CHOSEN_FOR, FRONT_PAGE, SHELVES, Settings
 
@@ -139,8 +140,8 @@ _CHOICES: dict[str, Sequence[str]] = {
     "about": handbook.method_keys(), "publish": PUBLISHED, "presenter": ("off", "on"),
     "shape": ("", *shape.KINDS)}
 # Choices whose names take a moment to find: "module:function" that gives them, asked for a word.
-_FOUND = {"exhibit": "engine.papers:names", "audited": "engine.views.audit:names",
-          "variant": "engine.broken:names", "limits": "engine.views.coverage_lab:names",
+_FOUND = {"exhibit": "engine.papers:names", "audited": "engine.topics.audit.answer:names",
+          "variant": "engine.broken:names", "limits": "engine.topics.coverage.answer:names",
           "lesson": "engine.lessons:names"}
 CHOICES = (*_CHOICES, *_FOUND)  # settings that are one of a few words
 

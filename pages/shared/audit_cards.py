@@ -10,19 +10,22 @@ import streamlit as st
 from engine import broken
 from engine.audit import Progress, Report
 from engine.errors import InputError
-from engine.figures import audit as figures
 from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.questions import Question, ask
 from engine.sources import Source
 from engine.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION, TASKS, Argument
 from engine.theme import Chart
+from engine.topics.audit import answer as audit_view
+from engine.topics.audit import charts as figures
+from engine.topics.audit import words
+from engine.topics.audit.answer import Attack, Subject
+from engine.topics.coverage import answer as lab
+from engine.topics.coverage import words as coverage_words
+from engine.topics.reuse import answer as reuse_view
+from engine.topics.reuse import charts as reuse_figures
+from engine.topics.reuse import words as reuse_words
 from engine.types import Budget, Unit
-from engine.views import audit as audit_view
-from engine.views import coverage_lab as lab
-from engine.views import reuse as reuse_view
-from engine.views.audit import Attack, Subject
-from engine.words import audit as words
 from pages.shared import (
     code_fold,
     controls,
@@ -103,8 +106,8 @@ def _as_on_its_page(subject: Subject, now: settings.Settings) -> tuple[Mechanism
 def strip(view: View) -> None:
     """What is simulated and what is claimed."""
     if view.now.part == "reuse":
-        budget = words.two_budgets(view.now.epsilon, view.now.again)
-        odds = words.odds_of_two(view.now.epsilon, view.now.again, reuse_view.DELTA,
+        budget = reuse_words.two_budgets(view.now.epsilon, view.now.again)
+        odds = reuse_words.odds_of_two(view.now.epsilon, view.now.again, reuse_view.DELTA,
                                  view.now.draw == "fresh")
         strips.fixed(reuse_view.SOURCE.facts, budget, "audit_strip", odds)
         return
@@ -200,8 +203,9 @@ def _variant_choice(view: View) -> None:
 
 def _buttons(view: View, honest: Attack, planted: Attack) -> None:
     def run_one(asked: Attack) -> Callable[[], None]:
-        return lambda: _start(_key(asked), "engine.views.audit:attack", asked, audit_view.TRIES,
-                              audit_view.RUNS, audit_view.SECONDS, total=asked.steps)
+        return lambda: _start(_key(asked), "engine.topics.audit.answer:attack", asked,
+                              audit_view.TRIES, audit_view.RUNS, audit_view.SECONDS,
+                              total=asked.steps)
 
     with st.container(horizontal=True):
         st.button("Run the attack", icon=":material/play_arrow:", key="audit_run",
@@ -290,12 +294,12 @@ def _lab(view: View) -> lab.Experiment:
 
 def coverage(view: View) -> None:
     """Many repetitions, and how many bands miss the truth."""
-    layout.prose(words.COVERAGE)
+    layout.prose(coverage_words.INTRO)
     _limits(view)
     asked = _lab(view)
     key = digest(("coverage", asked))
     st.button(f"Repeat {lab.REPEATS} times", icon=":material/play_arrow:", key="audit_repeat",
-              on_click=lambda: _start(key, "engine.views.coverage_lab:repetitions", asked,
+              on_click=lambda: _start(key, "engine.topics.coverage.answer:repetitions", asked,
                                       total=lab.REPEATS // lab.EACH))
     controls.show_problem("audit")
     job = _started(key)
@@ -342,24 +346,24 @@ def _misses(view: View, job: Job) -> None:
 
 def reuse(view: View) -> None:
     """One draw at two budgets gives the exact answer away."""
-    layout.prose(words.REUSE)
+    layout.prose(reuse_words.INTRO)
     _two_releases(view.now)
     now, is_fresh = view.now, view.now.draw == "fresh"
     found = run.at_once(reuse_view.reuse, now.epsilon, now.again, reuse_view.DELTA, now.seed,
                         is_fresh)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("Two releases of one average", figures.reused(found, layout.theme()), "reuse",
-                  380, 360)
+        view.draw("Two releases of one average", reuse_figures.reused(found, layout.theme()),
+                  "reuse", 380, 360)
     with right, st.container(border=True):
         st.subheader("What is left of the protection", anchor=False)
         if is_fresh:
-            st.badge(words.FAILS, icon=":material/check:", color="gray")
+            st.badge(reuse_words.FAILS, icon=":material/check:", color="gray")
         else:
-            st.badge(words.GIVEN_AWAY, icon=":material/error:", color="red")
-        st.markdown(words.recovered(found, is_fresh))
-        st.markdown(words.spent(found, is_fresh))
-    st.markdown(f":small[{words.REUSE_RULE} {words.SIMULATED}]")
+            st.badge(reuse_words.GIVEN_AWAY, icon=":material/error:", color="red")
+        st.markdown(reuse_words.recovered(found, is_fresh))
+        st.markdown(reuse_words.spent(found, is_fresh))
+    st.markdown(f":small[{reuse_words.RULE} {words.SIMULATED}]")
 
 
 def _two_releases(now: settings.Settings) -> None:
@@ -391,9 +395,13 @@ def changed(view: View) -> list[str]:
     return []
 
 
+_METHODS = {"attack": words.METHOD, "coverage": coverage_words.METHOD,
+            "reuse": reuse_words.METHOD}
+
+
 def formula(view: View) -> None:
     """How it is done, and for an attack what is attacked."""
-    st.markdown(words.METHOD[view.now.part])
+    st.markdown(_METHODS[view.now.part])
     if view.now.part == "reuse":
         st.latex(reuse_view.FORMULA)
     else:

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from engine.figures import error_curve
 from engine.language import chances, error_parts, quality
 from engine.mechanisms import Mechanism, mechanisms
 from engine.rates import rates
 from engine.theme import Chart
+from engine.topics.mean import answer as preview
+from engine.topics.mean import charts as error_curve
 from engine.types import Array
-from engine.views import preview
 from pages.shared import controls, layout, run, session, settings
 from pages.shared.scene import Scene
 

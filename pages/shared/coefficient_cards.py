@@ -9,13 +9,13 @@ import numpy as np
 import streamlit as st
 
 from engine.errors import InputError
-from engine.figures import coefficients as figures
 from engine.language import chances, numbers, quality, tags
 from engine.questions import ask
 from engine.tasks import VARYING_COEFFICIENTS
 from engine.theme import Chart
-from engine.types import Budget
-from engine.views.coefficients import (
+from engine.topics.coefficients import charts as figures
+from engine.topics.coefficients import words
+from engine.topics.coefficients.answer import (
     BUDGET_STEPS,
     CoefficientView,
     coefficient_view,
@@ -24,8 +24,8 @@ from engine.views.coefficients import (
     total,
     with_own,
 )
-from engine.views.preview import other_methods
-from engine.words import coefficients as words
+from engine.topics.mean.answer import other_methods
+from engine.types import Budget
 from pages.shared import (
     budget_cards,
     code_fold,

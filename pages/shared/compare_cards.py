@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from engine.figures import compare as figures
 from engine.language import chances, error_parts, numbers, quality
 from engine.language.grammar import escape
 from engine.language.numbers import in_hundred, small
@@ -16,10 +15,9 @@ from engine.questions import ask
 from engine.sources import Source
 from engine.tasks import MEAN_FUNCTION
 from engine.theme import Chart
-from engine.types import Array
-from engine.views.preview import EPSILON_STEPS, drawn
-from engine.views.shape import Question
-from engine.views.side_by_side import (
+from engine.topics.compare import charts as figures
+from engine.topics.compare import words
+from engine.topics.compare.answer import (
     Refused,
     Way,
     at_budgets,
@@ -27,8 +25,10 @@ from engine.views.side_by_side import (
     published,
     side_by_side,
 )
-from engine.words import compare as words
-from engine.words import shape as shapes
+from engine.topics.mean import words as shapes
+from engine.topics.mean.answer import EPSILON_STEPS, drawn
+from engine.topics.mean.shape import Question
+from engine.types import Array
 from pages.shared import (
     code_fold,
     controls,

@@ -65,7 +65,7 @@ def use_workers() -> None:
     global _in_workers
     _in_workers = True
     for slot in range(_SLOTS):
-        _POOL.start(f"ready {slot}", "engine.views.regimes:ready")
+        _POOL.start(f"ready {slot}", "engine.topics.rates.answer:ready")
 
 
 def uses_workers() -> bool:

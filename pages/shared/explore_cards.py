@@ -12,12 +12,11 @@ import streamlit as st
 
 from engine.exports import files as export
 from engine.figures import cards as figures
-from engine.language import chances, error_parts, quality, tags
+from engine.language import chances, error_parts, glossary, quality, tags
 from engine.language.grammar import escape
 from engine.questions import ask
 from engine.theme import Chart
-from engine.views.preview import at_budget
-from engine.words import glossary
+from engine.topics.mean.answer import at_budget
 from pages.shared import (
     budget_cards,
     code_fold,

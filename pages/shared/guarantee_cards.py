@@ -10,8 +10,8 @@ from engine.language import spending
 from engine.language.numbers import small
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting
+from engine.topics.planning.consequences import label
 from engine.types import Budget, PublicFacts, Spend
-from engine.words.consequences import label
 from pages.shared import layout, session
 
 

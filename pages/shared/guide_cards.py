@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from engine import handbook
+from engine.language import glossary
 from engine.mechanisms import mechanisms
-from engine.words import glossary
 from pages.shared import controls, layout, session
 from pages.shared.shell import PAGES
 from pages.shared.word_fold import entry

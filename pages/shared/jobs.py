@@ -37,10 +37,9 @@ _ABSENT_SECONDS = 90  # a browser asks at least once a minute, even for a hidden
 _TURN_SECONDS = 0.05  # how long a slot listens before it looks at the stop flag again
 _NICENESS = 10  # the pages come first
 # What most jobs use: a worker that was killed is replaced in the middle of somebody's work.
-_MODULES = ("pages.shared.jobs", "scipy.optimize", "scipy.special", "engine.views.preview",
-            "engine.views.coefficients", "engine.views.planner", "engine.views.regimes",
-            "engine.views.regression", "engine.views.sites", "engine.views.sparse",
-            "engine.views.summaries")
+_MODULES = ("pages.shared.jobs", "scipy.optimize", "scipy.special", *(
+    f"engine.topics.{topic}.answer" for topic in (
+        "coefficients", "mean", "planning", "rates", "regression", "sites", "sparse", "summaries")))
 DIED = "WorkerDied"  # the fault of a job whose worker ended before it
 _log = logging.getLogger("privacy_curves")
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import streamlit as st
 
 from engine.exports.handout import handout
+from engine.language import glossary
 from engine.language.chances import odds_short
 from engine.language.grammar import capital
 from engine.language.tags import source_tag
 from engine.lessons import Lesson, heading, lessons, neighbours, work
 from engine.questions import ask
-from engine.words import glossary
 from pages.shared import address, code_fold, controls, layout, run, session, settings, strips
 from pages.shared import components as pieces
 from pages.shared.components import guess

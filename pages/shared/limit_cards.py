@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from engine.figures import audit as figures
 from engine.mechanisms import Mechanism
 from engine.sources import Source
 from engine.theme import Chart
+from engine.topics.coverage import answer as lab
+from engine.topics.coverage import charts as figures
+from engine.topics.coverage import words
 from engine.types import Budget
-from engine.views import coverage_lab as lab
-from engine.words import audit as words
 from pages.shared import layout, session, settings
 
 TITLES = ("Published band: privacy noise counted", "Naive band: privacy noise ignored")
@@ -46,4 +46,4 @@ def misses(asked: lab.Experiment, found: lab.Batch, draw: Draw) -> None:
                                             layout.theme()), key)
             st.markdown(words.misses(limits, key == "naive"))
     st.markdown(words.widths(found))
-    st.markdown(f":small[{words.coverage_legend(asked.kind)}]")
+    st.markdown(f":small[{words.legend(asked.kind)}]")

@@ -14,8 +14,8 @@ from engine.language.grammar import capital, escape
 from engine.numerics.signals import SIGNALS
 from engine.sources.upload import Upload
 from engine.tasks import WAVELET_REGRESSION
-from engine.views import regression as regression_view
-from engine.views.regression import (
+from engine.topics.regression import answer as regression_view
+from engine.topics.regression.answer import (
     MOST_KINDS,
     NETWORKS,
     Group,

@@ -12,13 +12,12 @@ from typing import Any, Protocol
 import streamlit as st
 
 from engine.figures import cards as figures
-from engine.language import chances, tags
+from engine.language import chances, glossary, tags
 from engine.language.grammar import capital
 from engine.privacy import amplification, risk
 from engine.privacy.amplification import Person, SecretSample
 from engine.theme import Chart
 from engine.types import PublicFacts, Sizes, Spend
-from engine.words import glossary
 from pages.shared import components as pieces
 from pages.shared import controls, layout, session, settings
 

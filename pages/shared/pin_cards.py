@@ -7,8 +7,8 @@ import streamlit as st
 
 from engine.errors import InputError
 from engine.exports import memo
-from engine.views import pinned
-from engine.views.pinned import Pinned
+from engine.topics.pins import answer as pinned
+from engine.topics.pins.answer import Pinned
 from pages.shared import controls, pin_facts, pins, settings
 from pages.shared.pins import Pin
 

@@ -10,19 +10,19 @@ from engine.language import error_parts, tags
 from engine.privacy import accounting
 from engine.privacy.failure import delta_rule
 from engine.tasks import SPARSE_REGRESSION, TASKS, VARYING_COEFFICIENTS, WAVELET_REGRESSION
+from engine.topics.coefficients.answer import coefficient_view, total
+from engine.topics.pins.answer import Pinned
+from engine.topics.planning import answer as planner
+from engine.topics.planning.answer import Setting, usual_target
+from engine.topics.regression import words as regression_words
+from engine.topics.regression.answer import Method, Readings, regression_view
+from engine.topics.sites import words as site_words
+from engine.topics.sites.site_table import with_delta
+from engine.topics.sparse import words as sparse_words
+from engine.topics.sparse.answer import Way, sparse_view
+from engine.topics.summaries import words as summary_words
+from engine.topics.summaries.answer import summary_view
 from engine.types import Budget, Unit
-from engine.views import planner
-from engine.views.coefficients import coefficient_view, total
-from engine.views.pinned import Pinned
-from engine.views.planner import Setting, usual_target
-from engine.views.regression import Method, Readings, regression_view
-from engine.views.site_table import with_delta
-from engine.views.sparse import Way, sparse_view
-from engine.views.summaries import summary_view
-from engine.words import regression as regression_words
-from engine.words import sites as site_words
-from engine.words import sparse as sparse_words
-from engine.words import summaries as summary_words
 from pages.shared import address, pins, run, session, settings
 from pages.shared.pins import Pin
 from pages.shared.settings import Settings

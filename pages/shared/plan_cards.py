@@ -14,20 +14,26 @@ from streamlit.delta_generator import DeltaGenerator
 
 from engine.errors import InputError
 from engine.exports import memo
-from engine.figures import plan as figures
-from engine.language import chances, numbers, tags
+from engine.language import chances, glossary, numbers, tags
 from engine.language.grammar import escape
 from engine.language.numbers import with_unit
 from engine.privacy.amplification import Person
 from engine.questions import ask
 from engine.sources.twin import Twin
 from engine.theme import Chart
+from engine.topics.planning import answer as planner
+from engine.topics.planning import charts as figures
+from engine.topics.planning import words as plan_words
+from engine.topics.planning.answer import (
+    Answer,
+    Measured,
+    Protection,
+    Setting,
+    bounds,
+    usual_target,
+)
+from engine.topics.planning.risk import budget_for_risk
 from engine.types import Array, Budget, PublicFacts
-from engine.views import planner
-from engine.views.planner import Answer, Measured, Protection, Setting, bounds, usual_target
-from engine.views.risk_plan import budget_for_risk
-from engine.words import glossary
-from engine.words import plan as plan_words
 from pages.shared import (
     code_fold,
     controls,

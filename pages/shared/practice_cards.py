@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import streamlit as st
 
 from engine.errors import InputError
-from engine.figures import rates as figures
 from engine.identity import digest
 from engine.language import tags
 from engine.language.grammar import capital, uncapital
 from engine.mechanisms import Mechanism
 from engine.rates import Symbol
 from engine.theme import Chart, method_style
+from engine.topics.coverage import answer as coverage_lab
+from engine.topics.coverage.answer import Batch
+from engine.topics.planning.answer import Setting
+from engine.topics.rates import charts as figures
+from engine.topics.rates import check as rate_check
+from engine.topics.rates import words
+from engine.topics.rates.answer import sweep_values
+from engine.topics.rates.check import Check, Found
 from engine.types import DataKind
-from engine.views import coverage_lab, rate_check
-from engine.views.coverage_lab import Batch
-from engine.views.planner import Setting
-from engine.views.rate_check import Check, Found
-from engine.views.regimes import sweep_values
-from engine.words import rates as words
 from pages.shared import address, controls, layout, limit_cards, session, settings
 from pages.shared.jobs import Job
 from pages.shared.progress import begin, progress, warm_up
@@ -177,7 +178,7 @@ def _key(here: Check) -> str:
 
 
 def _start(here: Check) -> None:
-    job = begin(_key(here), "engine.views.rate_check:check", here, total=here.steps)
+    job = begin(_key(here), "engine.topics.rates.check:check", here, total=here.steps)
     st.session_state[_KEPT] = _Kept(job, here)
 
 

@@ -41,7 +41,7 @@ def warm_up() -> None:
     """Let every worker import what a sweep needs, so that the first points come at once."""
     with suppress(InputError):  # a busy server is warm already
         for slot in range(jobs().slots):
-            jobs().start(f"ready {slot}", "engine.views.regimes:ready", total=1)
+            jobs().start(f"ready {slot}", "engine.topics.rates.answer:ready", total=1)
 
 
 def visitor() -> str:

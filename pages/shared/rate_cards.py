@@ -7,19 +7,18 @@ from functools import cached_property
 import streamlit as st
 
 from engine.errors import InputError
-from engine.figures import rates as figures
-from engine.language import chances, tags
+from engine.language import chances, glossary, tags
 from engine.questions import Question, ask
 from engine.rates import Rate, rates
 from engine.sources import sources
 from engine.tasks import TASKS
 from engine.theme import Chart
+from engine.topics.rates import charts as figures
+from engine.topics.rates import words as rate_words
+from engine.topics.rates.answer import Weighted
+from engine.topics.rates.check import terms
+from engine.topics.rates.presets import PRESETS
 from engine.types import Budget, PublicFacts
-from engine.views.rate_check import terms
-from engine.views.rate_presets import PRESETS
-from engine.views.regimes import Weighted
-from engine.words import glossary
-from engine.words import rates as rate_words
 from pages.shared import (
     code_fold,
     controls,

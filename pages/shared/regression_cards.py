@@ -9,17 +9,17 @@ import numpy as np
 import streamlit as st
 
 from engine.errors import InputError
-from engine.figures import regression as figures
-from engine.language import chances, numbers
+from engine.language import chances, glossary, numbers
 from engine.language.numbers import number
 from engine.privacy import accounting
 from engine.questions import ask
 from engine.tasks import WAVELET_REGRESSION
 from engine.theme import Chart
-from engine.types import Budget
-from engine.views import regression as regression_view
-from engine.views import wavelet_slopes
-from engine.views.regression import (
+from engine.topics.regression import answer as regression_view
+from engine.topics.regression import charts as figures
+from engine.topics.regression import slopes as wavelet_slopes
+from engine.topics.regression import words
+from engine.topics.regression.answer import (
     MOST_KINDS,
     Method,
     Network,
@@ -27,8 +27,7 @@ from engine.views.regression import (
     RegressionView,
     Simulated,
 )
-from engine.words import glossary
-from engine.words import regression as words
+from engine.types import Budget
 from pages.shared import (
     code_fold,
     controls,

@@ -11,9 +11,8 @@ import streamlit as st
 from engine import questions
 from engine.errors import InputError
 from engine.exports import code_for
-from engine.figures import released
 from engine.identity import digest
-from engine.language import chances, numbers, tags
+from engine.language import chances, glossary, numbers, tags
 from engine.language.grammar import capital, escape
 from engine.language.numbers import number, power_of_two, small
 from engine.mechanisms import Mechanism, mechanisms
@@ -28,9 +27,9 @@ from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Known, Ledger, chec
 from engine.release.published import Published
 from engine.sources import Source, sources
 from engine.tasks import PUBLISHED, TASKS, DataType
+from engine.topics.release import charts as released
+from engine.topics.release.preview import release_preview
 from engine.types import Budget
-from engine.views.release_preview import release_preview
-from engine.words import glossary
 from pages.shared import (
     code_fold,
     controls,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.errors import InputError
-from engine.figures import release_preview as figures
 from engine.language.numbers import number
 from engine.release.certified import Quote
 from engine.release.published import places
-from engine.views.release_preview import release_preview
-from engine.words import release_preview as words
+from engine.topics.release import preview_charts as figures
+from engine.topics.release import words
+from engine.topics.release.preview import release_preview
 from pages.shared import controls, layout, run, session
 from pages.shared.release_cards import Choice
 

@@ -9,9 +9,9 @@ import streamlit as st
 from engine import handbook, papers
 from engine.exhibits import Exhibit, Paper, Result, n_pieces
 from engine.exports import exhibits as exhibit_files
+from engine.papers import words as exhibit_words
 from engine.questions import ask
 from engine.theme import Chart
-from engine.words import exhibits as exhibit_words
 from pages.shared import code_fold, controls, layout, session
 from pages.shared import components as pieces
 from pages.shared.jobs import Job, jobs

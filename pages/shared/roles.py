@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from engine.views.planner import usual_target
+from engine.topics.planning.answer import usual_target
 from pages.shared import address, session
 from pages.shared.settings import Settings
 from pages.shared.shell import PAGES

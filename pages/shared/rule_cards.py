@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.language import tags
-from engine.views import precedents
+from engine.topics.planning import precedents
 from pages.shared import components as pieces
 from pages.shared import controls, layout, session, settings
 

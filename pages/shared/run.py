@@ -19,15 +19,15 @@ import streamlit as st
 from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.sources import Source
+from engine.topics.mean import answer as preview
 from engine.types import DataKind, PublicFacts
-from engine.views import preview
 from pages.shared import jobs
 from pages.shared.computing import computed, use_workers
 from pages.shared.settings import FRONT_PAGE, TASK, steps_of
 
 if TYPE_CHECKING:
-    from engine.views import sites
-    from engine.views.site_table import SiteRow
+    from engine.topics.sites import answer as sites
+    from engine.topics.sites.site_table import SiteRow
 
 A = TypeVar("A")
 Ts = TypeVarTuple("Ts")
@@ -216,7 +216,7 @@ def study(*asked: Any) -> preview.Study:
 
 def site_memory(source: Source) -> sites.Memory:
     """Where results about sites are kept; those of an upload stay in its session."""
-    from engine.views.sites import Memory  # on first use: one page alone needs it
+    from engine.topics.sites.answer import Memory  # on first use: one page alone needs it
 
     if not _is_personal(source):
         return Memory(_DRAWN.get, _SITES.get)
@@ -227,7 +227,7 @@ def site_memory(source: Source) -> sites.Memory:
 def federation(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], seed: int
                ) -> sites.Federation:
     """The sites together, pooled and alone; of what changes nothing else is computed."""
-    from engine.views.sites import federation  # on first use: one page alone needs it
+    from engine.topics.sites.answer import federation  # on first use: one page alone needs it
 
     memory, key = site_memory(source), _key(federation, (source, mechanism, rows, seed))
     return memory.results(key, lambda: federation(source, mechanism, rows, seed, memory))

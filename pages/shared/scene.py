@@ -19,8 +19,8 @@ from engine.privacy import risk
 from engine.privacy.failure import Delta
 from engine.sources import Source
 from engine.theme import Chart
+from engine.topics.mean.answer import Preview, if_doubled
 from engine.types import Array, Budget, PublicFacts
-from engine.views.preview import Preview, if_doubled
 from pages.shared import components as pieces
 from pages.shared import layout, odds_card, run, session, settings
 from pages.shared.computing import uses_workers

@@ -31,11 +31,11 @@ from engine.tasks import (
     WAVELET_REGRESSION,
     Task,
 )
-from engine.views.budget_split import Split
-from engine.views.preview import EPSILON_STEPS
-from engine.views.regression import NETWORKS, Network
-from engine.views.site_table import PRESETS as SITE_PRESETS
-from engine.views.site_table import SiteRow
+from engine.topics.mean.answer import EPSILON_STEPS
+from engine.topics.planning.budget_split import Split
+from engine.topics.regression.answer import NETWORKS, Network
+from engine.topics.sites.site_table import PRESETS as SITE_PRESETS
+from engine.topics.sites.site_table import SiteRow
 from pages.shared.sweep_choice import SweepChoice
 
 TASK = MEAN_FUNCTION.key

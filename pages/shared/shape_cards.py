@@ -10,12 +10,12 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from engine.errors import InputError
-from engine.figures import compare as figures
+from engine.topics.compare import charts as figures
+from engine.topics.mean import answer as preview
+from engine.topics.mean import shape, words
+from engine.topics.mean.answer import Draws
+from engine.topics.mean.shape import Kept, Question
 from engine.types import Array, Budget, PublicFacts
-from engine.views import preview, shape
-from engine.views.preview import Draws
-from engine.views.shape import Kept, Question
-from engine.words import shape as words
 from pages.shared import controls, layout, run, session, settings
 from pages.shared.scene import Scene
 

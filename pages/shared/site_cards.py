@@ -8,7 +8,6 @@ from typing import Any, Literal
 import streamlit as st
 
 from engine.errors import InputError
-from engine.figures import sites as figures
 from engine.identity import digest
 from engine.language import chances, quality, spending
 from engine.language.grammar import escape
@@ -16,10 +15,12 @@ from engine.privacy import accounting
 from engine.privacy.amplification import Person
 from engine.questions import ask
 from engine.theme import Chart
+from engine.topics.sites import answer as sites
+from engine.topics.sites import charts as figures
+from engine.topics.sites import site_table
+from engine.topics.sites import words as site_words
+from engine.topics.sites.answer import Federation
 from engine.types import PublicFacts
-from engine.views import site_table, sites
-from engine.views.sites import Federation
-from engine.words import sites as site_words
 from pages.shared import (
     code_fold,
     controls,

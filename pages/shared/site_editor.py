@@ -13,10 +13,10 @@ from engine.errors import InputError
 from engine.identity import digest
 from engine.sources import Source
 from engine.sources import sources as all_sources
+from engine.topics.sites import site_table as tables
+from engine.topics.sites.answer import Federation
+from engine.topics.sites.site_table import PRESETS, SiteRow
 from engine.types import PublicFacts
-from engine.views import site_table as tables
-from engine.views.site_table import PRESETS, SiteRow
-from engine.views.sites import Federation
 from pages.shared import controls, session, site_table
 
 _OWN_TABLE = "Your own table"

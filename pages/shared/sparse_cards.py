@@ -9,20 +9,20 @@ import streamlit as st
 
 from engine.errors import InputError
 from engine.families import sparse_printed
-from engine.figures import sparse as figures
 from engine.language import chances, numbers
 from engine.language.numbers import number
 from engine.papers import sparse_federated
 from engine.questions import ask
 from engine.tasks import SPARSE_REGRESSION
 from engine.theme import Chart
+from engine.topics.sparse import answer as sparse_view
+from engine.topics.sparse import charts as figures
+from engine.topics.sparse import words
+from engine.topics.sparse.answer import Rows, SparseView, Way
+from engine.topics.sparse.intervals import coverage_study, interval_mechanism, interval_view
+from engine.topics.sparse.intervals import machines as sparse_machines
+from engine.topics.sparse.means import trust as sparse_trust
 from engine.types import Budget
-from engine.views import sparse as sparse_view
-from engine.views.sparse import Rows, SparseView, Way
-from engine.views.sparse_intervals import coverage_study, interval_mechanism, interval_view
-from engine.views.sparse_intervals import machines as sparse_machines
-from engine.views.sparse_means import trust as sparse_trust
-from engine.words import sparse as words
 from pages.shared import (
     code_fold,
     controls,

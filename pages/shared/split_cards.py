@@ -12,10 +12,11 @@ import streamlit as st
 from engine.errors import InputError
 from engine.language import chances
 from engine.language.numbers import number, small, with_unit
+from engine.topics.planning import answer as planner
+from engine.topics.planning import budget_split
+from engine.topics.planning import words as plan_words
+from engine.topics.planning.budget_split import MOST_PARTS, WAYS, Part, Split
 from engine.types import Budget
-from engine.views import budget_split, planner
-from engine.views.budget_split import MOST_PARTS, WAYS, Part, Split
-from engine.words import plan as plan_words
 from pages.shared import controls, layout, plan_cards, run, session
 
 _TABLE = 180  # pixels, while it is computed

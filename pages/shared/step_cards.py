@@ -7,12 +7,12 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from engine.figures import error_parts as figures
-from engine.figures.error_curve import Method
 from engine.language import error_parts
 from engine.language.grammar import capital
-from engine.views import error_parts as steps
-from engine.views.error_parts import PARTS, Chosen, ErrorParts
+from engine.topics.mean import error_part_charts as figures
+from engine.topics.mean import error_parts as steps
+from engine.topics.mean.charts import Method
+from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts
 from pages.shared import controls, layout, run, session
 from pages.shared.scene import Scene
 

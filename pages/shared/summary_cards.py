@@ -9,7 +9,6 @@ import streamlit as st
 
 from engine.errors import InputError
 from engine.families.functional_release import FunctionalRelease
-from engine.figures import summaries as figures
 from engine.language import chances, numbers, tags
 from engine.mechanisms import Mechanism
 from engine.questions import ask
@@ -24,11 +23,11 @@ from engine.tasks import (
     DataType,
 )
 from engine.theme import Chart
+from engine.topics.summaries import answer as summary_view
+from engine.topics.summaries import charts as figures
+from engine.topics.summaries import feasible_smoothness, words
+from engine.topics.summaries.answer import SummaryView, Way
 from engine.types import Array, Budget
-from engine.views import feasible_smoothness
-from engine.views import summaries as summary_view
-from engine.views.summaries import SummaryView, Way
-from engine.words import summaries as words
 from pages.shared import (
     code_fold,
     controls,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 from engine.errors import InputError
 from engine.tasks import MEAN_FUNCTION
-from engine.views.sweep_design import EPSILON, MOST_VALUES
+from engine.topics.sweeps.design import EPSILON, MOST_VALUES
 
 MOST_REPEATS = 1000
 _LONGEST_PATH = 60

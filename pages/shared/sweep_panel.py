@@ -16,7 +16,7 @@ from engine.errors import InputError
 from engine.experiments import blocks
 from engine.exports import code_for
 from engine.identity import digest
-from engine.language import tags
+from engine.language import glossary, tags
 from engine.language.numbers import number, with_unit
 from engine.rates import Rate, rates
 from engine.running import effort
@@ -24,11 +24,10 @@ from engine.running.effort import Limits
 from engine.running.sweep_jobs import Foreseen
 from engine.scenario import Scenario
 from engine.tasks import TASKS
+from engine.topics.sweeps import design as sweep_design
+from engine.topics.sweeps.answer import sweep_view
+from engine.topics.sweeps.design import EPSILON, Axis
 from engine.types import Budget
-from engine.views import sweep_design
-from engine.views.sweep_design import EPSILON, Axis
-from engine.views.sweeps import sweep_view
-from engine.words import glossary
 from pages.shared import (
     code_fold,
     controls,

@@ -10,12 +10,12 @@ import streamlit as st
 from engine.experiments import Outcome, gather
 from engine.exports import files as export
 from engine.exports import outcome_rows
-from engine.figures import sweeps as figures
 from engine.language.grammar import escape, uncapital
 from engine.rates import Rate
 from engine.scenario import Scenario
+from engine.topics.sweeps import charts as figures
+from engine.topics.sweeps.answer import PRIVACY, sweep_view
 from engine.types import PublicFacts
-from engine.views.sweeps import PRIVACY, sweep_view
 from pages.shared import components as pieces
 from pages.shared import layout
 from pages.shared.jobs import Job

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from engine.words import glossary
-from engine.words.glossary import Term
+from engine.language import glossary
+from engine.language.glossary import Term
 from pages.shared import layout, pins, session
 
 _GUIDE = Path(__file__).parents[1] / "guide.py"
 _STRIP = ("ε", "δ", "Unit of protection", "Odds", "Error")
-# Terms of `engine.words.glossary` by page, as they are met from top to bottom.
+# Terms of `engine.language.glossary` by page, as they are met from top to bottom.
 TERMS: dict[str, tuple[str, ...]] = {
     "explore": (*_STRIP, "Simulated", "Release", "Privacy noise range", "Sampling range",
                 "Privacy noise", "Clipping", "Method", "Trade-off curve", "Amplification",

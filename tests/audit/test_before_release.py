@@ -23,8 +23,8 @@ from engine.sources.upload_curves import read_curves
 from engine.sources.upload_facts import declare
 from engine.sources.upload_layout import suggest_layout
 from engine.tasks import MEAN_FUNCTION
+from engine.topics.mean import answer as preview
 from engine.types import Budget
-from engine.views import preview
 from pages.shared.components.picture import picture_payload
 from tests import files
 

@@ -9,10 +9,11 @@ from playwright.sync_api import expect
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.sources.sparse_curves import SparseCurves
+from engine.topics.coverage import answer as coverage_lab
+from engine.topics.planning.answer import Setting
+from engine.topics.rates import check as rate_check
+from engine.topics.rates.answer import sweep_values
 from engine.types import Budget
-from engine.views import coverage_lab, rate_check
-from engine.views.planner import Setting
-from engine.views.regimes import sweep_values
 from tests.waiting import choose, says
 
 

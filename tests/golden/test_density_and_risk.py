@@ -15,8 +15,8 @@ from engine.numerics.eigensystems import midpoints
 from engine.numerics.risk_minimisation import Logistic, kappa, radius
 from engine.sources.density_points import DensityPoints
 from engine.sources.labelled_points import LabelledPoints
+from engine.topics.summaries.feasible_smoothness import printed_density
 from engine.types import Budget
-from engine.views.feasible_smoothness import printed_density
 
 PURE = (Budget(1.0, 0.0),)
 NOISE = {1000: {1.25: .0107, 1.5: .00722, 2.0: .00457},

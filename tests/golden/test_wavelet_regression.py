@@ -15,8 +15,8 @@ from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.metrics import integrated_squared_errors
 from engine.privacy import accounting
 from engine.sources.regression_points import CONFIGURATIONS, RegressionPoints, configuration_budgets
+from engine.topics.regression.slopes import PATHS
 from engine.types import NON_PRIVATE, Budget
-from engine.views.wavelet_slopes import PATHS
 from tests.heavy import few
 
 POINT = WaveletPointwise(points="0.37")

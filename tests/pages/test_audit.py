@@ -3,10 +3,12 @@
 import pytest
 
 from engine import broken
-from engine.views import audit as audit_view
-from engine.views import coverage_lab as lab
-from engine.views import reuse
-from engine.words import audit as audit_words
+from engine.topics.audit import answer as audit_view
+from engine.topics.audit import words as audit_words
+from engine.topics.coverage import answer as lab
+from engine.topics.coverage import words as coverage_words
+from engine.topics.reuse import answer as reuse
+from engine.topics.reuse import words as reuse_words
 from pages.shared import address, settings
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
@@ -80,14 +82,14 @@ def test_limits_are_repeated_and_misses_counted():
     (job,) = at.session_state["audit_jobs"].values()
     found = lab.Batch.joined(job.parts)
     assert len(found.given.off) == lab.REPEATS
-    assert audit_words.misses(found.given) in words(at)
-    assert audit_words.misses(found.naive, True) in words(at)
+    assert coverage_words.misses(found.given) in words(at)
+    assert coverage_words.misses(found.naive, True) in words(at)
 
 
 def test_reused_noise_gives_the_average_away_and_fresh_noise_does_not():
     at = visit("audit", "part-reuse~again-5")
     found = reuse.reuse(1.0, 5.0, 1 / reuse.SOURCE.n_curves**2, 1, False)
-    assert audit_words.recovered(found, False) in words(at)
+    assert reuse_words.recovered(found, False) in words(at)
     at.segmented_control(key="w_audit_draw").set_value("fresh").run()
     assert "the formula fails" in words(at) and "draw-fresh" in "".join(at.query_params["s"])
 

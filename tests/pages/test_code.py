@@ -23,6 +23,7 @@ from engine.language import error_parts
 from engine.language.grammar import capital
 from engine.language.numbers import in_hundred
 from engine.mechanisms import mechanisms
+from engine.papers import words as exhibit_words
 from engine.questions import ask, kinds
 from engine.registry import Parameterised
 from engine.scenario import from_json
@@ -31,12 +32,11 @@ from engine.sources.tables import read_table
 from engine.sources.upload_curves import read_curves
 from engine.sources.upload_layout import suggest_layout
 from engine.sources.upload_rows import suggest_row_layout
+from engine.topics.mean.answer import at_budget
+from engine.topics.regression.answer import Network, regression_view
+from engine.topics.sparse.answer import sparse_view
+from engine.topics.summaries.answer import summary_view
 from engine.types import Budget
-from engine.views.preview import at_budget
-from engine.views.regression import Network, regression_view
-from engine.views.sparse import sparse_view
-from engine.views.summaries import summary_view
-from engine.words import exhibits as exhibit_words
 from pages.shared import code_fold, components, settings
 from tests import files
 from tests.conftest import FEW_DATA_SETS

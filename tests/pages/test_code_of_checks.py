@@ -9,7 +9,6 @@ from engine import lessons, studies
 from engine.exports import code_for
 from engine.language.numbers import number
 from engine.questions import ask, kinds
-from engine.questions import numbers as page_numbers
 from engine.release import ledger
 from engine.release import request as release_request
 from engine.release.data_content import content_of
@@ -19,9 +18,11 @@ from engine.sources.tables import read_table
 from engine.sources.upload_facts import StatedCovariate
 from engine.sources.upload_layout import suggest_layout
 from engine.sources.upload_rows import RowLayout, UploadRows, declare_rows, read_rows
+from engine.topics.audit import answer as audit
+from engine.topics.audit import words as audit_words
+from engine.topics.coverage import answer as coverage_lab
+from engine.topics.coverage.question import limits
 from engine.types import Budget
-from engine.views import audit, coverage_lab
-from engine.words import audit as audit_words
 from pages.shared import settings
 from tests import files
 from tests.pages.opening import own_curves, visit
@@ -92,7 +93,7 @@ def test_code_of_repetitions_and_of_reused_noise_gives_what_the_page_shows(look,
         (job,) = page.session_state["audit_jobs"].values()
         assert job.wait(PATIENCE)
         both = coverage_lab.Batch.joined(job.parts)
-        assert page_numbers.limits(both) == pytest.approx(found, rel=1e-5)
+        assert limits(both) == pytest.approx(found, rel=1e-5)
 
 
 @pytest.mark.parametrize("kind", coverage_lab.KINDS)

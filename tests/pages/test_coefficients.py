@@ -15,9 +15,9 @@ from engine.sources.upload import Upload
 from engine.sources.upload_curves import read_curves
 from engine.sources.upload_facts import StatedCovariate, declare
 from engine.sources.upload_layout import suggest_layout
+from engine.topics.coefficients import words as coefficient_words
+from engine.topics.coefficients.answer import coefficient_view, cost_of_covariates
 from engine.types import Budget
-from engine.views.coefficients import coefficient_view, cost_of_covariates
-from engine.words import coefficients as coefficient_words
 from pages.shared import address, settings
 from tests import files
 from tests.pages.opening import open_page, visit

@@ -13,8 +13,8 @@ from engine.sources.upload import Upload
 from engine.sources.upload_curves import read_curves
 from engine.sources.upload_facts import declare
 from engine.sources.upload_layout import suggest_layout
-from engine.views.preview import EPSILON_STEPS
-from engine.words import compare as compare_words
+from engine.topics.compare import words as compare_words
+from engine.topics.mean.answer import EPSILON_STEPS
 from pages.shared import address, pin_facts, pins, run, settings
 from pages.shared.pins import Pin
 from tests import files

@@ -16,17 +16,17 @@ from hypothesis import strategies as some
 
 from engine import handbook, lessons, papers
 from engine.errors import InputError
+from engine.language import glossary
 from engine.mechanisms import mechanisms
 from engine.rates import rates
 from engine.sources import sources
 from engine.tasks import TASKS
-from engine.views.budget_split import WAYS, Part, Split
-from engine.views.preview import EPSILON_STEPS
-from engine.views.rate_presets import PRESETS as RATE_PRESETS
-from engine.views.regression import NETWORKS, Group, Network
-from engine.views.site_table import PRESETS as SITE_PRESETS
-from engine.views.site_table import SiteRow
-from engine.words import glossary
+from engine.topics.mean.answer import EPSILON_STEPS
+from engine.topics.planning.budget_split import WAYS, Part, Split
+from engine.topics.rates.presets import PRESETS as RATE_PRESETS
+from engine.topics.regression.answer import NETWORKS, Group, Network
+from engine.topics.sites.site_table import PRESETS as SITE_PRESETS
+from engine.topics.sites.site_table import SiteRow
 from pages.shared import address, components, controls, layout, roles, settings
 from pages.shared.shell import PAGES
 from pages.shared.sweep_choice import SweepChoice

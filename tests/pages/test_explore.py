@@ -11,7 +11,7 @@ from engine.language import chances, error_parts, quality
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
 from engine.sources import sources
-from engine.views.preview import EPSILON_STEPS, if_doubled, other_methods, preview
+from engine.topics.mean.answer import EPSILON_STEPS, if_doubled, other_methods, preview
 from pages.shared import address, run, scene, session, settings
 from tests.heavy import few
 from tests.pages.opening import open_page, own_curves

@@ -3,8 +3,8 @@
 import dataclasses
 
 from engine import handbook
+from engine.language import glossary
 from engine.mechanisms import mechanisms
-from engine.words import glossary
 from tests.pages.opening import visit
 from tests.pages.reading import words
 

@@ -10,7 +10,7 @@ from engine.sources.upload import Upload
 from engine.sources.upload_curves import read_curves
 from engine.sources.upload_facts import declare
 from engine.sources.upload_layout import suggest_layout
-from engine.views.preview import EPSILON_STEPS, preview
+from engine.topics.mean.answer import EPSILON_STEPS, preview
 from pages.shared import address, settings
 from tests import files
 from tests.pages.opening import open_page

@@ -10,13 +10,14 @@ from engine.language import chances, error_parts
 from engine.language.grammar import capital
 from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
-from engine.views import coverage_lab, rate_check
-from engine.views.planner import DIALS, Setting, plan
-from engine.views.preview import if_doubled
-from engine.views.rate_presets import PRESETS
-from engine.words import audit as audit_words
-from engine.words import plan as plan_words
-from engine.words import rates as rate_words
+from engine.topics.coverage import answer as coverage_lab
+from engine.topics.coverage import words as coverage_words
+from engine.topics.mean.answer import if_doubled
+from engine.topics.planning import words as plan_words
+from engine.topics.planning.answer import DIALS, Setting, plan
+from engine.topics.rates import check as rate_check
+from engine.topics.rates import words as rate_words
+from engine.topics.rates.presets import PRESETS
 from pages.shared import address, run, settings
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
@@ -200,7 +201,7 @@ def test_with_all_constants_one_the_disagreement_with_explore_is_said():
     at = visit("rates", "constants-one")
     assert "They disagree with Explore here" in words(at)
     point = {"n": 200.0, "m": 30.0, "S": 1.0, "epsilon": 1.0, "delta": 1 / 200**2}
-    from engine.views.regimes import Weighted
+    from engine.topics.rates.answer import Weighted
     assert rate_words.ruling(Weighted.plain(FunctionalMeanRate()), point) in words(at)
 
 
@@ -260,9 +261,9 @@ def test_one_press_gives_slope_and_coverage_with_the_numbers_of_the_engine():
     said = words(at)
     for line, is_proved in zip(found.compared(asked), (True, False), strict=True):
         assert rate_words.verdict(line, "n", is_proved) in said
-    assert audit_words.misses(found.limits.given) in said
-    assert audit_words.misses(found.limits.naive, True) in said
-    assert audit_words.widths(found.limits) in said
+    assert coverage_words.misses(found.limits.given) in said
+    assert coverage_words.misses(found.limits.naive, True) in said
+    assert coverage_words.widths(found.limits) in said
 
 
 def test_sizes_budget_and_smoothness_are_one_form():

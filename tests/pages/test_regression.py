@@ -12,10 +12,10 @@ from engine.families.wavelet_risk import RiskParts
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.sources.regression_points import RegressionPoints
+from engine.topics.regression import answer as regression_view
+from engine.topics.regression import words as regression_words
+from engine.topics.regression.answer import NETWORKS, Group, Network
 from engine.types import Budget, Public
-from engine.views import regression as regression_view
-from engine.views.regression import NETWORKS, Group, Network
-from engine.words import regression as regression_words
 from pages.shared import address, settings
 from tests.pages.opening import visit
 from tests.pages.reading import words

@@ -4,7 +4,7 @@ import pytest
 
 from engine import papers
 from engine.exports import exhibits as exhibit_files
-from engine.words import exhibits as exhibit_words
+from engine.papers import words as exhibit_words
 from tests.pages.opening import visit
 from tests.pages.reading import words
 from tests.waiting import until

@@ -9,9 +9,9 @@ from engine.sources.upload import Upload
 from engine.sources.upload_curves import read_curves
 from engine.sources.upload_facts import declare
 from engine.sources.upload_layout import suggest_layout
-from engine.views.site_table import PRESETS, SiteRow
-from engine.views.sites import federation
-from engine.words import sites as site_words
+from engine.topics.sites import words as site_words
+from engine.topics.sites.answer import federation
+from engine.topics.sites.site_table import PRESETS, SiteRow
 from pages.shared import address, settings, site_table
 from tests import files
 from tests.heavy import few

@@ -7,16 +7,16 @@ import pytest
 from scipy.stats import norm
 
 from engine.errors import InputError
-from engine.figures import sparse as figures
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.papers.sparse_federated import table_2, table_5
 from engine.sources.sparse_rows import SparseRows
+from engine.topics.sparse import answer as sparse_view
+from engine.topics.sparse import charts as figures
+from engine.topics.sparse import intervals as sparse_interval_view
+from engine.topics.sparse import words as sparse_words
 from engine.types import Budget
-from engine.views import sparse as sparse_view
-from engine.views import sparse_intervals as sparse_interval_view
-from engine.words import sparse as sparse_words
 from pages.shared import address, settings
 from tests.heavy import few
 from tests.pages.opening import visit

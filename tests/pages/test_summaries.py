@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from engine.families.functional_release import FunctionalRelease
-from engine.figures import summaries as figures
 from engine.mechanisms import mechanisms
 from engine.mechanisms.iclp import Iclp
 from engine.sources import sources
 from engine.sources.covarying_curves import CovaryingCurves
 from engine.sources.dense_curves import DenseCurves
 from engine.tasks import SUMMARIES
+from engine.topics.summaries import answer as summary_view
+from engine.topics.summaries import charts as figures
+from engine.topics.summaries import words as summary_words
 from engine.types import Budget
-from engine.views import summaries as summary_view
-from engine.words import summaries as summary_words
 from pages.shared import address
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit

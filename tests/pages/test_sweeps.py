@@ -6,8 +6,8 @@ from engine.experiments import gather
 from engine.running import sweep_jobs
 from engine.scenario import from_plain
 from engine.tasks import TASKS
-from engine.views.sweep_design import EPSILON
-from engine.views.sweeps import sweep_view
+from engine.topics.sweeps.answer import sweep_view
+from engine.topics.sweeps.design import EPSILON
 from pages.shared import address, settings, sweep_panel
 from pages.shared.sweep_choice import SweepChoice
 from tests.pages.opening import own_curves, visit

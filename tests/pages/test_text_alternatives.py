@@ -6,7 +6,7 @@ import re
 import pytest
 
 from engine.language.grammar import escape
-from engine.views.preview import EPSILON_STEPS
+from engine.topics.mean.answer import EPSILON_STEPS
 from pages.shared.shell import PAGES
 from tests.heavy import all_but
 from tests.pages.opening import open_page

@@ -11,9 +11,9 @@ from engine.sources.upload import Upload
 from engine.sources.upload_curves import read_curves
 from engine.sources.upload_facts import declare
 from engine.sources.upload_layout import suggest_layout
-from engine.views import regression as regression_view
-from engine.views.regression import Network
-from engine.words import regression as regression_words
+from engine.topics.regression import answer as regression_view
+from engine.topics.regression import words as regression_words
+from engine.topics.regression.answer import Network
 from pages.shared import address, run, session, visitors
 from tests import files
 from tests.heavy import few

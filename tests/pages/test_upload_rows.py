@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
+from engine.topics.sparse import answer as sparse_view
+from engine.topics.sparse import words as sparse_words
+from engine.topics.summaries import answer as summary_view
+from engine.topics.summaries import words as summary_words
 from engine.types import Budget
-from engine.views import sparse as sparse_view
-from engine.views import summaries as summary_view
-from engine.words import sparse as sparse_words
-from engine.words import summaries as summary_words
 from pages.shared import address, run, settings
 from tests import files
 from tests.pages.opening import visit

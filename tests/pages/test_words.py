@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from engine.words import glossary
+from engine.language import glossary
 from pages.shared import word_fold
 from pages.shared.shell import PAGES
 from tests.pages.opening import visit

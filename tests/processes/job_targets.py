@@ -54,7 +54,7 @@ def imported():
     """Whether the worker began with what jobs use, as a copy of a process without threads."""
     yield from ()
     threads = {name.read_text().strip() for name in Path(f"/proc/{os.getppid()}/task").glob("*/comm")}
-    return "engine.views.preview" in sys.modules, len(threads - {"jemalloc_bg_thd"})
+    return "engine.topics.mean.answer" in sys.modules, len(threads - {"jemalloc_bg_thd"})
 
 
 # -- what no bounds would let go on ---------------------------------------------------------------

@@ -12,9 +12,9 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.questions import ask
 from engine.questions.kinds import from_json, to_plain
 from engine.sources.sparse_curves import SparseCurves
+from engine.topics.compare.answer import at_budgets
+from engine.topics.mean.answer import at_budget, preview, with_own_budget
 from engine.types import Budget
-from engine.views.preview import at_budget, preview, with_own_budget
-from engine.views.side_by_side import at_budgets
 
 SOURCE = SparseCurves(n_curves=60, n_observations_per_curve=6)
 MECHANISM = AdaptiveMean()

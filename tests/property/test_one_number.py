@@ -7,6 +7,7 @@ from functools import cache
 from types import SimpleNamespace
 
 import pytest
+from engine.questions.numbers import WITHIN
 
 from engine import scenario, studies
 from engine.__main__ import main
@@ -23,17 +24,16 @@ from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.metrics import Accuracy
 from engine.privacy import risk
 from engine.privacy.failure import delta_rule
-from engine.questions.numbers import WITHIN
 from engine.running.steps import result_of
 from engine.sources import Source, sources
 from engine.sources.bundled import SeaTemperature
 from engine.sources.hormone_study import HormoneStudy
 from engine.sources.sparse_curves import SparseCurves
+from engine.topics.mean.answer import EPSILON_STEPS, errors_and_shares, if_doubled, other_methods
+from engine.topics.planning import answer as planner
+from engine.topics.planning import words as plan_words
+from engine.topics.sites.site_table import SiteRow, rows_of
 from engine.types import Budget
-from engine.views import planner
-from engine.views.preview import EPSILON_STEPS, errors_and_shares, if_doubled, other_methods
-from engine.views.site_table import SiteRow, rows_of
-from engine.words import plan as plan_words
 from pages.shared import address, pin_facts, plan_cards, run, settings
 from pages.shared.pins import Pin
 from tests.conftest import fewer_data_sets

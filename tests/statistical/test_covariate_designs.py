@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from engine.topics.coefficients.coverage import DESIGNS, covariate_coverage
 from engine.types import Budget
-from engine.views.covariate_coverage import DESIGNS, covariate_coverage
 
 REPEATS = 16
 TABLE_DESIGNS = {name: changes for name, changes in DESIGNS.items()

@@ -20,8 +20,8 @@ from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.metrics import entry_coverage
 from engine.sources.sparse_rows import SparseRows
+from engine.topics.sparse.coverage import sparse_coverage
 from engine.types import Budget
-from engine.views.sparse_coverage import sparse_coverage
 from tests.heavy import few
 
 FEASIBLE = SparseRows(n_curves=200_000, n_servers=10, n_features=100, n_shared=5)

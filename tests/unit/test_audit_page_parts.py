@@ -18,7 +18,6 @@ from engine.audit.black_box import parts
 from engine.audit.cases import case_like
 from engine.audit.neighbours import enlarged, usual_curves, usual_readings
 from engine.errors import InputError
-from engine.figures import audit as figures
 from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
@@ -26,12 +25,17 @@ from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.sparse_rows import SparseRows
+from engine.topics.audit import answer as audit_view
+from engine.topics.audit import charts as figures
+from engine.topics.audit import words as audit_words
+from engine.topics.audit.answer import Attack
+from engine.topics.coverage import answer as lab
+from engine.topics.coverage import charts as coverage_charts
+from engine.topics.coverage import words as coverage_words
+from engine.topics.reuse import answer as reuse
+from engine.topics.reuse import charts as reuse_charts
+from engine.topics.reuse import words as reuse_words
 from engine.types import Budget
-from engine.views import audit as audit_view
-from engine.views import coverage_lab as lab
-from engine.views import reuse
-from engine.views.audit import Attack
-from engine.words import audit as audit_words
 from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("unhurried")
@@ -186,7 +190,7 @@ def test_bands_cover_as_stated_and_naive_ones_do_not(kind, source, own):
     found = lab.Batch.joined(list(lab.repetitions(asked)))
     assert len(found.given.off) == lab.REPEATS
     assert found.given.missed.sum() <= 46 < 70 < found.naive.missed.sum()
-    assert "Coverage is too low" in audit_words.misses(found.naive, True)
+    assert "Coverage is too low" in coverage_words.misses(found.naive, True)
     assert found.naive.coverage.verdict == Verdict.BELOW
     assert (found.naive.half <= found.given.half).mean() > 0.99
 
@@ -202,22 +206,22 @@ def test_a_band_that_ignores_a_third_of_the_variance_is_shown_to_fail():
     """A deliberately naive band: 1.22 times too narrow, so that it covers 89 %, not 95."""
     found = repeated(0.95, np.sqrt(1.5))
     assert found.given.coverage.verdict == Verdict.AGREES
-    assert "agrees with the nominal 95 %" in audit_words.misses(found.given)
-    assert "Coverage is too low" in audit_words.misses(found.naive, True)
-    assert "22 % wider" in audit_words.widths(found)
-    assert f"**{100 * (2 * ndtr(1.959964 / np.sqrt(1.5)) - 1):.3g} %**" in audit_words.widths(found)
+    assert "agrees with the nominal 95 %" in coverage_words.misses(found.given)
+    assert "Coverage is too low" in coverage_words.misses(found.naive, True)
+    assert "22 % wider" in coverage_words.widths(found)
+    assert f"**{100 * (2 * ndtr(1.959964 / np.sqrt(1.5)) - 1):.3g} %**" in coverage_words.widths(found)
 
 
 def test_a_naive_band_is_never_said_to_agree_even_where_privacy_noise_is_small():
     found = repeated(0.95, 1.02)
-    said = audit_words.misses(found.naive, True)
+    said = coverage_words.misses(found.naive, True)
     assert "cannot tell them from correct bands" in said and "agrees" not in said
-    assert "**94.5 %**" in audit_words.widths(found)
+    assert "**94.5 %**" in coverage_words.widths(found)
 
 
 def test_from_few_repetitions_nothing_is_said_to_agree():
     found = repeated(0.95, 1.0, 60)
-    assert "Too imprecise to tell" in audit_words.misses(found.given)
+    assert "Too imprecise to tell" in coverage_words.misses(found.given)
 
 
 def test_of_joint_limits_the_place_that_fails_most_is_kept():
@@ -236,7 +240,7 @@ def test_nothing_released_gives_no_limits_and_says_so():
 @pytest.mark.parametrize("name", THEMES)
 def test_misses_stand_out_and_all_repetitions_are_drawn(name):
     found = lab.Limits(np.array([0.0, 2.0, -3.0]), np.array([1.0, 1.0, 1.0]))
-    chart = figures.repetitions(found, figures.common_half([found]), "Off by", name)
+    chart = coverage_charts.repetitions(found, coverage_charts.common_half([found]), "Off by", name)
     go.Figure(chart.spec)
     json.dumps(chart.spec["data"], allow_nan=False)
     holds, misses, _ = chart.spec["data"]
@@ -251,13 +255,13 @@ def test_one_draw_at_two_budgets_gives_the_exact_average_away():
     found = reuse.reuse(0.05, 10.0, 1e-5, 1, is_fresh=False)
     assert found.largest_error < 1e-12 < found.noise[1] < found.noise[0]
     assert found.scales[0] > found.scales[1]
-    assert "nothing but rounding" in audit_words.recovered(found, False)
+    assert "nothing but rounding" in reuse_words.recovered(found, False)
 
 
 def test_with_fresh_noise_the_formula_fails():
     found = reuse.reuse(0.5, 2.0, 1e-5, 1, is_fresh=True)
     assert found.largest_error > found.noise[1]
-    assert "fails" in audit_words.recovered(found, True)
+    assert "fails" in reuse_words.recovered(found, True)
 
 
 def test_at_one_budget_there_is_nothing_to_solve():
@@ -267,7 +271,7 @@ def test_at_one_budget_there_is_nothing_to_solve():
 
 @pytest.mark.parametrize("name", THEMES)
 def test_the_two_releases_are_drawn_beside_what_they_give_away(name):
-    chart = figures.reused(reuse.reuse(1.0, 2.0, 1e-5, 1, is_fresh=False), name)
+    chart = reuse_charts.reused(reuse.reuse(1.0, 2.0, 1e-5, 1, is_fresh=False), name)
     go.Figure(chart.spec)
     assert chart.alt.endswith("off by up to 0.")
     np.testing.assert_allclose(chart.table["Without protection"],

@@ -12,10 +12,10 @@ from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.running.steps import result_of
 from engine.sources.numbers import Numbers
 from engine.sources.sparse_curves import SparseCurves
-from engine.views import planner
-from engine.views.beyond import FARTHEST, Beyond, beyond
-from engine.views.planner import Setting, measure, plan
-from engine.words import plan as plan_words
+from engine.topics.planning import answer as planner
+from engine.topics.planning import words as plan_words
+from engine.topics.planning.answer import Setting, measure, plan
+from engine.topics.planning.beyond import FARTHEST, Beyond, beyond
 from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")

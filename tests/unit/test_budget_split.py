@@ -8,7 +8,7 @@ from hypothesis import strategies as some
 
 from engine.errors import InputError
 from engine.privacy import accounting
-from engine.views.budget_split import WAYS, Part, Split, cost, of_word, shares, word
+from engine.topics.planning.budget_split import WAYS, Part, Split, cost, of_word, shares, word
 
 DELTA = 1e-5
 PARTS = some.lists(some.builds(Part, some.floats(0.1, 10)), min_size=1, max_size=6).map(tuple)

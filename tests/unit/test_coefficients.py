@@ -24,8 +24,8 @@ from engine.numerics.regressor_maps import RegressorMap, floored, mixed, standar
 from engine.privacy import transcript
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
+from engine.topics.coefficients.answer import coefficient_view, with_own
 from engine.types import NON_PRIVATE, Budget, Covariate, Design, PublicFacts
-from engine.views.coefficients import coefficient_view, with_own
 
 SOURCE = CoefficientCurves(n_curves=60, n_observations_per_curve=5, n_covariates=2)
 BUDGET = Budget(1.0, 1e-3)

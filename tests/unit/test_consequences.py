@@ -5,9 +5,9 @@ import pytest
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.sources.sparse_curves import SparseCurves
+from engine.topics.planning.answer import Setting, protection
+from engine.topics.planning.consequences import label, way_of
 from engine.types import PublicFacts
-from engine.views.planner import Setting, protection
-from engine.words.consequences import label, way_of
 
 FACTS = PublicFacts(person="child", people="children")
 

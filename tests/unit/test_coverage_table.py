@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from engine.views import coverage_table
+from engine.topics.coverage import table as coverage_table
 
 SETTING = next(coverage_table.settings())
 

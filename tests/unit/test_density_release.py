@@ -26,8 +26,12 @@ from engine.numerics.kernel_densities import (
 from engine.sources.ages_at_death import AgesAtDeath
 from engine.sources.density_points import DensityPoints
 from engine.summaries.density import Counts
+from engine.topics.summaries.feasible_smoothness import (
+    least_power,
+    printed_density,
+    sensitivity_by_grid,
+)
 from engine.types import Budget, Covariate, Public, PublicFacts, SampleData, Sizes
-from engine.views.feasible_smoothness import least_power, printed_density, sensitivity_by_grid
 
 SOURCE = DensityPoints()
 PLANE = DensityPoints(design="two_modes_2d")

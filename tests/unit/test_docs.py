@@ -9,9 +9,9 @@ import pytest
 from engine import __main__ as command_line
 from engine import handbook
 from engine.errors import InputError
+from engine.language import glossary
 from engine.mechanisms import mechanisms
-from engine.views import method_constants
-from engine.words import glossary
+from engine.topics.compare import method_constants
 from pages.shared.shell import PAGES
 
 ROOT = Path(__file__).parents[2]

@@ -7,17 +7,17 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from engine.figures import error_parts as figures
-from engine.figures.error_curve import Method
 from engine.language.error_parts import steps_done
 from engine.language.numbers import number
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
+from engine.topics.mean import answer as preview
+from engine.topics.mean import error_part_charts as figures
+from engine.topics.mean.charts import Method
+from engine.topics.mean.error_parts import error_parts
 from engine.types import Budget
-from engine.views import preview
-from engine.views.error_parts import error_parts
 
 BUDGET = Budget(1.0, 2.5e-5)
 SIMULATED = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=12)

@@ -11,14 +11,14 @@ from engine.errors import InputError
 from engine.exhibits import FORMS, Call, Claim, Exhibit, Finding, Panel, Paper, Work, run
 from engine.experiments import Cell, Run, blocks
 from engine.exports import exhibits as exhibit_files
-from engine.figures.exhibits import Scale, Series, heat, lines, styles
 from engine.identity import digest
 from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.papers import words as exhibit_words
+from engine.papers.charts import Scale, Series, heat, lines, styles
 from engine.running.executors import ProcessExecutor, SerialExecutor
 from engine.sources.numbers import Numbers
 from engine.theme import Chart
 from engine.types import Budget
-from engine.words import exhibits as exhibit_words
 
 KEYS = papers.names()
 STORED = [key for key in KEYS if exhibit_files.stored(*papers.find(key)) is not None]

@@ -10,10 +10,11 @@ import plotly.graph_objects as go
 import pytest
 
 from engine import theme
-from engine.figures import cards, error_curve, traces
+from engine.figures import cards, traces
 from engine.language import chances
 from engine.privacy import risk
 from engine.privacy.accounting import exact_mu
+from engine.topics.mean import charts as error_curve
 from engine.types import Budget, PublicFacts
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)

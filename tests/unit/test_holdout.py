@@ -10,17 +10,17 @@ import plotly.graph_objects as go
 import pytest
 
 from engine.errors import InputError
-from engine.figures import holdout as figures
-from engine.figures.error_curve import Method
 from engine.grids import drawing_grid
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.sources.bundled import CarbonDioxide
 from engine.sources.hormone_study import HormoneStudy
+from engine.topics.holdout import answer as protocol
+from engine.topics.holdout import charts as figures
+from engine.topics.holdout import words
+from engine.topics.holdout.answer import holdout_study, release_range
+from engine.topics.mean.charts import Method
 from engine.types import Budget
-from engine.views import holdout as protocol
-from engine.views.holdout import holdout_study, release_range
-from engine.words import protocol as words
 
 STUDY = HormoneStudy()
 BUDGETS = tuple(Budget(epsilon, 1 / 678**2) for epsilon in (0.5, 1.0, 3.0, 8.0))

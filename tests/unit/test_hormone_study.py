@@ -19,8 +19,8 @@ from engine.numerics.moments import curve_moments
 from engine.numerics.observation_times import draw_times, visit_times
 from engine.sources import sources
 from engine.sources.hormone_study import HormoneStudy, mean_reading
+from engine.topics.mean.answer import if_doubled
 from engine.types import Budget, Design, PublicFacts
-from engine.views.preview import if_doubled
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 

@@ -49,7 +49,7 @@ def packages(file):
 
 ARRAYS = ("numerics", "noise")
 METHODS = ("privacy", "families", "summaries", "mechanisms", "sources", "rates", "audit", "broken")
-SHOWN = {"language", "views", "words", "figures", "exports", "release", "papers", "lessons", "commands"}
+SHOWN = {"language", "topics", "figures", "exports", "release", "papers", "lessons", "commands"}
 
 
 @cache
@@ -86,7 +86,7 @@ def reached(package, below):
 
 def test_no_packages_of_the_engine_import_each_other_in_a_circle():
     below = imports_of_packages()
-    assert len(below) > 30 and below["views"] >= {"language", "types", "mechanisms"}
+    assert len(below) > 30 and below["topics"] >= {"language", "types", "mechanisms"}
     assert [package for package in below if package in reached(package, below)] == []
 
 
@@ -110,9 +110,23 @@ def test_methods_and_attacks_know_nothing_of_how_they_are_shown(folder):
 
 
 def test_numbers_know_no_charts_and_neither_do_sentences():
-    for folder in ("language", "views", "words"):
-        for file in within(folder):
-            assert "figures" not in packages(file), file
+    drawing = [file for file in within("topics") if file.stem in ("question", "charts")
+               or file.stem.endswith("_charts")]
+    for file in {*within("language"), *within("topics")} - {*drawing}:
+        charts = [name for name in imported(file) if "figures" in name.split(".")
+                  or name.split(".")[-1].endswith("charts")]
+        assert not charts, file
+
+
+def test_topics_build_on_each_other_in_one_direction():
+    below = {}
+    for file in within("topics"):
+        topic = file.relative_to(ROOT / "engine/topics").parts[0]
+        others = {name.split(".")[2] for name in imported(file)
+                  if name.startswith("engine.topics.")}
+        below.setdefault(topic, set()).update(others - {topic})
+    assert len(below) > 10
+    assert [topic for topic in below if topic in reached(topic, below)] == []
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "pages").glob("*.py")), ids=lambda f: f.name)

@@ -29,10 +29,10 @@ from engine.lessons import (
 )
 from engine.privacy import accounting, risk
 from engine.sources.sparse_curves import SparseCurves
+from engine.topics.audit import answer as audit_view
+from engine.topics.mean.answer import preview, simulated_study
+from engine.topics.reuse import answer as reuse
 from engine.types import Budget
-from engine.views import audit as audit_view
-from engine.views import reuse
-from engine.views.preview import preview, simulated_study
 from tests.heavy import all_but
 
 pytestmark = pytest.mark.usefixtures("unhurried")

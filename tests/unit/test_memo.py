@@ -8,9 +8,9 @@ from engine.exports import memo
 from engine.language import chances
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
+from engine.topics.planning import words as plan_words
+from engine.topics.planning.answer import Setting, protection
 from engine.types import PublicFacts
-from engine.views.planner import Setting, protection
-from engine.words import plan as plan_words
 from tests.unit.test_planner import answer
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")

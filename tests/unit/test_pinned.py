@@ -7,9 +7,9 @@ import pytest
 
 from engine.exports import memo
 from engine.privacy import accounting
+from engine.topics.pins import answer as pinned
+from engine.topics.pins.answer import Pinned
 from engine.types import Budget, PublicFacts, Spend, Step
-from engine.views import pinned
-from engine.views.pinned import Pinned
 
 FACTS = PublicFacts(name="Growth, simulated", person="child", people="children", value_unit="cm")
 

@@ -20,8 +20,8 @@ from engine.sources.bundled import SeaTemperature
 from engine.sources.numbers import Numbers
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.twin import Twin
-from engine.types import Budget
-from engine.views.planner import (
+from engine.topics.planning import words as plan_words
+from engine.topics.planning.answer import (
     HIGHEST_EPSILON,
     Setting,
     bounds,
@@ -30,7 +30,7 @@ from engine.views.planner import (
     plain,
     plan,
 )
-from engine.words import plan as plan_words
+from engine.types import Budget
 from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")

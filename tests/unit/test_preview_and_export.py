@@ -22,8 +22,7 @@ from engine.rates.functional_mean import FunctionalMeanRate
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.tables import read_table
-from engine.types import Budget
-from engine.views.preview import (
+from engine.topics.mean.answer import (
     EPSILON_STEPS,
     if_doubled,
     other_methods,
@@ -31,6 +30,7 @@ from engine.views.preview import (
     simulated_study,
     with_own_budget,
 )
+from engine.types import Budget
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 

@@ -18,26 +18,26 @@ from engine.papers import quick
 from engine.plain import to_plain as plain_of
 from engine.privacy.amplification import Person, SecretSample
 from engine.questions import ask
-from engine.questions.kinds import KINDS, from_json, from_plain, to_plain
+from engine.questions.kinds import from_json, from_plain, kinds, to_plain
 from engine.rates import rates
 from engine.release.published import quote
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.twin import Twin
+from engine.topics.audit.answer import Attack, attacks
+from engine.topics.coefficients.answer import coefficient_view
+from engine.topics.compare.answer import at_budgets
+from engine.topics.coverage.answer import Experiment, coverage
+from engine.topics.mean.answer import at_budget
+from engine.topics.planning.answer import Setting, plan_of
+from engine.topics.rates.check import terms
+from engine.topics.regression.answer import Group, Network, regression_view
+from engine.topics.reuse.answer import reuse
+from engine.topics.sites.answer import federation
+from engine.topics.sites.site_table import PRESETS
+from engine.topics.sparse.answer import sparse_view
+from engine.topics.summaries.answer import summary_view
 from engine.types import Budget
-from engine.views.audit import Attack, attacks
-from engine.views.coefficients import coefficient_view
-from engine.views.coverage_lab import Experiment, coverage
-from engine.views.planner import Setting, plan_of
-from engine.views.preview import at_budget
-from engine.views.rate_check import terms
-from engine.views.regression import Group, Network, regression_view
-from engine.views.reuse import reuse
-from engine.views.side_by_side import at_budgets
-from engine.views.site_table import PRESETS
-from engine.views.sites import federation
-from engine.views.sparse import sparse_view
-from engine.views.summaries import summary_view
 from pages.shared import code_fold
 from pages.shared.settings import Settings
 from tests.heavy import all_but
@@ -87,7 +87,7 @@ VIEWS = json.loads((Path(__file__).parents[1] / "golden/views_before_questions.j
 
 
 def test_every_kind_of_question_is_among_these():
-    assert {*KINDS.values()} == {question.kind for question in ASKED.values()}
+    assert {*kinds().values()} == {question.kind for question in ASKED.values()}
 
 
 # -- equal records --------------------------------------------------------------------------------
@@ -205,6 +205,6 @@ def test_what_cannot_be_answered_is_explained(changed):
 
 def test_data_of_ones_own_and_their_twin_are_in_no_file():
     twin = ask(at_budget, Twin.of(CURVES.facts, CURVES.sizes), MEAN, Budget(0.7, 1e-4), 3)
-    assert twin.kind.command(twin) == ""
+    assert twin.command() == ""
     with pytest.raises(InputError):
         to_plain(twin)

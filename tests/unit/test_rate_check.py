@@ -7,17 +7,17 @@ import pytest
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.questions import numbers
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.sources.sparse_curves import SparseCurves
 from engine.tasks import DENSITY, MEAN_FUNCTION, SPARSE_REGRESSION
+from engine.topics.coverage import answer as coverage_lab
+from engine.topics.coverage.answer import Batch, Experiment
+from engine.topics.planning.answer import Setting
+from engine.topics.rates import question as rate_question
+from engine.topics.rates import words
+from engine.topics.rates.answer import sweep, sweep_values
+from engine.topics.rates.check import Check, check, found
 from engine.types import Budget
-from engine.views import coverage_lab
-from engine.views.coverage_lab import Batch, Experiment
-from engine.views.planner import Setting
-from engine.views.rate_check import Check, check, found
-from engine.views.regimes import sweep, sweep_values
-from engine.words import rates as words
 
 RATE = FunctionalMeanRate()
 PROVED = RATE.attained_by()
@@ -31,7 +31,7 @@ LIMITS = Experiment("point", SOURCE, AdaptiveMean(band="pointwise"), Budget(4.0,
 def few(monkeypatch):
     """Twenty repetitions instead of two hundred."""
     monkeypatch.setattr(coverage_lab, "REPEATS", 20)
-    monkeypatch.setattr("engine.views.rate_check.REPEATS", 20)
+    monkeypatch.setattr("engine.topics.rates.check.REPEATS", 20)
     monkeypatch.setattr("engine.studies.MOST_DATA_SETS", 4)
 
 
@@ -44,7 +44,7 @@ def test_one_run_gives_what_a_sweep_and_the_coverage_lab_give(few):
         assert list(points) == list(sweep(setting, "people", asked.values, 3))
     alone = Batch.joined(list(coverage_lab.repetitions(LIMITS)))
     assert (both.limits.given.off == alone.given.off).all()
-    told = numbers.rate_check(asked, both)
+    told = rate_question.slopes(asked, both)
     assert told["measured slope, Adaptive mean, along n"] == both.compared(asked)[1].slope
     assert told["bands that miss, of 20"] == alone.given.missed.sum()
 

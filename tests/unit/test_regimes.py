@@ -8,8 +8,6 @@ import plotly.graph_objects as go
 import pytest
 
 from engine.agreement import Verdict
-from engine.figures import plan as plan_figures
-from engine.figures import rates as figures
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates import rates
@@ -17,9 +15,11 @@ from engine.rates.functional_mean import FunctionalMeanRate
 from engine.rates.functional_release import FunctionalReleaseRate
 from engine.rates.univariate_mean import UnivariateMeanRate
 from engine.sources.sparse_curves import SparseCurves
-from engine.views.planner import Setting
-from engine.views.rate_presets import PRESETS
-from engine.views.regimes import (
+from engine.topics.planning import charts as plan_figures
+from engine.topics.planning.answer import Setting
+from engine.topics.rates import charts as figures
+from engine.topics.rates import words as rate_words
+from engine.topics.rates.answer import (
     Comparison,
     Measured,
     Weighted,
@@ -30,7 +30,7 @@ from engine.views.regimes import (
     sweep,
     sweep_values,
 )
-from engine.words import rates as rate_words
+from engine.topics.rates.presets import PRESETS
 
 RATE = FunctionalMeanRate(smoothness=2.0)
 POINT = {"n": 400.0, "m": 9.0, "S": 1.0, "epsilon": 0.05, "delta": 1e-6}

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from engine import __main__
-from engine.figures import released as release_figures
 from engine.language.numbers import in_hundred
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
@@ -25,6 +24,7 @@ from engine.sources.tables import read_table
 from engine.sources.upload import Upload
 from engine.sources.upload_curves import read_curves
 from engine.sources.upload_layout import suggest_layout
+from engine.topics.release import charts as release_figures
 from engine.types import Budget, PublicFacts
 
 SEA = sources.build("sea_temperature", {})

@@ -8,9 +8,9 @@ import pytest
 
 from engine.errors import InputError
 from engine.mechanisms import mechanisms
+from engine.topics.release import words
+from engine.topics.release.preview import PEAKS, peaks_shown, release_preview
 from engine.types import Budget, Covariate, Design, PublicFacts, Sizes
-from engine.views.release_preview import PEAKS, peaks_shown, release_preview
-from engine.words import release_preview as words
 
 FACTS = PublicFacts(kind="upload", person="child", people="children", value_name="Height",
                     value_unit="cm", value_low=60.0, value_high=210.0, time_low=2, time_high=18,

@@ -11,9 +11,9 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.privacy import accounting
 from engine.sources.sparse_curves import SparseCurves
-from engine.views.planner import Setting, protection
-from engine.views.risk_plan import budget_for_risk
-from engine.words import plan as plan_words
+from engine.topics.planning import words as plan_words
+from engine.topics.planning.answer import Setting, protection
+from engine.topics.planning.risk import budget_for_risk
 
 HERE = Setting(SparseCurves(mean="growth"), AdaptiveMean(), 1.0, 200, 10)
 PURE = replace(HERE, mechanism=Iclp(), delta=0.0)

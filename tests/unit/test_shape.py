@@ -13,11 +13,11 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
+from engine.topics.mean import shape
+from engine.topics.mean import words as shape_words
+from engine.topics.mean.answer import drawn, preview, study_beside
+from engine.topics.mean.shape import Kept, Question
 from engine.types import Budget, PublicFacts
-from engine.views import shape
-from engine.views.preview import drawn, preview, study_beside
-from engine.views.shape import Kept, Question
-from engine.words import shape as shape_words
 
 TIMES = np.linspace(2.0, 18.0, 161)
 FACTS = PublicFacts(time_low=2.0, time_high=18.0, value_low=60.0, value_high=200.0,

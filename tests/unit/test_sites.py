@@ -9,15 +9,15 @@ import pytest
 
 from engine.errors import InputError
 from engine.experiments import generator
-from engine.figures import sites as figures
 from engine.mechanisms import mechanisms
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
+from engine.topics.sites import answer as sites
+from engine.topics.sites import charts as figures
+from engine.topics.sites import words as site_words
+from engine.topics.sites.answer import Memory, federation
+from engine.topics.sites.site_table import PRESETS, SiteRow, budgets, checked, preset_of, rows_of
 from engine.types import Budget
-from engine.views import sites
-from engine.views.site_table import PRESETS, SiteRow, budgets, checked, preset_of, rows_of
-from engine.views.sites import Memory, federation
-from engine.words import sites as site_words
 from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")

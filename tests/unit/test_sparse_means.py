@@ -20,8 +20,7 @@ from engine.privacy import accounting
 from engine.privacy.transcript import CENTRE, recorded
 from engine.rates.sparse_regression import UntrustedServerRate
 from engine.sources.sparse_means import SparseMeans
-from engine.types import NON_PRIVATE, Budget, Public, PublicFacts, SampleData, Sizes
-from engine.views.sparse_means import (
+from engine.topics.sparse.means import (
     ALONE,
     BIT,
     PRINTED,
@@ -34,6 +33,7 @@ from engine.views.sparse_means import (
     simulated,
     untrusted_errors,
 )
+from engine.types import NON_PRIVATE, Budget, Public, PublicFacts, SampleData, Sizes
 
 BOTH = (SparseMeanSigns, SparseMeanLaplace)
 every_mechanism = pytest.mark.parametrize("mechanism", [

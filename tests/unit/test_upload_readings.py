@@ -9,7 +9,6 @@ import pytest
 from engine.errors import InputError
 from engine.experiments import generator
 from engine.families.wavelet_regression import readings
-from engine.figures import regression as figures
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.sources.regression_points import RegressionPoints
@@ -18,10 +17,11 @@ from engine.sources.upload import EXAMPLE_READINGS_CSV, Upload
 from engine.sources.upload_curves import read_curves
 from engine.sources.upload_facts import declare
 from engine.sources.upload_layout import suggest_layout
+from engine.topics.regression import answer as regression_view
+from engine.topics.regression import charts as figures
+from engine.topics.regression import words as regression_words
+from engine.topics.regression.answer import Network
 from engine.types import Budget
-from engine.views import regression as regression_view
-from engine.views.regression import Network
-from engine.words import regression as regression_words
 from tests import files
 
 STATED = {"value_low": 35, "value_high": 39, "time_low": 0, "time_high": 24,

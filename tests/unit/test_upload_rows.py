@@ -8,8 +8,6 @@ import pytest
 
 from engine.errors import InputError
 from engine.experiments import generator
-from engine.figures import sparse as sparse_figures
-from engine.figures import summaries as figures
 from engine.identity import digest
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.sparse_regression import SparseRegression
@@ -28,11 +26,13 @@ from engine.sources.upload_rows import (
     suggest_row_layout,
 )
 from engine.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION
+from engine.topics.sparse import answer as sparse_view
+from engine.topics.sparse import charts as sparse_figures
+from engine.topics.sparse import words as sparse_words
+from engine.topics.summaries import answer as summary_view
+from engine.topics.summaries import charts as figures
+from engine.topics.summaries import words as summary_words
 from engine.types import Budget
-from engine.views import sparse as sparse_view
-from engine.views import summaries as summary_view
-from engine.words import sparse as sparse_words
-from engine.words import summaries as summary_words
 from tests import files
 
 BUDGET = Budget(1.0, 1e-6)

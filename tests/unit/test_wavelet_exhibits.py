@@ -5,7 +5,7 @@ import math
 import pytest
 
 from engine.exhibits import frame
-from engine.figures.exhibits import Scale, Series, lines
+from engine.papers.charts import Scale, Series, lines
 from engine.papers.evidence import agrees, share_limits, slope
 from engine.papers.federated_wavelets import PAPER, constants, errors, planning, repairs, slopes
 

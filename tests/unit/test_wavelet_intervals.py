@@ -15,9 +15,9 @@ from engine.numerics.clipped_readings import clipped_mean
 from engine.numerics.signals import SIGNALS, signal
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.sources.regression_points import RegressionPoints
+from engine.topics.coverage import answer as coverage_lab
+from engine.topics.regression.intervals import coverage_table, stated
 from engine.types import Budget
-from engine.views import coverage_lab
-from engine.views.wavelet_intervals import coverage_table, stated
 
 SOURCE = RegressionPoints(n_curves=16_000, n_servers=4)
 BUDGETS = (Budget(1.0, 1e-5),) * 4

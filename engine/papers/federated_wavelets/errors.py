@@ -10,10 +10,10 @@ import pandas as pd
 
 from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.experiments import Cell, Outcome, Run
-from engine.figures.exhibits import Scale
 from engine.mechanisms import Mechanism
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
+from engine.papers.charts import Scale
 from engine.papers.drawing import curve, log, look, panel
 from engine.papers.evidence import Check, agrees, as_exact, number, where, within
 from engine.sources.regression_points import CONFIGURATIONS, RegressionPoints

@@ -10,8 +10,8 @@ import pandas as pd
 
 from engine.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Work
 from engine.experiments import Cell, Outcome, Run
-from engine.figures.exhibits import Scale
 from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.papers.charts import Scale
 from engine.papers.drawing import curve, log, look, panel
 from engine.papers.evidence import agrees, as_exact, number, when, where, within
 from engine.sources.regression_points import RegressionPoints, configuration_budgets

@@ -9,15 +9,15 @@ import pandas as pd
 
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.experiments import Cell, Outcome, Run
-from engine.figures.exhibits import Series
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.numerics.signals import SELF_SIMILAR_RADIUS
+from engine.papers.charts import Series
 from engine.papers.drawing import curve, log, look, panel
 from engine.papers.evidence import as_exact, slope, when, where, within
 from engine.sources.regression_points import RegressionPoints
 from engine.theme import Theme, method_style
+from engine.topics.regression.slopes import PATHS, Path
 from engine.types import NON_PRIVATE, Array
-from engine.views.wavelet_slopes import PATHS, Path
 
 _MOST_READINGS = {"quick": 14, "full": 18}  # powers of two that are simulated
 _CLOSE = 0.05  # from the slope of a rate

@@ -10,8 +10,8 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
-from engine.figures import exhibits as figures
-from engine.figures.exhibits import Scale
+from engine.papers import charts as figures
+from engine.papers.charts import Scale
 from engine.papers.drawing import curve, log, panel
 from engine.papers.evidence import Check, digits, groups, tell, where
 from engine.papers.functional_mean.rates import PEOPLE, TERMS

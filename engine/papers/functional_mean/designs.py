@@ -9,10 +9,10 @@ from typing import Any
 from engine.exhibits import Row
 from engine.experiments import Cell, Outcome
 from engine.families.descent import Scheme
-from engine.figures.exhibits import Scale
 from engine.mechanisms import Mechanism
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.papers.charts import Scale
 from engine.papers.evidence import digits
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget

@@ -11,7 +11,7 @@ import pandas as pd
 
 from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.experiments import Outcome, Run
-from engine.figures import exhibits as figures
+from engine.papers import charts as figures
 from engine.papers.drawing import ends, look, means, over_epsilon, panel, plain
 from engine.papers.evidence import (
     Check,

@@ -10,7 +10,7 @@ import pandas as pd
 
 from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Work
 from engine.experiments import Run
-from engine.figures.exhibits import Scale, Series
+from engine.papers.charts import Scale, Series
 from engine.papers.drawing import ends, look, means, over_epsilon, panel
 from engine.papers.evidence import (
     Check,

@@ -14,8 +14,8 @@ from pandas import col
 
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.experiments import Cell, Outcome, Run
-from engine.figures import exhibits as figures
-from engine.figures.exhibits import Scale
+from engine.papers import charts as figures
+from engine.papers.charts import Scale
 from engine.papers.drawing import Look, curve, ends, level, log, look, means, panel
 from engine.papers.evidence import (
     Check,
@@ -40,8 +40,8 @@ from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
 from engine.rates.wavelet_regression import WaveletRate
 from engine.sources.sparse_curves import SparseCurves
 from engine.theme import Theme
+from engine.topics.rates.presets import PRESETS
 from engine.types import Array, Budget
-from engine.views.rate_presets import PRESETS
 
 _HERE = "engine.papers.functional_mean.rates"
 TERMS = ("I", "II", "III", "IV")  # in the order of `CurveRate.terms`

@@ -19,12 +19,12 @@ from scipy.signal import find_peaks
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Value, Work
 from engine.experiments import generator
 from engine.families.functional_release import FunctionalRelease
-from engine.figures.exhibits import heat
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.iclp import Iclp
 from engine.metrics import integrated_squared_errors
 from engine.numerics.eigensystems import Eigenbasis, Kernel, midpoints
+from engine.papers.charts import heat
 from engine.papers.drawing import curve, look, panel, plain
 from engine.papers.evidence import (
     Listed,

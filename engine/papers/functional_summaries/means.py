@@ -17,11 +17,11 @@ import pandas as pd
 from engine.exhibits import Claim, Exhibit, Form, Panel, Row, Work
 from engine.experiments import Cell, Outcome, Run
 from engine.families.functional_release import FunctionalRelease
-from engine.figures.exhibits import styles
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
+from engine.papers.charts import styles
 from engine.papers.drawing import curve, log, panel
 from engine.papers.evidence import CLEAR, Check, digits, number, tell, where, within
 from engine.papers.functional_summaries.drawing import style

@@ -10,9 +10,9 @@ import pandas as pd
 from pandas import col
 
 from engine.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Work, frame
-from engine.figures.exhibits import styles
 from engine.noise.laplace import laplace
 from engine.numerics.eigensystems import Kernel, eigensystem, midpoints
+from engine.papers.charts import styles
 from engine.papers.drawing import curve, log, panel
 from engine.papers.evidence import digits, numbers, where, within
 from engine.papers.functional_summaries import published

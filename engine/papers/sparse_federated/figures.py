@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
-from engine.figures.exhibits import Scale, Series
+from engine.papers.charts import Scale, Series
 from engine.papers.drawing import curve, family, log, look, panel
 from engine.papers.evidence import (
     Measure,

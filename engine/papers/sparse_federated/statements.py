@@ -12,16 +12,16 @@ from pandas import col
 from engine.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Value, Work
 from engine.experiments import generator
 from engine.families.sparse_printed import published_costs
-from engine.figures.exhibits import Scale
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
+from engine.papers.charts import Scale
 from engine.papers.drawing import curve, level, log, look, panel
 from engine.papers.evidence import number, slope, when, where, within
 from engine.papers.sparse_federated import studies
 from engine.papers.sparse_federated.studies import Setting
 from engine.theme import Theme, method_style
+from engine.topics.sparse import means as sparse_mean_view
+from engine.topics.sparse.means import ALONE, BIT, PRINTED, ROW, TRUSTED
 from engine.types import Array
-from engine.views import sparse_means as sparse_mean_view
-from engine.views.sparse_means import ALONE, BIT, PRINTED, ROW, TRUSTED
 
 # -- Theorems 1 and 2: what trust is worth ---------------------------------------------------------
 

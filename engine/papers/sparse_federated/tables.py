@@ -26,8 +26,8 @@ from engine.papers.sparse_federated.printed import table_2, table_5
 from engine.papers.sparse_federated.studies import Setting
 from engine.sources.sparse_rows import SparseRows
 from engine.theme import Theme
+from engine.topics.sparse import answer as sparse_view
 from engine.types import Array
-from engine.views import sparse as sparse_view
 
 BASE = {"n": 4000.0, "m": 15.0, "d": 800.0, "s_star": 15.0, "s0": 8.0, "eps": 0.8}
 FEWER = {"quick": 8, "full": 1}  # by which the number of features is divided

@@ -19,8 +19,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from engine.language import quality, tags
+from engine.topics.mean.answer import PlausibleBand, Preview
 from engine.types import Array, PublicFacts
-from engine.views.preview import PlausibleBand, Preview
 
 VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")

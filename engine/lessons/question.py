@@ -1,0 +1,35 @@
+"""Teach: what was to be guessed, and the table behind the picture."""
+
+from __future__ import annotations
+
+import math
+
+from engine.asking import Asked, Kind, Numbers, in_unit
+from engine.figures import traces
+from engine.lessons import Worked, work
+from engine.theme import Chart
+
+
+def numbers(worked: Worked, _: Asked) -> Numbers:
+    """What was to be guessed, and every cell of the table by its column and row; NaN for words."""
+    unit, table = in_unit(worked.guess.unit), dict(worked.picture.table)
+    guessed = {f"{name}{unit}": value for name, value in
+               zip(worked.guess.names, worked.guess.truth, strict=True)}
+    across, *columns = table
+    return guessed | {f"{column}, {across} {place}": _number(value) for column in columns
+                      for place, value in zip(table[across], table[column], strict=True)}
+
+
+def _number(value: object) -> float:
+    try:
+        return float(str(value))
+    except ValueError:
+        return math.nan
+
+
+def chart(worked: Worked, _: Asked) -> Chart:
+    """The table as lines."""
+    return traces.table(worked.picture.table)
+
+
+KIND = Kind("lesson", "Teach", work, numbers, chart)

@@ -1,0 +1,37 @@
+"""Reproduce: which claims of an exhibit hold."""
+
+from __future__ import annotations
+
+from engine.asking import Asked, Kind, Numbers
+from engine.exhibits import Claim, Finding, Result
+from engine.papers import find, quick, words
+from engine.theme import Chart
+
+
+def numbers(result: Result, asked: Asked) -> Numbers:
+    """1 for each claim that holds, else 0."""
+    return {claim.says: float(finding.holds) for claim, finding in _findings(result, asked)}
+
+
+def text(result: Result, asked: Asked, _: Numbers) -> str:
+    """The same in words."""
+    return "\n".join(words.claim(*pair) for pair in _findings(result, asked))
+
+
+def _findings(result: Result, asked: Asked) -> list[tuple[Claim, Finding]]:
+    exhibit = find(asked["key"])[1]
+    return list(zip(exhibit.claims, exhibit.findings(result.table), strict=True))
+
+
+def chart(result: Result, asked: Asked) -> Chart:
+    """The first figure of the exhibit."""
+    chart: Chart = find(asked["key"])[1].draw(result.table, "light")[0].chart
+    return chart
+
+
+def command(asked: Asked) -> str:
+    """An exhibit is a command of its own."""
+    return words.commands(asked["key"])
+
+
+KIND = Kind("exhibit", "Reproduce", quick, numbers, chart, text=text, command=command)

@@ -1,0 +1,158 @@
+"""Charts of the Audit page: bounds that climb under a claim, limits that miss, noise used twice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.audit import Progress
+from engine.language.numbers import number
+from engine.theme import Chart, Spec, Theme, axis, colour, layout, log_axis
+
+_MOST_SHOWN = 3.0  # times the claim; what is beyond is drawn at the edge
+_SPLIT = (0.4, 0.46)  # where the left part ends and the right one begins
+
+
+@dataclass(frozen=True)
+class Line:
+    """One attack on the chart.
+
+    Parameters
+    ----------
+    name : str
+        In the legend.
+    steps : sequence of Progress
+        Its steps so far.
+    is_planted : bool
+        Whether a fault was planted.
+    """
+
+    name: str
+    steps: Sequence[Progress]
+    is_planted: bool
+
+
+def climbing(lines: Sequence[Line], claim: float, theme: Theme) -> Chart:
+    """The worst pair against pairs tried, and the bound against releases, below the claim.
+
+    Parameters
+    ----------
+    lines : sequence of Line
+        One for each attack.
+    claim : float
+        The claimed ε.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    known = [value for line in lines for step in line.steps
+             for value in (step.worst_epsilon, step.bound) if math.isfinite(value)]
+    top = min(max([1.25 * claim, *(1.1 * value for value in known)]), _MOST_SHOWN * claim)
+    data: list[Spec] = []
+    for line in lines:
+        data += [_worst(line, top, theme), _bound(line, top, theme)]
+    tried = [step.tried for line in lines for step in line.steps] or [100]
+    runs = [step.runs for line in lines for step in line.steps if step.runs] or [1000]
+    lines_at = [_claimed(theme, xref=f"{x} domain", x0=0, x1=1, y0=claim, y1=claim)
+                for x in ("x", "x2")]
+    note = {"text": f"claimed ε = {claim:.4g}", "showarrow": False, "xref": "x domain", "x": 0,
+            "y": claim, "xanchor": "left", "yanchor": "bottom", "font": {"size": 13}}
+    left = axis(theme, "Pairs tried", domain=[0, _SPLIT[0]], range=[0, 1.08 * max(tried)],
+                nticks=4)
+    right = log_axis(theme, "Releases of each", min([1000, *runs]), max([40_000, *runs]), room=0.06)
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, hovermode="closest", shapes=lines_at, annotations=[note],
+        xaxis=left, xaxis2={**right, "domain": [_SPLIT[1], 1], "anchor": "y"},
+        yaxis=axis(theme, "ε that is shown", grid=True, range=[-0.03 * top, top]))}
+    return Chart(spec, _alt(lines, claim), _table(lines))
+
+
+def _claimed(theme: Theme, **ends: Any) -> Spec:
+    """The dashed line of the claim."""
+    return {"type": "line", **ends,
+            "line": {"color": colour("text", theme), "width": 2, "dash": "6px,4px"}}
+
+
+def _worst(line: Line, top: float, theme: Theme) -> Spec:
+    steps = [step for step in line.steps if not step.runs or step is line.steps[-1]]
+    heights = [step.worst_epsilon for step in steps]
+    return {"type": "scatter", "mode": "lines+markers", "name": line.name, "showlegend": False,
+            "x": [step.tried for step in steps], "y": _held(heights, top),
+            "customdata": [_text(value) for value in heights], **_look(line, theme),
+            "hovertemplate": "%{x} pairs: ε = %{customdata}<extra></extra>"}
+
+
+def _bound(line: Line, top: float, theme: Theme) -> Spec:
+    steps = [step for step in line.steps if step.runs]
+    heights = [step.bound for step in steps]
+    return {"type": "scatter", "mode": "lines+markers", "name": line.name, "xaxis": "x2",
+            "x": [step.runs for step in steps], "y": _held(heights, top),
+            "customdata": [_text(value) for value in heights], **_look(line, theme),
+            "hovertemplate": "%{x} releases: ε ≥ %{customdata}<extra></extra>"}
+
+
+def _look(line: Line, theme: Theme) -> Spec:
+    """A planted fault has its own colour and cross; the mechanism a line with dots."""
+    role, symbol = ("bias", "x") if line.is_planted else ("gradient", "circle")
+    return {"line": {"width": 2.2, "color": colour(role, theme)},
+            "marker": {"size": 10 if line.is_planted else 8, "symbol": symbol,
+                       "color": colour(role, theme)}}
+
+
+def _held(heights: Sequence[float], top: float) -> list[float]:
+    return [min(value, 0.97 * top) for value in heights]
+
+
+def _text(value: float) -> str:
+    return f"{value:.3g}" if math.isfinite(value) else "unlimited"
+
+
+def _alt(lines: Sequence[Line], claim: float) -> str:
+    bounds = [f"{line.name}: at least {_text(line.steps[-1].bound)} from releases, "
+              f"{_text(line.steps[-1].worst_epsilon)} for the worst pair"
+              for line in lines if line.steps]
+    return f"The ε that attacks show against a claim of {number(claim)}. {'; '.join(bounds)}."
+
+
+def _table(lines: Sequence[Line]) -> dict[str, list[Any]]:
+    rows = [(line.name, step.tried, _text(step.worst_epsilon), step.runs, _text(step.bound))
+            for line in lines for step in line.steps]
+    names = ("what", "pairs", "ε of the worst pair", "releases of each", "ε from releases")
+    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
+def verdicts(attacks: Mapping[str, Progress], claim: float, theme: Theme) -> Chart:
+    """One row for each attack that has ended: a bar to what it shows, and the claim.
+
+    Parameters
+    ----------
+    attacks : mapping of str to Progress
+        By name, each at its last step.
+    claim : float
+        The claimed ε.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    epsilons = {name: max(progress.bound, progress.worst_epsilon if progress.is_broken else 0.0)
+                for name, progress in attacks.items()}
+    top = min(max([1.3 * claim, *(1.2 * v for v in epsilons.values() if math.isfinite(v))]),
+              _MOST_SHOWN * claim)
+    data = []
+    for name, progress in attacks.items():
+        role, symbol = ("bias", "x") if progress.is_broken else ("gradient", "circle")
+        end = min(epsilons[name], 0.97 * top)
+        data.append({"type": "scatter", "mode": "lines+markers+text", "x": [0, end],
+                     "y": [name, name], "text": ["", _text(epsilons[name])], "hoverinfo": "skip",
+                     "textposition": "top left" if end > 0.8 * top else "middle right",
+                     "line": {"width": 2.4, "color": colour(role, theme)},
+                     "marker": {"size": [0, 11], "symbol": symbol, "color": colour(role, theme)}})
+    spec = {"data": data, "layout": layout(
+        theme, hovermode=False, xaxis=axis(theme, "ε that is shown", range=[0, top]),
+        yaxis=axis(theme, type="category", autorange="reversed", ticks=""),
+        shapes=[_claimed(theme, yref="paper", y0=0, y1=1, x0=claim, x1=claim)])}
+    return Chart(spec, f"ε that {len(attacks)} attacks show against a claim of {number(claim)}.",
+                 {"what": list(attacks), "ε that is shown": [_text(v) for v in epsilons.values()],
+                  "claim": [_text(progress.claimed_epsilon) for progress in attacks.values()],
+                  "verdict": ["broken" if progress.is_broken else "no contradiction"
+                              for progress in attacks.values()]})

@@ -1,0 +1,251 @@
+"""Sentences of the Audit page: attacks, coverage, and noise that was used twice."""
+
+from __future__ import annotations
+
+import math
+
+from engine.audit import Progress, Report
+from engine.broken import Bug
+from engine.language import numbers, tags
+from engine.topics.audit.answer import SECONDS, Attack
+from engine.types import Budget
+
+TITLE = "Does the noise do what it claims?"
+HOLDS, BROKEN = "No contradiction found", "Claim broken"
+METHOD = ("**Worked out.** Pairs of neighbours are run with everything random held fixed; what is "
+           "left of the difference, in units of the noise, is a loss in closed form. **From "
+           "releases.** Many releases of the worst pair are scored by how much more likely every "
+           "message is with one data set than with the other. A threshold is chosen on a fifth of "
+           "them; how often it guesses right among the others, with a Clopper–Pearson limit, "
+           "bounds μ of Gaussian noise, or how much weaker other noise is than stated, and so ε "
+           "from below at 95 % confidence, as in Dong, Roth and Su (2022) and Nasr and others "
+           "(2023). By hits and false alarms, each with a limit of its own, a claim is "
+           "called broken at 99.98 % only. Choices are accounted by ρ; beside their ε stands the "
+           "exact one of Gaussian noise with the same ρ. Beside numbers: the same calls "
+           "must be made for both, noise must have its stated size and be drawn anew, and nothing "
+           "but messages may reach the release.")
+INTRO = ("An attacker who knows everything but one record looks at what is published and says "
+         "which of two data sets it came from. How often they are right shows an ε that the "
+         "method cannot be below.")
+SIMULATED = "Simulated data only: an upload is never attacked here."
+LEGEND = ("Left: the most that any pair of neighbours loses, worked out from the noise. Right: "
+          "what can be shown from releases alone, of the worst pair. Dashed: the claim.")
+NO_VARIANT = "None: the mechanism as it is"
+_COSTS = {"mu": "μ", "epsilon": "ε", "rho": "√(2ρ)"}
+
+
+def unnamed(bug: Bug) -> str:
+    """A planted fault as a choice: what is wrong, without its full stop.
+
+    Parameters
+    ----------
+    bug : Bug
+        Of a broken variant of a mechanism.
+    """
+    return bug.what.removesuffix(".")
+
+
+def data(asked: Attack, small: str) -> str:
+    """Around which data neighbours are built.
+
+    Parameters
+    ----------
+    asked : Attack
+        Its source is None where data are made for the attack.
+    small : str
+        The sizes of those, in words.
+    """
+    if asked.source is None:
+        return f"Neighbours of small simulated data ({small}) that are made for the attack."
+    sizes = asked.source.sizes
+    people = numbers.number(sizes.n_curves, 6)
+    return f"Neighbours of simulated data: {asked.source.label}, {people} records."
+
+
+def confidence(report: Progress) -> str:
+    """The confidence of an attack's verdict, in percent.
+
+    Parameters
+    ----------
+    report : Progress
+        That of a running attack, which has none of its own, is 99.98 %.
+    """
+    share = getattr(report, "confidence", 0.9998)
+    return f"{100 * share:.2f} %"
+
+
+def attacked(progress: Progress) -> str:
+    """What the attack shows, against the claim: the sentence of the card.
+
+    Parameters
+    ----------
+    progress : Progress
+        Of a running attack, or its report.
+    """
+    if progress.is_broken:
+        return _fault(progress)
+    claim = _claimed(progress)
+    if not progress.bound:
+        return (f"The worst pair loses **ε = {_down(progress.worst_epsilon)}**, no more than the "
+                f"claim of {claim}; releases alone show nothing here. This does not prove the "
+                "claim; it failed to break it.")
+    return (f"The attack shows at least **ε = {_down(progress.bound)}**, no more than the claim of "
+            f"{claim}. This does not prove the claim; it failed to break it.")
+
+
+def _claimed(progress: Progress) -> str:
+    """ε, and where it is a cautious one that of Gaussian noise with the same ρ."""
+    claim = _epsilon(progress.claimed_epsilon)
+    if progress.unit != "rho":
+        return claim
+    exact = _epsilon(progress.exact_epsilon)
+    return f"{claim} (with Gaussian noise of the same ρ it would be {exact})"
+
+
+def _fault(progress: Progress) -> str:
+    claim = _epsilon(progress.claimed_epsilon)
+    if progress.bound > progress.claimed_epsilon and not progress.reason:
+        return (f"The attack shows at least **ε = {_down(progress.bound)}**, above the claim of "
+                f"{claim}. The claim is false, with {confidence(progress)} confidence.")
+    if math.isfinite(progress.worst_epsilon) and progress.worst_epsilon > progress.claimed_epsilon:
+        return (f"One pair of neighbours loses **ε = {_down(progress.worst_epsilon)}**, above the "
+                f"claim of {claim}. The claim is false: this is worked out, not estimated.")
+    return f"The claim of ε = {claim} is false: {progress.reason}."
+
+
+def worked_out(progress: Progress) -> str:
+    """What is known of the worst pair when everything random is held fixed.
+
+    Parameters
+    ----------
+    progress : Progress
+        Of a running attack, or its report.
+    """
+    pairs = numbers.number(progress.tried, 6)
+    if progress.reason:
+        return f"After {pairs} pairs: {progress.reason}."
+    if math.isinf(progress.ratio):
+        return f"The worst of {pairs} pairs is given away for certain."
+    share = _percent(progress.ratio)
+    return f"Worked out from the noise, the worst of {pairs} pairs loses **{share}** of the claim."
+
+
+def tightness(report: Report) -> str:
+    """Whether the noise is more than the claim needs; empty where that is not known.
+
+    Parameters
+    ----------
+    report : Report
+        Of a finished attack.
+    """
+    if report.is_broken:
+        return ""
+    if report.ratio >= 0.95:
+        return "So the noise is hardly larger than the claim needs."
+    if report.ratio < 0.9:
+        return "So there is more noise than these pairs ask for; the claim may be cautious."
+    return ""
+
+
+def shortfall(report: Report) -> str:
+    """Why releases show much less than the claim; empty where they do not.
+
+    Parameters
+    ----------
+    report : Report
+        Of a finished attack.
+    """
+    text = report.shortfall
+    return f"Releases show less: {text[:1].lower()}{text[1:]}" if text else ""
+
+
+def running(progress: Progress) -> str:
+    """Under the chart while the attack goes on.
+
+    Parameters
+    ----------
+    progress : Progress
+        So far.
+    """
+    pairs = numbers.number(progress.tried, 6)
+    if not progress.runs:
+        return f"{pairs} pairs of neighbours tried"
+    return (f"{pairs} pairs tried; {numbers.number(progress.runs, 6)} releases of each of two data "
+            "sets looked at")
+
+
+def caught(report: Report) -> str:
+    """Whether a planted fault was found.
+
+    Parameters
+    ----------
+    report : Report
+        Of an attack on a broken variant.
+    """
+    if report.is_broken:
+        return "The planted fault is caught."
+    return (f"The attack did not catch this fault within {SECONDS:g} seconds. Try the other data "
+            "or another ε: that nothing is found proves nothing.")
+
+
+def _epsilon(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _down(value: float) -> str:
+    """An "at least" number: rounded down, so that it stays true."""
+    if not 0 < value < math.inf:
+        return numbers.number(value)
+    step = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return _epsilon(math.floor(value / step + 1e-6) * step)
+
+
+def _percent(ratio: float) -> str:
+    """Rounded down: a claim that is not reached is never said to be."""
+    if ratio >= 10:
+        return numbers.times(ratio)
+    return f"{math.floor(1000 * ratio + 1e-6) / 10:g} %"
+
+
+def in_lines(name: str, fault: str, report: Report) -> str:
+    """One audit in a few plain lines, for the command line.
+
+    Parameters
+    ----------
+    name : str
+        Of the mechanism.
+    fault : str
+        What is wrong with a broken variant; empty for the mechanism as it is.
+    report : Report
+        Of the finished attack.
+
+    Returns
+    -------
+    str
+        Lines of plain text without markup.
+    """
+    unit = _COSTS[report.unit]
+    settings = f" ({report.settings})" if report.settings else ""
+    lines = [f"{name}{settings}: {report.verdict}", *([f"  bug: {fault}"] if fault else []),
+             f"  claim {unit} = {report.claim:.5g}, worst found {report.worst:.5g}, ratio "
+             f"{report.ratio:.4f}, after {report.tried} pairs of {report.neighbours}"]
+    if report.runs:
+        exact = (f" (Gaussian noise of this ρ: {report.exact_epsilon:.3g})"
+                 if report.unit == "rho" else "")
+        lines.append(f"  from releases: ε ≥ {report.bound:.3g} of {report.claimed_epsilon:.3g} "
+                     f"claimed{exact} at δ = {report.delta:g}, with confidence "
+                     f"{report.confidence:.4g} ({report.runs} releases of each)")
+    lines += [f"  {text}" for text in dict.fromkeys(
+        (report.reason, report.why, report.shortfall)) if text]
+    return "\n".join(lines)
+
+
+def claim(budget: Budget) -> str:
+    """What an attacked method claims, for the strip.
+
+    Parameters
+    ----------
+    budget : Budget
+        Its promise.
+    """
+    return f"Claim: {tags.budget_chip(budget)}"

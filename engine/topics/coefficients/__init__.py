@@ -1,0 +1,1 @@
+"""Effects of covariates along a curve."""

@@ -1,0 +1,229 @@
+"""Coefficient functions with their releases, and what each of them errs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.figures import traces
+from engine.figures.traces import DASHES, UNPROTECTED, plain
+from engine.language.numbers import number, with_unit
+from engine.theme import (
+    Chart,
+    Spec,
+    Theme,
+    axis,
+    colour,
+    layout,
+    log_axis,
+    method_style,
+    named,
+    time_axis,
+    translucent,
+)
+from engine.topics.coefficients.answer import CoefficientView, CostOfCovariates
+from engine.types import Array, PublicFacts
+
+_MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open", "cross", "x",
+            "star-open", "hexagon-open", "triangle-down-open")
+
+
+def panel(view: CoefficientView, k: int, facts: PublicFacts, theme: Theme, one_release: bool = False
+          ) -> Chart:
+    """One function: possible releases, or one with its band, over the curve without protection.
+
+    Effects have a line at zero; all are in response units.
+
+    Parameters
+    ----------
+    view : CoefficientView
+        Of all functions.
+    k : int
+        The place of the function; 0 is the intercept.
+    facts : PublicFacts
+        Names and units.
+    theme : {"light", "dark"}
+        Of the page.
+    one_release : bool
+        Whether one release is drawn instead of many.
+    """
+    x = view.times.round(4).tolist()
+    data = _one_release(view, k, x, theme) if one_release else _releases(view, k, x, theme)
+    data.append(traces.line("Without protection", x, _rounded(view.without[k]),
+                            colour("without", theme), 2.2, UNPROTECTED))
+    if view.truth is not None:
+        data.append(traces.line("True", x, _rounded(view.truth[k]), colour("truth", theme), 1.6))
+    quantity = facts.value_name if k == 0 else "Added"
+    spec = {"data": data, "layout": layout(
+        theme, hovermode=False, legend=False,
+        xaxis=time_axis(theme, facts),
+        yaxis=axis(theme, named(quantity, facts.value_unit), grid=True, range=_span(view, k),
+                   zeroline=k > 0, zerolinecolor=colour("raw", theme)))}
+    typical = with_unit(number(float(view.error[k])), facts.value_unit)
+    name = f"Effect of {view.names[k]}" if k else "Average curve"
+    return Chart(spec, f"{name}: {len(view.releases)} possible releases, typically "
+                 f"{typical} from the {'true' if view.truth is not None else 'unprotected'} "
+                 "function.", _columns(view, k, facts))
+
+
+def _columns(view: CoefficientView, k: int, facts: PublicFacts) -> dict[str, list[float]]:
+    columns = {facts.time_name: view.times, "without protection": view.without[k],
+               "release 1": view.releases[0, k]}
+    if view.low is not None and view.high is not None:
+        columns |= {"plausible from": view.low[0, k], "plausible to": view.high[0, k]}
+    if view.truth is not None:
+        columns["true"] = view.truth[k]
+    return {name: [float(f"{v:.5g}") for v in values] for name, values in columns.items()}
+
+
+def _releases(view: CoefficientView, k: int, x: list[float], theme: Theme) -> list[Spec]:
+    xs, ys = traces.joined(x, [_rounded(release) for release in view.releases[:, k]])
+    shade = translucent(colour("gradient", theme), 0.6)
+    return [traces.line("Possible releases", xs, ys, shade, 1.1)]
+
+
+def _one_release(view: CoefficientView, k: int, x: list[float], theme: Theme) -> list[Spec]:
+    shade = colour("gradient", theme)
+    release = traces.line("One release", x, _rounded(view.releases[0, k]), shade, 2.6)
+    if view.low is None or view.high is None:
+        return [release]
+    return [traces.filled("Plausible range", x, _rounded(view.low[0, k]),
+                          _rounded(view.high[0, k]), shade), release]
+
+
+def _rounded(curve: Array) -> list[float]:
+    return list(curve.round(5).tolist())
+
+
+def _span(view: CoefficientView, k: int) -> list[float]:
+    """Effects share one height, so that they can be compared; the average has its own."""
+    releases = view.releases[:, :1] if k == 0 else view.releases[:, 1:]
+    lines = [releases, view.without[:1] if k == 0 else view.without[1:]]
+    low, high = (float(f([f(line) for line in lines])) for f in (np.min, np.max))
+    if k:
+        low, high = min(low, 0.0), max(high, 0.0)
+    room = 0.06 * (high - low or 1.0)
+    return [low - room, high + room]
+
+
+def errors(view: CoefficientView, facts: PublicFacts, theme: Theme) -> Chart:
+    """The error of every function with its 8-in-10 range, and without protection.
+
+    Parameters
+    ----------
+    view : CoefficientView
+        Of all functions.
+    facts : PublicFacts
+        Its unit of values.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    low, high = np.quantile(view.errors, [0.1, 0.9], axis=1)
+    shade, names, x = colour("gradient", theme), ["Average curve", *view.names[1:]], view.error
+    bars = traces.off_by((high - x).tolist(), (x - low).tolist(), shade, 2, 5)
+    data = [traces.points("This method", x.tolist(), names, {"size": 11, "color": shade},
+                          error_x=bars)]
+    table: dict[str, list[Any]] = {"function": names, "error": plain(x),
+                                   "1 in 10 below": plain(low), "1 in 10 above": plain(high)}
+    if view.baseline is not None:
+        data.append(traces.points("No protection", view.baseline.tolist(), names, {
+            "size": 11, "symbol": "line-ns-open", "color": colour("without", theme),
+            "line": {"width": 2.6}}))
+        table["without protection"] = plain(view.baseline)
+    spec = {"data": data, "layout": layout(
+        theme, legend=view.baseline is not None, hovermode="closest",
+        xaxis=axis(theme, named("Error", facts.value_unit), grid=True,
+                   rangemode="tozero"),
+        yaxis=axis(theme, autorange="reversed"))}
+    summary = "; ".join(f"{name} {with_unit(number(float(e)), facts.value_unit)}"
+                        for name, e in zip(names, x, strict=True))
+    return Chart(spec, f"Errors: {summary}.", table)
+
+
+def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[str], here: float,
+                 facts: PublicFacts, theme: Theme) -> Chart:
+    """The error of every function against ε, on log axes.
+
+    Parameters
+    ----------
+    epsilons : sequence of float
+        Increasing.
+    by_function : (epsilons, functions)
+        Errors in response units, NaN where nothing would be published.
+    names : sequence of str
+        Of the functions; the first is the intercept.
+    here : float
+        The ε on screen.
+    facts : PublicFacts
+        Its unit of values.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    columns = {name: plain(by_function[:, k])
+               for k, name in enumerate(["Average curve", *names[1:]])}
+    data = [traces.line_with_points(
+        name, epsilons, errors, colour("gradient", theme), 2, DASHES[k % len(DASHES)],
+        {"size": 7, "symbol": _MARKERS[k % len(_MARKERS)]})
+        for k, (name, errors) in enumerate(columns.items())]
+    known = by_function[np.isfinite(by_function)]
+    low, high = (known.min() * 0.85, known.max() * 1.15) if len(known) else (0.1, 1.0)
+    data.append(traces.upright(here, low, high, theme))
+    unit = f"{facts.value_unit}, " if facts.value_unit else ""
+    spec = {"data": data, "layout": layout(
+        theme, legend=True,
+        xaxis=log_axis(theme, "Protection ε (log scale)", epsilons[0] * .93, epsilons[-1] * 1.07),
+        yaxis=log_axis(theme, f"Error ({unit}log scale)", low, high, grid=True))}
+    return Chart(spec, _over_budgets_alt(epsilons, by_function, [*columns], facts.value_unit),
+                 {"ε": list(epsilons), **columns})
+
+
+def _over_budgets_alt(epsilons: Sequence[float], by_function: Array, names: Sequence[str],
+                      unit: str) -> str:
+    """From the first to the last ε at which anything is published."""
+    ranges = []
+    for name, errors in zip(names, by_function.T, strict=True):
+        known = np.flatnonzero(np.isfinite(errors))
+        if len(known):
+            ends = [with_unit(number(float(errors[k])), unit) for k in (known[0], known[-1])]
+            ranges.append(f"{name}, {ends[0]} at ε = {epsilons[known[0]]:g} to {ends[1]} at "
+                          f"ε = {epsilons[known[-1]]:g}")
+    if not ranges:
+        return f"At no ε from {epsilons[0]:g} to {epsilons[-1]:g} would anything be published."
+    return f"Errors: {'; '.join(ranges)}."
+
+
+def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts, theme: Theme) -> Chart:
+    """Total error against the number of covariates, with and without protection.
+
+    Parameters
+    ----------
+    costs : CostOfCovariates
+        Total errors by the number of covariates.
+    key, family : str
+        Of the mechanism, for its look.
+    facts : PublicFacts
+        Its unit of values.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    shade, dash, marker = method_style(key, family, theme)
+    counts, private, without = list(costs.counts), plain(costs.private), plain(costs.without)
+    gray = colour("without", theme)
+    data = [traces.line_with_points("This method", counts, private, shade, 2, dash,
+                                    {"size": 9, "symbol": marker}),
+            traces.line_with_points("No protection", counts, without, gray, 2.2, UNPROTECTED,
+                                    {"size": 5, "color": gray})]
+    here = costs.private[counts.index(costs.here)] if costs.here in counts else np.nan
+    if np.isfinite(here):
+        data.append(traces.diamond(costs.here, float(here), theme))
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, xaxis=axis(theme, "Covariates (d)", dtick=1),
+        yaxis=axis(theme, named("Total error", facts.value_unit), grid=True,
+                   rangemode="tozero"))}
+    ends = [with_unit(number(float(costs.private[k])), facts.value_unit)
+            if np.isfinite(costs.private[k]) else "nothing published" for k in (0, -1)]
+    return Chart(spec, f"Total error for d = {counts[0]}: {ends[0]}; for "
+                 f"d = {counts[-1]}: {ends[1]}.", {
+                     "covariates": counts, "total error": private, "without protection": without})

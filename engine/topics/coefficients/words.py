@@ -1,0 +1,209 @@
+"""Sentences of the page on varying coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from engine.feasibility import Feasibility
+from engine.language import quality
+from engine.language.grammar import conjunction, escape, of, uncapital
+from engine.language.numbers import number, percent, times, two_digits_up, with_unit
+from engine.sources.table_words import counted
+from engine.topics.coefficients.answer import CoefficientView, CostOfCovariates, total
+from engine.types import Budget, Covariate, PublicFacts
+
+TITLE = "What shapes the curve, and what does protecting it cost?"
+LEAD = ("How a curve depends on what is known of a person, such as their sex: one function for "
+        "each, all of them published with noise.")
+
+
+def panel_title(name: str, k: int) -> str:
+    """The intercept, or the effect of a covariate from the middle of its range to the end.
+
+    Parameters
+    ----------
+    name : str
+        Of the covariate.
+    k : int
+        The place of the function; 0 is the intercept.
+    """
+    return "Average curve" if k == 0 else f"Effect of {escape(_lower(name))}"
+
+
+def _lower(name: str) -> str:
+    """The name within a sentence; abbreviations and letters with numbers stay as they are."""
+    return uncapital(name) if name[1:2].islower() else name
+
+
+def meaning(facts: PublicFacts) -> str:
+    """What the functions are, in words.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        With the covariates and their ranges.
+    """
+    text = (f"**Average curve:** of a {facts.person} in the middle of all ranges. **Effect:** what "
+            "going from the middle of a covariate’s range to its upper end adds to the curve")
+    ranges = [_range(covariate) for covariate in facts.covariates]
+    known = "; ".join(filter(None, ranges))
+    return f"{text}: {known}." if known else f"{text}."
+
+
+def _range(covariate: Covariate) -> str:
+    if (covariate.low, covariate.high, covariate.unit) == (-1.0, 1.0, ""):
+        return ""
+    middle, is_coded = (covariate.low + covariate.high) / 2, "," in covariate.unit
+    unit = f" ({covariate.unit})" * is_coded or f" {covariate.unit}" * bool(covariate.unit)
+    return escape(f"{_lower(covariate.name)} from {middle:g} to {covariate.high:g}{unit}")
+
+
+def protects(facts: PublicFacts) -> str:
+    """What one person's protection covers here.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for one person.
+    """
+    return (f"What is protected: exchanging one {of(facts.person)} whole curve **and all "
+            "of their covariates** changes what is published only a little.")
+
+
+def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:
+    """Instead of the panels: why nothing would be published, and what would change it.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for several persons.
+    verdict : Feasibility
+        From sizes and budget alone.
+    budget : Budget
+        What was asked for.
+    n_curves : int
+        Curves at all sites.
+    """
+    needed = two_digits_up(verdict.curves_needed(n_curves))
+    epsilon = two_digits_up(verdict.epsilon_needed(budget))
+    return (f"**Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.** "
+            f"Even if covariates are spread evenly over their ranges, {verdict.n_functions} "
+            f"functions have to share what so few {facts.people} can tell, so no budget is spent. "
+            f"What helps, one of: {needed:,.0f} {facts.people}, ε = {epsilon:g}, or fewer "
+            "covariates.")
+
+
+def from_sizes(facts: PublicFacts) -> str:
+    """What the decision to publish rests on, and what it cannot know.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for several persons.
+    """
+    return (f"Whether there are enough {facts.people} is decided from sizes and budget alone, as "
+            "if covariates were spread evenly over their ranges. How they are really spread is "
+            "released first; where a covariate varies too little, the release carries a warning.")
+
+
+def warned(view: CoefficientView, one_release: bool) -> list[str]:
+    """The warnings that releases carry: those of the one on screen, or of all with their share.
+
+    Parameters
+    ----------
+    view : CoefficientView
+        With the warnings of all its releases.
+    one_release : bool
+        Whether one release is on screen.
+    """
+    if one_release:
+        return [f"**Published with this release:** {escape(text)}" for text in view.first_warnings]
+    return [f"**Published with {percent(share)} of releases:** {escape(text)}"
+            for text, share in view.warnings]
+
+
+def accuracy(view: CoefficientView, facts: PublicFacts) -> str:
+    """The errors of the functions, and which one is furthest off.
+
+    Parameters
+    ----------
+    view : CoefficientView
+        With the error of each function, in response units.
+    facts : PublicFacts
+        Its unit of values.
+    """
+    worst = int(view.error.argmax())
+    first, most = (with_unit(number(float(view.error[k])), facts.value_unit) for k in (0, worst))
+    target = "the true one" if view.baseline is not None else "the one without protection"
+    text = f"The error of the published average curve is **{first}**, from {target}."
+    if worst:
+        text += (f" The effect of {escape(_lower(view.names[worst]))} is furthest off: "
+                 f"**{most}**.")
+    count, added = len(view.names), number(total(view.error))
+    return (f"{text} All {count} functions together: {with_unit(added, facts.value_unit)}, "
+            f"the root of their summed squares; 95 % of releases are within "
+            f"{number(view.within)}.")
+
+
+def visible(view: CoefficientView, facts: PublicFacts) -> str:
+    """Which effects are larger than their error, so that the release shows them.
+
+    Parameters
+    ----------
+    view : CoefficientView
+        With the true functions, or those without protection.
+    facts : PublicFacts
+        Of the same data.
+    """
+    known = view.truth if view.truth is not None else view.without  # (functions, times)
+    size = np.sqrt((known[1:] ** 2).mean(axis=1))
+    lost = [escape(_lower(name)) for name, s, e in
+            zip(view.names[1:], size, view.error[1:], strict=True) if e > s]
+    if not lost:
+        return "Every effect is larger than its error, so the release shows it."
+    if len(lost) == 1:
+        return f"The effect of {lost[0]} is smaller than its error: noise would hide it."
+    return (f"The effects of {conjunction(lost)} are smaller than their errors: noise would hide "
+            "them.")
+
+
+def compared(error: float, others: Mapping[str, float]) -> str:
+    """The total error beside that of the other methods.
+
+    Parameters
+    ----------
+    error : float
+        Of the method on screen, in response units.
+    others : mapping of str to float
+        Of other methods at the same budget, by label.
+    """
+    return quality.compared(error, others)
+
+
+def cost(costs: CostOfCovariates, budget: Budget) -> str:
+    """What more covariates cost, from the smallest to the largest number that works.
+
+    Parameters
+    ----------
+    costs : CostOfCovariates
+        Total errors with and without protection, by the number of covariates.
+    budget : Budget
+        At which they were measured.
+    """
+    known = np.flatnonzero(np.isfinite(costs.private))
+    if not len(known):
+        return f"At ε = {budget.epsilon:g} nothing would be published with any of them."
+    first, last = int(known[0]), int(known[-1])
+    fewest, most = costs.counts[first], costs.counts[last]
+    if fewest == most:
+        return (f"At ε = {budget.epsilon:g} only {counted(fewest, 'covariate')} can be had from "
+                "so many.")
+    private = times(float(costs.private[last] / costs.private[first]))
+    free = times(float(costs.without[last] / costs.without[first]))
+    text = (f"From {fewest} to {most} covariates the total error grows **{private}**; without "
+            f"protection it would grow {free}.")
+    if last < len(costs.counts) - 1:
+        text += f" With {most + 1} or more nothing would be published."
+    return text

@@ -1,0 +1,143 @@
+"""Methods side by side on the same curves, at every step of the slider, with one aim for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from engine.errors import InputError, brief
+from engine.mechanisms import Mechanism
+from engine.privacy import risk
+from engine.sources import Source
+from engine.topics.mean.answer import EPSILON_STEPS, Preview, Study, preview, study_beside
+from engine.types import Array, Budget, CurveData
+
+Draw = Callable[[Source[CurveData], Mechanism, float, int], Preview]
+Aim = Callable[[Source[CurveData], Mechanism, Mechanism, Sequence[Budget], int], Study]
+_EQUAL = (0.55, 0.6, 0.65, 0.7)  # right guesses at which errors may be read off
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A method that cannot use these curves or this δ, and why."""
+
+    label: str
+    mechanism: Mechanism
+    problem: InputError
+
+
+@dataclass(frozen=True)
+class Way:
+    """A method with its picture, and its errors from what all methods aim at.
+
+    Odds are those of a person with `units` protected units.
+    """
+
+    label: str
+    mechanism: Mechanism
+    shown: Preview
+    study: Study
+    units: int = 1
+
+    @cached_property
+    def odds(self) -> list[risk.Odds]:
+        """At every budget."""
+        return [risk.of_ledger(spends, self.units) for spends in self.shown.spends]
+
+    @cached_property
+    def right(self) -> Array:
+        """The chance of a right guess, at most: (budgets,)."""
+        return np.array([odds.right for odds in self.odds])
+
+    @cached_property
+    def error(self) -> Array:
+        """Errors in response units, NaN where nothing is published: (budgets,)."""
+        return np.where(self.shown.published, self.study.error, np.nan)
+
+
+def side_by_side(source: Source[CurveData], methods: Sequence[Mechanism], delta: float, seed: int,
+                 units: int = 1, draw: Draw = preview, aim: Aim = study_beside
+                 ) -> list[Way | Refused]:
+    """Every method on the same curves; those that never need a δ get none.
+
+    Real curves have no known truth: there all errors are from what the first method makes of them
+    without protection. `draw` and `aim` compute; a page passes its own, which remember.
+    """
+    found = [_drawn(source, method, delta, seed, units, draw) for method in methods]
+    first = next((way.mechanism for way in found if isinstance(way, Way)), None)
+    if first is None or source.is_random:
+        return found
+    return [replace(way, study=aim(source, way.mechanism, first, way.shown.budgets, seed))
+            if isinstance(way, Way) and way.mechanism != first else way for way in found]
+
+
+def at_budgets(source: Source[CurveData], methods: Sequence[Mechanism], epsilons: Sequence[float],
+               delta: float, seed: int, units: int = 1) -> list[Way | Refused]:
+    """The same as `side_by_side`, to be read at some steps of the slider.
+
+    Raises
+    ------
+    InputError
+        For no method, what is no step, or no number of units.
+    """
+    if not methods or not epsilons or units < 1:
+        raise InputError("There is nothing to compare.", field="methods",
+                         hint="Give a method, an ε, and at least one unit of a person.")
+    for epsilon in epsilons:
+        step(epsilon)
+    return side_by_side(source, methods, delta, seed, units)
+
+
+def published(ways: Sequence[Way | Refused]) -> list[Way]:
+    """Those that refuse nothing."""
+    return [way for way in ways if isinstance(way, Way)]
+
+
+def _drawn(source: Source[CurveData], method: Mechanism, delta: float, seed: int, units: int,
+           draw: Draw) -> Way | Refused:
+    label = method.nearest_preset()[0]
+    try:
+        shown = draw(source, method, 0.0 if method.guarantee == "pure" else delta, seed)
+    except InputError as problem:
+        return Refused(label, method, problem)
+    return Way(label, method, shown, shown.study, units)
+
+
+def step(epsilon: float) -> int:
+    """The place of a budget among the steps of the slider.
+
+    Raises
+    ------
+    InputError
+        If it is none of them.
+    """
+    if epsilon not in EPSILON_STEPS:
+        raise InputError(f"ε = {brief(epsilon)} is no step of the slider.", field="epsilons",
+                         hint=f"The steps are {', '.join(f'{e:g}' for e in EPSILON_STEPS)}.")
+    return EPSILON_STEPS.index(epsilon)
+
+
+def at_equal_risk(ways: Sequence[Way]) -> tuple[float, dict[str, float]]:
+    """A round chance of a right guess that most methods reach, and their errors there.
+
+    The smallest chance of those that equally many reach; NaN for methods that do not reach it.
+    """
+    found = {chance: {way.label: _error_at(way, chance) for way in ways} for chance in _EQUAL}
+    best = max(_EQUAL, key=lambda chance: (_known(found[chance]), -chance))
+    return best, found[best]
+
+
+def _known(errors: Mapping[str, float]) -> int:
+    return int(np.isfinite([*errors.values()]).sum())
+
+
+def _error_at(way: Way, chance: float) -> float:
+    """The error where the right guess is this, between steps on a log scale."""
+    known = np.isfinite(way.error)
+    right, errors = way.right[known], way.error[known]
+    if not len(right) or not right.min() <= chance <= right.max():
+        return float("nan")
+    return float(np.exp(np.interp(chance, right, np.log(errors))))

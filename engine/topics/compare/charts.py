@@ -1,0 +1,222 @@
+"""Methods side by side: what protection does to the same curve, and error against risk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.figures import traces
+from engine.figures.traces import plain
+from engine.language.numbers import number, with_unit
+from engine.theme import (
+    Chart,
+    Spec,
+    Theme,
+    axis,
+    layout,
+    log_axis,
+    method_style,
+    named,
+    time_axis,
+    translucent,
+)
+from engine.topics.mean.shape import Kept
+from engine.types import Array, PublicFacts
+
+_EVERY = 2  # points of the drawing grid in a small picture
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a chart knows of a method.
+
+    Parameters
+    ----------
+    label : str
+        In the legend.
+    key, family : str
+        Of its mechanism, for its look.
+    variant : int
+        Counts the named settings of one mechanism.
+    errors, right : (budgets,)
+        Errors in response units and chances of a right guess; NaN where nothing is published.
+    """
+
+    label: str
+    key: str
+    family: str
+    variant: int
+    errors: Array
+    right: Array
+
+
+def difference(line: Line, times: Array, differences: Array, facts: PublicFacts, edge: float,
+               caption: str, theme: Theme) -> Chart:
+    """Possible releases less the average without protection, on ± `edge`.
+
+    Parameters
+    ----------
+    line : Line
+        The method.
+    times : (points,)
+        In their own unit.
+    differences : (draws, points)
+        In response units.
+    facts : PublicFacts
+        Names and units.
+    edge : float
+        See `edge_of`.
+    caption : str
+        What stands above the picture, for its text alternative.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    shade, dash, _ = method_style(line.key, line.family, theme, line.variant)
+    x, y = traces.joined(plain(times[::_EVERY], 4),
+                         [plain(curve, 4) for curve in differences[:, ::_EVERY]])
+    data = [traces.line("Possible releases", x, y, translucent(shade, 0.85), 1.1, dash,
+                        hoverinfo="skip"),
+            traces.zero(facts, theme)]
+    spec = {"data": data, "layout": layout(
+        theme, hovermode=False,
+        xaxis=time_axis(theme, facts),
+        yaxis=axis(theme, named("Difference", facts.value_unit), grid=True, nticks=5,
+                   range=[-edge, edge]))}
+    low, middle, high = np.quantile(differences[:, ::_EVERY], (0.05, 0.5, 0.95), axis=0)
+    table = {named(facts.time_name, facts.time_unit): times[::_EVERY].round(3).tolist(),
+             **{name: part.round(3).tolist() for name, part in
+                (("1 in 20 below", low), ("middle", middle), ("1 in 20 above", high))}}
+    return Chart(spec, f"{line.label}, {caption}: {len(differences)} possible releases less the "
+                 "average without protection.", table)
+
+
+def edge_of(differences: Sequence[Array], facts: PublicFacts) -> float:
+    """One height for all small pictures: nearly all of every line, at most the range of values.
+
+    Parameters
+    ----------
+    differences : sequence of (draws, points)
+        Of all small pictures.
+    facts : PublicFacts
+        The range of values.
+    """
+    far = max((float(np.quantile(np.abs(d), 0.99)) for d in differences), default=0.0)
+    return min(1.1 * far, 2 * facts.value_half_width) or 1.0
+
+
+def against_risk(lines: Sequence[Line], marked: Sequence[int], unit: str, theme: Theme,
+                 most: float) -> Chart:
+    """Errors against the chance of a right guess, which means the same for all methods.
+
+    Parameters
+    ----------
+    lines : sequence of Line
+        All at the same budgets.
+    marked : sequence of int
+        Places of the budgets with a marker.
+    unit : str
+        Of the errors; may be empty.
+    theme : {"light", "dark"}
+        Of the page.
+    most : float
+        Errors beyond it say nothing and are left out.
+    """
+    visible = [(line, np.where(line.errors < most, line.errors, np.nan)) for line in lines]
+    visible = [(line, errors) for line, errors in visible if np.isfinite(errors).any()]
+    data = [trace for line, errors in visible
+            for trace in _against_risk(line, errors, marked, unit, theme)]
+    quantity = f"Error ({unit}, log scale)" if unit else "Error (log scale)"
+    known = [end for _, errors in visible for end in (np.nanmin(errors), np.nanmax(errors))]
+    low, high = (0.85 * float(min(known)), 1.15 * float(max(known))) if known else (0.1, 1.0)
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, hovermode="closest",
+        xaxis=axis(theme, "Right guesses in 100, at most (50: a coin toss)", range=[49, 101],
+                   nticks=7),
+        yaxis=log_axis(theme, quantity, low, high, grid=True))}
+    return Chart(spec, _alt(lines, marked, unit), _table(lines))
+
+
+def _against_risk(line: Line, errors: Array, marked: Sequence[int], unit: str, theme: Theme
+                  ) -> list[Spec]:
+    """A line through all budgets, and its marks at those that are chosen."""
+    shade, dash, symbol = method_style(line.key, line.family, theme, line.variant)
+    x, places = 100 * line.right, [*marked]
+    marker = {"size": 10, "symbol": symbol, "color": shade, "line": {"width": 1.4, "color": shade}}
+    return [traces.line(line.label, plain(x, 4), plain(errors, 4), shade, 2, dash,
+                        hoverinfo="skip"),
+            traces.points(line.label, plain(x[places], 4), plain(errors[places], 4), marker,
+                          showlegend=False,
+                          hovertemplate=f"%{{y:.3g}} {unit} at %{{x:.0f}} in 100")]
+
+
+def _alt(lines: Sequence[Line], marked: Sequence[int], unit: str) -> str:
+    first = [(line, line.errors[k], line.right[k]) for line in lines for k in marked[:1]]
+    summary = "; ".join(f"{line.label} {with_unit(number(float(error)), unit)} at "
+                        f"{100 * right:.0f} in 100" for line, error, right in first
+                        if np.isfinite(error))
+    return f"Errors against right guesses: {summary}." if summary else "Nothing is published."
+
+
+def _table(lines: Sequence[Line]) -> dict[str, list[Any]]:
+    return {"method": [line.label for line in lines for _ in line.errors],
+            "right guess, at most": [float(np.ceil(1000 * v) / 1000) for line in lines
+                                     for v in line.right],
+            "error": [v for line in lines for v in plain(line.errors, 4)]}
+
+
+def kept(epsilons: Sequence[float], answers: Sequence[tuple[Line, Kept]], here: float | None,
+         theme: Theme) -> Chart:
+    """How many releases in 100 keep an answer at every budget, with what simulation leaves open.
+
+    Budgets at which a method's errors are NaN have no point.
+
+    Parameters
+    ----------
+    epsilons : sequence of float
+        Increasing.
+    answers : sequence of (Line, Kept)
+        A pair for each method, the one on screen first.
+    here : float or None
+        The ε on screen, one of `epsilons`.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    data = [_kept_line(epsilons, line, share, theme) for line, share in answers]
+    place = [*epsilons].index(here) if here is not None else None
+    if place is not None and np.isfinite(answers[0][0].errors[place]):
+        data.append(traces.diamond(epsilons[place], 100 * float(answers[0][1].share[place]), theme))
+    spec = {"data": data, "layout": layout(
+        theme, legend=len(answers) > 1,
+        xaxis=log_axis(theme, "Protection ε (log scale)", epsilons[0] * 0.93, epsilons[-1] * 1.07),
+        yaxis=axis(theme, "Releases in 100 that keep it", grid=True, range=[-3, 103], nticks=6))}
+    return Chart(spec, _kept_alt(epsilons, answers), _kept_table(epsilons, answers))
+
+
+def _kept_line(epsilons: Sequence[float], line: Line, share: Kept, theme: Theme) -> Spec:
+    shade, dash, symbol = method_style(line.key, line.family, theme, line.variant)
+    known = np.isfinite(line.errors)
+    y, up, down = (plain(np.where(known, 100 * values, np.nan), 4) for values in (
+        share.share, share.high - share.share, share.share - share.low))
+    return traces.line_with_points(
+        line.label, epsilons, y, shade, 2, dash, {"size": 6, "symbol": symbol, "color": shade},
+        error_y=traces.off_by(up, down, translucent(shade, 0.6), 1.2, 0),
+        hovertemplate="%{y:.0f} in 100")
+
+
+def _kept_alt(epsilons: Sequence[float], answers: Sequence[tuple[Line, Kept]]) -> str:
+    summary = "; ".join(f"{line.label} {100 * share.share[-1]:.0f} in 100 at ε = {epsilons[-1]:g}"
+                        for line, share in answers if np.isfinite(line.errors[-1]))
+    return f"Releases that keep the answer: {summary or 'none'}."
+
+
+def _kept_table(epsilons: Sequence[float], answers: Sequence[tuple[Line, Kept]]
+                ) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {"ε": list(epsilons)}
+    for line, share in answers:
+        for name, values in ((line.label, share.share), ("from", share.low), ("to", share.high)):
+            title = name if name == line.label else f"{line.label}, {name}"
+            columns[title] = plain(np.where(np.isfinite(line.errors), 100 * values, np.nan), 4)
+    return columns

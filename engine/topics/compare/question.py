@@ -1,0 +1,51 @@
+"""Methods: errors side by side, by budget and at equal protection."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from engine.asking import Asked, Kind, Numbers, as_floats, errors
+from engine.tasks import MEAN_FUNCTION
+from engine.theme import Chart
+from engine.topics.compare import charts
+from engine.topics.compare.answer import Refused, Way, at_budgets, at_equal_risk, published, step
+from engine.topics.mean.question import shares
+
+Ways = Sequence[Way | Refused]
+
+
+def numbers(ways: Ways, asked: Asked) -> Numbers:
+    """The table, by budget and method, and the errors at equal protection."""
+    methods = published(ways)
+    rows = {f"ε = {epsilon:g}, {method.label}: {name}": value for epsilon in asked["epsilons"]
+            for method in methods for name, value in _row(method, step(epsilon)).items()}
+    chance, at_chance = at_equal_risk(methods)
+    return as_floats(rows | {
+        f"{label}: error where right guesses are {100 * chance:.0f} in 100": error
+        for label, error in at_chance.items()})
+
+
+def _row(method: Way, at: int) -> Numbers:
+    """One row of the table."""
+    within = method.study.within[at] if math.isfinite(method.error[at]) else math.nan
+    odds, facts = method.odds[at], method.shown.data.facts
+    return errors(method.error[at], within, facts.value_unit, method.study.baseline) | shares(
+        method.shown, method.study, at) | {
+            "proved δ": odds.budget.delta, "right guess, at most": odds.right,
+            "careful attacker, at most": odds.detected}
+
+
+def chart(ways: Ways, asked: Asked) -> Chart:
+    """Errors of methods against right guesses, with markers at some budgets."""
+    methods = published(ways)
+    keys = [method.mechanism.key for method in methods]
+    lines = [charts.Line(method.label, method.mechanism.key, method.mechanism.family,
+                         keys[:k].count(method.mechanism.key), method.error, method.right)
+             for k, method in enumerate(methods)]
+    facts = methods[0].shown.data.facts
+    return charts.against_risk(lines, [*map(step, asked["epsilons"])], facts.value_unit, "light",
+                               2 * facts.value_half_width)
+
+
+KIND = Kind("methods", "Methods", at_budgets, numbers, chart, (MEAN_FUNCTION.key,))

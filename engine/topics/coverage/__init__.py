@@ -1,0 +1,1 @@
+"""How often confidence bands contain the truth."""

@@ -1,0 +1,270 @@
+"""Coverage of confidence bands and intervals: one after the other, on data drawn anew each time.
+
+Beside those that a method gives stand naive ones: as wide as sampling alone makes them, as if what
+was published carried no privacy noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.agreement import Agreement
+from engine.bands import limits
+from engine.errors import InputError, brief
+from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.families.sparse_averages import drawn
+from engine.families.wavelet_regression import WaveletRegression
+from engine.grids import drawing_grid
+from engine.mechanisms import Mechanism, one_per_server
+from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.sparse_inference import SparseInference
+from engine.mechanisms.wavelet_pointwise import WaveletPointwise
+from engine.metrics import best_kept
+from engine.sources import Source
+from engine.sources.regression_points import RegressionPoints
+from engine.tasks import (
+    MEAN_FUNCTION,
+    SPARSE_REGRESSION,
+    VARYING_COEFFICIENTS,
+    WAVELET_REGRESSION,
+)
+from engine.topics.regression.intervals import stated
+from engine.topics.sparse.intervals import without_privacy
+from engine.types import NON_PRIVATE, Array, Budget, Data
+
+REPEATS, EACH = 500, 10  # repetitions, and how many are made at once
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One way of giving limits: what they are around, by which mechanism and settings.
+
+    `look` makes some repetitions. `is_joint` says that limits must hold everything at once; a miss
+    is then a miss anywhere.
+    """
+
+    label: str
+    task: str
+    look: Callable[[Experiment, np.random.Generator, np.random.Generator], Batch]
+    cls: type[Mechanism]
+    chosen: tuple[tuple[str, Any], ...] = ()
+    is_joint: bool = False
+
+
+def names() -> list[str]:
+    """The keys of what can be repeated."""
+    return list(KINDS)
+
+
+def usual_kind(task: str, own: Mechanism) -> str | None:
+    """The limits that a method gives as it is set, or else the last ones of the task.
+
+    None where no method for the task gives limits around a truth that is known.
+    """
+    kinds = [key for key, kind in KINDS.items() if kind.task == task]
+    for key in kinds:
+        if isinstance(own, KINDS[key].cls) and all(
+                getattr(own, name) == value for name, value in KINDS[key].chosen):
+            return key
+    return kinds[-1] if kinds else None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Limits of one kind at one budget; `where` is the time on [0, 1], where there is one.
+
+    Raises
+    ------
+    InputError
+        If there are no such limits, the mechanism gives no such, or the time is elsewhere.
+    """
+
+    kind: str
+    source: Source[Data]
+    mechanism: Mechanism
+    budget: Budget
+    seed: int = 1
+    where: float = 0.37
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InputError(f"There are no limits {brief(self.kind)}.", field="kind",
+                             hint=f"Choose one of {', '.join(KINDS)}.")
+        wanted = KINDS[self.kind]
+        if not isinstance(self.mechanism, wanted.cls) or not self.source.serves(wanted.task):
+            raise InputError(f"“{self.mechanism.key}” on “{self.source.key}” gives no such limits.",
+                             field="mechanism", hint="Choose others.")
+        if not (0 <= self.where <= 1 and 0 <= self.seed < 2**63):
+            raise InputError("The time lies between 0 and 1, the seed between 0 and 2⁶³.",
+                             field="where")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Published value less the truth, and half the width of its limits: (repetitions,) each.
+
+    Of limits that must hold many values at once, where they fail or come closest to failing.
+    """
+
+    off: Array
+    half: Array
+
+    @property
+    def missed(self) -> NDArray[np.bool_]:
+        return np.asarray(np.abs(self.off) > self.half)
+
+    @property
+    def coverage(self) -> Agreement:
+        """The share that contains the truth, with its interval, beside the nominal one."""
+        n = len(self.off)
+        return Agreement.coverage(n - int(self.missed.sum()), n)
+
+    @classmethod
+    def of(cls, off: Array, half: Array) -> Limits:
+        """From values (repetitions, places)."""
+        worst = np.argmax(np.abs(off) / np.maximum(half, 1e-300), axis=1)[:, None]
+        return cls(*(np.take_along_axis(a, worst, axis=1)[:, 0] for a in (off, half)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Limits]) -> Limits:
+        return cls(np.concatenate([one.off for one in parts]),
+                   np.concatenate([one.half for one in parts]))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some repetitions: the limits as they are given, and naive ones around the same values."""
+
+    given: Limits
+    naive: Limits
+
+    @classmethod
+    def joined(cls, parts: Sequence[Batch]) -> Batch:
+        return cls(Limits.joined([one.given for one in parts]),
+                   Limits.joined([one.naive for one in parts]))
+
+
+def mechanism_for(kind: str, own: Mechanism, where: float) -> Mechanism:
+    """The mechanism that gives these limits: that on screen where it does, set accordingly."""
+    wanted = KINDS[kind]
+    if wanted.cls is WaveletPointwise and isinstance(own, WaveletRegression):
+        return WaveletPointwise.like(own, f"{where:.6g}")
+    found = own if isinstance(own, wanted.cls) else wanted.cls()
+    return replace(found, **dict(wanted.chosen))
+
+
+def repetitions(asked: Experiment) -> Generator[Batch, None, None]:
+    """Draw, release and look, `REPEATS` times, some at once.
+
+    Raises
+    ------
+    InputError
+        If the source is not simulated, or nothing is released at this budget.
+    """
+    if not asked.source.is_random or asked.source.facts.is_upload:
+        raise InputError("Repetitions need simulated data with a known truth.", field="source",
+                         hint="Choose simulated data.")
+    look = KINDS[asked.kind].look
+    for block in range(REPEATS // EACH):
+        batch = look(asked, generator(asked.seed, DATA_STREAM, block),
+                     generator(asked.seed, NOISE_STREAM, block))
+        if not (np.isfinite(batch.given.off) & np.isfinite(batch.given.half)).all():
+            raise InputError("At this budget nothing is released, so there are no limits.",
+                             field="epsilon", hint="Choose a larger ε, or more records.")
+        yield batch
+
+
+def coverage(asked: Experiment) -> Batch:
+    """All repetitions; see `repetitions`."""
+    return Batch.joined(list(repetitions(asked)))
+
+
+def _of_curves(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator) -> Batch:
+    """Bands around curves; of several functions, around that of the first covariate.
+
+    The naive width is that of the same method, with as many basis functions, and no budget to keep.
+    """
+    data: Any = asked.source.draw(EACH, chance)
+    estimate = asked.mechanism.release_many(data, [(asked.budget,)], 1, noise)
+    as_many: dict[str, Any] = {"truncation": estimate.kept[0]}
+    quiet = replace(asked.mechanism, **as_many).release_many(data, [(NON_PRIVATE,)], 1, noise)
+    assert estimate.band is not None and quiet.band is not None
+    low, high = limits(estimate, estimate.band)
+    narrow = np.subtract(*limits(quiet, quiet.band)[::-1]) / 2
+    off = (low + high) / 2 - best_kept(estimate, data.truth)
+    which = (0, slice(None), 0, *((1,) if estimate.functions else ()))
+    each = off[which], ((high - low) / 2)[which], narrow[which]
+    if not KINDS[asked.kind].is_joint:
+        place = int(np.argmin(np.abs(drawing_grid() - asked.where)))
+        each = each[0][:, [place]], each[1][:, [place]], each[2][:, [place]]
+    return Batch(Limits.of(each[0], each[1]), Limits.of(each[0], each[2]))
+
+
+def _of_readings(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator
+                 ) -> Batch:
+    """Limits around a curve at one point; the naive ones leave out noise and bias.
+
+    Raises
+    ------
+    InputError
+        If the curve is rougher there than the method takes it to be.
+    """
+    assert isinstance(asked.mechanism, WaveletPointwise)
+    assert isinstance(asked.source, RegressionPoints)
+    budgets = one_per_server((asked.budget,), asked.source.sizes.n_servers)
+    checked = stated(asked.mechanism, asked.source, budgets)
+    if checked.refusal:
+        raise InputError(f"No interval is given: {checked.refusal}.", field="mechanism",
+                         hint="Choose another curve or point, or state a rougher class.")
+    data: Any = asked.source.draw(EACH, chance)
+    estimate = checked.mechanism.release_many(data, [budgets], 1, noise)
+    plain = checked.mechanism.without_protection(data)
+    assert estimate.band is not None and plain.band is not None
+    off = estimate.band.centre[0, :, 0] - asked.source.curve(np.array([asked.where]))
+    half, narrow = (1.96 * np.sqrt(one.covariance[0, :, 0, :, 0])
+                    for one in (estimate.band, plain.band))
+    bias = checked.mechanism.plan(asked.source.public, budgets).bias
+    return Batch(Limits.of(off, half + bias), Limits.of(off, narrow))
+
+
+def _of_rows(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator) -> Batch:
+    """Limits of sparse coefficients, from moments drawn without rows; of one, the first that is
+    not zero.
+    """
+    source: Any = asked.source
+    mechanism: Any = asked.mechanism
+    truth = source.truth.node_values
+    moments = drawn(source.covariance, truth, source.noise_sd, source.n_curves, EACH, chance)
+    plan = mechanism.plan(source.public, (asked.budget,))
+    found = mechanism.estimate(moments, [plan], EACH, 1, noise).intervals
+    naive = without_privacy(found, source)
+    off, half, narrow = (a[0, :, 0] for a in (found.centre - truth, found.half_width,
+                                              naive.half_width))
+    if not KINDS[asked.kind].is_joint:
+        at = np.flatnonzero(truth)[:1]
+        off, half, narrow = off[:, at], half[:, at], narrow[:, at]
+    return Batch(Limits.of(off, half), Limits.of(off, narrow))
+
+
+KINDS: dict[str, Kind] = {
+    "point": Kind("Average curve, at one time", MEAN_FUNCTION.key, _of_curves, AdaptiveMean,
+                  (("band", "pointwise"),)),
+    "curve": Kind("Average curve, all of it", MEAN_FUNCTION.key, _of_curves, AdaptiveMean,
+                  (("band", "simultaneous"),), True),
+    "effect": Kind("Effect of a covariate, at one time", VARYING_COEFFICIENTS.key, _of_curves,
+                   AdaptiveCoefficients, (("band", "pointwise"),)),
+    "effects": Kind("Effect of a covariate, all of it", VARYING_COEFFICIENTS.key, _of_curves,
+                    AdaptiveCoefficients, (("band", "simultaneous"),), True),
+    "reading": Kind("Regression curve, at one time", WAVELET_REGRESSION.key, _of_readings,
+                    WaveletPointwise),
+    "coefficient": Kind("Coefficient of a sparse regression", SPARSE_REGRESSION.key, _of_rows,
+                        SparseInference),
+    "coefficients": Kind("All coefficients of a sparse regression", SPARSE_REGRESSION.key, _of_rows,
+                         SparseInference, (("target", "band"),), True),
+}

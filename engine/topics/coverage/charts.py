@@ -1,0 +1,67 @@
+"""Charts of coverage: limits of many repetitions around the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.figures import traces
+from engine.figures.traces import plain
+from engine.theme import Chart, Theme, axis, colour, layout
+from engine.topics.coverage.answer import Limits
+
+
+def repetitions(limits: Limits, half: float, quantity: str, theme: Theme) -> Chart:
+    """Limits of all repetitions around the truth at zero; misses stand out by colour and mark.
+
+    Parameters
+    ----------
+    limits : Limits
+        How far off each repetition is, and half the width of its limits.
+    half : float
+        Half the height of the axis, to be shared by charts that are compared.
+    quantity : str
+        The title of that axis.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    missed, places = limits.missed, np.arange(1, len(limits.off) + 1)
+    low, high = (np.clip(limits.off + sign * limits.half, -half, half) for sign in (-1, 1))
+    data = []
+    for is_miss, name, role in ((False, "Covers the truth", "raw"), (True, "Misses it", "bias")):
+        rows = missed == is_miss
+        data.append(traces.line(name, _gaps(places[rows], places[rows]),
+                                _gaps(low[rows], high[rows]),
+                                colour(role, theme), 2.4 if is_miss else 1.2, hoverinfo="skip"))
+    if missed.any():
+        data.append(traces.points(
+            "Misses it", places[missed].tolist(), plain(np.clip(limits.off, -half, half)[missed]),
+            {"symbol": "x", "size": 6, "color": colour("bias", theme)}, hoverinfo="skip",
+            showlegend=False))
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, xaxis=axis(theme, "Repetition", range=[0, max(len(places), 200) + 1]),
+        yaxis=axis(theme, quantity, grid=True, range=[-half, half], zeroline=True,
+                   zerolinecolor=colour("text", theme), zerolinewidth=2), hovermode=False)}
+    return Chart(spec, f"{int(missed.sum())} of {len(missed)} limits miss the truth.",
+                 {"repetition": places.tolist(), "off by": plain(limits.off),
+                  "half the width": plain(limits.half), "misses": missed.tolist()})
+
+
+def common_half(each: Sequence[Limits]) -> float:
+    """Half of an axis that shows nearly all of several limits.
+
+    Parameters
+    ----------
+    each : sequence of Limits
+        Of the charts that are compared.
+    """
+    reach = np.concatenate([np.abs(limits.off) + limits.half for limits in each])
+    return float(1.1 * np.quantile(reach, 0.98))
+
+
+def _gaps(first: Any, second: Any) -> list[Any]:
+    """Two ends of each line and a gap, so that one trace draws all of them."""
+    return [value for pair in zip(plain(first), plain(second), strict=True)
+            for value in (*pair, None)]

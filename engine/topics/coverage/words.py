@@ -1,0 +1,101 @@
+"""Sentences about coverage: how often confidence bands contain the truth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from engine.agreement import COVERAGE_TOLERANCE, STANDARD_ERRORS, Agreement, Verdict
+from engine.language import numbers
+from engine.topics.coverage import answer as laboratory
+from engine.types import PublicFacts
+
+METHOD = ("Data are drawn anew in every repetition and released once. The number of bands that "
+             "contain the truth is binomial, so coverage has a 95 % Clopper–Pearson interval. If "
+             "it leaves out 95 %, coverage is not 95 %; if it also lies within "
+             f"{100 * COVERAGE_TOLERANCE:g} points of 95 %, they agree; else there are too few "
+             "repetitions to tell. Naive bands are as wide as sampling alone makes them, for the "
+             "same basis functions.")
+INTRO = ("A 95 % confidence band must contain the truth in 95 % of all repetitions. Here the "
+            "truth is known: data are drawn, released and compared with it "
+            f"{laboratory.REPEATS} times.")
+_KEPT_FUNCTIONS = ("point", "curve", "effect", "effects")
+
+
+def legend(kind: str) -> str:
+    """What one line of the chart is.
+
+    Parameters
+    ----------
+    kind : str
+        A key of `engine.topics.coverage.answer.KINDS`.
+    """
+    lines = ("Each line: one repetition, at the place where its band fails or comes closest to it."
+              if laboratory.KINDS[kind].is_joint else "Each line: the interval of one repetition.")
+    truth = (" The truth is the best curve with the basis functions that are kept."
+             * (kind in _KEPT_FUNCTIONS))
+    return f"{lines} Zero is the truth; a line that does not cross it misses it.{truth}"
+
+
+def misses(limits: laboratory.Limits, naive: bool = False) -> str:
+    """How many bands missed the truth, the coverage with its interval, and what that says.
+
+    Parameters
+    ----------
+    limits : laboratory.Limits
+        Of all repetitions.
+    naive : bool
+        Whether they leave out privacy noise.
+    """
+    count, n, beside = int(limits.missed.sum()), len(limits.missed), limits.coverage
+    name = "Naive bands, which ignore privacy noise," if naive else "The published bands"
+    low, high = _percentage(beside.low, math.floor), _percentage(beside.high, math.ceil)
+    return (f"{name} missed the truth in **{count} of {n}** repetitions: coverage "
+            f"**{_percentage(beside.estimate, round)} %**, 95 % confidence interval {low} to "
+            f"{high} %; nominal 95 %. {_judged(beside, n, naive)}")
+
+
+def _judged(beside: Agreement, n: int, naive: bool) -> str:
+    if beside.verdict == Verdict.BELOW:
+        return "**Coverage is too low.**"
+    if beside.verdict == Verdict.ABOVE:
+        return "Coverage is above 95 %: the bands are wider than they need to be."
+    if naive:
+        return (f"**Here {n} repetitions cannot tell them from correct bands.** At a smaller ε, "
+                "where privacy noise weighs more, they fail.")
+    if beside.verdict == Verdict.IMPRECISE:
+        return f"**Too imprecise to tell** from {n} repetitions."
+    return "That agrees with the nominal 95 %."
+
+
+def _percentage(share: float, rounding: Callable[[float], float]) -> str:
+    return f"{rounding(round(1000 * share, 6)) / 10:g}"
+
+
+def widths(batch: laboratory.Batch) -> str:
+    """What counting privacy noise costs in width, and what leaving it out costs in coverage.
+
+    Parameters
+    ----------
+    batch : laboratory.Batch
+        Published and naive bands of the same repetitions.
+    """
+    ratio = float(batch.given.half.mean() / batch.naive.half.mean())
+    if ratio < 1.005:
+        return "Here privacy noise is so small that leaving it out does not narrow the bands."
+    wider = f"{100 * (ratio - 1):.0f} % wider" if ratio < 2 else f"{numbers.times(ratio)} as wide"
+    left = math.erf(STANDARD_ERRORS / ratio / math.sqrt(2))
+    return (f"Counting privacy noise makes the bands {wider}. A single 95 % interval of a normal "
+            f"estimate, narrowed as much, covers the truth in **{_percentage(left, round)} %** of "
+            "repetitions; many at once do so less often.")
+
+
+def unit(facts: PublicFacts) -> str:
+    """The unit of values in brackets, behind the title of an axis.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Its unit may be empty.
+    """
+    return f" ({facts.value_unit})" if facts.value_unit else ""

@@ -1,0 +1,1 @@
+"""Training and test halves of a study, as a paper reports them."""

@@ -1,0 +1,124 @@
+"""Two pictures of a published protocol: distances on held-out curves, and many runs on all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from engine.agreement import STANDARD_ERRORS
+from engine.figures import traces
+from engine.figures.traces import UNPROTECTED
+from engine.language.numbers import number, with_unit
+from engine.theme import (
+    Chart,
+    Spec,
+    Theme,
+    axis,
+    colour,
+    layout,
+    log_axis,
+    method_style,
+    named,
+    time_axis,
+)
+from engine.topics.holdout.answer import HoldoutStudy, ReleaseRange
+from engine.topics.mean.charts import Method
+from engine.types import Array, PublicFacts
+
+
+def distances(study: HoldoutStudy, method: Method, unit: str, theme: Theme) -> Chart:
+    """Mean squared distance with its 95 % interval against ε, on log axes.
+
+    Parameters
+    ----------
+    study : HoldoutStudy
+        Distances over many splits.
+    method : Method
+        Gives the name and the look; its errors are not used.
+    unit : str
+        Of the values; may be empty.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    known = np.isfinite(study.mean)
+    x = np.array([budget.epsilon for budget in study.budgets])
+    y, half = study.mean[known], STANDARD_ERRORS * study.standard_error[known]
+    shade, dash, marker = method_style(method.key, method.family, theme, method.variant)
+    trace = traces.line_with_points(
+        method.label, x[known].tolist(), y.tolist(), shade, 2, dash,
+        {"size": 7, "symbol": marker, "line": {"width": 1.4, "color": shade}},
+        error_y={"type": "data", "array": half.tolist(), "color": shade, "thickness": 1.6,
+                 "width": 4},
+        hovertemplate=f"%{{y:.3g}} ± %{{error_y.array:.2g}} {_squared(unit)}<extra></extra>")
+    low, high = ((y - half).min() * 0.85, (y + half).max() * 1.15) if len(y) else (0.1, 1.0)
+    scale = f"{_squared(unit)}, log scale" if unit else "log scale"
+    across = log_axis(theme, "Protection ε (log scale)", x.min() * 0.93, x.max() * 1.07)
+    up = log_axis(theme, f"Squared distance ({scale})", max(low, high / 1e6), high, grid=True)
+    return Chart({"data": [trace], "layout": layout(
+        theme, legend=True, hovermode="closest", xaxis=across, yaxis=up)},
+        _alt_of_distances(x[known], y, unit),
+        {"ε": x.tolist(), "mean squared distance": _plain(study.mean),
+         "standard error": _plain(study.standard_error)})
+
+
+def _squared(unit: str) -> str:
+    return f"({unit})²" if unit else ""
+
+
+def _alt_of_distances(x: Array, y: Array, unit: str) -> str:
+    if not len(x):
+        return "At 0 of these budgets would anything be published."
+    ends = [f"{with_unit(number(float(y[k])), _squared(unit))} at ε = {x[k]:g}" for k in (0, -1)]
+    return f"The mean squared distance goes from {ends[0]} to {ends[1]}."
+
+
+def runs(releases: ReleaseRange, place: int, n_runs: int, method: Method, facts: PublicFacts,
+         theme: Theme) -> Chart:
+    """Mean and middle 90 in 100 of many runs at one budget, over the curve without protection.
+
+    Parameters
+    ----------
+    releases : ReleaseRange
+        Mean and limits at every budget.
+    place : int
+        Of the budget.
+    n_runs : int
+        How many releases.
+    method : Method
+        For its look.
+    facts : PublicFacts
+        Names and units.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    x = releases.times.tolist()
+    private = method_style(method.key, method.family, theme, method.variant)[0]
+    low, mean, high = releases.low[place], releases.mean[place], releases.high[place]
+    data: list[Spec] = [
+        traces.filled("90 in 100 runs", x, low.tolist(), high.tolist(), private, hoverinfo="skip"),
+        traces.line(f"Mean of {n_runs} runs", x, mean.tolist(), private, 2.2,
+                    hovertemplate="%{y:.3g}"),
+        traces.line("Without protection", x, releases.without.tolist(), colour("without", theme),
+                    2.2,
+                    UNPROTECTED, hovertemplate="%{y:.3g}")]
+    return Chart({"data": data, "layout": layout(
+        theme, legend=True,
+        xaxis=time_axis(theme, facts),
+        yaxis=axis(theme, named(facts.value_name, facts.value_unit), grid=True))},
+        _alt_of_runs(releases, place, facts),
+        {facts.time_name: releases.times.round(3).tolist(), "mean of runs": _plain(mean),
+         "5 in 100 below": _plain(low), "5 in 100 above": _plain(high),
+         "without protection": _plain(releases.without)})
+
+
+def _alt_of_runs(releases: ReleaseRange, place: int, facts: PublicFacts) -> str:
+    gap = float(np.abs(releases.mean[place] - releases.without).max())
+    width = float((releases.high[place] - releases.low[place]).max())
+    far, wide = (with_unit(number(v), facts.value_unit) for v in (gap, width))
+    return (f"At ε = {releases.budgets[place].epsilon:g} the mean of the runs is at most {far} "
+            f"from the curve without protection, and 90 in 100 runs span at most {wide}.")
+
+
+def _plain(values: Array) -> list[Any]:
+    return [round(float(v), 4) if np.isfinite(v) else None for v in values]

@@ -1,0 +1,1 @@
+"""The average curve at one budget after another."""

@@ -1,0 +1,143 @@
+"""What each step of a release does to the curve, and what its error is the sum of.
+
+For looking, like `engine.topics.mean.answer`: the same seeds, so the same curves and the same
+noise. What is shown without noise never leaves a curator's screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+
+import numpy as np
+
+from engine.grids import drawing_grid
+from engine.mechanisms import Mechanism
+from engine.metrics import distances, root_mean_square
+from engine.sources import Source
+from engine.topics.mean import answer as preview
+from engine.types import Array, Budget, CurveData, Estimate
+
+PARTS = ("noise", "sampling", "bias")
+Chosen = tuple[bool, bool, bool]  # of PARTS, in their order
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The average of the curves on screen after each step, (GRID_SIZE,) each, in response units.
+
+    `without` protection; `fewer` with the `kept` coefficients alone; `quiet` clipped and smoothed
+    as well; `released` with noise.
+    """
+
+    kept: int
+    without: Array
+    fewer: Array
+    quiet: Array
+    released: Array
+
+    @property
+    def moves(self) -> tuple[float, float, float]:
+        """How far each step moves the curve: root mean squares over time."""
+        after = (self.without, self.fewer, self.quiet, self.released)
+        squares = [((b - a) ** 2).mean() for a, b in pairwise(after)]
+        first, second, third = map(float, distances(np.array(squares)))
+        return first, second, third
+
+
+@dataclass(frozen=True)
+class ErrorParts:
+    """Errors of releases at one budget, each as a sum of three curves, in response units.
+
+    `noise` and `sampling` (draws, GRID_SIZE) and `bias` (GRID_SIZE,) add up to a release less what
+    it is compared with: the truth, or for real curves the average without protection, where
+    `sampling` is zero and `has_sampling` false. `error` is the root mean squared distance that any
+    of the parts leave together. `times` (GRID_SIZE,) are in their own unit.
+    """
+
+    times: Array
+    noise: Array
+    sampling: Array
+    bias: Array
+    has_sampling: bool
+    error: dict[Chosen, float]
+    steps: Steps
+
+    def lines(self, chosen: Chosen) -> Array:
+        """What these parts alone would leave of the error: (draws, GRID_SIZE)."""
+        return sum((part for part, is_on in zip((self.noise, self.sampling, self.bias), chosen,
+                                                strict=True) if is_on), np.zeros_like(self.noise))
+
+
+def error_parts(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
+               ) -> ErrorParts:
+    """Split the errors of the picture at one budget.
+
+    Raises
+    ------
+    InputError
+        Whatever the mechanism refuses.
+    """
+    data, estimate = preview.on_screen(source, mechanism, (budget,), seed)
+    without = mechanism.without_protection(data).values(drawing_grid())[0, 0, 0]
+    steps = _steps(estimate, without)
+    if not source.is_random:
+        return _of_real_curves(data, estimate, without, steps)
+    return _of_fresh_curves(*preview.simulated(source, mechanism, (budget,), seed), steps)
+
+
+def _steps(estimate: Estimate, without: Array) -> Steps:
+    grid = drawing_grid()
+    kept = estimate.kept[0] if estimate.kept else estimate.basis.size
+    offset = 0.0 if estimate.offset is None else estimate.offset(grid)
+    waves = estimate.basis(grid)[:, :kept]
+    nearest = np.linalg.lstsq(waves, without - offset, rcond=None)[0]
+    return Steps(kept, without, waves @ nearest + offset,
+                 estimate.on_grid(estimate.unprotected[0, 0], grid),
+                 estimate.on_grid(estimate.coefficients[0, 0, 0], grid))
+
+
+def _of_fresh_curves(data: CurveData, estimate: Estimate, steps: Steps) -> ErrorParts:
+    """In coefficients, as the errors of a study are: noise, spread over data sets, and the rest."""
+    assert data.truth is not None
+    waves, truth = estimate.basis(drawing_grid()), data.truth.grid_values
+    best, tail = estimate.project(data.truth)
+    released, quiet = estimate.coefficients[0], estimate.unprotected[0]
+    centre = quiet.mean(axis=0)
+    noise = (released - quiet[:, None]).reshape(-1, released.shape[-1])
+    sampling = np.repeat(quiet - centre, released.shape[1], axis=0)
+    parts = (noise, sampling, np.broadcast_to(centre - best, noise.shape))
+
+    def error(chosen: Chosen) -> float:
+        left = _sum(parts, chosen)
+        squared = estimate.squared_distance(left) + chosen[2] * tail.sum()
+        return float(root_mean_square(distances(squared)))
+
+    shown = slice(preview.SHOWN_DRAWS)
+    return ErrorParts(data.facts.from_unit_time(drawing_grid()), noise[shown] @ waves.T,
+                      sampling[shown] @ waves.T, estimate.on_grid(centre, drawing_grid()) - truth,
+                      True, _every(error), steps)
+
+
+def _of_real_curves(data: CurveData, estimate: Estimate, without: Array, steps: Steps
+                    ) -> ErrorParts:
+    grid = drawing_grid()
+    quiet = estimate.on_grid(estimate.unprotected[0, 0], grid)
+    noise = estimate.on_grid(estimate.coefficients[0, 0], grid) - quiet
+    parts = (noise, np.zeros_like(noise), np.broadcast_to(quiet - without, noise.shape))
+
+    def error(chosen: Chosen) -> float:
+        return float(root_mean_square(distances((_sum(parts, chosen) ** 2).mean(axis=-1))))
+
+    shown = slice(preview.SHOWN_DRAWS)
+    return ErrorParts(data.facts.from_unit_time(grid), noise[shown], parts[1][shown],
+                      quiet - without, False, _every(error), steps)
+
+
+def _sum(parts: Sequence[Array], chosen: Chosen) -> Array:
+    return np.asarray(sum(part * is_on for part, is_on in zip(parts, chosen, strict=True)))
+
+
+def _every(error: Callable[[Chosen], float]) -> dict[Chosen, float]:
+    return {(a, b, c): error((a, b, c)) for a, b, c in product((False, True), repeat=3)}

@@ -1,0 +1,1 @@
+"""What is needed for an accuracy."""

@@ -1,0 +1,499 @@
+"""How much is needed? Solve for the one size or budget that is left open, by simulation.
+
+A plan is a question with five dials, ε, people on each site, readings, sites and the error, of
+which four are given. The error is that of the study of each setting (`engine.studies`), the number
+that every other page shows for it; it is measured at a few values of the open dial and joined by
+straight lines over log scales, and the answer carries the error bar of what was measured. Nothing
+here has seen anybody's data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine import studies
+from engine.errors import InputError, brief
+from engine.language.numbers import two_digits_up
+from engine.mechanisms import Mechanism
+from engine.metrics import Accuracy
+from engine.privacy import accounting, risk
+from engine.privacy.failure import Delta, delta_rule
+from engine.sources import Source
+from engine.sources.twin import Twin
+from engine.topics.mean.answer import MOST_READINGS, errors_and_shares
+from engine.topics.planning.beyond import Beyond, beyond
+from engine.types import Array, Budget, PublicFacts, Spend
+
+DIALS = ("epsilon", "people", "readings", "sites", "error")
+HIGHEST_EPSILON = 10.0
+_USUAL_SHARE = 70  # of the range of the values, for a first target
+_LOWEST = {"epsilon": 0.01, "people": 2.0, "readings": 1.0, "sites": 1.0}
+_HIGHEST = {"epsilon": HIGHEST_EPSILON, "people": 20_000.0, "readings": 1000.0, "sites": 1000.0}
+_MOST_READINGS = 1_000_000  # of one data set
+_MOST_PEOPLE = 20_000  # in all
+_CORRECTIONS = 4
+_LEAST_TARGET = 1e-12  # and its inverse the most: beyond, squares leave floating point
+_MET = 0.005  # of log error: the target is met
+_NEAR = 0.03  # of log error: the search is over
+_MOST_STEPS = 12
+_CERTAIN = 2.58  # standard errors: 99 times in 100
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One point: sizes, budget, and what kind of curves and which method.
+
+    `delta` None means the usual one for so many people in all, 0 where the method needs none.
+    """
+
+    source: Source[Any]
+    mechanism: Mechanism
+    epsilon: float = 1.0
+    people: int = 200
+    readings: int = 30
+    sites: int = 1
+    delta: float | None = None
+
+    @classmethod
+    def of(cls, source: Source[Any], mechanism: Mechanism, epsilon: float,
+           delta: float | None = None) -> Setting:
+        """With the sizes of a source; people on each site are those of the smallest one.
+
+        Of real curves only the facts and the sizes are used, which are public: by their twin.
+        """
+        if not source.is_random:
+            source = Twin.of(source.facts, source.sizes)
+        sizes = source.sizes
+        return cls(source, mechanism, epsilon, min(sizes.n_curves_per_server),
+                   round(sizes.n_observations_per_curve), sizes.n_servers, delta)
+
+    @property
+    def stated_delta(self) -> Delta:
+        """δ by the rule of all pages."""
+        return delta_rule(self.people * self.sites, self.delta,
+                          self.mechanism.guarantee == "pure")
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(self.epsilon, self.stated_delta.value)
+
+    @property
+    def curves(self) -> Source[Any]:
+        """The kind of curves, with these sizes."""
+        return self.source.resized(self.people, self.readings, self.sites)
+
+    def moved(self, dial: str, value: float) -> Setting:
+        """The same with one dial at another value; counts are whole."""
+        if dial == "epsilon":
+            return replace(self, epsilon=float(f"{value:.6g}"))
+        changed: dict[str, Any] = {dial: round(value)}
+        return replace(self, **changed)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether a formula gives the error."""
+        return self.mechanism.exact_risk(self.curves, (self.budget,)) is not None
+
+    @property
+    def n_readings(self) -> int:
+        return self.people * self.sites * self.readings
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The error at one setting, its 95 % value and its error bar.
+
+    `log_se` is the standard error of the logarithm of `error`, `within` the distance that 95 % of
+    releases stay within, NaN where a formula gives the error. Both distances are infinite where the
+    method publishes nothing because nothing useful could be.
+    """
+
+    setting: Setting
+    error: float
+    log_se: float
+    within: float = math.nan
+
+
+@dataclass(frozen=True)
+class Protection:
+    """The budget asked for, the one proved, and what an attacker could gain, at the worst site."""
+
+    asked: Budget
+    proved: Budget
+    odds: risk.Odds
+    spends: tuple[Spend, ...] = ()
+
+    def for_group(self, records: int) -> Protection:
+        """The same for a person with so many curves."""
+        return replace(self, odds=risk.of_ledger(self.spends, records))
+
+    @property
+    def keeps_promise(self) -> bool:
+        return self.proved.epsilon <= self.asked.epsilon
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a question comes to.
+
+    `value` is the dial's answer and `low` to `high` hold it 99 times in 100; all None where no
+    allowed value will do. `reached` is the error at the answer (or at the most favourable value),
+    `steps` the settings one step either way, and `fixes` which value of each other dial would do.
+    `too_easy` says that even the least favourable value does; `protection` is that of the answer,
+    `beside` that of each step where steps differ in ε, else empty. `baseline` is the error without
+    privacy at the answer, None where it is unknown. `beyond` says what lies beyond the simulated
+    values of every dial of which all are too few.
+    """
+
+    unknown: str
+    target: float
+    value: float | None
+    low: float | None
+    high: float | None
+    reached: Measured
+    steps: tuple[Measured, ...] = ()
+    fixes: dict[str, float | None] | None = None
+    too_easy: bool = False
+    protection: Protection | None = None
+    beside: tuple[Protection, ...] = ()
+    baseline: float | None = None
+    beyond: dict[str, Beyond] | None = None
+
+    @property
+    def is_extrapolated(self) -> bool:
+        """Whether only a value beyond what is simulated does, by a scaling law."""
+        own = (self.beyond or {}).get(self.unknown)
+        return self.value is None and own is not None and own.value is not None
+
+    @property
+    def is_possible(self) -> bool:
+        return self.value is not None
+
+    def for_group(self, records: int) -> Answer:
+        """The same for a person with so many curves."""
+        own = None if self.protection is None else self.protection.for_group(records)
+        return replace(self, protection=own,
+                       beside=tuple(one.for_group(records) for one in self.beside))
+
+    def rows(self) -> list[tuple[Measured, Protection | None]]:
+        """The answer and one step either way, in their order; protections where they differ."""
+        found = [(self.reached, self.protection if self.beside else None),
+                 *zip(self.steps, self.beside or [None] * len(self.steps), strict=True)]
+        return sorted(found, key=lambda row: float(getattr(row[0].setting, self.unknown, 0.0)))
+
+
+def usual_target(facts: PublicFacts) -> float:
+    """A first error to ask for, in the unit of the values."""
+    return float(f"{(facts.value_high - facts.value_low) / _USUAL_SHARE:.1g}")
+
+
+def plain(answer: Answer) -> dict[str, Any]:
+    """An answer as plain values, for JSON; infinite errors become None."""
+    def row(measured: Measured) -> dict[str, Any]:
+        at = measured.setting
+        return {"epsilon": at.epsilon, "people": at.people, "readings": at.readings,
+                "sites": at.sites, "delta": at.budget.delta, "error": known(measured.error),
+                "within_95": known(measured.within)}
+
+    def known(value: float | None) -> float | None:
+        return value if value is not None and math.isfinite(value) else None
+
+    return {"unknown": answer.unknown, "target": answer.target, "possible": answer.is_possible,
+            "value": answer.value, "low": answer.low, "high": answer.high,
+            "reached": row(answer.reached), "without_privacy": known(answer.baseline),
+            "attacker_accuracy": None if answer.protection is None
+            else answer.protection.odds.right,
+            "steps": [row(step) for step in answer.steps], "fixes": answer.fixes,
+            "beyond": {dial: asdict(one) for dial, one in (answer.beyond or {}).items()}}
+
+
+def protection(setting: Setting, seed: int = 1) -> Protection:
+    """What one release at this setting really gives, from its ledger."""
+    data = setting.curves.draw(1, np.random.default_rng(seed))
+    estimate = setting.mechanism.release(data, (setting.budget,), np.random.default_rng(seed))
+    spends = estimate.spends[0]
+    proved = max(accounting.guarantees(spends), key=lambda budget: budget.epsilon)
+    return Protection(setting.budget, proved, risk.of_ledger(spends), spends)
+
+
+def plan(setting: Setting, unknown: str, target: float, seed: int = 1, with_fixes: bool = True
+         ) -> Generator[Measured, None, Answer]:
+    """Answer one question; yields every measurement on the way and returns the answer.
+
+    Parameters
+    ----------
+    setting : Setting
+        All dials; the value of the unknown one is where the search begins.
+    unknown : "epsilon", "people", "readings", "sites" or "error"
+    target : error to reach, in response units; not used where the error is asked for.
+
+    Raises
+    ------
+    InputError
+        If the target is not positive, the dial is unknown, or sizes cannot be simulated.
+    """
+    _check(unknown, target)
+    answer = yield from _solved(setting, unknown, target, seed, with_fixes)
+    steps = answer.steps if unknown == "epsilon" else ()
+    here = answer.reached.setting
+    return replace(answer, protection=protection(here),
+                   beside=tuple(protection(step.setting) for step in steps),
+                   baseline=None if here.is_exact else studies.baseline(
+                       here.curves, here.mechanism, here.budget.delta, seed))
+
+
+def plan_of(source: Source[Any], mechanism: Mechanism, epsilon: float, delta: float | None,
+            unknown: str, target: float, seed: int = 1) -> Generator[Measured, None, Answer]:
+    """The same with the sizes of a source; see `Setting.of` and `plan`."""
+    return plan(Setting.of(source, mechanism, epsilon, delta), unknown, target, seed)
+
+
+def _solved(setting: Setting, unknown: str, target: float, seed: int, with_fixes: bool
+            ) -> Generator[Measured, None, Answer]:
+    if unknown == "error":
+        found = measure(setting, seed)
+        yield found
+        spread = math.exp(_CERTAIN * found.log_se)
+        known = math.isfinite(found.error)
+        return Answer(unknown, found.error, found.error if known else None,
+                      found.error / spread if known else None,
+                      found.error * spread if known else None, found)
+    searched = yield from _search(setting, unknown, target, seed)
+    answer = yield from _answer(searched, unknown, target, seed)
+    if not answer.is_possible:
+        answer = _with_beyond(answer, seed)
+    if with_fixes and not answer.is_possible:
+        answer = yield from _with_fixes(answer, setting, seed)
+    return answer
+
+
+def _with_beyond(answer: Answer, seed: int) -> Answer:
+    """What lies beyond the best value that was measured; nothing where nothing is published."""
+    best = answer.reached
+    if not math.isfinite(best.error):
+        return answer
+    return replace(answer, beyond={answer.unknown: beyond(
+        best.setting, answer.unknown, answer.target, best.error, seed + 2)})
+
+
+def _check(unknown: str, target: float) -> None:
+    if unknown not in DIALS:
+        raise InputError(f"There is no dial {brief(unknown)}.", field="unknown",
+                         hint=f"Ask for one of {', '.join(DIALS)}.")
+    if unknown != "error" and not _LEAST_TARGET <= target <= 1 / _LEAST_TARGET:
+        raise InputError(f"The error to reach must be above zero, and no more than 1e+12; got "
+                         f"{target:g}.", field="target",
+                         hint="Give it in the unit of the values.")
+
+
+# -- measuring --------------------------------------------------------------------------------
+
+
+def measure(setting: Setting, seed: int) -> Measured:
+    """The error at one setting: exact where a formula is known, else that of its study.
+
+    Raises
+    ------
+    InputError
+        If there are more observations than a plan simulates.
+    """
+    if setting.n_readings > MOST_READINGS:
+        raise InputError(f"These sizes make {setting.n_readings:,} observations; a plan simulates "
+                         f"at most {MOST_READINGS:,}.", field="readings",
+                         hint="Plan with fewer observations of each person: the error will be at "
+                         "most that large.")
+    return _measured(setting, [setting.budget], seed)[0]
+
+
+def _measured(setting: Setting, budgets: Sequence[Budget], seed: int) -> list[Measured]:
+    """At several budgets of one setting, on the same data and noise."""
+    curves, method = setting.curves, setting.mechanism
+    squares = [method.exact_risk(curves, (budget,)) for budget in budgets]
+    if any(squared is None for squared in squares):
+        errors, _ = errors_and_shares(curves, method, budgets, seed)
+        found = [Accuracy.of(one) for one in errors]
+    else:
+        found = [Accuracy.exact(squared or 0.0) for squared in squares]
+    return [_summary(replace(setting, epsilon=budget.epsilon), budget, one)
+            for budget, one in zip(budgets, found, strict=True)]
+
+
+def _summary(setting: Setting, budget: Budget, found: Accuracy) -> Measured:
+    """As it is, or infinite where nothing would be published."""
+    verdict = setting.mechanism.feasibility(setting.curves.sizes, (budget,))
+    if verdict is not None and not verdict.is_feasible:
+        return Measured(setting, math.inf, 0.0, math.inf)
+    return Measured(setting, found.error, found.log_se, found.within)
+
+
+# -- the search -------------------------------------------------------------------------------
+
+
+def bounds(setting: Setting, unknown: str) -> tuple[float, float]:
+    """The allowed values of a dial; sizes end where one data set would hold too many readings."""
+    low, high = _LOWEST[unknown], _HIGHEST[unknown]
+    if unknown != "epsilon":
+        others = setting.n_readings / getattr(setting, unknown)
+        high = min(high, max(low, _MOST_READINGS // others))
+        if unknown == "people":
+            low = max(low, math.ceil(2 / setting.sites))
+            high = min(high, _MOST_PEOPLE // setting.sites)
+        if unknown == "sites":
+            high = min(high, _MOST_PEOPLE // setting.people)
+    return low, high
+
+
+def _search(setting: Setting, unknown: str, target: float, seed: int
+            ) -> Generator[Measured, None, dict[float, Measured]]:
+    """Close in on the target from above and below; the error falls along every dial."""
+    low, high = bounds(setting, unknown)
+    seen: dict[float, Measured] = {}
+    value: float | None = min(max(float(getattr(setting, unknown)), low), high)
+    while value is not None and value not in seen and len(seen) < _MOST_STEPS:
+        seen[value] = measure(setting.moved(unknown, value), seed)
+        yield seen[value]
+        if abs(_gap(seen[value], target)) < _NEAR:
+            break
+        value = _next(seen, target, low, high, whole=unknown != "epsilon")
+    return seen
+
+
+def _gap(measured: Measured, target: float) -> float:
+    """How far the error is above the target, on the log scale."""
+    return math.log(measured.error / target) if math.isfinite(measured.error) else math.inf
+
+
+def _next(seen: dict[float, Measured], target: float, low: float, high: float, whole: bool
+          ) -> float | None:
+    """The next value to try; None if both sides touch or the allowed end is reached."""
+    gaps = {value: _gap(found, target) for value, found in seen.items()}
+    below = max((v for v, gap in gaps.items() if gap > 0), default=None)
+    above = min((v for v, gap in gaps.items() if gap <= 0), default=None)
+    if below is None or above is None:
+        value = min(seen) * math.exp(max(gaps[min(seen)], -1.4)) if below is None else \
+            max(seen) * math.exp(min(gaps[max(seen)], 1.4))
+        value = min(max(value, low), high)
+    elif math.isinf(gaps[below]):
+        value = math.sqrt(below * above)
+    else:
+        share = min(max(gaps[below] / (gaps[below] - gaps[above]), 0.1), 0.9)
+        value = below * (above / below) ** share
+    value = float(round(value)) if whole else float(f"{value:.3g}")
+    return None if value in seen else value
+
+
+def _answer(seen: dict[float, Measured], unknown: str, target: float, seed: int
+            ) -> Generator[Measured, None, Answer]:
+    """The least favourable value that does, with the range that holds it."""
+    low, high = bounds(seen[min(seen)].setting, unknown)
+    nearest = min(seen, key=lambda value: abs(_gap(seen[value], target)))
+    slope = _slope(seen, nearest)
+    sure = yield from _at_the_crossing(seen, nearest, slope, unknown, target, seed)
+    best = _least_that_does(sure, target)
+    found = sure[best]
+    gap, bar = _gap(found, target), _CERTAIN * found.log_se
+    if gap > bar:
+        return Answer(unknown, target, None, None, None, sure[max(sure)])
+    if gap < -bar and best <= low * (1 + 1e-9):
+        return Answer(unknown, target, low, low, low, found, too_easy=True)
+    spread = math.exp(min(bar / slope, 3.0))
+    steps = yield from _either_side(found.setting, unknown, best, low, high, seed)
+    return Answer(unknown, target, best, max(best / spread, low), min(best * spread, high), found,
+                  steps)
+
+
+def _at_the_crossing(seen: dict[float, Measured], nearest: float, slope: float, unknown: str,
+                     target: float, seed: int) -> Generator[Measured, None, dict[float, Measured]]:
+    """Go along the slope until the target is met, not more."""
+    start = seen[nearest].setting
+    low, high = bounds(start, unknown)
+    sure: dict[float, Measured] = {}
+    value = _corrected(nearest, _gap(seen[nearest], target), slope, unknown, low, high)
+    while value not in sure and len(sure) < _CORRECTIONS:
+        sure[value] = seen.get(value) or measure(start.moved(unknown, value), seed)
+        yield sure[value]
+        gap = _gap(sure[value], target)
+        if gap > _MET or gap < -_CERTAIN * sure[value].log_se / 2:
+            value = _corrected(value, max(gap, -0.5) + _MET, slope, unknown, low, high)
+    return sure
+
+
+def _corrected(value: float, gap: float, slope: float, unknown: str, low: float, high: float
+               ) -> float:
+    """Where the line through a measurement meets the target, within the dial."""
+    return _rounded(value * math.exp(min(gap / slope, 6.0)), unknown, low, high)
+
+
+def _least_that_does(sure: dict[float, Measured], target: float) -> float:
+    """The smallest value that was seen to meet the target; else the one nearest to it."""
+    does = [v for v, found in sure.items() if _gap(found, target) <= _MET]
+    return min(does) if does else min(sure, key=lambda v: _gap(sure[v], target))
+
+
+def _either_side(setting: Setting, unknown: str, value: float, low: float, high: float, seed: int
+                 ) -> Generator[Measured, None, tuple[Measured, ...]]:
+    """A fifth less and a quarter more, and at least one where the dial counts."""
+    least = 0.0 if unknown == "epsilon" else 1.0
+    found = []
+    for near in (min(0.8 * value, value - least), max(1.25 * value, value + least)):
+        near = float(f"{near:.2g}") if unknown == "epsilon" else near
+        if low <= near <= high and near != value:
+            found.append(measure(setting.moved(unknown, near), seed))
+            yield found[-1]
+    return tuple(found)
+
+
+def _slope(seen: dict[float, Measured], nearest: float) -> float:
+    """−∂ log error / ∂ log dial near the answer, from the points within a factor of three."""
+    near = [(math.log(value), math.log(found.error)) for value, found in seen.items()
+            if math.isfinite(found.error) and abs(math.log(value / nearest)) < math.log(3.01)]
+    if len(near) < 2:
+        return 1.0
+    x, y = np.array(near).T
+    return float(np.clip(-np.polyfit(x, y, 1)[0], 0.1, 3.0))
+
+
+def _rounded(value: float, unknown: str, low: float, high: float) -> float:
+    """Up: counts to whole ones, ε to two digits."""
+    if unknown == "epsilon":
+        value = two_digits_up(value)
+    else:
+        value = float(math.ceil(value - 1e-9))
+    return min(max(value, low), high)
+
+
+def _with_fixes(answer: Answer, setting: Setting, seed: int
+                ) -> Generator[Measured, None, Answer]:
+    """For an impossible question: which value of each other dial would make it possible.
+
+    Where ε was asked for, at the highest one there is.
+    """
+    at = answer.reached.setting if answer.unknown == "epsilon" else setting
+    fixes: dict[str, float | None] = {}
+    further = dict(answer.beyond or {})
+    for dial in ("people", "readings", "epsilon"):
+        if dial != answer.unknown:
+            other = yield from _solved(at, dial, answer.target, seed, with_fixes=False)
+            fixes[dial] = other.value
+            further |= other.beyond or {}
+    return replace(answer, fixes=fixes, beyond=further)
+
+
+# -- the map ----------------------------------------------------------------------------------
+
+
+def error_map(setting: Setting, people: Sequence[int], epsilons: Sequence[float], seed: int = 1
+              ) -> Iterator[Array]:
+    """Errors over people on each site and ε: one row (epsilons,) for each size.
+
+    NaN where nothing would be published. δ follows the people by its rule unless it was chosen.
+    """
+    for count in people:
+        here = setting.moved("people", count)
+        rows = _measured(here, [replace(here.budget, epsilon=e) for e in epsilons], seed)
+        yield np.array([m.error if math.isfinite(m.error) else math.nan for m in rows])

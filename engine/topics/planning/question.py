@@ -1,0 +1,39 @@
+"""Plan: what is needed for an accuracy, and the protection that goes with it."""
+
+from __future__ import annotations
+
+import math
+
+from engine.asking import Asked, Kind, Numbers, as_floats, errors
+from engine.figures import traces
+from engine.tasks import MEAN_FUNCTION
+from engine.theme import Chart
+from engine.topics.planning.answer import Answer, plan_of
+
+
+def numbers(answer: Answer, asked: Asked) -> Numbers:
+    """The answer, what it lies between 99 times in 100, and the error there."""
+    ends = {"answer": answer.value, "between": answer.low, "and": answer.high}
+    reached = answer.reached
+    error, within = (value if math.isfinite(value) else math.nan
+                     for value in (reached.error, reached.within))
+    planned = {f"{name} ({answer.unknown})": math.nan if value is None else value
+               for name, value in ends.items()}
+    planned |= errors(error, within, asked["source"].facts.value_unit, answer.baseline)
+    if answer.protection is not None:
+        proved = answer.protection.proved
+        planned |= {
+            "right guess, at most": answer.protection.for_group(asked.person.units).odds.right,
+            "proved ε": proved.epsilon, "proved δ": proved.delta}
+    return as_floats(planned)
+
+
+def chart(answer: Answer, _: Asked) -> Chart:
+    """The errors that were simulated for a plan, by the dial that was left open."""
+    dial = "epsilon" if answer.unknown == "error" else answer.unknown
+    steps = sorted((*answer.steps, answer.reached), key=lambda step: getattr(step.setting, dial))
+    return traces.table({dial: [getattr(step.setting, dial) for step in steps],
+                         "error": [step.error for step in steps]})
+
+
+KIND = Kind("plan", "Plan", plan_of, numbers, chart, (MEAN_FUNCTION.key,))

@@ -1,0 +1,351 @@
+"""Sentences of a plan: the question with its blanks, the verdict, and one step either way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from engine.language import quality, spending
+from engine.language.grammar import capital, escape
+from engine.language.numbers import digits_up, number, small, times, with_unit
+from engine.sources.twin import Twin
+from engine.topics.planning.answer import HIGHEST_EPSILON, Answer, Measured, Setting
+from engine.topics.planning.beyond import Beyond
+from engine.topics.planning.budget_split import Split, cost
+from engine.topics.planning.risk import RiskAnswer
+from engine.types import Budget, PublicFacts
+
+METHOD = ("The error is the root mean squared distance from the true average over simulated curves "
+          "of the stated sizes: the number that every page shows for them. It is measured at a few "
+          "values of the blank and joined by straight lines over log scales; the limits of the "
+          "answer are 2.58 standard errors to each side.")
+
+
+def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) -> str:
+    """The question in one sentence, with the open dial as a blank.
+
+    Parameters
+    ----------
+    setting : Setting
+        All dials, of which the open one is not looked at.
+    unknown : str
+        The open dial: "error", "epsilon", "people", "readings" or "sites".
+    target : float
+        The error that is asked for, in the unit of values.
+    facts : PublicFacts
+        Nouns and units.
+    """
+    parts = {name: "…" if name == unknown else value for name, value in _dials(setting).items()}
+    error = "…" if unknown == "error" else _target(target, facts)
+    stated = setting.stated_delta
+    delta = "1/n²" if not stated.is_chosen and stated.value > 0 else small(stated.value)
+    return (f"An error of at most {error} with {_people(parts, facts)}, "
+            f"{parts['readings']} observations each, at ε = {parts['epsilon']} and "
+            f"δ = {delta}.")
+
+
+def about_twin(twin: Twin) -> str:
+    """What stands in for real curves, and what it is made of.
+
+    Parameters
+    ----------
+    twin : Twin
+        Simulated curves of stated facts.
+    """
+    facts, unit = twin.facts, escape(twin.facts.value_unit)
+    observations = "observation" if twin.n_observations == 1 else "observations"
+    bounds = with_unit(f"{facts.value_low:g} to {facts.value_high:g}", unit)
+    return (f"**Planned with a simulated twin:** {_count(sum(twin.people))} "
+            f"{escape(facts.people)} with {_count(twin.n_observations)} {observations} each, "
+            f"{_design(facts)}, values within {bounds}, and a guessed standard deviation of "
+            f"{with_unit(f'{twin.spread:.3g}', unit)} about the mean. Only stated facts and public "
+            "sizes are used, no value of the real curves; these may differ, so leave room.")
+
+
+def _design(facts: PublicFacts) -> str:
+    if facts.common_times:
+        return "all at the same stated times"
+    return ("at visits with the stated gap" if facts.visit_gap else
+            "at independent times over the stated range")
+
+
+def earlier(question_and_verdict: str) -> str:
+    """The last answer while the next one is computed.
+
+    Parameters
+    ----------
+    question_and_verdict : str
+        As they stood before.
+    """
+    return f"Computing. For the earlier inputs: {question_and_verdict}"
+
+
+def verdict(answer: Answer, facts: PublicFacts) -> str:
+    """One bold sentence, then what it rests on.
+
+    Parameters
+    ----------
+    answer : Answer
+        From `engine.topics.planning.answer`.
+    facts : PublicFacts
+        Nouns and units.
+    """
+    if answer.unknown == "error":
+        return _found_error(answer, facts)
+    if not answer.is_possible:
+        return _not_possible(answer, facts)
+    dial = _dial(answer.unknown, answer.value or 0.0, facts)
+    if answer.too_easy:
+        return f"**{dial} is already enough**, the least that can be asked for here."
+    return (f"**{dial} {_verb(answer)} enough** for an error of "
+            f"{_target(answer.target, facts)}. {_certainty(answer)}")
+
+
+def fixes(answer: Answer, facts: PublicFacts) -> list[str]:
+    """For an impossible question: which other dial would do, one line each.
+
+    Parameters
+    ----------
+    answer : Answer
+        That is not possible.
+    facts : PublicFacts
+        Nouns and units.
+    """
+    condition = (f" (at ε = {answer.reached.setting.epsilon:g})" if answer.unknown == "epsilon"
+                 else "")
+
+    def line(dial: str, value: float | None) -> str:
+        if value is not None:
+            return f"With {_dial(dial, value, facts)}{condition} it would work."
+        sentence = _beyond(dial, (answer.beyond or {}).get(dial), facts)
+        return f"{sentence}{condition}."
+
+    return [line(dial, value) for dial, value in (answer.fixes or {}).items()]
+
+
+def broken_promise(answer: Answer) -> str:
+    """Where the answer's noise does not give the ε that was asked for; empty elsewhere.
+
+    Parameters
+    ----------
+    answer : Answer
+        With what its noise proves, where that is known.
+    """
+    protection = answer.protection
+    if protection is None or protection.keeps_promise:
+        return ""
+    return spending.broken_promise(protection.asked, protection.proved.epsilon)
+
+
+def step(measured: Measured, unknown: str, facts: PublicFacts) -> tuple[str, str]:
+    """One row of the table: the dial and the error there.
+
+    Parameters
+    ----------
+    measured : Measured
+        Where errors were simulated.
+    unknown : str
+        The open dial.
+    facts : PublicFacts
+        Nouns and units.
+    """
+    value = getattr(measured.setting, unknown)
+    error = _error(measured.error, facts) if measured.error < float("inf") else \
+        "nothing would be published"
+    return _dial(unknown, float(value), facts), error
+
+
+def risk_verdict(answer: RiskAnswer, facts: PublicFacts) -> str:
+    """The largest ε that keeps a stated risk, and what ε alone would allow.
+
+    Parameters
+    ----------
+    answer : RiskAnswer
+        For the chance of a right guess that was stated.
+    facts : PublicFacts
+        The noun for one person.
+    """
+    chance = f"at most {100 * answer.right:g} times in 100"
+    who = f"An attacker who chooses between two curves of one {escape(facts.person)}"
+    if answer.epsilon is None:
+        return f"**No ε does.** {who} is right more often than {100 * answer.right:g} times in 100."
+    if answer.epsilon >= HIGHEST_EPSILON:
+        text = f"**Every ε up to {HIGHEST_EPSILON:g} keeps this.** {who} is right {chance}."
+    else:
+        text = f"**At most ε = {answer.epsilon:g}.** {who} is right {chance} then, by its noise."
+    if answer.any_method is not None and answer.any_method < 0.99 * answer.epsilon:
+        text += f" A method of which ε alone is known may spend ε = {answer.any_method:g}."
+    if not answer.is_published:
+        text += " With these sizes nothing would be published at it."
+    return text
+
+
+def split_lead(facts: PublicFacts) -> str:
+    """What sharing a total among several outputs means.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for several persons.
+    """
+    return (f"Several outputs about the same {escape(facts.people)} share one total: each is an "
+            "average curve like the one above. What is locked keeps its ε; the others share what "
+            "is left by their weights.")
+
+
+SPLIT_WAYS = ("The ledger of real releases adds ε and δ. Tight holds if all outputs have Gaussian "
+              "noise and are planned together, as one release.")
+
+
+def split_total(split: Split, budgets: Sequence[Budget]) -> str:
+    """What all outputs cost one person together, and what the other way to add would say.
+
+    Parameters
+    ----------
+    split : Split
+        The total, and how costs are added.
+    budgets : sequence of Budget
+        Of the outputs.
+    """
+    total = cost(budgets, split.way)
+    text = f"Together for one person: **ε = {digits_up(total, 3):g} of {split.total:g}**."
+    if split.way == "tight" and len(budgets) > 1:
+        text += (f" Added one by one they would be ε = {digits_up(cost(budgets, 'sum'), 3):g}: the "
+                 "ledger would charge that for separate releases.")
+    return text
+
+
+def short_of(answer: Answer) -> float:
+    """How many times the target the best reachable error is.
+
+    Parameters
+    ----------
+    answer : Answer
+        That is not possible.
+    """
+    return answer.reached.error / answer.target
+
+
+def _not_possible(answer: Answer, facts: PublicFacts) -> str:
+    """Why no value does that can be asked for, or which one would beyond those simulated."""
+    dial = answer.unknown
+    where = _dial(dial, float(getattr(answer.reached.setting, dial)), facts)
+    if answer.reached.error == float("inf"):
+        return f"**Not possible.** Even with {where} nothing useful could be published."
+    short = (f"with {where} the error is {_error(answer.reached.error, facts)}, "
+             f"{times(short_of(answer))} what you ask for.")
+    beyond = (answer.beyond or {}).get(dial)
+    if beyond is None or (dial == "epsilon" and beyond.floor is None):
+        return f"**Not possible.** Even {short}"
+    if beyond.floor is None:
+        return f"**{_beyond(dial, beyond, facts)}.** {capital(short)}"
+    return f"**Not possible.** {_beyond(dial, beyond, facts)}. {capital(short)}"
+
+
+def _beyond(dial: str, beyond: Beyond | None, facts: PublicFacts) -> str:
+    """What more of a dial than is simulated would do; a sentence without its full stop."""
+    if beyond is None:
+        return (f"No ε up to {HIGHEST_EPSILON:g} does" if dial == "epsilon" else
+                f"However many {_plural(dial, facts)}, nothing useful could be published")
+    if beyond.floor is not None:
+        return _never(dial, beyond, facts)
+    if dial == "epsilon":
+        return f"No ε up to {HIGHEST_EPSILON:g} does"
+    if beyond.value is None:
+        return (f"More than {_dial(dial, beyond.most, facts)} would be needed (extrapolated from "
+                f"the {_count(beyond.simulated)} that are simulated)")
+    return (f"About {_dial(dial, digits_up(beyond.value, 2), facts)} would be enough (extrapolated "
+            f"beyond the {_count(beyond.simulated)} that are simulated)")
+
+
+def _never(dial: str, beyond: Beyond, facts: PublicFacts) -> str:
+    """Why no value of a dial does, and what error stays."""
+    left = _error(beyond.floor or 0.0, facts)
+    if dial == "epsilon":
+        return f"No ε does: without any noise the error would still be about {left}"
+    none = f"No number of {_plural(dial, facts)} does"
+    if beyond.cause == "bias":
+        return (f"{none}: the basis functions that this method keeps leave out about {left}, "
+                "whatever the number")
+    return (f"{none}: differences between {escape(facts.people)}, the noise that hides a whole "
+            f"curve, and bias leave about {left}")
+
+
+def _found_error(answer: Answer, facts: PublicFacts) -> str:
+    if answer.value is None or answer.low is None or answer.high is None:
+        return "**Nothing would be published:** too few people for this ε."
+    if answer.reached.log_se == 0:
+        return (f"**The error is {_error(answer.value, facts)}.** By formula, not by "
+                "simulation: the root of the mean squared error.")
+    return (f"**The error is {_error(answer.value, facts)}.** 99 % simulation interval: "
+            f"{_error(answer.low, facts)} to {_error(answer.high, facts)}.")
+
+
+def accuracy(answer: Answer, facts: PublicFacts) -> str:
+    """The error at the answer as every page writes it; empty where nothing would be published.
+
+    Parameters
+    ----------
+    answer : Answer
+        From `engine.topics.planning.answer`.
+    facts : PublicFacts
+        Its unit of values is that of errors.
+    """
+    there = answer.reached
+    if not math.isfinite(there.error):
+        return ""
+    return quality.accuracy(facts, there.error, there.within, answer.baseline)
+
+
+def _dials(setting: Setting) -> dict[str, str]:
+    return {"epsilon": f"{setting.epsilon:g}", "people": _count(setting.people),
+            "readings": _count(setting.readings), "sites": _count(setting.sites)}
+
+
+def _people(parts: dict[str, str], facts: PublicFacts) -> str:
+    noun = facts.person if parts["people"] == "1" else facts.people
+    people = f"{parts['people']} {escape(noun)}"
+    return people if parts["sites"] == "1" else f"{people} at each of {parts['sites']} sites"
+
+
+def _dial(dial: str, value: float, facts: PublicFacts) -> str:
+    if dial == "epsilon":
+        return f"ε = {value:g}"
+    return f"{_count(value)} {_plural(dial, facts) if value != 1 else _singular(dial, facts)}"
+
+
+def _certainty(answer: Answer) -> str:
+    """How sure the simulation is of the answer."""
+    if answer.reached.log_se == 0:
+        return "By formula, not by simulation: the root of the mean squared error."
+    written = (lambda v: f"{v:.2g}") if answer.unknown == "epsilon" else _count
+    low, high = written(answer.low or 0.0), written(answer.high or 0.0)
+    if low == high:
+        return "99 % simulation interval: this number alone."
+    return f"99 % simulation interval: {low} to {high}."
+
+
+def _verb(answer: Answer) -> str:
+    return "is" if answer.unknown == "epsilon" or answer.value == 1 else "are"
+
+
+def _plural(dial: str, facts: PublicFacts) -> str:
+    return {"people": escape(facts.people), "readings": f"observations per {escape(facts.person)}",
+            "sites": "sites", "epsilon": "ε"}[dial]
+
+
+def _singular(dial: str, facts: PublicFacts) -> str:
+    return {"people": escape(facts.person), "readings": f"observation per {escape(facts.person)}",
+            "sites": "site"}[dial]
+
+
+def _count(value: float) -> str:
+    return f"{round(value):,}".replace(",", "\u2009")
+
+
+def _error(value: float, facts: PublicFacts) -> str:
+    return with_unit(number(value), escape(facts.value_unit))
+
+
+def _target(value: float, facts: PublicFacts) -> str:
+    return with_unit(f"{value:g}", escape(facts.value_unit))

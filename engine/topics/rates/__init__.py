@@ -1,0 +1,1 @@
+"""The rates of the theory, and what rules them."""

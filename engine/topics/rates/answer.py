@@ -1,0 +1,244 @@
+"""Which term of a rate rules where, and how a rate compares with errors that were measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.agreement import STANDARD_ERRORS, Agreement
+from engine.experiments import mean_and_se
+from engine.rates import Boundary, Rate
+from engine.topics.mean.answer import errors_and_shares
+from engine.topics.planning.answer import Setting, bounds
+from engine.types import Array
+
+_SAME = 1e-6  # of two terms on a border
+SLOPE_TOLERANCE = 0.25  # exponents of the terms of a rate differ by more
+_ROOM = 3.0  # beside a point at or beyond the usual end of its axis
+
+
+# -- constants ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """A rate with a constant in front of every term: all one, or fitted to what was measured."""
+
+    rate: Rate
+    weights: Array
+
+    @classmethod
+    def plain(cls, rate: Rate) -> Weighted:
+        return cls(rate, np.ones(len(rate.terms)))
+
+    @classmethod
+    def with_privacy_share(cls, rate: Rate, share: float, **point: float) -> Weighted:
+        """Privacy terms so weighted that they make up `share` of the rate at this point.
+
+        A rate without privacy terms, or a share of 0 or 1, is left as it is.
+        """
+        sizes = rate.evaluate(**point)
+        private = np.array([term.is_private for term in rate.terms])
+        if not private.any() or private.all() or not 0 < share < 1:
+            return cls.plain(rate)
+        factor = share / (1 - share) * sizes[~private].sum() / sizes[private].sum()
+        return cls(rate, np.where(private, factor, 1.0))
+
+    def over(self, other: Rate) -> Weighted:
+        """Another rate, whose privacy terms weigh as much as the heaviest one here."""
+        private = [term.is_private for term in other.terms]
+        heaviest = self.weights[[term.is_private for term in self.rate.terms]].max(initial=0.0)
+        return Weighted(other, np.where(private, heaviest or 1.0, 1.0))
+
+    def evaluate(self, **point: float | Array) -> Array:
+        sizes = self.rate.evaluate(**point)
+        return np.asarray(self.weights.reshape(-1, *[1] * (sizes.ndim - 1)) * sizes)
+
+    def total(self, **point: float | Array) -> Array:
+        summed = self.evaluate(**point).sum(axis=0)
+        return np.minimum(summed, 1.0) if self.rate.capped else np.asarray(summed)
+
+    def dominant(self, **point: float | Array) -> Array:
+        return np.asarray(self.evaluate(**point).argmax(axis=0))
+
+    def shares(self, **point: float | Array) -> Array:
+        sizes = self.evaluate(**point)
+        return np.asarray(sizes / sizes.sum(axis=0))
+
+    def if_doubled(self, symbol: str, **point: float | Array) -> float:
+        """The rate's factor when one symbol doubles."""
+        here = self.rate.at(**point)
+        return float(self.total(**{**here, symbol: 2 * here[symbol]}) / self.total(**here))
+
+
+# -- the map ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RegimeMap:
+    """The ruling term over two symbols: `regimes` (across, along) holds indices of terms."""
+
+    along: str
+    across: str
+    x: Array
+    y: Array
+    regimes: Array
+
+
+def regime_map(weighted: Weighted, along: str, across: str, point: Mapping[str, float],
+               size: int = 400) -> RegimeMap:
+    """Map `across` against `along` over their usual ranges, which always hold the point."""
+    x, y = (axis_values(weighted.rate, name, point, size) for name in (along, across))
+    grid = moved(point, **{along: x[None, :], across: y[:, None]})
+    return RegimeMap(along, across, x, y, weighted.dominant(**grid))
+
+
+def moved(point: Mapping[str, float], **changes: Array) -> dict[str, float | Array]:
+    """The point with some symbols replaced by whole axes."""
+    return {**point, **changes}
+
+
+def axis_values(rate: Rate, name: str, point: Mapping[str, float], size: int) -> Array:
+    """Equally spaced on the log scale, over the usual range of a symbol and the point."""
+    symbol = next(symbol for symbol in rate.symbols if symbol.name == name)
+    here = float(point.get(name, symbol.usual))
+    low = symbol.low if here > symbol.low else here / _ROOM
+    high = symbol.high if here < symbol.high else here * _ROOM
+    return np.geomspace(low, high, size)
+
+
+def border(rate: Rate, boundary: Boundary, along: str, across: str, x: Array,
+           point: Mapping[str, float]) -> Array:
+    """Where a boundary runs on the map, as `across` over x; NaN where it separates no regimes.
+
+    A boundary given in the symbol of the horizontal axis is turned round by its own values.
+    """
+    names = [term.name for term in rate.terms]
+    if not set(boundary.between) <= set(names):
+        return np.full(len(x), np.nan)
+    if boundary.symbol == across:
+        y = np.broadcast_to(boundary.value(rate.at(**moved(point, **{along: x}))), x.shape)
+    elif boundary.symbol == along:
+        y = _turned(rate, boundary, across, x, point)
+    else:
+        return np.full(len(x), np.nan)
+    sizes = rate.evaluate(**moved(point, **{along: x, across: y}))
+    rows = [names.index(name) for name in boundary.between]
+    active = (sizes[rows] >= sizes.max(axis=0) * (1 - _SAME)).all(axis=0)
+    return np.where(active, y, np.nan)
+
+
+def _turned(rate: Rate, boundary: Boundary, across: str, x: Array, point: Mapping[str, float]
+            ) -> Array:
+    """Values of `across` at which the boundary in the other symbol equals x."""
+    y = axis_values(rate, across, point, 2000)
+    there = np.broadcast_to(boundary.value(rate.at(**moved(point, **{across: y}))), y.shape)
+    if np.ptp(np.log(there)) == 0:
+        return np.full(len(x), np.nan)
+    order = np.argsort(there)
+    inside = (x >= there.min()) & (x <= there.max())
+    found = np.exp(np.interp(np.log(x), np.log(there[order]), np.log(y[order])))
+    return np.where(inside, found, np.nan)
+
+
+# -- measured against the rate ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Mean squared error at one value of a symbol, with its standard error.
+
+    `private` is the share of privacy noise in it; NaN where that is not known.
+    """
+
+    value: float
+    mean: float
+    se: float
+    private: float = math.nan
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A straight line through measured errors on log scales, beside that of the rate.
+
+    `slope` ± `half_width` is that of the errors with its 95 % confidence interval, `theory` that of
+    the rate over the same values. `weighted` is the rate with privacy as heavy as was measured at
+    the middle value, `constant` by what it is multiplied to run through the points.
+    """
+
+    slope: float
+    half_width: float
+    theory: float
+    constant: float
+    weighted: Weighted
+
+    @property
+    def agreement(self) -> Agreement:
+        """Whether the interval of the slope says that it is that of the rate."""
+        return Agreement(self.slope, self.slope - self.half_width, self.slope + self.half_width,
+                         self.theory, SLOPE_TOLERANCE)
+
+
+def ready() -> Iterator[None]:
+    """Import what a sweep needs, so that the first one starts at once."""
+    from engine.privacy.accounting import exact_mu
+
+    exact_mu(1.0, 1e-6)
+    yield None
+
+
+def sweep(setting: Setting, dial: str, values: Sequence[float], seed: int) -> Iterator[Measured]:
+    """The squared error of the study at each value of a dial; NaN where nothing is published.
+
+    δ stays what it is at `setting`, so that only one thing changes.
+    """
+    fixed = replace(setting, delta=setting.budget.delta)
+    for value in values:
+        here = fixed.moved(dial, value)
+        verdict = here.mechanism.feasibility(here.curves.sizes, (here.budget,))
+        if verdict is not None and not verdict.is_feasible:
+            yield Measured(value, math.nan, math.nan)
+            continue
+        errors, shares = errors_and_shares(here.curves, here.mechanism, [here.budget], seed)
+        summary = mean_and_se(errors[0]**2)
+        yield Measured(value, float(summary["mean"] or 0.0), float(summary["se"] or 0.0),
+                       float(shares[0, 0]))
+
+
+def sweep_values(setting: Setting, dial: str, count: int = 6) -> list[float]:
+    """Values around the present one, from a quarter to four times, within what can be drawn."""
+    low, high = bounds(setting, dial)
+    here = float(getattr(setting, dial))
+    span = np.geomspace(max(low, here / 4), min(high, here * 4), count)
+    values = span if dial == "epsilon" else np.unique(np.round(span))
+    return [float(f"{value:.3g}") if dial == "epsilon" else float(value) for value in values]
+
+
+def compare(points: Sequence[Measured], of: Rate, symbol: str, point: Mapping[str, float]
+            ) -> Comparison | None:
+    """Fit both lines by least squares on log scales; None for fewer than three points.
+
+    Terms of a rate fall at different speeds, so what it foretells hangs on how they are weighed.
+    Privacy weighs what was measured at the middle value; no slope is used for that. The interval of
+    the slope follows from the standard errors of the points alone: neither line need be straight,
+    and both are fitted to the same values with the same weights.
+    """
+    known = [p for p in points if math.isfinite(p.mean) and p.mean > 0]
+    if len(known) < 3:
+        return None
+    middle = known[len(known) // 2]
+    weighted = Weighted.with_privacy_share(of, middle.private,
+                                           **{**point, symbol: middle.value})
+    x = np.log([p.value for p in known])
+    y = np.log([p.mean for p in known])
+    rate = np.log(weighted.total(**moved(point, **{symbol: np.exp(x)})))
+    weights = 1 / np.maximum([p.se / p.mean for p in known], 1e-3)
+    centred = x - np.average(x, weights=weights**2)
+    spread = (weights**2 * centred**2).sum()
+    slope, theory = ((weights**2 * centred * line).sum() / spread for line in (y, rate))
+    constant = np.exp(np.average(y - rate, weights=weights**2))
+    half_width = STANDARD_ERRORS / math.sqrt(spread)
+    return Comparison(float(slope), half_width, float(theory), float(constant), weighted)

@@ -1,0 +1,313 @@
+"""Rates as pictures: curves of a rate, the map of its regimes, and measured errors on top."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine.agreement import STANDARD_ERRORS
+from engine.figures import traces
+from engine.figures.traces import DASHES, plain
+from engine.language.grammar import capital
+from engine.language.numbers import number
+from engine.rates import Rate, Symbol
+from engine.theme import (
+    Chart,
+    Spec,
+    Theme,
+    axis,
+    colour,
+    layout,
+    log_axis,
+    regime_colours,
+)
+from engine.topics.rates.answer import (
+    Comparison,
+    Measured,
+    RegimeMap,
+    Weighted,
+    axis_values,
+    border,
+    moved,
+    regime_map,
+)
+from engine.types import Array
+
+QUANTITY = "Rate (constants dropped, log scale)"
+SMOOTHNESS = "smoothness"
+_CELLS = 220  # of a map on screen, each way; the regimes are smooth
+_POINTS = 120
+
+
+def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, float],
+            theme: Theme) -> Chart:
+    """The map of ruling terms with its named regions, the phase boundaries and "you are here".
+
+    Boundaries are drawn where they separate regimes, and only with all constants one: fitted
+    constants move them.
+
+    Parameters
+    ----------
+    weighted : Weighted
+        A rate with constants.
+    along, across : str
+        Symbols of the rate, on the horizontal and on the vertical axis.
+    point : mapping of str to float
+        Values of all symbols, where we are.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    regions = regime_map(weighted, along, across, point, _CELLS)
+    terms = weighted.rate.terms
+    private = [term.is_private for term in terms]
+    data = [_heat(regions, [term.name for term in terms], regime_colours(private, theme))]
+    if (weighted.weights == 1).all():
+        data += _borders(weighted.rate, regions, point, theme)
+    data.append(traces.diamond(point[along], point[across], theme))
+    spec = {"data": data, "layout": layout(
+        theme, hovermode="closest", annotations=_names(regions, [t.name for t in terms], theme),
+        xaxis=_axis_of(theme, _symbol(weighted.rate, along), regions.x),
+        yaxis=_axis_of(theme, _symbol(weighted.rate, across), regions.y))}
+    ruling = terms[int(weighted.dominant(**point))].name
+    shares = {term.name: float((regions.regimes == k).mean()) for k, term in enumerate(terms)}
+    return Chart(spec, f"Map of what limits the error: here it is “{ruling.lower()}”. "
+                 + "; ".join(f"{name} rules {100 * share:.0f} % of the map"
+                             for name, share in shares.items() if share) + ".",
+                 {"term": list(shares), "share of the map": [round(s, 3) for s in shares.values()]})
+
+
+def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float], theme: Theme
+           ) -> Chart:
+    """Rates for several notions of privacy together, and where we are on them.
+
+    Parameters
+    ----------
+    lines : mapping of str to Weighted
+        By the notion of privacy.
+    along : str
+        A symbol of the rate, or "smoothness" for a rate that has one.
+    point : mapping of str to float
+        Values of all symbols, where we are.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    rate: Any = next(iter(lines.values())).rate
+    if along == SMOOTHNESS:
+        here, label, x = rate.smoothness, "Smoothness α", np.linspace(1.0, 8.0, 57)
+        values = {name: _over_smoothness(line, x, point) for name, line in lines.items()}
+        axis_of_x = axis(theme, label, range=[1.0, 8.0])
+    else:
+        symbol = _symbol(rate, along)
+        here, label = point[along], f"{symbol.label} {symbol.written}"
+        x = axis_values(rate, along, point, _POINTS)
+        values = {name: line.total(**moved(point, **{along: x})) for name, line in lines.items()}
+        axis_of_x = _axis_of(theme, symbol, x)
+    heights = np.concatenate(list(values.values()))
+    low, high = float(heights.min()), float(heights.max())
+    data = [_rate(k, name, x, y, theme) for k, (name, y) in enumerate(values.items())]
+    data.append(traces.upright(here, low, high, theme))
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, xaxis=axis_of_x, yaxis=log_axis(theme, QUANTITY, low, high, room=0.06))}
+    alt = "; ".join(f"{name}: {number(float(y[0]))} to {number(float(y[-1]))}"
+                    for name, y in values.items())
+    return Chart(spec, f"Rate against {label.lower()}. {alt}.",
+                 {label: plain(x[::10], 4),
+                  **{name: plain(y[::10], 4) for name, y in values.items()}})
+
+
+def _rate(k: int, name: str, x: Array, y: Array, theme: Theme) -> Spec:
+    """The k-th notion of privacy: one colour for all that protect, and the first one stronger."""
+    shade = colour("without" if name == "no privacy" else "gradient", theme)
+    return traces.line(capital(name), x.tolist(), y.tolist(), shade, 2.2 if k else 2.8,
+                       DASHES[k % len(DASHES)], hovertemplate="%{y:.3g}")
+
+
+def _over_smoothness(line: Weighted, x: Array, point: Mapping[str, float]) -> Array:
+    """The rate at every smoothness, with its constants."""
+    def rate_at(smoothness: float) -> Rate:
+        changed: dict[str, Any] = {"smoothness": smoothness}
+        return replace(line.rate, **changed)
+
+    return np.array([float(replace(line, rate=rate_at(float(a))).total(**point)) for a in x])
+
+
+@dataclass(frozen=True)
+class Series:
+    """Measured errors of one method, and how they compare with the rate.
+
+    Parameters
+    ----------
+    name : str
+        Of the method.
+    points : sequence of Measured
+        Mean squared errors with standard errors.
+    compared : Comparison or None
+        With the rate; None where too few points were measured.
+    style : tuple of str
+        Colour, dash and marker of the method.
+    """
+
+    name: str
+    points: Sequence[Measured]
+    compared: Comparison | None
+    style: tuple[str, str, str]  # colour, dash and marker of the method
+
+    @property
+    def known(self) -> list[Measured]:
+        """Points at which anything was published."""
+        return [p for p in self.points if math.isfinite(p.mean)]
+
+
+def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], unit: str,
+             theme: Theme) -> Chart:
+    """Squared errors of some methods with 95 % intervals, and the rate through each.
+
+    Parameters
+    ----------
+    each : sequence of Series
+        All along the same symbol.
+    along : Symbol
+        On the horizontal axis.
+    point : mapping of str to float
+        Values of all symbols.
+    unit : str
+        Of the values; may be empty.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    data = [trace for series in each for trace in _measured(series, along.name, point, unit, theme)]
+    for extra in [trace for trace in data if trace["mode"] == "lines"][1:]:
+        extra["showlegend"] = False
+    x, heights = np.array([0.1, 1.0]), np.array([0.1, 1.0])
+    if data:
+        x = np.concatenate([trace["x"] for trace in data])
+        heights = np.concatenate([_reach(trace) for trace in data])
+    quantity = "Mean squared error (log scale)" if not unit else \
+        f"Mean squared error ({unit}², log scale)"
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, xaxis=_axis_of(theme, along, x, 0.06),
+        yaxis=log_axis(theme, quantity, float(heights.min()), float(heights.max()), room=0.1))}
+    return Chart(spec, _practice_alt(each), _practice_table(each, along))
+
+
+def _measured(series: Series, along: str, point: Mapping[str, float], unit: str, theme: Theme
+              ) -> list[Spec]:
+    """Points with their bars, and the rate with one constant fitted."""
+    if not series.known:
+        return []
+    shade, _, marker = series.style
+    x, mean, bar = np.array(
+        [(p.value, p.mean, STANDARD_ERRORS * p.se) for p in series.known]).T
+    points = traces.points(
+        series.name, x.tolist(), mean.tolist(), {"size": 10, "color": shade, "symbol": marker},
+        error_y={"type": "data", "array": bar.tolist(), "color": shade},
+        hovertemplate=f"%{{y:.3g}} {unit}²" if unit else "%{y:.3g}")
+    if series.compared is None:
+        return [points]
+    grid = np.geomspace(x.min(), x.max(), 60)
+    compared, places = series.compared, moved(point, **{along: grid})
+    rate = compared.constant * compared.weighted.total(**places)
+    return [points, traces.line("The rate, one constant fitted", grid.tolist(), rate.tolist(),
+                                colour("without", theme), 2, "dot", hoverinfo="skip")]
+
+
+def _reach(trace: Spec) -> Array:
+    """Heights of a trace with the ends of its bars, where these are above zero."""
+    mean = np.asarray(trace["y"])
+    bar = np.asarray(trace["error_y"]["array"]) if "error_y" in trace else np.zeros(len(mean))
+    return np.concatenate([mean, mean + bar, np.maximum(mean - bar, mean / 3)])
+
+
+def _practice_alt(each: Sequence[Series]) -> str:
+    sentences = [f"{series.name}: {len(series.known)} measured errors" + (
+        f", with slope {series.compared.slope:.2f} against {series.compared.theory:.2f} of the rate"
+        if series.compared else "") for series in each]
+    return "; ".join(sentences) + "."
+
+
+def _practice_table(each: Sequence[Series], along: Symbol) -> dict[str, list[Any]]:
+    rows = [(series.name, p.value, float(f"{p.mean:.4g}"), float(f"{p.se:.3g}"))
+            for series in each for p in series.known]
+    names = ("method", along.written, "mean squared error", "standard error")
+    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
+# -- parts ------------------------------------------------------------------------------------
+
+
+def _heat(regions: RegimeMap, names: list[str], colours: list[str]) -> Spec:
+    """One cell colour per term, without blending."""
+    last = max(len(names) - 1, 1)
+    scale: list[list[object]] = []
+    for k, shade in enumerate(colours):
+        scale += [[k / len(colours), shade], [(k + 1) / len(colours), shade]]
+    return {"type": "heatmap", "x": plain(regions.x), "y": plain(regions.y),
+            "z": regions.regimes.tolist(), "zmin": -0.5,
+            "zmax": last + 0.5 if len(names) > 1 else 1,
+            "colorscale": scale, "showscale": False, "hoverinfo": "skip", "zsmooth": False}
+
+
+def _borders(rate: Rate, regions: RegimeMap, point: Mapping[str, float], theme: Theme
+             ) -> list[Spec]:
+    lines = []
+    x = np.geomspace(regions.x[0], regions.x[-1], 400)
+    for boundary in rate.boundaries:
+        y = border(rate, boundary, regions.along, regions.across, x, point)
+        inside = np.where((y >= regions.y[0]) & (y <= regions.y[-1]), y, np.nan)
+        if np.isfinite(inside).any():
+            lines.append({
+                "type": "scatter", "mode": "lines+text", "x": plain(x),
+                "y": [None if math.isnan(v) else float(v) for v in inside],
+                "text": _once(boundary.key if len(boundary.key) == 1 else "", inside),
+                "textposition": "top center",
+                "textfont": {"size": 14, "color": colour("text", theme)}, "hoverinfo": "skip",
+                "showlegend": False, "name": boundary.key,
+                "line": {"color": colour("text", theme), "width": 1.6, "dash": "6px,4px"}})
+    return lines
+
+
+def _once(text: str, heights: Array) -> list[str]:
+    """The letter of a boundary in the middle of what is seen of it."""
+    visible = np.flatnonzero(np.isfinite(heights))
+    middle = visible[len(visible) // 2]
+    return [text if k == middle else "" for k in range(len(heights))]
+
+
+def _names(regions: RegimeMap, names: list[str], theme: Theme) -> list[Spec]:
+    """The name of every regime in the middle of its region, if the region is large enough."""
+    notes = []
+    for k, name in enumerate(names):
+        rows, columns = np.nonzero(regions.regimes == k)
+        if len(rows) < 0.02 * regions.regimes.size:
+            continue
+        row = int(np.median(rows))
+        inside = columns[rows == row]
+        column = int(np.median(inside)) if len(inside) else int(np.median(columns))
+        notes.append({"x": math.log10(regions.x[column]), "y": math.log10(regions.y[row]),
+                      "text": _broken(name, len(inside) / regions.regimes.shape[1]),
+                      "showarrow": False, "font": {"size": 14, "color": colour("text", theme)}})
+    return notes
+
+
+def _broken(name: str, width: float) -> str:
+    """A name on two lines where its region is narrow."""
+    words = name.split()
+    if width > 0.45 or len(words) < 2:
+        return name
+    half = (len(words) + 1) // 2
+    return f"{' '.join(words[:half])}<br>{' '.join(words[half:])}"
+
+
+
+
+def _symbol(rate: Rate, name: str) -> Symbol:
+    return next(symbol for symbol in rate.symbols if symbol.name == name)
+
+
+def _axis_of(theme: Theme, symbol: Symbol, values: Array, room: float = 0.0) -> Spec:
+    return log_axis(theme, f"{symbol.label} {symbol.written} (log scale)", float(values.min()),
+                    float(values.max()), room=room)

@@ -1,0 +1,121 @@
+"""Does a rate hold at these sizes, and do limits hold the truth? Both questions in one run.
+
+Errors are measured along one symbol of the rate, by every method that is asked about; then limits
+are given again and again on fresh data, and misses counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from engine import studies
+from engine.errors import InputError, brief
+from engine.rates import Rate
+from engine.topics.coverage.answer import EACH, REPEATS, Batch, Experiment, repetitions
+from engine.topics.planning.answer import Setting
+from engine.topics.rates.answer import Comparison, Measured, Weighted, compare, sweep
+
+DATA_SETS = studies.MOST_DATA_SETS  # at every value of the symbol, of few readings
+
+Part = tuple[int, Measured | Batch]  # and to which method a measured error belongs
+
+
+@dataclass(frozen=True)
+class Check:
+    """What is asked about a rate at a `point`.
+
+    Each of `settings` is one method, on the same data; `values` are those of the `symbol`. Without
+    `values` no slope is measured, without `limits` no misses are counted.
+    """
+
+    rate: Rate
+    point: Mapping[str, float]
+    symbol: str
+    settings: tuple[Setting, ...] = ()
+    values: tuple[float, ...] = ()
+    limits: Experiment | None = None
+    seed: int = 1
+
+    @property
+    def steps(self) -> int:
+        """How many parts a run has."""
+        counted = 0 if self.limits is None else REPEATS // EACH
+        return len(self.settings) * len(self.values) + counted
+
+    @property
+    def simulated(self) -> tuple[object, ...]:
+        """All that numbers depend on: the rate itself is only compared with them."""
+        return self.settings, self.symbol, self.values, self.limits, self.seed
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a run gave so far: measured errors of each method, and the limits."""
+
+    points: tuple[tuple[Measured, ...], ...]
+    limits: Batch | None
+
+    def compared(self, asked: Check) -> list[Comparison | None]:
+        """The slope of each method beside that of the rate."""
+        return [compare(own, asked.rate, asked.symbol, asked.point) for own in self.points]
+
+
+def check(asked: Check) -> Iterator[Part]:
+    """All measured errors, method by method, then the limits, some at a time.
+
+    Raises
+    ------
+    InputError
+        If data are not simulated, sizes cannot be changed, or nothing is released for the limits.
+    """
+    for k, setting in enumerate(asked.settings):
+        dial = asked.rate.dials[asked.symbol]
+        for measured in sweep(setting, dial, asked.values, asked.seed):
+            yield k, measured
+    if asked.limits is not None:
+        for batch in repetitions(asked.limits):
+            yield -1, batch
+
+
+class Terms(NamedTuple):
+    """The terms of a rate at a point, and what was measured of it, if anything was asked."""
+
+    weighted: Weighted
+    point: Mapping[str, float]
+    asked: Check
+    measured: Found | None
+
+
+def terms(rate: Rate, point: Mapping[str, float], privacy_share: float | None = None,
+          symbol: str = "", settings: Sequence[Setting] = (), values: Sequence[float] = (),
+          limits: Experiment | None = None, seed: int = 1) -> Terms:
+    """The terms of a rate, so weighted that privacy has its measured share of the squared error.
+
+    Without a share all constants are one. See `Check` for the others; some seconds if there are
+    any.
+
+    Raises
+    ------
+    InputError
+        For what is no symbol of the rate, or no size.
+    """
+    names = [known.name for known in rate.symbols]
+    for name, value in {**point, **({symbol: 1.0} if settings else {})}.items():
+        if name not in names or not 0 <= value < math.inf:
+            raise InputError(f"This rate takes no {brief(name)} of {value:g}.", field="point",
+                             hint=f"It has {', '.join(names)}, none of them below 0.")
+    weighted = (Weighted.plain(rate) if privacy_share is None else
+                Weighted.with_privacy_share(rate, privacy_share, **point))
+    asked = Check(rate, point, symbol, tuple(settings), tuple(values), limits, seed)
+    return Terms(weighted, point, asked, found(asked, list(check(asked))) if asked.steps else None)
+
+
+def found(asked: Check, parts: Sequence[Part]) -> Found:
+    """The parts of a run, put together."""
+    batches = [part for _, part in parts if isinstance(part, Batch)]
+    points = tuple(tuple(part for of, part in parts if of == k and isinstance(part, Measured))
+                   for k in range(len(asked.settings)))
+    return Found(points, Batch.joined(batches) if batches else None)

@@ -1,0 +1,51 @@
+"""Rates: the share of every term, what doubling each symbol does, and what was measured."""
+
+from __future__ import annotations
+
+from engine.asking import Asked, Kind, Numbers, as_floats
+from engine.theme import Chart
+from engine.topics.coverage.question import limits
+from engine.topics.rates import charts
+from engine.topics.rates.check import Check, Found, Terms, terms
+
+
+def numbers(answer: Terms, _: Asked) -> Numbers:
+    """The share of every term, what doubling each symbol does, and what was measured."""
+    weighted, point = answer.weighted, answer.point
+    shares = weighted.shares(**point)
+    theory = {f"share of the rate: {term.name.lower()}": share
+              for term, share in zip(weighted.rate.terms, shares, strict=True)}
+    theory |= {f"squared error times, if {symbol.written} doubles":
+               weighted.if_doubled(symbol.name, **point)
+               for symbol in weighted.rate.symbols if symbol.name != "delta"}
+    measured = {} if answer.measured is None else slopes(answer.asked, answer.measured)
+    return as_floats(theory) | measured
+
+
+def slopes(check: Check, measured: Found) -> Numbers:
+    """Measured slopes beside those of the rate, and how many bands miss the truth.
+
+    Parameters
+    ----------
+    check : Check
+        What was asked to be measured.
+    measured : Found
+        Its errors.
+    """
+    beside: Numbers = {}
+    for setting, slope in zip(check.settings, measured.compared(check), strict=True):
+        if slope is not None:
+            name = f"{setting.mechanism.nearest_preset()[0]}, along {check.symbol}"
+            beside |= {f"measured slope, {name}": slope.slope, f"± (95 %), {name}":
+                       slope.half_width, f"slope of the rate, {name}": slope.theory}
+    return as_floats(beside) | (limits(measured.limits) if measured.limits is not None else {})
+
+
+def chart(answer: Terms, _: Asked) -> Chart:
+    """The map of ruling terms, along the symbol that was asked for, or the first two."""
+    usual = {symbol.name: symbol.usual for symbol in answer.weighted.rate.symbols}
+    across, up, *_rest = dict.fromkeys([*filter(None, [answer.asked.symbol]), *usual])
+    return charts.regimes(answer.weighted, across, up, {**usual, **answer.point}, "light")
+
+
+KIND = Kind("rate", "Rates", terms, numbers, chart)

@@ -1,0 +1,193 @@
+"""Sentences about rates: what limits the error, what doubling buys, when privacy is free."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from engine.agreement import Verdict
+from engine.language.grammar import capital
+from engine.language.numbers import change, number, small
+from engine.mechanisms import Mechanism
+from engine.rates import Rate
+from engine.topics.rates.answer import Comparison, Measured, Weighted, axis_values, moved
+
+_TUNED = {"truncation": "basis functions kept", "resolution": "waves kept", "level": "level L",
+          "coordinates": "numbers that each machine sends", "h": "bandwidth h", "eta": "η",
+          "psi": "ψ", "psi_low": "ψ at least", "psi_high": "ψ at most", "M_low": "M at least",
+          "M_high": "M at most"}
+_FREE = 0.1  # share of the rate below which privacy costs almost nothing
+
+
+def ruling(weighted: Weighted, point: Mapping[str, float]) -> str:
+    """Which term is the largest, and by how much.
+
+    Parameters
+    ----------
+    weighted : Weighted
+        A rate with constants.
+    point : mapping of str to float
+        Values of its symbols.
+    """
+    shares = weighted.shares(**point)
+    first = int(shares.argmax())
+    name = weighted.rate.terms[first].name.lower()
+    return f"Largest term of the rate: **{name}**, {100 * shares[first]:.0f} % of it."
+
+
+def if_doubled(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
+    """One line for each symbol: what doubling it does to the squared error.
+
+    Parameters
+    ----------
+    weighted, point
+        As for `ruling`.
+    """
+    lines = []
+    for symbol in weighted.rate.symbols:
+        if symbol.name != "delta" and symbol.name in point:
+            factor = weighted.if_doubled(symbol.name, **point)
+            lines.append(f"{symbol.label} ({symbol.written}): squared error "
+                         f"**{change(factor - 1)}**")
+    return lines
+
+
+def when_free(weighted: Weighted, point: Mapping[str, float]) -> str:
+    """From which ε on privacy terms are under a tenth of the rate; empty without privacy.
+
+    Parameters
+    ----------
+    weighted, point
+        As for `ruling`.
+    """
+    private = [term.is_private for term in weighted.rate.terms]
+    if not any(private) or all(private) or "epsilon" not in point:
+        return ""
+    x = axis_values(weighted.rate, "epsilon", point, 400)
+    share = weighted.shares(**moved(point, epsilon=x))[private].sum(axis=0)
+    first = int(np.flatnonzero(share >= _FREE).max(initial=-1)) + 1
+    if first == len(x):
+        return f"At no ε up to {x[-1]:g} is privacy free here."
+    return (f"From about **ε = {number(float(x[first]), 2)}** on privacy is nearly free: under "
+            "a tenth of the squared error.")
+
+
+def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
+    """What the theorems ask of δ, and whether it holds here with the constant one.
+
+    Parameters
+    ----------
+    weighted, point
+        As for `ruling`.
+    """
+    full = weighted.rate.at(**point)
+    lines = []
+    for condition in weighted.rate.conditions:
+        limit = float(condition.limit(full))
+        holds = "holds" if bool(condition.holds(full)) else "does not hold"
+        written = next(s.written for s in weighted.rate.symbols if s.name == condition.symbol)
+        if limit > 0 and np.isfinite(limit):
+            lines.append(f"{capital(condition.name)}: asks for {written} up to {_size(limit)}; "
+                         f"with constants one it **{holds}** here.")
+        else:  # it hangs on the parameters alone
+            lines.append(f"{capital(condition.name)}: with these parameters it **{holds}**, "
+                         f"whatever {written} is.")
+    return lines
+
+
+def tuning(weighted: Weighted, point: Mapping[str, float]) -> str:
+    """The tuning that attains the rate, constants dropped.
+
+    Parameters
+    ----------
+    weighted, point
+        As for `ruling`.
+    """
+    parameters = weighted.rate.tuning(**point)
+    return " · ".join(f"{_TUNED.get(name, name.replace('_', ' '))} ≈ {float(value):.3g}"
+                      for name, value in parameters.items())
+
+
+PROVED = "the method that the rate is proved for"
+YOURS = "your method"
+
+
+def whose(mechanism: Mechanism, of: Rate) -> str:
+    """What a method is to a rate; empty where that is clear.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With its settings.
+    of : Rate
+        Beside which its errors stand.
+    """
+    proved = of.attained_by()
+    return "" if proved is None else PROVED if mechanism == proved else YOURS
+
+
+def verdict(comparison: Comparison | None, symbol: str, is_proved: bool = True) -> str:
+    """Measured slope with its 95 % interval, that of the rate, and what to make of both.
+
+    Parameters
+    ----------
+    comparison : Comparison or None
+        None where too few points were measured.
+    symbol : str
+        On the horizontal axis.
+    is_proved : bool
+        Whether the rate bounds the errors of this very method.
+    """
+    if comparison is None:
+        return "Too few points to draw a line through."
+    beside = comparison.agreement
+    text = (f"Measured slope in {symbol}: **{_signed(beside.estimate)} ± {beside.half_width:.2f}** "
+            f"(95 %); the rate’s is **{_signed(beside.target)}**. ")
+    if beside.verdict == Verdict.AGREES:
+        return text + "They agree: the error behaves as the theory says."
+    if beside.verdict == Verdict.IMPRECISE:
+        return text + (f"**Too imprecise to tell:** the interval from {_signed(beside.low)} to "
+                       f"{_signed(beside.high)} contains the rate’s slope and others far from it.")
+    if beside.verdict == Verdict.ABOVE:
+        return text + ("The error falls more slowly than the rate: something else, such as a floor "
+                       "of smoothing or chance, still weighs at these sizes.")
+    if is_proved:
+        return text + ("The error falls faster than the rate: at these sizes lower-order terms "
+                       "still weigh.")
+    return text + ("The error falls faster. That contradicts nothing: a rate is about large sizes "
+                   "and the hardest curves, and what a method loses at small sizes shrinks, too.")
+
+
+def smaller(errors: Sequence[Measured], others: Sequence[Measured], here: float,
+            symbol: str) -> str:
+    """How many times smaller a method's squared error is than the other's, at the nearest value.
+
+    Parameters
+    ----------
+    errors, others : sequence of Measured
+        Of the method and of the other, at the same values.
+    here : float
+        The value of the symbol on screen.
+    symbol : str
+        On the horizontal axis.
+    """
+    pairs = [(first, second) for first, second in zip(errors, others, strict=False)
+             if min(first.mean, second.mean) > 0]
+    if not pairs:
+        return ""
+    first, second = min(pairs, key=lambda pair: abs(math.log(pair[0].value / here)))
+    ratio = second.mean / first.mean
+    size, word = (ratio, "smaller") if ratio >= 1 else (1 / ratio, "larger")
+    return (f"At {symbol} = {number(first.value)} its squared error is {number(size, 2)} times "
+            f"{word} than that of the other.")
+
+
+def _signed(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
+def _size(value: float) -> str:
+    return small(value) if value < 0.001 else number(value, 2)
+

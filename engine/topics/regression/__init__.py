@@ -1,0 +1,1 @@
+"""One curve from values at times, by wavelets."""

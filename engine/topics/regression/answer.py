@@ -1,0 +1,517 @@
+"""What wavelet regression would publish from a network of sites, and what its closed forms say.
+
+A network is a few kinds of sites: how many of a kind, how many readings each, and its ε. Levels,
+clips, weights and the risk of simulated readings follow from such numbers alone, so changes are
+answered without drawing anything. Readings of one's own come with their sites, and without a truth:
+of them only noise and distances between estimates are known. For looking, never a release.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, overload
+
+import numpy as np
+
+from engine.bands import standard_errors
+from engine.errors import InputError
+from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
+from engine.families.wavelet_sites import WaveletSites
+from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
+from engine.mechanisms.wavelet_pointwise import WaveletPointwise
+from engine.metrics import integrated_squared_errors
+from engine.numerics.wavelets import printed_sensitivity_constant
+from engine.privacy import transcript
+from engine.rates.wavelet_regression import WaveletRate
+from engine.sources.regression_points import RegressionPoints
+from engine.sources.upload import Upload
+from engine.topics.mean.answer import SHOWN_DRAWS
+from engine.topics.regression.intervals import stated
+from engine.topics.sites.site_table import fit_names
+from engine.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes, Spend
+
+POINTS = 513  # of the drawing grid: readings may jump, so curves are drawn finely
+DELTA = 1e-5
+MOST_KINDS = 12  # that are asked for one by one
+_MOST_SITES, _MOST_READINGS = 400, 2_000_000
+_EPSILON_LOW, _EPSILON_HIGH = 0.01, 10.0
+_PLANNED_STEPS = 21
+_SHOWN, _FRESH = 0, 1  # block numbers of the two random streams
+_NORMAL = 1.96  # standard errors of a 95 % interval
+_REPEATS = 5  # data sets, and releases of each, behind a simulated error
+
+Readings = RegressionPoints | Upload
+Simulated = RegressionPoints
+Method = WaveletGlobal  # of the whole curve
+
+
+@dataclass(frozen=True)
+class Group:
+    """Sites of one kind: how many, readings at each, and the ε of each; a site may have a name."""
+
+    sites: int
+    readings: int
+    epsilon: float
+    name: str = ""
+
+
+NETWORKS: dict[str, tuple[Group, ...]] = {
+    "Sixteen sites alike": (Group(16, 4000, 1.0),),
+    "One large site and many small": (Group(1, 40_000, 2.0), Group(24, 1000, 0.1)),
+    "Two hundred small sites": (Group(200, 320, 0.3),),
+    "Sites with unequal protection": tuple(Group(4, 4000, e) for e in (0.1, 0.3, 1.0, 3.0))}
+
+
+@dataclass(frozen=True)
+class Network:
+    """The sites of a regression and their budgets, all with the same δ."""
+
+    groups: tuple[Group, ...]
+    delta: float = DELTA
+
+    def __post_init__(self) -> None:
+        if not self.groups:
+            raise InputError("There must be at least one kind of sites.", field="groups")
+        for group in self.groups:
+            if group.sites < 1 or group.readings < 1:
+                raise InputError("Every kind needs at least one site with one reading.",
+                                 field="groups", hint="Remove rows that are not needed.")
+            if not _EPSILON_LOW <= group.epsilon <= _EPSILON_HIGH:
+                raise InputError(f"ε must lie between {_EPSILON_LOW:g} and {_EPSILON_HIGH:g}; got "
+                                 f"{group.epsilon:g}.", field="groups")
+        if self.n_sites > _MOST_SITES or self.n_readings > _MOST_READINGS:
+            raise InputError(f"There may be at most {_MOST_SITES} sites and {_MOST_READINGS:,} "
+                             f"readings; got {self.n_sites} and {self.n_readings:,}.",
+                             field="groups", hint="Take fewer of them here.")
+
+    @classmethod
+    def of_upload(cls, upload: Upload, epsilons: Sequence[float], delta: float) -> Network:
+        """The sites of one's own readings, each a kind of its own with its ε.
+
+        Raises
+        ------
+        InputError
+            If a limit is passed.
+        """
+        sizes = upload.sizes.n_curves_per_server
+        names = fit_names(upload.curves.server_names, len(sizes))
+        return cls(tuple(Group(1, size, epsilon, name) for size, epsilon, name in
+                         zip(sizes, epsilons, names, strict=True)), delta)
+
+    @property
+    def n_sites(self) -> int:
+        return sum(group.sites for group in self.groups)
+
+    @property
+    def n_readings(self) -> int:
+        return sum(group.sites * group.readings for group in self.groups)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(group.readings for group in self.groups for _ in range(group.sites))
+
+    @property
+    def budgets(self) -> tuple[Budget, ...]:
+        return tuple(Budget(group.epsilon, self.delta) for group in self.groups
+                     for _ in range(group.sites))
+
+    @property
+    def first_of_each(self) -> list[int]:
+        """The number of the first site of every kind."""
+        return [*itertools.accumulate((group.sites for group in self.groups[:-1]), initial=0)]
+
+    @overload
+    def source(self, like: RegressionPoints) -> RegressionPoints: ...
+    @overload
+    def source(self, like: Upload) -> Upload: ...
+    @overload
+    def source(self, like: Readings) -> Readings: ...
+
+    def source(self, like: Readings) -> Readings:
+        """The same kind of readings, at these sites; readings of one's own are where they are."""
+        if isinstance(like, Upload):
+            return like
+        return replace(like, configuration="listed",
+                       sizes_listed=", ".join(map(str, self.sizes)))
+
+    def theory(self) -> WaveletSites:
+        epsilons = [budget.epsilon for budget in self.budgets]
+        return WaveletSites(np.array(self.sizes, dtype=float), np.array(epsilons))
+
+
+@dataclass(frozen=True)
+class SiteRow:
+    """What is known of one kind of site from public numbers.
+
+    `weight` is that of one site. `limited` says whether privacy, not the number of readings, is
+    what holds it back: n ε² ≤ D.
+    """
+
+    group: Group
+    weight: float
+    noise: float
+    limited: bool
+
+
+@dataclass(frozen=True, eq=False)  # known by itself: what was made of it is kept beside it
+class RegressionView:
+    """The curve as it would be published, on a grid of [0, 1]; in response units.
+
+    `releases` (SHOWN_DRAWS, POINTS), `without` and `truth` (POINTS,), `noise_sd` (POINTS,): the
+    standard deviation of the noise at each point; `messages` (kinds, POINTS): what the first site
+    of every kind sent for the first release, drawn as a curve. The last two are None where the
+    centre does more to the messages than average them. `band` are the lower and upper limits of
+    the pointwise 95 % confidence band around the first release, (POINTS,) each; None where
+    `no_band` says why there is none.
+
+    With a truth, `squared_error` is the mean integrated squared error: the sum of the exact `risk`,
+    or simulated where the chosen options have no formula; `zero_risk` is that of a flat line.
+    Readings of one's own have none of these. Of all readings `known` says what public formulas and
+    distances give.
+    """
+
+    facts: PublicFacts
+    times: Array
+    truth: Array | None
+    without: Array
+    releases: Array
+    noise_sd: Array | None
+    messages: Array | None
+    band: tuple[Array, Array] | None
+    no_band: str
+    plan: CurvePlan
+    squared_error: float | None
+    risk: RiskParts | None
+    zero_risk: float | None
+    known: Known
+    rows: tuple[SiteRow, ...]
+    spends: tuple[Spend, ...]
+
+    @property
+    def is_refused(self) -> bool:
+        return not self.plan.released
+
+    @property
+    def error(self) -> float:
+        """Root mean squared distance from the truth; NaN without one."""
+        return math.nan if self.squared_error is None else math.sqrt(self.squared_error)
+
+    @property
+    def within(self) -> float:
+        """In 95 % of releases the distance from the truth is below this; NaN without one.
+
+        How far the 95 % quantile lies above the root mean square is taken from the releases shown,
+        the root mean square itself is `error`, which is exact or from more data sets.
+        """
+        if self.truth is None:
+            return math.nan
+        squares = ((self.releases - self.truth) ** 2).mean(axis=1)
+        return self.error * math.sqrt(float(np.quantile(squares, 0.95) / squares.mean()))
+
+
+@dataclass(frozen=True)
+class Known:
+    """What can be said without a truth: roots of mean squares over the range, in response units.
+
+    `noise` is the privacy noise, by the formula of the method, and NaN where nothing is released;
+    `chance` the most that who takes part can add, if times are as stated; `apart` how far the shown
+    releases are from the estimate without protection.
+    """
+
+    noise: float
+    chance: float
+    apart: float
+
+
+def regression_view(source: Readings, mechanism: WaveletGlobal, network: Network,
+                    seed: int) -> RegressionView:
+    """Draw readings, release, and put the closed forms beside it."""
+    own = network.source(source)
+    data = own.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    times = (np.arange(POINTS) + 0.5) / POINTS
+    checked = stated(mechanism, own, network.budgets)
+    with transcript.recorded() as messages:
+        estimate = checked.mechanism.release_many(data, [network.budgets], SHOWN_DRAWS,
+                                                  generator(seed, NOISE_STREAM, _SHOWN))
+    plan = mechanism.plan(own.public, network.budgets)
+    grid = estimate.basis(times)
+    is_average = mechanism.design != "released" and not mechanism.invert_clip
+    sent = np.stack([messages[first].values[0] for first in network.first_of_each])
+    releases = estimate.coefficients[0, 0] @ grid.T
+    without = mechanism.without_protection(data).values(times)[0, 0, 0]
+    return RegressionView(
+        facts=own.facts, times=times, releases=releases, without=without, plan=plan,
+        noise_sd=_noise_sd(plan, _places(mechanism, times)) if is_average else None,
+        messages=sent @ grid.T + own.facts.value_middle if is_average else None,
+        band=_band(estimate, releases[0], grid), no_band=checked.refusal,
+        known=_known(mechanism, data, network, estimate, releases - without),
+        spends=estimate.spends[0], rows=_rows(network, plan, mechanism.smoothness),
+        **_against_truth(own, mechanism, network, times, seed))
+
+
+def _band(estimate: Estimate, release: Array, grid: Array) -> tuple[Array, Array] | None:
+    """Limits of the band around a release at the rows of `grid` (POINTS, size)."""
+    if estimate.band is None or estimate.band.bias is None:
+        return None
+    half = _NORMAL * standard_errors(estimate.band.covariance[0, 0, 0], grid)
+    half = half + estimate.band.bias[0, 0, 0]
+    return release - half, release + half
+
+
+def _against_truth(own: Readings, mechanism: WaveletGlobal, network: Network, times: Array,
+                   seed: int) -> dict[str, Any]:
+    """What only the curve behind simulated readings can tell: it, and the squared errors."""
+    if not isinstance(own, RegressionPoints):
+        return dict.fromkeys(("truth", "squared_error", "risk", "zero_risk"))
+    risk = mechanism.risk_parts(own, network.budgets)
+    squared = _simulated(own, mechanism, network, seed) if risk is None else risk.total
+    return {"truth": own.curve(times), "squared_error": squared, "risk": risk,
+            "zero_risk": float(own.truth.energy)}
+
+
+def _known(mechanism: WaveletGlobal, data: CurveData, network: Network, estimate: Estimate,
+           difference: Array) -> Known:
+    """`difference` (SHOWN_DRAWS, POINTS): releases less the estimate without protection."""
+    assert estimate.parts is not None
+    noise = mechanism.expected_error(data.sizes, network.budgets, data.facts)
+    return Known(math.sqrt(noise), math.sqrt(estimate.parts.sampling.sum()),
+                 math.sqrt((difference**2).mean()))
+
+
+def _simulated(own: RegressionPoints, mechanism: WaveletGlobal, network: Network, seed: int
+               ) -> float:
+    """Mean integrated squared error over a few fresh data sets, released a few times each."""
+    data = own.draw(_REPEATS, generator(seed, DATA_STREAM, _FRESH))
+    estimate = mechanism.release_many(data, [network.budgets], _REPEATS,
+                                      generator(seed, NOISE_STREAM, _FRESH))
+    total = integrated_squared_errors(estimate, data.truth).total
+    assert total is not None
+    return float(total.mean())
+
+
+def _noise_sd(plan: CurvePlan, times: Array) -> Array:
+    """Standard deviation of the published noise at each time: (len(times),)."""
+    variance = (plan.weights[:, None] ** 2 * plan.noise_deviation**2).sum(axis=0)
+    return np.asarray(np.sqrt(plan.basis.scaling(times) ** 2 @ variance))
+
+
+def _places(mechanism: WaveletGlobal, times: Array) -> Array:
+    """Where the waves stand at each time: at its rank, where times are replaced by their ranks."""
+    design = mechanism.known_design
+    return times if design is None or mechanism.design != "ranked" else design.rank(times)
+
+
+def _rows(network: Network, plan: CurvePlan, smoothness: float) -> tuple[SiteRow, ...]:
+    limited = network.theory().privacy_limited(smoothness)
+    return tuple(SiteRow(group, float(plan.weights[at]), float(plan.scales[at]), bool(limited[at]))
+                 for group, at in zip(network.groups, network.first_of_each, strict=True))
+
+
+# -- closed forms ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ByLevel:
+    """Exact risk at every level J, with the best clip there; `chosen` is the rule's own level."""
+
+    levels: tuple[int, ...]
+    parts: tuple[RiskParts, ...]
+    chosen: int
+
+
+def suited(mechanism: WaveletGlobal, facts: PublicFacts) -> WaveletGlobal:
+    """The same method for curves that are not stated to end where they began, where it has one."""
+    if not mechanism.caution(facts):
+        return mechanism
+    try:
+        return replace(mechanism, edges="corrected")
+    except InputError:  # the caution is shown instead
+        return mechanism
+
+
+def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal, network: Network,
+                  highest: int = 8) -> ByLevel:
+    """How the four parts of the error change with the level; nothing is drawn."""
+    own = network.source(source)
+    free = replace(mechanism, level=None)
+    chosen = free.plan(own.public, network.budgets).basis.level
+    levels = tuple(level for level in free.levels() if level <= max(highest, chosen))
+    plans = [replace(mechanism, level=level).plan(own.public, network.budgets)
+             for level in levels]
+    return ByLevel(levels, tuple(_risk(own, plan) for plan in plans), chosen)
+
+
+def _risk(own: RegressionPoints, plan: CurvePlan, design: Design = UNIFORM) -> RiskParts:
+    """Exact risk of a plan on simulated readings, also of one that would release nothing."""
+    n = np.array(own.sizes.n_curves_per_server, dtype=float)
+    return curve_risk(own.truth, Average(plan.basis, plan.clip, own.noise_sd, n, plan.weights,
+                                         plan.total_noise), design)
+
+
+@dataclass(frozen=True)
+class PointView:
+    """The curve at one point, released on its own, beside the same point of the whole curve.
+
+    `low` and `high` are the ends of the 95 % confidence interval, which counts noise, sampling
+    variability and `bias`, the most that the class of curves allows; None where `no_interval` says
+    why there is none. `left_out` is the part of `bias` that is about details finer than the level.
+    `whole_sd` is the noise that the whole curve has at this point. Readings of one's own have no
+    `truth` and no `risk`.
+    """
+
+    facts: PublicFacts
+    point: float
+    truth: float | None
+    released: float
+    low: float | None
+    high: float | None
+    no_interval: str
+    bias: float
+    left_out: float
+    kind: str
+    why: str
+    level: int
+    noise_sd: float
+    whole_sd: float
+    risk: RiskParts | None
+    printed: float
+    exact: float
+    is_refused: bool
+
+
+def at_a_point(mechanism: WaveletGlobal) -> WaveletPointwise:
+    """The method for one point, with all options of that for the whole curve."""
+    return WaveletPointwise.like(mechanism, "0.5")
+
+
+def point_view(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan,
+               network: Network, point: float, seed: int) -> PointView:
+    """One release of the value at `point`, on [0, 1], and its interval."""
+    own = network.source(source)
+    checked = stated(replace(mechanism, points=f"{point:.6g}"), own, network.budgets)
+    one = checked.mechanism
+    assert isinstance(one, WaveletPointwise)
+    data = own.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    estimate = one.release(data, network.budgets, generator(seed, NOISE_STREAM, _SHOWN))
+    plan = one.plan(own.public, network.budgets)
+    risk, value = one.risk_parts(own, network.budgets), float(estimate.coefficients[0, 0, 0, 0])
+    truth = None
+    if isinstance(own, RegressionPoints):
+        truth = float(own.curve(np.array([point]))[0])
+    half = None if estimate.band is None else plan.bias + _NORMAL * math.sqrt(
+        float(estimate.band.covariance[0, 0, 0, 0, 0]))
+    printed, exact = one.sensitivity_constants(plan.basis.level)
+    noise = math.sqrt(float((plan.weights**2 * plan.point_noise[:, 0]).sum()))
+    return PointView(
+        own.facts, point, truth, value, None if half is None else value - half,
+        None if half is None else value + half, checked.refusal, plan.bias,
+        one.curve_class(own.facts).detail_bound(plan.basis.level), plan.kind,
+        str(estimate.tuning[0]["why"]), plan.basis.level, noise,
+        float(_noise_sd(whole, np.array([point]))[0]), risk, printed, exact, not plan.released)
+
+
+@dataclass(frozen=True)
+class CostOfPrivacy:
+    """How many times privacy raises the error, by ε, for the whole curve and for one point.
+
+    `elbows` are the ε below which it costs anything.
+    """
+
+    epsilons: Array
+    whole: Array
+    point: Array
+    elbows: tuple[float, float]
+
+
+def cost_of_privacy(network: Network, smoothness: float,
+                    smoothness_at_a_point: float | None = None) -> CostOfPrivacy:
+    """By the rates, for as many equal sites with the same readings in all; constants dropped.
+
+    At a point the smoothness is usually that of its method.
+    """
+    if smoothness_at_a_point is None:
+        smoothness_at_a_point = WaveletPointwise().smoothness
+    n, sites = network.n_readings / network.n_sites, float(network.n_sites)
+    epsilons = np.geomspace(_EPSILON_LOW / 10, _EPSILON_HIGH, 81)
+    curves, elbows = [], []
+    for gamma in (smoothness, smoothness_at_a_point):
+        rate = WaveletRate(smoothness=gamma)
+        curves.append(rate.cost_of_privacy(n=n, S=sites, epsilon=epsilons))
+        elbows.append(n**-0.5 * (sites * n) ** (1 / (4 * gamma + 2)))
+    return CostOfPrivacy(epsilons, curves[0], curves[1], (elbows[0], elbows[1]))
+
+
+def planned_cost(mechanism: WaveletGlobal, facts: PublicFacts, network: Network
+                 ) -> tuple[Array, Array]:
+    """ε, and by how much privacy raises the bound on the squared error that the plan minimises.
+
+    The bound has all its constants, holds for the whole class of curves, and is B² where nothing
+    is released.
+    """
+    n, sites = network.n_readings // network.n_sites, network.n_sites
+    sizes = Sizes((n,) * sites, n * sites, 1)
+    tuned = replace(mechanism, plan_rule="tuned", level=None, clip=None)
+    epsilons = np.geomspace(_EPSILON_LOW / 10, _EPSILON_HIGH, _PLANNED_STEPS)
+    plans = [tuned.plan(Public(sizes, facts), (Budget(epsilon, network.delta),) * sites)
+             for epsilon in (*epsilons.tolist(), math.inf)]
+    bounds = np.minimum([plan.criterion for plan in plans], tuned.stated(facts)[0] ** 2)
+    return epsilons, bounds[:-1] / bounds[-1]
+
+
+@dataclass(frozen=True)
+class WorstPair:
+    """The two readings that change a message most: at `time`, labels +τ and −τ.
+
+    `norms` (POINTS,) is ‖b(x)‖ on `times`, two cells of the grid or the whole range; `exact` and
+    `printed` are multiples of τ/n.
+    """
+
+    times: Array
+    norms: Array
+    time: float
+    exact: float
+    printed: float
+
+
+def worst_pair(plan: CurvePlan, mechanism: WaveletGlobal) -> WorstPair:
+    """Where a reading has most weight in the message, from the tables that are used."""
+    basis = plan.basis
+    cells = 4 if mechanism.edges == "periodic" else basis.size
+    times = np.linspace(0, min(cells / basis.size, 1.0), 2049)[:-1]
+    norms = np.sqrt(basis.diagonal(times))
+    return WorstPair(times, norms, float(times[norms.argmax()]), 2 * basis.sup_norm,
+                     printed_sensitivity_constant(mechanism.moments) * math.sqrt(basis.size / 2))
+
+
+# -- when times are not spread evenly -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DesignDemo:
+    """Root of the exact error with times that are spread evenly, and with density ½ + x.
+
+    A method that takes rising times for even ones converges to the wrong curve, (½ + x) f(x);
+    `weighted` is the error where the density is stated and readings are weighted by it.
+    """
+
+    even: float
+    rising: float
+    weighted: float
+
+
+def design_demo(source: RegressionPoints, mechanism: WaveletGlobal, network: Network
+                ) -> DesignDemo:
+    """The same plan under both laws of the times, by the closed form."""
+    own = network.source(source)
+    even = replace(mechanism, design="even", density=None)
+    plan = even.plan(own.public, network.budgets)
+    rising = Design(density=lambda x: 0.5 + x)
+    known = WaveletGlobal(design="weighted", density="0.5, 1.5").risk_parts(
+        replace(own, times="rising"), network.budgets)
+    assert known is not None
+    return DesignDemo(*(math.sqrt(parts.total) for parts in (
+        _risk(own, plan), _risk(own, plan, rising), known)))

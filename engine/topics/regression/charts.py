@@ -1,0 +1,285 @@
+"""Pictures of wavelet regression: the curve, its error by level, one point, what was sent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.families.wavelet_risk import RiskParts
+from engine.figures import cards, traces
+from engine.figures.traces import DASHES, UNPROTECTED, plain
+from engine.language.grammar import capital
+from engine.language.numbers import number
+from engine.theme import (
+    Chart,
+    Spec,
+    Theme,
+    axis,
+    colour,
+    layout,
+    log_axis,
+    named,
+    translucent,
+)
+from engine.topics.regression.answer import (
+    ByLevel,
+    CostOfPrivacy,
+    PointView,
+    RegressionView,
+    WorstPair,
+)
+from engine.topics.regression.words import PARTS, shares
+from engine.types import Array, PublicFacts
+
+_ROLES = (("wavelet", ""), ("without", "/"), ("bias", "x"), ("raw", "."))
+BAND_COLUMNS = ("95 % confidence from", "95 % confidence to")
+_DASHES_OF_PARTS = ("8px,3px", "6px,4px", "2px,3px", "12px,3px,2px,3px")
+
+
+def curve(view: RegressionView, theme: Theme, one_release: bool = False) -> Chart:
+    """Possible releases, or one with the range of its noise, over the true curve if it is known.
+
+    Parameters
+    ----------
+    view : RegressionView
+        Of a whole curve.
+    theme : {"light", "dark"}
+        Of the page.
+    one_release : bool
+        Whether one release is drawn instead of many.
+    """
+    x = _positions(view.facts, view.times)
+    data = _one_release(view, x, theme) if one_release else [_many(view, theme)]
+    data.append(_curve(view, "Without protection", view.without, colour("without", theme), 2.2,
+                       UNPROTECTED))
+    table = {"position": x, "release 1": _values(view.facts, view.releases[0]),
+             "without protection": _values(view.facts, view.without)}
+    if view.truth is not None:
+        data.append(_curve(view, "True curve", view.truth, colour("truth", theme), 1.6))
+        table["true"] = _values(view.facts, view.truth)
+    if view.noise_sd is not None:
+        table["± 2 standard deviations of the privacy noise alone"] = plain(2 * view.noise_sd)
+    if view.band is not None:
+        for name, end in zip(BAND_COLUMNS, view.band, strict=True):
+            table[name] = _values(view.facts, end)
+    off = (f"off by {number(view.error)} (root mean square)" if view.truth is not None else
+           f"typically {number(view.known.apart)} from the curve without protection")
+    band = (f" No confidence band: {view.no_band}." if view.band is None else
+            " With a pointwise 95 % confidence band around release 1.")
+    return Chart(_over_positions(view.facts, data, theme),
+                 f"{len(view.releases)} possible releases of the curve, {off}.{band}", table)
+
+
+def _one_release(view: RegressionView, x: list[float], theme: Theme) -> list[Spec]:
+    shade = colour("wavelet", theme)
+    release = _curve(view, "One release", view.releases[0], shade, 2.6)
+    if view.band is not None:
+        low, high = (_values(view.facts, end) for end in view.band)
+        return [traces.filled("95 % confidence band", x, low, high, shade), release]
+    if view.noise_sd is None:
+        return [release]
+    low, high = (_values(view.facts, view.releases[0] + sign * 2 * view.noise_sd)
+                 for sign in (-1, 1))
+    return [traces.filled("Privacy noise alone", x, low, high, shade), release]
+
+
+def _over_positions(facts: PublicFacts, data: list[Spec], theme: Theme) -> Spec:
+    """Axes of values over positions, in the words and units of the readings."""
+    x, y = "Position", "Value"
+    if not facts.is_simulated:
+        x, y = named(facts.time_name, facts.time_unit), named(facts.value_name, facts.value_unit)
+    return {"data": data, "layout": layout(theme, legend=True, hovermode=False,
+                                           xaxis=axis(theme, x), yaxis=axis(theme, y, grid=True))}
+
+
+def messages(view: RegressionView, names: Sequence[str], theme: Theme) -> Chart:
+    """What the first site of the named kinds sent, drawn as a curve, beside all combined.
+
+    Parameters
+    ----------
+    view : RegressionView
+        With messages.
+    names : sequence of str
+        Of the kinds of sites.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    assert view.messages is not None
+    data = [_curve(view, name, sent, colour("wavelet", theme), 1.4, DASHES[k % len(DASHES)])
+            for k, (name, sent) in enumerate(zip(names, view.messages, strict=False))]
+    data.append(_curve(view, "All together", view.releases[0], colour("text", theme), 2.4))
+    return Chart(_over_positions(view.facts, data, theme),
+                 "What one site of each kind sent, drawn as curves, and their average.",
+                 {"position": _positions(view.facts, view.times),
+                  **{name: _values(view.facts, sent) for name, sent in
+                     zip(names, view.messages, strict=False)}})
+
+
+def split(parts: RiskParts, theme: Theme) -> Chart:
+    """One bar of squared error, cut into its four parts.
+
+    Parameters
+    ----------
+    parts : RiskParts
+        Of the squared error.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    return cards.split_bar(shares(parts), PARTS, theme, _ROLES)
+
+
+def by_level(levels: ByLevel, theme: Theme) -> Chart:
+    """The root of the error at every level on a log axis, and each part of it.
+
+    Parameters
+    ----------
+    levels : ByLevel
+        Parts of the error by the number of waves.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    x, place = list(levels.levels), list(levels.levels).index(levels.chosen)
+    squared = np.array([[p.privacy, p.data, p.projection, p.clip] for p in levels.parts])
+    parts = np.sqrt(np.maximum(squared, 0))
+    total = np.sqrt([p.total for p in levels.parts])
+    floor = 0.02 * total.min()
+    data = [_points("all together", x, total, colour("text", theme), "solid", floor, 2.6)]
+    looks = zip(PARTS, parts.T, _ROLES, _DASHES_OF_PARTS, strict=True)
+    data += [_points(name, x, part, colour(role, theme), dash, floor)
+             for name, part, (role, _), dash in looks]
+    data.append(traces.diamond(x[place], float(total[place]), theme))
+    spec = {"data": data, "layout": layout(
+        theme, legend=True,
+        xaxis=axis(theme, "Waves kept", tickvals=x, ticktext=[f"{2**level}" for level in x]),
+        yaxis=log_axis(theme, "Error (log scale)", floor, float(total.max()) * 1.2, grid=True))}
+    return Chart(spec, f"Error by number of waves; the rule keeps {2**levels.chosen}, with an "
+                       f"error of {number(float(total[place]))}.", {
+        "level": x, "all": plain(total),
+        **{name: plain(part) for name, part in zip(PARTS, parts.T, strict=True)}})
+
+
+def point(view: RegressionView, estimate: PointView, theme: Theme) -> Chart:
+    """The released value at one point, over the true curve or the one without protection.
+
+    Parameters
+    ----------
+    view : RegressionView
+        Of the whole curve, for what lies below.
+    estimate : PointView
+        The value at the point, with its interval if there is one.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    shade = colour("wavelet", theme)
+    position = _positions(view.facts, np.array([estimate.point]))
+    under = _curve(view, "True curve", view.truth, colour("truth", theme), 1.6
+                   ) if view.truth is not None else _curve(
+        view, "Without protection", view.without, colour("without", theme), 2.2, UNPROTECTED)
+    table = {"position": position, "released": _values(view.facts, np.array([estimate.released]))}
+    more: Spec = {}
+    text = f"no confidence interval: {estimate.no_interval}"
+    if estimate.low is not None and estimate.high is not None:
+        more["error_y"] = traces.off_by([estimate.high - estimate.released],
+                                        [estimate.released - estimate.low], shade, 2.4, 7)
+        table |= {name: _values(view.facts, np.array([end]))
+                  for name, end in zip(BAND_COLUMNS, (estimate.low, estimate.high), strict=True)}
+        text = f"95 % confidence interval {number(estimate.low)} to {number(estimate.high)}"
+    data = [under, traces.points("Released value", position, [estimate.released],
+                                 {"size": 11, "color": shade}, **more)]
+    if estimate.truth is not None:
+        table["true"] = plain([estimate.truth])
+    return Chart(_over_positions(view.facts, data, theme),
+                 f"At {position[0]:g} the released value is {number(estimate.released)}; {text}.",
+                 table)
+
+
+def cost(costs: CostOfPrivacy, planned: tuple[Array, Array], theme: Theme) -> Chart:
+    """How many times privacy raises the error, by ε, with the elbows of both tasks.
+
+    Parameters
+    ----------
+    costs : CostOfPrivacy
+        By the rates, for the whole curve and for one point.
+    planned : pair of (k,)
+        ε, and the same number for the whole curve by the bound of its plan.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    (epsilons, times), shade = planned, colour("wavelet", theme)
+    x, highest = plain(costs.epsilons), float(max(v.max() for v in (
+        costs.whole, costs.point, times)))
+    data = [traces.line("Whole curve, by the rate", x, plain(costs.whole), shade, 1.8, "8px,3px"),
+            traces.line("One point, by the rate", x, plain(costs.point), shade, 1.8, "2px,3px"),
+            traces.line("Whole curve, by its plan", plain(epsilons), plain(times), shade, 2.4)]
+    data += [traces.line("Elbow", [elbow, elbow], [1.0, highest], colour("raw", theme), 1.4, "dot",
+                         showlegend=False, hoverinfo="skip") for elbow in costs.elbows]
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, xaxis=log_axis(theme, "Protection ε (log scale)", x[0], x[-1]),
+        yaxis=log_axis(theme, "Times the error without privacy", 0.9, highest * 1.1, grid=True))}
+    by_plan = np.exp(np.interp(np.log(costs.epsilons), np.log(epsilons), np.log(times)))
+    return Chart(spec, f"Privacy raises the error of the whole curve {number(float(times[0]))} "
+                       f"times at ε = {epsilons[0]:g} and {number(float(times[-1]))} times at "
+                       f"ε = {epsilons[-1]:g}.", {
+        "ε": x, "whole curve": plain(costs.whole), "one point": plain(costs.point),
+        "whole curve, by its plan": plain(by_plan)})
+
+
+def worst(pair: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
+    """How much a reading at each position weighs in a message, with the worst marked.
+
+    Parameters
+    ----------
+    pair : WorstPair
+        With the weight of a reading at every position.
+    facts : PublicFacts
+        Range and unit of time.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    x = _positions(facts, pair.times)
+    place = int(pair.norms.argmax())
+    marker = {"symbol": "diamond", "size": 13, "color": colour("page", theme),
+              "line": {"color": colour("text", theme), "width": 2.2}}
+    data = [traces.line("weight of a reading", x, plain(pair.norms), colour("wavelet", theme)),
+            traces.points("worst position", [x[place]], [float(pair.norms[place])], marker)]
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, hovermode=False, xaxis=axis(theme, "Position (a few cells)"),
+        yaxis=axis(theme, "‖b(x)‖", grid=True, rangemode="tozero"))}
+    return Chart(spec, f"A reading weighs most at {x[place]:.4g}.",
+                 {"position": x[::16], "weight": plain(pair.norms[::16])})
+
+
+def _curve(view: RegressionView, name: str, values: Array, shade: str, width: float,
+           dash: str = "solid") -> Spec:
+    """A line on the grid of the view, in the units of the readings."""
+    return traces.line(name, _positions(view.facts, view.times), _values(view.facts, values), shade,
+                       width, dash)
+
+
+def _points(name: str, x: list[int], y: Array, shade: str, dash: str, floor: float,
+            width: float = 1.8) -> Spec:
+    """A line with gaps where it falls below what is shown."""
+    heights = [float(v) if v > floor and math.isfinite(v) else None for v in y]
+    return traces.line_with_points(capital(name), x, heights, shade, width, dash, {"size": 6})
+
+
+def _many(view: RegressionView, theme: Theme) -> Spec:
+    xs, ys = traces.joined(_positions(view.facts, view.times[::2]),
+                           [_values(view.facts, release[::2]) for release in view.releases])
+    return traces.line("Possible releases", xs, ys, translucent(colour("wavelet", theme), 0.6), 1.1)
+
+
+def _positions(facts: PublicFacts, times: Array) -> list[float]:
+    """Times on [0, 1] in their own unit."""
+    return _rounded(facts.from_unit_time(times), facts.time_high - facts.time_low)
+
+
+def _values(facts: PublicFacts, values: Array) -> list[float]:
+    return _rounded(values, facts.value_high - facts.value_low)
+
+
+def _rounded(values: Array, span: float) -> list[float]:
+    """To a hundred-thousandth of a range or less: years and pressures have a large offset."""
+    return [float(v) for v in np.round(values, 5 - math.floor(math.log10(span)))]

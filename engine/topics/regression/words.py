@@ -1,0 +1,435 @@
+"""Sentences of the page on wavelet regression."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.families.wavelet_risk import RiskParts
+from engine.language.grammar import capital, escape
+from engine.language.numbers import number, small, together, with_unit
+from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.topics.regression.answer import (
+    ByLevel,
+    CostOfPrivacy,
+    DesignDemo,
+    Network,
+    PointView,
+    RegressionView,
+    WorstPair,
+)
+from engine.types import Array, PublicFacts
+
+TITLE = "What can sites learn together from single readings?"
+LEAD = ("Everybody gives one reading to a site. Sites add noise to what they send, and one curve "
+        "is put together from all of it.")
+PARTS = ("privacy noise", "chance in who takes part", "what so few waves leave out", "clipping")
+
+
+def shares(parts: RiskParts) -> tuple[float, float, float, float]:
+    """The four parts in the order of `PARTS`, as shares of the squared error.
+
+    Parameters
+    ----------
+    parts : RiskParts
+        Of the squared error; what is estimated as negative counts as 0.
+    """
+    privacy, data, projection, clip = (max(part, 0.0) / parts.total for part in (
+        parts.privacy, parts.data, parts.projection, parts.clip))
+    return privacy, data, projection, clip
+
+
+def budgets(network: Network) -> str:
+    """All budgets of a network, for the strip.
+
+    Parameters
+    ----------
+    network : Network
+        Groups of sites with one δ.
+    """
+    epsilons = sorted({group.epsilon for group in network.groups})
+    span = f"{epsilons[0]:g}" if len(epsilons) == 1 else f"{epsilons[0]:g} to {epsilons[-1]:g}"
+    return f"ε = {span} · δ = {small(network.delta)}"
+
+
+def accuracy(view: RegressionView) -> str:
+    """The exact error, beside that of publishing nothing; what is known where no truth is.
+
+    Parameters
+    ----------
+    view : RegressionView
+        Of a whole curve.
+    """
+    if view.squared_error is None or view.zero_risk is None:
+        return _known(view)
+    typical, zero = number(view.error), number(math.sqrt(view.zero_risk))
+    how = "simulated" if view.risk is None else "exact"
+    text = f"The published curve is off by **{typical}** (root mean squared distance, {how})."
+    if view.squared_error > view.zero_risk:
+        return f"{text} A flat line at zero would be closer: {zero}."
+    return f"{text} A flat line at zero would be off by {zero}."
+
+
+def _known(view: RegressionView) -> str:
+    """What formulas and distances say of readings without a truth."""
+    noise, chance, apart = (_valued(text, view.facts) for text in together(
+        [view.known.noise, view.known.chance, view.known.apart]))
+    subject = ("Privacy noise is typically" if view.noise_sd is not None else
+               "Before the centre reshapes the curve, privacy noise is typically")
+    return (f"{subject} **{noise}** (root of its mean square over the range, by a public formula). "
+            f"Chance in who takes part adds at most {chance}.\n\n"
+            f"The releases are typically **{apart}** from the curve without protection.\n\n"
+            "**How far the curve is off cannot be known.** What so few waves leave out and what "
+            "clipping shifts is a bias that only the true curve would show, and nobody has it.")
+
+
+def _valued(text: str, facts: PublicFacts) -> str:
+    """A number with the unit of the readings, without markup."""
+    return with_unit(text, escape(facts.value_unit))
+
+
+def at_scale(values: Sequence[float], span: float, facts: PublicFacts) -> list[str]:
+    """Values with the decimals of a span: a pressure of 1013.2 between 1012.9 and 1013.5.
+
+    Parameters
+    ----------
+    values : sequence of float
+        In the unit of values.
+    span : float
+        Positive.
+    facts : PublicFacts
+        Its unit of values.
+    """
+    decimals = min(max(0, 1 - math.floor(math.log10(span))), 6)
+    return [_valued(f"{v:,.{decimals}f}".replace("-", "−").replace(",", "\u2009"), facts)
+            for v in values]
+
+
+def place(facts: PublicFacts, point: float) -> str:
+    """A position on [0, 1] in its own unit.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Range and unit of time.
+    point : float
+        From 0 to 1.
+    """
+    digits = 3 - math.floor(math.log10(facts.time_high - facts.time_low))
+    position = round(float(facts.time_low + point * (facts.time_high - facts.time_low)), digits)
+    return with_unit(f"{position:.12g}", escape(facts.time_unit))
+
+
+def refused(view: RegressionView) -> str:
+    """Instead of a picture: that these budgets allow no estimate.
+
+    Parameters
+    ----------
+    view : RegressionView
+        Of which nothing is shown.
+    """
+    return ("**These budgets allow no estimate.** The best bound on the error is no better than "
+            "for a flat line, so nothing is released and no budget is spent. More readings, "
+            "larger ε or fewer sites with more readings each would help.")
+
+
+def largest(parts: RiskParts) -> str:
+    """What makes up most of the squared error.
+
+    Parameters
+    ----------
+    parts : RiskParts
+        Of the squared error.
+    """
+    portions = shares(parts)
+    first = max(range(4), key=portions.__getitem__)
+    return f"**{capital(PARTS[first])}**: {100 * portions[first]:.0f} % of the squared error."
+
+
+def levels(by_level: ByLevel) -> str:
+    """What moving the level would do.
+
+    Parameters
+    ----------
+    by_level : ByLevel
+        Parts of the error for each number of waves.
+    """
+    totals = {level: parts.total for level, parts in zip(by_level.levels, by_level.parts,
+                                                         strict=True)}
+    best = min(totals, key=totals.__getitem__)
+    lead = f"The rule takes **{2**by_level.chosen} waves**"
+    if best == by_level.chosen:
+        return f"{lead}, which is best for this curve. More waves add noise, fewer leave out."
+    ratio = math.sqrt(totals[by_level.chosen] / totals[best])
+    return (f"{lead} from public numbers alone. For this very curve {2**best} would err "
+            f"{ratio:.1f} times less, which nobody can know without looking at it.")
+
+
+_REGIMES = {
+    "regime 8": "No single site dominates: regime 8 of the theorem.",
+    "regime 9": "One site alone would do about as well: regime 9 of the theorem.",
+    "neither": "Neither regime 8 of the theorem (privacy limits every site) nor 9 (one site alone "
+               "would do about as well)."}
+
+
+def limited(network: Network, gamma: float, risk: RiskParts | None = None) -> str:
+    """Which sites privacy holds back, with D and the regime of the theorem.
+
+    Rates leave out constants: where the exact error says otherwise, so is said.
+
+    Parameters
+    ----------
+    network : Network
+        Groups of sites.
+    gamma : float
+        Smoothness as the rate has it: α for the whole curve, α − 1/p at one point.
+    risk : RiskParts, optional
+        The exact error, where it is known.
+    """
+    theory = network.theory()
+    count, d = int(theory.privacy_limited(gamma).sum()), theory.resolution(gamma)
+    sites = network.n_sites
+    who = ("readings, not privacy, limit every site" if count == 0 else
+           f"privacy limits {'every site' if count == sites else f'{count} of {sites} sites'}")
+    return (f"By the rates, which leave out constants, **{who}**.{_against(count, sites, risk)} "
+            f":small[Privacy limits a site where n ε² ≤ D = {number(d, 2)}. "
+            f"{_REGIMES[theory.regime(gamma)]}]")
+
+
+def _against(count: int, sites: int, risk: RiskParts | None) -> str:
+    """Where exact errors disagree with the rates."""
+    if risk is None:
+        return ""
+    private = shares(risk)[0]
+    if (count == 0 and private > 0.5) or (count == sites and private < 0.5):
+        return (f" **With constants it is otherwise here:** privacy noise makes up "
+                f"{100 * private:.0f} % of the squared error.")
+    return ""
+
+
+def point(view: PointView) -> str:
+    """The value at one point with its interval.
+
+    Parameters
+    ----------
+    view : PointView
+        Of the value at one point.
+    """
+    if view.is_refused:
+        return "**These budgets allow no estimate at this point**, so nothing is released."
+    if view.truth is None:
+        return _point_of_own(view)
+    if view.low is None or view.high is None:
+        value, true = together([view.released, view.truth])
+        return (f"At {view.point:g} the released value is **{value}**, and the true value {true}. "
+                f"**No confidence interval is given:** {view.no_interval}.")
+    value, low, high, true = together([view.released, view.low, view.high, view.truth])
+    covers = "covers" if view.low <= view.truth <= view.high else "does not cover"
+    return (f"At {view.point:g} the released value is **{value}**, with the 95 % confidence "
+            f"interval {low} to {high}. It {covers} the true value {true}. {_bias(view)}")
+
+
+def _bias(view: PointView) -> str:
+    """What of the interval is the bound on the bias, and what that rests on."""
+    bias, left_out = (_valued(text, view.facts) for text in together([view.bias, view.left_out]))
+    return (f"The interval counts privacy noise, sampling variability and a bias of at most {bias}"
+            f", which is right if details finer than the chosen level add at most {left_out} here.")
+
+
+def _point_of_own(view: PointView) -> str:
+    where = place(view.facts, view.point)
+    if view.low is None or view.high is None:
+        value, = at_scale([view.released], view.noise_sd, view.facts)
+        return (f"At {where} the released value is **{value}**. **No confidence interval is "
+                f"given:** {view.no_interval}.")
+    value, low, high = at_scale([view.released, view.low, view.high], view.high - view.low,
+                               view.facts)
+    return (f"At {where} the released value is **{value}**, with the 95 % confidence interval "
+            f"{low} to {high}. {_bias(view)} You state that it is so.")
+
+
+def class_statement(view: PointView) -> str:
+    """What the visitor has to know from outside the data before an interval can be given.
+
+    Parameters
+    ----------
+    view : PointView
+        With the bound that the plan rests on.
+    """
+    bound = _valued(number(view.left_out, 2), view.facts)
+    return (f"I know from outside the data that details finer than {2**view.level} basis functions "
+            f"add at most {bound} here")
+
+
+CLASS_HELP = ("The plan takes the curve to be this smooth, and no data can confirm it. Where it is "
+              "rougher the interval covers less often than 95 %. Smoothness and radius, under "
+              "*More options*, change the bound.")
+
+
+def band(view: RegressionView) -> str:
+    """What the band around one release covers, or why there is none.
+
+    Parameters
+    ----------
+    view : RegressionView
+        Of a whole curve.
+    """
+    if view.band is not None:
+        return ("Band: pointwise 95 % confidence band, with privacy noise, sampling variability "
+                "and the largest bias that the stated smoothness allows.")
+    noise = ("Shaded: ± 2 standard deviations of the privacy noise alone. " if view.noise_sd
+             is not None else "The centre reshapes what was sent, so its noise has no formula. ")
+    return f"{noise}No confidence band is given: {view.no_band}."
+
+
+ONLY_EVEN = ("The method for one point takes times to be spread evenly. With times stated "
+             "otherwise, read the point off the whole curve.")
+
+WORST_ONLY_EVEN = ("The worst pair is worked out for times that are spread evenly. What one "
+                   "reading can move a message by with times stated otherwise stands in the "
+                   "ledger below, under *moved at most by*.")
+
+
+def point_against_whole(view: PointView) -> str:
+    """Its noise beside that of the whole curve at the same point, and the kind of noise.
+
+    Parameters
+    ----------
+    view : PointView
+        With the noise of both.
+    """
+    at_point, whole = (_valued(text, view.facts) for text in
+                       together([view.noise_sd, view.whole_sd]))
+    kind = {"laplace": "Laplace noise, with δ = 0", "gaussian": "Gaussian noise",
+            "curve": "noise on a whole curve"}[view.kind]
+    return (f"It is released on its own, with {kind} of standard deviation **{at_point}**; read "
+            f"off the whole curve it would have {whole}. Points asked for one after another cost "
+            f"a budget each; asked for together they share one message. {view.why}")
+
+
+def printed_constant(view: PointView) -> str:
+    """The sensitivity at one point as it is, beside the one that the paper prints.
+
+    Parameters
+    ----------
+    view : PointView
+        With both constants, in units of τ/n.
+    """
+    ratio = view.printed / view.exact
+    text = (f"One reading moves the value by at most **{number(view.exact)} τ/n** "
+            "(τ: where readings are clipped; n: readings of the site); the paper prints "
+            f"{number(view.printed)} τ/n")
+    if ratio < 1:
+        return f"{text}, which is too little: noise of that size does not protect by ε."
+    return f"{text}, {ratio:.1f} times as much as is needed."
+
+
+def elbows(costs: CostOfPrivacy) -> str:
+    """Below which ε privacy costs something, by the rates.
+
+    Parameters
+    ----------
+    costs : CostOfPrivacy
+        Of the whole curve and of a single point.
+    """
+    whole, at_point = (number(value, 2) for value in costs.elbows)
+    return (f"By the rates, privacy costs the whole curve something below **ε = {whole}**, a "
+            f"single point below **ε = {at_point}**. Smoother targets lose more to privacy.")
+
+
+def planned_cost(planned: tuple[Array, Array]) -> str:
+    """What the constants add to the rates.
+
+    Parameters
+    ----------
+    planned : pair of (k,)
+        Increasing ε, and how many times the bound of the plan is that without privacy.
+    """
+    epsilons, times = planned
+    at_one = float(np.exp(np.interp(0.0, np.log(epsilons), np.log(times))))
+    return (f"Rates leave out constants. With them the bound that the plan keeps is **"
+            f"{number(at_one, 2)} times** as large at ε = 1 as without privacy. The solid "
+            "line is flat on the left where nothing would be released.")
+
+
+def worst(pair: WorstPair, clip: float, facts: PublicFacts) -> str:
+    """The pair of readings that changes a message most.
+
+    Parameters
+    ----------
+    pair : WorstPair
+        Two readings and what exchanging them does, in units of τ/n.
+    clip : float
+        τ, in the unit of values: readings are clipped that far from the middle.
+    facts : PublicFacts
+        Ranges and units.
+    """
+    ratio = pair.printed / pair.exact
+    high, low = at_scale([facts.value_middle + clip, facts.value_middle - clip], clip, facts)
+    text = (f"The worst pair: both at {place(facts, pair.time)}, one at {high}, one at {low}. "
+            f"It moves a site’s message by **{number(pair.exact)}"
+            f" τ/n**.")
+    return (f"{text} The paper’s bound is {number(pair.printed)} τ/n, "
+            f"{ratio:.1f} times as much: {ratio**2:.0f} times the noise variance.")
+
+
+def design(demo: DesignDemo) -> str:
+    """What wrongly stated times do to the error.
+
+    Parameters
+    ----------
+    demo : DesignDemo
+        Errors for even times, for others, and for others that are stated.
+    """
+    even, rising, known = together([demo.even, demo.rising, demo.weighted])
+    return (f"**Times are taken to be spread evenly.** If they rise with density ½ + x instead, "
+            f"the error goes from {even} to **{rising}**, and more readings do not help: the "
+            f"estimate converges to another curve. Stating that density (*Times of readings*, "
+            f"under *More options*) makes it {known}; an unknown one can be released with the "
+            "same message.")
+
+
+SLOPES = (
+    "How fast errors fall, on log scales, along nine paths. The theory leaves out logarithms, so "
+    "exact errors of the tuned plans fall a little slower: the clip grows with the number of "
+    "readings, and at both ends of a path more than one part of the error counts. All sites are "
+    "alike, δ = 10⁻⁸; the whole curve is exactly as rough as smoothness 1 allows, the point is a "
+    "kink of smoothness ¾.")
+
+
+def design_of_own(mechanism: WaveletGlobal, facts: PublicFacts) -> str:
+    """What is taken for granted of the times of one's own readings, and what else can be.
+
+    Parameters
+    ----------
+    mechanism : WaveletGlobal
+        With the design that it relies on.
+    facts : PublicFacts
+        Range and unit of time.
+    """
+    span = f"{place(facts, 0.0)} to {place(facts, 1.0)}"
+    if mechanism.design == "even":
+        return (f"**Times are taken to be spread evenly over {span}.** Where they are not, the "
+                "estimate converges to another curve, the true one times the density of the times, "
+                "and more readings do not help. The file is not searched for this, because a "
+                "choice that follows the data would leak. What do you know of how the times came "
+                "about?")
+    if mechanism.design == "released":
+        return ("**Nothing is taken for granted of the times**: every site sends its noisy density "
+                "with the same message, and the centre divides by it. This costs more noise.")
+    return (f"**Times are taken to follow the density you state over {span}**, from outside the "
+            "file. Where it is wrong the estimate converges to another curve.")
+
+
+DESIGNS = {"even": "Spread evenly", "weighted": "Known density, by weights",
+           "ranked": "Known density, by ranks", "released": "Not known: release it, too"}
+
+ASSUMPTIONS = (
+    "**One reading, one person.** A person with several readings has a weaker protection: state "
+    "how many beside the odds, and they are about all of them.",
+    "**Bounds and spread are public.** The bound of the curve, the spread of readings and the "
+    "smoothness are stated, never read off the data.",
+    "**How many readings each site has is public**, and stays what it is.",
+    "**Readings are exchangeable between sites:** all follow one curve.")

@@ -1,0 +1,1 @@
+"""What a release will look like before it is made."""

@@ -1,0 +1,55 @@
+"""A simulated release beside the truth of its twin, with the band that would be published."""
+
+from __future__ import annotations
+
+from engine.figures import traces
+from engine.figures.traces import plain
+from engine.language.numbers import number
+from engine.theme import Chart, Spec, Theme, axis, colour, layout, translucent
+from engine.topics.release.preview import ReleasePreview
+from engine.types import Array
+
+
+def chart(preview: ReleasePreview, across: str, up: str, theme: Theme) -> Chart:
+    """Released functions over their bands, and the true ones dashed.
+
+    Parameters
+    ----------
+    preview : ReleasePreview
+        Of one method at one budget.
+    across, up : str
+        What stands along the axes, with units.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    shade, quiet = colour("gradient", theme), colour("quiet", theme)
+    x, data = plain(preview.places, 6), []
+    table: dict[str, list[float]] = {across: x}
+    for k, curve in enumerate(preview.curves):
+        dash, name = traces.DASHES[k % len(traces.DASHES)], curve.name
+        if curve.low is not None and curve.high is not None:
+            data += [_edge(x, curve.low), {**_edge(x, curve.high), "fill": "tonexty",
+                                           "fillcolor": translucent(shade, 0.14)}]
+            table |= {f"{name}, band from": plain(curve.low, 6),
+                      f"{name}, band to": plain(curve.high, 6)}
+        data.append(traces.line(f"{name}, twin’s truth", x, plain(curve.truth, 6), quiet, 1.6,
+                                traces.UNPROTECTED))
+        data.append(traces.line(f"{name}, simulated release", x, plain(curve.released, 6), shade,
+                                2.6, dash))
+        table[f"{name}, simulated release"] = plain(curve.released, 6)
+        table[f"{name}, twin’s truth"] = plain(curve.truth, 6)
+    spec = {"data": data, "layout": layout(theme, legend=True, xaxis=axis(theme, across),
+                                           yaxis=axis(theme, up, grid=True))}
+    return Chart(spec, _alt(preview), table)
+
+
+def _edge(x: list[float], y: Array) -> Spec:
+    return {"type": "scatter", "mode": "lines", "x": x, "y": plain(y, 6), "line": {"width": 0},
+            "hoverinfo": "skip", "showlegend": False}
+
+
+def _alt(preview: ReleasePreview) -> str:
+    first = preview.curves[0]
+    return (f"Simulated release: {first.name} from {number(float(first.released.min()))} to "
+            f"{number(float(first.released.max()))}; the twin’s truth from "
+            f"{number(float(first.truth.min()))} to {number(float(first.truth.max()))}.")

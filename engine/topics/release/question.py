@@ -1,0 +1,25 @@
+"""Release: what would be charged, and the odds that this allows."""
+
+from __future__ import annotations
+
+from engine.asking import Asked, Kind, Numbers, odds
+from engine.figures import traces
+from engine.release.certified import Quote
+from engine.release.published import quote
+from engine.theme import Chart
+
+
+def numbers(cost: Quote, asked: Asked) -> Numbers:
+    """Certified and ideal cost, how many numbers get noise, and the odds."""
+    return {"certified ε": cost.certified.epsilon, "certified δ": cost.certified.delta,
+            "ideal ε": cost.ideal.epsilon, "noisy numbers": float(cost.numbers),
+            **odds(cost.charged, asked.person)}
+
+
+def chart(cost: Quote, _: Asked) -> Chart:
+    """Both costs."""
+    return traces.table({"": ["certified", "ideal"],
+                         "ε": [cost.certified.epsilon, cost.ideal.epsilon]})
+
+
+KIND = Kind("release", "Release", quote, numbers, chart)

@@ -1,0 +1,84 @@
+"""Sentences beside the preview of a release: what it was simulated from, and what survives."""
+
+from __future__ import annotations
+
+from engine.language.grammar import capital, escape
+from engine.language.numbers import number, with_unit
+from engine.tasks import TASKS
+from engine.topics.release.preview import PEAKS, ReleasePreview
+from engine.types import PublicFacts
+
+TITLE = "Preview on a simulated twin"
+_WORDS = ("no", "one", "two", "three")
+_VERDICTS = {"coarse": "**Coarse:** only the level and the trend can be trusted.",
+             "usable": "**Usable:** the main shape survives.",
+             "good": "**Good:** noise is small beside the curve.",
+             "nearly free": "**Good:** privacy is nearly free at these sizes."}
+
+
+def about(facts: PublicFacts) -> str:
+    """What is seen, and that it costs nothing.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for several persons.
+    """
+    return (f"Simulated from stated facts and sizes alone, with the noise of this release. Nothing "
+            f"of the {escape(facts.people)} in the data is in it, and it costs nothing.")
+
+
+def band(preview: ReleasePreview) -> str:
+    """What the shaded range is, or that there is none.
+
+    Parameters
+    ----------
+    preview : ReleasePreview
+        Of one method at one budget.
+    """
+    where = {"simultaneous": "for the whole curve at once",
+             "pointwise": f"at each {preview.facts.time_name.lower()} on its own"}
+    if not preview.band:
+        return "This method states no confidence band. Dashed: the true curve of the twin."
+    return ("Shaded: the 95 % confidence band that is published with the curve, "
+            f"{where[preview.band]}. Dashed: the true curve of the twin.")
+
+
+def error(preview: ReleasePreview, task: str) -> str:
+    """How far such releases are from the truth.
+
+    Parameters
+    ----------
+    preview : ReleasePreview
+        Of one method at one budget.
+    task : str
+        Its key; results of some tasks are not in the unit of values.
+    """
+    unit = escape(preview.facts.value_unit) if TASKS[task].has_value_unit else ""
+    typical, most = (with_unit(number(value), unit) for value in (preview.error, preview.within))
+    return (f"Such releases are **± {typical}** from the truth (root mean squared distance; in "
+            f"95 % of them below {most}).")
+
+
+def survives(preview: ReleasePreview, task: str) -> str:
+    """What of a shape can be seen at this ε.
+
+    Parameters
+    ----------
+    preview, task
+        As for `error`.
+    """
+    parts = [] if preview.verdict is None else [_VERDICTS[preview.verdict.verdict]]
+    if preview.peaks is not None:
+        unit = escape(preview.facts.value_unit) if TASKS[task].has_value_unit else ""
+        height = with_unit(number(preview.peak_height, 2), unit)
+        parts.append(f"{capital(_WORDS[PEAKS])} peaks of {height} **{_become(preview.peaks)}**.")
+    return " ".join(parts)
+
+
+def _become(n_visible: int) -> str:
+    if n_visible == PEAKS:
+        return f"stay {_WORDS[PEAKS]}"
+    if not n_visible:
+        return "cannot be seen"
+    return f"become {_WORDS[n_visible] if n_visible < len(_WORDS) else n_visible}"

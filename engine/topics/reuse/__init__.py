@@ -1,0 +1,1 @@
+"""Noise that is used twice."""

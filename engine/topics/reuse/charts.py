@@ -1,0 +1,42 @@
+"""The chart of noise that was used twice."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.figures import traces
+from engine.figures.traces import plain
+from engine.language.numbers import number
+from engine.theme import Chart, Theme, axis, colour, layout, translucent
+from engine.topics.reuse.answer import Reuse
+
+
+def reused(reuse: Reuse, theme: Theme) -> Chart:
+    """Two releases, the average they protect, and what the formula makes of them.
+
+    Parameters
+    ----------
+    reuse : Reuse
+        Two releases of one average.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    first, second = (f"Release at ε = {budget.epsilon:g}" for budget in reuse.budgets)
+    private = colour("functional", theme)
+    times, columns = plain(reuse.times), {
+        first: plain(reuse.first), second: plain(reuse.second),
+        "Without protection": plain(reuse.exact), "What the formula gives": plain(reuse.recovered)}
+    looks = ((translucent(private, 0.9), 1.8, "2px,2px"), (private, 1.8, "solid"),
+             (translucent(colour("raw", theme), 0.55), 5, "solid"),
+             (colour("bias", theme), 2.2, "6px,4px"))
+    data = [traces.line(name, times, values, *look, hovertemplate="%{y:.3f}")
+            for (name, values), look in zip(columns.items(), looks, strict=True)]
+    spread = np.abs(np.concatenate([reuse.first, reuse.second, reuse.exact]))
+    most = 1.15 * float(spread.max())
+    low = 1.15 * min(0.0, float(min(reuse.first.min(), reuse.second.min())))
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, xaxis=axis(theme, "Time"),
+        yaxis=axis(theme, "Average", grid=True, range=[low, most]))}
+    return Chart(spec, f"Two releases of one average; what the formula gives is off by up to "
+                 f"{number(reuse.largest_error) if reuse.largest_error > 1e-9 else '0'}.",
+                 {"time": times, **columns})

@@ -1,0 +1,89 @@
+"""Sentences about noise that was used twice."""
+
+from __future__ import annotations
+
+import math
+
+from engine.language import chances, numbers
+from engine.privacy import accounting, risk
+from engine.topics.reuse.answer import Reuse
+from engine.types import Budget
+
+GIVEN_AWAY, FAILS = "Given away", "The formula fails"
+METHOD = ("r₁ and r₂ are the two releases of the average f of 200 simulated curves by a Gaussian "
+          "process; s₁ and s₂, the sizes of their noise, are public, and ξ is the draw.")
+INTRO = ("The same average of simulated curves is published at two budgets. If both releases add "
+         "the **same draw of noise**, only scaled, anyone can solve for the exact average: two "
+         "equations, two unknowns.")
+RULE = ("Pages here share draws between budgets, so that pictures move smoothly. That is why "
+              "such pictures are for looking, and why a release draws its noise anew.")
+
+
+def recovered(reuse: Reuse, is_fresh: bool) -> str:
+    """What the formula gives.
+
+    Parameters
+    ----------
+    reuse : Reuse
+        Two releases of one average.
+    is_fresh : bool
+        Whether each has noise of its own.
+    """
+    first_noise, second_noise = (numbers.number(noise) for noise in reuse.noise)
+    first, second = (f"ε = {budget.epsilon:g}" for budget in reuse.budgets)
+    noisy = (f"The releases are typically {first_noise} ({first}) and {second_noise} ({second}) "
+             "from the average.")
+    if is_fresh:
+        error = numbers.number(reuse.largest_error)
+        return (f"{noisy} With fresh noise in each the formula fails: what it gives is off by up "
+                f"to **{error}**.")
+    if reuse.largest_error < 1e-9:
+        return f"{noisy} Together they give it away: **off by nothing but rounding**."
+    return f"{noisy} Together they give it away, up to {numbers.small(reuse.largest_error)}."
+
+
+def spent(reuse: Reuse, is_fresh: bool) -> str:
+    """What the pair of releases costs.
+
+    Parameters
+    ----------
+    reuse : Reuse
+        Two releases of one average.
+    is_fresh : bool
+        Whether each has noise of its own.
+    """
+    if not is_fresh:
+        return "The two together protect **nobody**: the exact average has no ε at all."
+    total = math.hypot(*(1 / scale for scale in reuse.scales))
+    more = numbers.times(total * min(reuse.scales))
+    return (f"With fresh noise the two cost what they must: together {more} as much as the less "
+            "protected one alone, counted in μ.")
+
+
+def odds_of_two(first: float, second: float, delta: float, is_fresh: bool) -> str:
+    """For the strip: about both releases together, of which one draw of noise hides nothing.
+
+    Parameters
+    ----------
+    first, second : float
+        ε of both releases.
+    delta : float
+        δ of each.
+    is_fresh : bool
+        Whether each has noise of its own.
+    """
+    if not is_fresh:
+        return "100 in 100, all is given away" if first != second else ""
+    mu = math.hypot(*(accounting.exact_mu(epsilon, delta) for epsilon in (first, second)))
+    return chances.odds_short(risk.odds(mu, Budget(first + second, 2 * delta)))
+
+
+def two_budgets(first: float, second: float) -> str:
+    """Both budgets, for the strip.
+
+    Parameters
+    ----------
+    first, second : float
+        ε of both releases.
+    """
+    return f"ε = {first:g}, then ε = {second:g}"

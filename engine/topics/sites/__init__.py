@@ -1,0 +1,1 @@
+"""What each of several sites costs and adds."""

@@ -1,0 +1,214 @@
+"""Sites as pictures: what could be published, who adds which error, and if a site left."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.figures import traces
+from engine.figures.cards import pattern
+from engine.figures.traces import UNPROTECTED, plain
+from engine.language.grammar import capital
+from engine.language.numbers import number, with_unit
+from engine.theme import (
+    Chart,
+    Spec,
+    Theme,
+    axis,
+    colour,
+    layout,
+    method_style,
+    named,
+    time_axis,
+    translucent,
+)
+from engine.topics.sites.answer import Arrangement, Federation, WhatIf
+from engine.types import Array
+
+_ROW_HEIGHT, _DENSE_ROW_HEIGHT, _MANY = 30, 22, 10  # pixels of one bar or one line of dots
+_OPAQUE = 0.85  # draws: a single line still stands out
+PARTS = ("privacy noise", "chance in who takes part")
+
+
+def height(sites: int, around: int) -> int:
+    """Pixels of a chart with a row for each site, and so much around them.
+
+    Parameters
+    ----------
+    sites, around : int
+        Rows, and pixels around them.
+    """
+    return around + sites * (_ROW_HEIGHT if sites < _MANY else _DENSE_ROW_HEIGHT)
+
+
+def panels(federation: Federation, key: str, family: str, theme: Theme, difference: bool = True
+           ) -> list[tuple[str, Chart]]:
+    """Three pictures with the same axes, each with its title: 20 releases, dashed without noise.
+
+    Where nothing would be published a panel says so.
+
+    Parameters
+    ----------
+    federation : Federation
+        Sites and what they reach together, at a trusted centre, and alone.
+    key, family : str
+        Of the mechanism, for its look.
+    theme : {"light", "dark"}
+        Of the page.
+    difference : bool
+        Whether all are drawn less the average without protection, since a small error is not
+        seen on the scale of the values.
+    """
+    best = federation.members[federation.best].row.name
+    named = (("Together, each its own noise", federation.together),
+             ("All at one trusted centre", federation.pooled),
+             (f"Best site alone: {best}", federation.alone))
+    base = federation.without if difference else np.zeros_like(federation.without)
+    heights, style = _range(federation, base), method_style(key, family, theme)
+    return [(name, _panel(federation, arrangement, name, base, heights, style, theme))
+            for name, arrangement in named]
+
+
+def _range(federation: Federation, base: Array) -> tuple[float, float]:
+    """Of the values of all three panels; far-out releases of one must not flatten the others."""
+    arrangements = federation.together, federation.pooled, federation.alone
+    releases = [arrangement.releases - base for arrangement in arrangements
+                if not arrangement.is_refused]
+    every = np.concatenate([federation.without - base,
+                            *([] if federation.truth is None else [federation.truth - base]),
+                            *(np.quantile(r, (0.05, 0.95), axis=0).ravel() for r in releases)])
+    low, high = float(every.min()), float(every.max())
+    room = 0.06 * max(high - low, 1e-9)
+    return low - room, high + room
+
+
+def _panel(federation: Federation, arrangement: Arrangement, name: str, base: Array,
+           heights: tuple[float, float], style: tuple[str, str, str], theme: Theme) -> Chart:
+    facts, refused, x = federation.facts, arrangement.is_refused, plain(federation.times)
+    data = [] if refused else [_releases(x, arrangement.releases - base, style[0])]
+    data.append(_behind("No protection", x, federation.without - base, colour("without", theme),
+                        2.2,
+                        UNPROTECTED))
+    if federation.truth is not None:
+        data.append(_behind("True average", x, federation.truth - base, colour("truth", theme),
+                            1.6))
+    notes = [{"text": "Nothing would be published", "showarrow": False, "xref": "paper",
+              "yref": "paper", "x": 0.5, "y": 0.8, "font": {"size": 14}}] if refused else []
+    quantity = facts.value_name if not base.any() else "Difference"
+    spec = {"data": data, "layout": layout(
+        theme, annotations=notes, hovermode=False,
+        xaxis=time_axis(theme, facts),
+        yaxis=axis(theme, named(quantity, facts.value_unit), grid=True, range=list(heights),
+                   nticks=7))}
+    summary = ("nothing would be published" if refused else
+               f"{len(arrangement.releases)} possible releases, error "
+               f"{with_unit(number(arrangement.error), facts.value_unit)}")
+    return Chart(spec, f"{name}: {summary}.", _panel_table(federation, arrangement))
+
+
+def _panel_table(federation: Federation, arrangement: Arrangement) -> dict[str, list[float]]:
+    table = {federation.facts.time_name: plain(federation.times),
+             "without protection": plain(federation.without)}
+    if federation.truth is not None:
+        table["true average"] = plain(federation.truth)
+    if not arrangement.is_refused:
+        table |= {"release 1": plain(arrangement.releases[0]),
+                  "release 2": plain(arrangement.releases[1])}
+    return table
+
+
+def _releases(x: list[float], releases: Array, shade: str) -> Spec:
+    xs, ys = traces.joined(x, [plain(release) for release in releases])
+    return traces.line("Releases", xs, ys, translucent(shade, _OPAQUE), 1, hoverinfo="skip")
+
+
+def _behind(name: str, x: list[float], y: Array, shade: str, width: float, dash: str = "solid"
+            ) -> Spec:
+    return traces.line(name, x, plain(y), shade, width, dash, hoverinfo="skip")
+
+
+# -- shares of the error ------------------------------------------------------------------------
+
+
+def shares(federation: Federation, key: str, family: str, theme: Theme) -> Chart:
+    """A bar for each site: its privacy noise and its chance in who takes part.
+
+    Parameters
+    ----------
+    federation : Federation
+        With each site's shares of the squared error.
+    key, family : str
+        Of the mechanism, for its look.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    members = [member for member in federation.members if not math.isnan(member.weight)]
+    labels = [f"{m.row.name}, weight {100 * m.weight:.0f} %" for m in members]
+    data = [_bars(PARTS[0], labels, [m.noise for m in members],
+                  pattern(method_style(key, family, theme)[0], "")),
+            _bars(PARTS[1], labels, [m.sampling for m in members],
+                  pattern(colour("without", theme), "/"))]
+    spec = {"data": data, "layout": layout(
+        theme, barmode="stack", bargap=0.35, hovermode="closest",
+        xaxis=axis(theme, "Share of the squared error (%)", rangemode="tozero", nticks=6),
+        yaxis=axis(theme, autorange="reversed", showline=False, ticks="", ticksuffix="  ",
+                   type="category"))}
+    biggest = max(members, key=lambda member: member.share, default=None)
+    alt = ("No site adds to an error of 0: nothing would be published." if biggest is None else
+           f"Shares of the squared error: the largest is {100 * biggest.share:.0f} % at "
+           f"{biggest.row.name}.")
+    return Chart(spec, alt, {
+        "site": [m.row.name for m in federation.members],
+        "weight": [_share(m.weight) for m in federation.members],
+        PARTS[0]: [_share(m.noise) for m in federation.members],
+        PARTS[1]: [_share(m.sampling) for m in federation.members]})
+
+
+def _bars(name: str, labels: list[str], values: list[float], marker: Spec) -> Spec:
+    return {"type": "bar", "orientation": "h", "y": labels, "name": name, "marker": marker,
+            "x": [round(100 * value, 2) for value in values],
+            "hovertemplate": f"{name}: %{{x:.0f}} %<extra></extra>"}
+
+
+def _share(value: float) -> float | None:
+    return None if math.isnan(value) else round(value, 4)
+
+
+# -- if a site leaves or tightens ---------------------------------------------------------------
+
+
+def what_if(cases: Sequence[WhatIf], unit: str, theme: Theme) -> Chart:
+    """Dots of the error without a site and with half its ε; a dashed line is now.
+
+    Parameters
+    ----------
+    cases : sequence of WhatIf
+        One for each site, with errors in `unit`.
+    unit : str
+        Of the values; may be empty.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    names, current = [case.name for case in cases], cases[0].now
+    columns = {"leaves": plain([c.leaves for c in cases], 4),
+               "half its ε": plain([c.tightens for c in cases], 4)}
+    indigo, text = colour("gradient", theme), colour("text", theme)
+    markers: tuple[Spec, Spec] = (
+        {"symbol": "circle-open", "color": text, "line": {"width": 2, "color": text}},
+        {"symbol": "circle", "color": indigo})
+    data = [traces.points(capital(name), x, names, {"size": 11, **marker},
+                          hovertemplate=f"{name}: %{{x:.3g}} {unit}<extra></extra>")
+            for (name, x), marker in zip(columns.items(), markers, strict=True)]
+    if math.isfinite(current):
+        data.append(traces.line("Now", [current, current], [names[0], names[-1]],
+                                colour("without", theme), 2, UNPROTECTED, hoverinfo="skip"))
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, hovermode="closest",
+        xaxis=axis(theme, named("Error", unit), nticks=6),
+        yaxis=axis(theme, grid=True, type="category", autorange="reversed", showline=False,
+                   ticks=""))}
+    summary = "nothing" if math.isnan(current) else with_unit(number(current), unit)
+    return Chart(spec, f"Error if one of {len(cases)} sites leaves or halves its ε; now "
+                 f"{summary}.", {"site": names, "now": plain([c.now for c in cases], 4), **columns})

@@ -1,0 +1,171 @@
+"""The table of sites: who takes part, with how many curves and which budget."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.privacy.failure import Delta, delta_rule
+from engine.random_streams import DATA_STREAM, generator
+from engine.sources import Source
+from engine.topics.mean.answer import EPSILON_STEPS, MOST_READINGS
+from engine.types import Budget, CurveData
+
+MOST_SITES, MOST_CURVES, MOST_OBSERVATIONS, LONGEST_NAME = 50, 20_000, 1000, 20
+
+
+@dataclass(frozen=True)
+class SiteRow:
+    """One site of the table; `delta` None means the usual one for all people who take part."""
+
+    name: str
+    n_curves: int
+    n_observations_per_curve: int
+    epsilon: float = 1.0
+    delta: float | None = None
+    included: bool = True
+
+
+def people(rows: Sequence[SiteRow]) -> int:
+    """How many take part, at all sites."""
+    return sum(row.n_curves for row in rows if row.included)
+
+
+def stated_deltas(rows: Sequence[SiteRow], is_pure: bool = False) -> tuple[Delta, ...]:
+    """δ of every site by the rule of all pages: 1/n² for all who take part, unless chosen."""
+    n = people(rows)
+    return tuple(delta_rule(n, row.delta, is_pure) for row in rows)
+
+
+def budgets(rows: Sequence[SiteRow], is_pure: bool = False) -> tuple[Budget, ...]:
+    """The budget of every site; `is_pure` says that the method never needs a δ."""
+    return tuple(Budget(row.epsilon, delta.value)
+                 for row, delta in zip(rows, stated_deltas(rows, is_pure), strict=True))
+
+
+def with_delta(rows: Sequence[SiteRow], chosen: float | None) -> tuple[SiteRow, ...]:
+    """The rows with a chosen δ where a site has none of its own."""
+    return tuple(replace(row, delta=chosen) if row.delta is None else row for row in rows)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named table; `source` is the key of the curves it is made for, where it is for some."""
+
+    label: str
+    rows: tuple[SiteRow, ...]
+    source: str = ""
+
+
+def _alike(names: Sequence[str], people: int) -> tuple[SiteRow, ...]:
+    return tuple(SiteRow(name, people, 10) for name in names)
+
+
+_FOUR = ("North", "East", "South", "West")
+PRESETS = {
+    "equal": Preset("Four equal sites", _alike(_FOUR, 250)),
+    "large": Preset("One large hospital", (
+        SiteRow("University", 1200, 10), *_alike(("North", "East", "South", "West"), 100))),
+    "small": Preset("Many small sites", _alike([f"Practice {k}" for k in range(1, 21)], 50)),
+    "mixed": Preset("Mixed budgets", (
+        SiteRow("North", 400, 10, 4.0), SiteRow("East", 250, 10), SiteRow("South", 100, 10, 0.5))),
+    "leaves": Preset("One site leaves", (
+        *_alike(_FOUR[:3], 250), SiteRow("West", 250, 10, included=False))),
+    "study": Preset("Hormone study at seven sites", tuple(
+        SiteRow(f"Centre {k}", 97 if k < 7 else 96, 6) for k in range(1, 8)), "hormone_study"),
+}
+
+
+def preset_of(rows: Sequence[SiteRow]) -> str:
+    """The key of the preset with these rows; empty for a table of one's own."""
+    return next((key for key, preset in PRESETS.items() if preset.rows == tuple(rows)), "")
+
+
+def rows_of(source: Source[CurveData], names: Sequence[str] = ()) -> tuple[SiteRow, ...]:
+    """The table of curves whose sites are given, in their order, at ε = 1.
+
+    `names` are made fit for a table; sites without one are numbered.
+    """
+    data = source.draw(1, generator(0, DATA_STREAM, 0))
+    sizes = data.sizes.n_curves_per_server
+    readings = np.bincount(data.server, weights=data.counts) / np.maximum(sizes, 1)
+    return tuple(SiteRow(name, n, max(round(m), 1)) for name, n, m in
+                 zip(fit_names(names, len(sizes)), sizes, readings.tolist(), strict=True))
+
+
+def rows_with(source: Source[CurveData], chosen: Sequence[tuple[float, float | None, bool]]
+              ) -> tuple[SiteRow, ...]:
+    """The table of curves whose sites are given, with ε, δ and whether each takes part."""
+    return tuple(replace(row, epsilon=epsilon, delta=delta, included=included)
+                 for row, (epsilon, delta, included) in zip(
+                     rows_of(source, source.site_names), chosen, strict=True))
+
+
+def fit_names(names: Sequence[str], count: int) -> list[str]:
+    """Names with letters, digits, spaces and hyphens alone; numbered unless all differ."""
+    short = [re.sub(r"[^\w -]|_", " ", name).strip(" -")[:LONGEST_NAME].strip() for name in names]
+    if len(short) == count == len(set(short)) and all(short):
+        return short
+    return [f"Site {k + 1}" for k in range(count)]
+
+
+def checked(rows: Sequence[SiteRow], fixed: bool = False) -> tuple[SiteRow, ...]:
+    """The rows, if they can be simulated; names and sizes that are given (`fixed`) are.
+
+    Raises
+    ------
+    InputError
+        That says which limit which site breaks.
+    """
+    if not 1 <= len(rows) <= MOST_SITES:
+        raise InputError(f"The table takes 1 to {MOST_SITES} sites; got {len(rows)}.",
+                         field="sites")
+    for row in rows:
+        _check_budget(row)
+        if not fixed:
+            _check_site(row)
+    if not any(row.included for row in rows):
+        raise InputError("No site takes part.", field="included", hint="Include at least one.")
+    if not fixed:
+        _check_together(rows)
+    return tuple(rows)
+
+
+def _check_together(rows: Sequence[SiteRow]) -> None:
+    names = [row.name.casefold() for row in rows]
+    if len(set(names)) < len(names):
+        raise InputError("Two sites have the same name.", field="name",
+                         hint="Give each site a name of its own.")
+    readings = sum(row.n_curves * row.n_observations_per_curve for row in rows)
+    if readings > MOST_READINGS:
+        raise InputError(f"These sites have {readings:,} readings together; at most "
+                         f"{MOST_READINGS:,} are simulated here.", field="n_curves",
+                         hint="Take fewer people or readings.")
+
+
+def _check_site(row: SiteRow) -> None:
+    if not re.fullmatch(rf"(?=\S)[^\W_](?:[^\W_]|[ -]){{0,{LONGEST_NAME - 1}}}", row.name):
+        raise InputError("A site’s name starts with a letter or digit and holds letters, digits, "
+                         f"spaces and hyphens, at most {LONGEST_NAME}.", field="name")
+    _check_range(row, "people", row.n_curves, 1, MOST_CURVES, "n_curves")
+    _check_range(row, "readings each", row.n_observations_per_curve, 1, MOST_OBSERVATIONS,
+                 "n_observations_per_curve")
+
+
+def _check_budget(row: SiteRow) -> None:
+    _check_range(row, "ε", row.epsilon, EPSILON_STEPS[0], EPSILON_STEPS[-1], "epsilon")
+    if row.delta is not None and not 0 <= row.delta < 1 / row.n_curves:
+        raise InputError(f"{row.name}: δ must be 0, or lie below 1/n = {1 / row.n_curves:.2g}; "
+                         f"got {row.delta:g}.", field="delta",
+                         hint="Leave it empty for the usual 1/n².")
+
+
+def _check_range(row: SiteRow, what: str, value: float, low: float, high: float, field: str
+                 ) -> None:
+    if not low <= value <= high:  # also refuses NaN
+        raise InputError(f"{row.name}: {what} must lie between {low:g} and {high:g}; got "
+                         f"{value:g}.", field=field)

@@ -1,0 +1,406 @@
+"""Sentences about sites: what they reach together, who must be trusted, and what the centre saw."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from operator import attrgetter
+
+from engine.agreement import STANDARD_ERRORS
+from engine.language import numbers
+from engine.language.chances import odds_main, odds_short
+from engine.language.grammar import a, escape, of
+from engine.language.numbers import in_hundred, number, small, times, with_unit
+from engine.topics.sites.answer import Arrangement, Federation, Member, Sent, WhatIf
+from engine.topics.sites.site_table import SiteRow
+from engine.types import PublicFacts
+
+WAYS = {"sites": "Each site adds its noise", "centre": "A trusted centre"}
+_SAME = 0.01  # relative change of an error that is called none
+_ROUGH = 0.05  # relative standard error from which a sentence states it
+
+
+def title() -> str:
+    """The heading of the page."""
+    return "What does each site cost and add?"
+
+
+LEAD = ("Several places publish one average together, and each adds noise of its own. Change the "
+        "table: all below follows.")
+
+
+def unit_tag(facts: PublicFacts) -> tuple[str, str]:
+    """What is protected, and where; with its tooltip.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for one person.
+    """
+    return (f"One {of(facts.person)} whole curve, at its own site",
+            f"What is protected: exchanging every reading of any one {facts.person} changes what "
+            "leaves the site only a little, whoever reads it.")
+
+
+def budgets(rows: Sequence[SiteRow]) -> str:
+    """The ε of the sites that take part: "ε = 1" or "ε from 0.5 to 4".
+
+    Parameters
+    ----------
+    rows : sequence of SiteRow
+        At least one of which takes part.
+    """
+    known = [row.epsilon for row in rows if row.included]
+    if min(known) == max(known):
+        return f"ε = {known[0]:g}"
+    return f"ε from {min(known):g} to {max(known):g}"
+
+
+def weakest(federation: Federation) -> str:
+    """For the strip: the odds at the site whose people are protected least.
+
+    Parameters
+    ----------
+    federation : Federation
+        Sites, each with its odds.
+    """
+    chance = odds_short(federation.weakest.odds)
+    if len({member.odds.right for member in federation.members}) == 1:
+        return chance
+    return f"{chance} (weakest site: {federation.weakest.row.name})"
+
+
+def error(federation: Federation) -> str:
+    """For the strip: the error of all sites together; empty where nothing would be published.
+
+    Parameters
+    ----------
+    federation : Federation
+        Sites and what they reach together.
+    """
+    accuracy = federation.together.accuracy
+    return numbers.error(accuracy.error, federation.facts.value_unit, accuracy.within)
+
+
+# -- how accurate -------------------------------------------------------------------------------
+
+
+def compared(federation: Federation) -> str:
+    """The errors together, at a trusted centre and of the best site alone, and without privacy.
+
+    Parameters
+    ----------
+    federation : Federation
+        Sites and what they reach together.
+    """
+    unit = escape(federation.facts.value_unit)
+
+    def written(arrangement: Arrangement) -> str:
+        return numbers.error(arrangement.error, unit) or "nothing can be published"
+
+    together, smallest = federation.together, federation.pooled.budgets[0].epsilon
+    within = "" if together.is_refused else (
+        f" (95 % of releases within {number(together.accuracy.within)})")
+    text = (f"Error together: **{written(together)}**{within}. At one trusted centre, with ε = "
+            f"{smallest:g} for everybody: **{written(federation.pooled)}**. "
+            f"{federation.members[federation.best].row.name}, the best site, alone: "
+            f"**{written(federation.alone)}**.")
+    text += (" Measured from the average without protection." if federation.baseline is None else
+             f" Without privacy: {with_unit(number(federation.baseline), unit)}.")
+    return " ".join(filter(None, (text, _verdict(federation), _rough(federation))))
+
+
+def _verdict(federation: Federation) -> str:
+    """What taking part buys, in one sentence."""
+    mine, pooled, alone = (arrangement.error for arrangement in (federation.together,
+                                                                 federation.pooled,
+                                                                 federation.alone))
+    if math.isnan(mine):
+        return "Too few people for these budgets, even together."
+    if len(federation.members) == 1:
+        return ""
+    if math.isnan(alone):
+        return "Alone, even the best site can publish nothing."
+    if alone < mine * (1 - _ROUGH):
+        return "The best site alone is closer: here the others add more noise than knowledge."
+    better = "" if alone < mine * (1 + _ROUGH) else (
+        f"Together the error is {times(alone / mine)} smaller than alone"
+        if alone >= 1.95 * mine else
+        f"Together the error is {100 * (1 - mine / alone):.0f} % smaller than alone")
+    if not better:
+        return "Together is about as good as the best site alone."
+    if pooled > mine * (1 + _ROUGH):
+        return f"{better}, and smaller than at a centre that must keep the strictest promise."
+    return f"{better}."
+
+
+def _rough(federation: Federation) -> str:
+    """How far chance in the simulation moves the first number, where that is much."""
+    error = federation.together.standard_error
+    if federation.together.is_refused or error < _ROUGH * federation.together.error:
+        return ""
+    margin = with_unit(number(STANDARD_ERRORS * error, 2), escape(federation.facts.value_unit))
+    return f"(Simulation: ± {margin} (95 %) on the first number.)"
+
+
+def refused(facts: PublicFacts) -> str:
+    """Instead of the pictures, where all sites together can publish nothing.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for several persons.
+    """
+    return (f"**Too few {facts.people} for these budgets: together nothing would be published.** "
+            f"Ask more {facts.people}, raise ε at some sites, or let further sites take part.")
+
+
+def change(before: float, after: float, unit: str, since: str) -> str:
+    """What the last edit, or the difference from a preset, did to the error.
+
+    Parameters
+    ----------
+    before, after : float
+        Errors in `unit`; NaN where nothing can be published.
+    unit : str
+        Of the values.
+    since : str
+        Begins the sentence: "Since your change".
+    """
+    unit = escape(unit)
+    if math.isnan(before) and math.isnan(after):
+        return f"{since}: still nothing can be published."
+    if math.isnan(after):
+        return f"{since}: **nothing can be published** any more."
+    if math.isnan(before):
+        return f"{since}: a curve can be published, error **{_with_unit(after, unit)}**."
+    if abs(after / before - 1) < _SAME:
+        return f"{since}: error **{_with_unit(after, unit)}**, no change."
+    first, second = number(before), number(after)
+    sign = "+" if after > before else "−"
+    return (f"{since}: error **{first} → {with_unit(second, unit)}** "
+            f"({sign}{abs(100 * (after / before - 1)):.0f} %).")
+
+
+def _with_unit(value: float, unit: str) -> str:
+    return with_unit(number(value), unit)
+
+
+def lines(federation: Federation, difference: bool) -> str:
+    """What is drawn in the three panels.
+
+    Parameters
+    ----------
+    federation : Federation
+        Whose releases are drawn.
+    difference : bool
+        Whether the average without protection is taken off.
+    """
+    less = ", less the average without protection" if difference else ""
+    truth = " Solid and thin: the true average." if federation.truth is not None else ""
+    return (f"Each line: one of {len(federation.together.releases)} equally likely releases{less}. "
+            f"Dashed: without protection.{truth} Same axes in all three.")
+
+
+def largest_share(federation: Federation) -> str:
+    """Who adds most to the error, and of what.
+
+    Parameters
+    ----------
+    federation : Federation
+        With each site's shares of the squared error.
+    """
+    if federation.together.is_refused:
+        return "Nothing would be published, so there is no error to share out."
+    if len(federation.members) == 1:
+        return "One site takes part, so all of the error is its own."
+    noise = sum(member.noise for member in federation.members)
+    most = max(federation.members, key=lambda member: member.share)
+    heaviest = max(federation.members, key=lambda member: member.weight)
+    text = (f"Privacy noise makes up **{100 * noise:.0f} %** of this squared error, chance in who "
+            f"takes part the rest.")
+    if most.share - min(member.share for member in federation.members) < 0.02:
+        return f"{text} All sites add about the same."
+    joined = " and has" if heaviest is most else f"; {heaviest.row.name} has"
+    return (f"{text} {most.row.name} adds most ({100 * most.share:.0f} %){joined} the largest "
+            f"weight ({100 * heaviest.weight:.0f} %).")
+
+
+LINES = {"difference": "Difference", "curve": "The curve itself"}
+SHARES_KEY = ("■ privacy noise · ▨ chance in who takes part. Smoothing and clipping concern all "
+              "sites alike and are not in the bars.")
+
+
+# -- who is protected from whom -----------------------------------------------------------------
+
+
+def trust(arrangement: str, facts: PublicFacts) -> str:
+    """Who must be trusted.
+
+    Parameters
+    ----------
+    arrangement : {"sites", "centre"}
+        Who adds the noise.
+    facts : PublicFacts
+        The noun for one person.
+    """
+    if arrangement == "centre":
+        return ("All sites trust the centre: it sees every curve and adds the noise once. Every "
+                f"{facts.person} gets the smallest ε of all sites.")
+    return ("Each site trusts only itself: noise is added before anything leaves. The centre and "
+            "the other sites see noisy numbers only.")
+
+
+def uncovered(facts: PublicFacts) -> str:
+    """What this promise does not hide of sites.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The nouns for one person and for several.
+    """
+    return (f"**Not covered:** that {a(facts.person)} belongs to a site, and how many "
+            f"{facts.people} it has.")
+
+
+def odds(federation: Federation, arrangement: str) -> str:
+    """The chance of an attacker about one person, at the site that is protected least.
+
+    Parameters
+    ----------
+    federation : Federation
+        With the odds at each site.
+    arrangement : {"sites", "centre"}
+        Who adds the noise.
+    """
+    person = federation.facts.person
+    if arrangement == "centre":
+        return (f"{odds_main(federation.pooled_odds, person)} The centre sees the curves; it is "
+                "trusted.")
+    other = f"every other {of(person)} curve"
+    text = odds_main(federation.weakest.odds, person).replace(
+        other, f"{other} **and sits at another site or at the centre**")
+    if len({member.odds.right for member in federation.members}) == 1:
+        return text
+    return (f"At {federation.weakest.row.name}, where protection is weakest: "
+            f"{text[0].lower()}{text[1:]}")
+
+
+def table(federation: Federation) -> dict[str, list[str]]:
+    """What the people of each site get, and what it could do alone, column by column.
+
+    Parameters
+    ----------
+    federation : Federation
+        With its members.
+    """
+    unit = f" ({federation.facts.value_unit})" if federation.facts.value_unit else ""
+    members = federation.members
+    return {"site": [member.row.name for member in members],
+            "guarantee": [guarantee(member) for member in members],
+            "right guess": [in_hundred(m.odds.right).replace(" times", "") for m in members],
+            f"error alone{unit}": _column([member.alone for member in members])}
+
+
+EACH_ITS_OWN = ("Each site holds other people, so its guarantee is what its own messages cost. "
+                "What other sites send adds nothing to it.")
+
+
+def guarantee(member: Member) -> str:
+    """The (ε, δ) that is proved for one site's people.
+
+    Parameters
+    ----------
+    member : Member
+        One site.
+    """
+    budget = member.guarantee
+    if budget.epsilon <= 1e-9:
+        return "nothing is sent"
+    return f"ε = {budget.epsilon:.3g}" + ("" if budget.is_pure else f" · δ = "
+                                              f"{small(budget.delta)}")
+
+
+def _column(values: Sequence[float]) -> list[str]:
+    return ["nothing" if math.isnan(value) else number(value) for value in values]
+
+
+def percent(share: float) -> str:
+    """A share in whole percent; "none" where nothing would be published.
+
+    Parameters
+    ----------
+    share : float
+        From 0 to 1, or NaN.
+    """
+    return "none" if math.isnan(share) else f"{100 * share:.0f} %"
+
+
+# -- if a site leaves, and what the centre saw --------------------------------------------------
+
+
+def costliest(cases: Sequence[WhatIf], facts: PublicFacts) -> str:
+    """Which site would be missed most, and where a halved ε would hurt most.
+
+    Parameters
+    ----------
+    cases : sequence of WhatIf
+        One for each site.
+    facts : PublicFacts
+        Its unit of values.
+    """
+    unit = escape(facts.value_unit)
+    left = [case for case in cases if not math.isnan(case.leaves)]
+    held = [case for case in cases if not math.isnan(case.tightens)]
+    if not left or not held:
+        return "Some of these changes would leave too little to publish anything."
+    missed, tight = max(left, key=attrgetter("leaves")), max(held, key=attrgetter("tightens"))
+    current, gone, halved = (with_unit(number(value), unit) for value in
+                             (missed.now, missed.leaves, tight.tightens))
+    return (f"Now: {current}. Without {missed.name} it would be **{gone}**, the largest change of "
+            f"this kind. With half the ε at {tight.name}: **{halved}**.")
+
+
+def seen(messages: Sequence[Sent]) -> str:
+    """What the transcript shows, and why it says little about any one person.
+
+    Parameters
+    ----------
+    messages : sequence of Sent
+        All that left the sites.
+    """
+    if not messages:
+        return "Nothing left any site: with these budgets nothing useful could be sent."
+    sites = len({message.site for message in messages})
+    each, total = len(messages) / sites, sum(message.numbers for message in messages)
+    return (f"**{len(messages)} messages** from {sites} {'site' if sites == 1 else 'sites'}, "
+            f"{each:.3g} each, {total} numbers in all. Noise was in every "
+            "number before it left, and the centre has nothing else: the published curve is "
+            "computed from this table. Values are on the method’s own scale.")
+
+
+def messages_table(messages: Sequence[Sent], n_values: int = 4) -> dict[str, list[object]]:
+    """The transcript, a row for each message, with the first few of its numbers.
+
+    Parameters
+    ----------
+    messages : sequence of Sent
+        All that left the sites.
+    n_values : int
+        Of each message at most so many numbers.
+
+    Returns
+    -------
+    dict of str to list
+        Columns by their titles.
+    """
+    def some(values: Sequence[float]) -> str:
+        first = "  ".join(f"{value:.3g}" for value in values[:n_values])
+        return f"{first} …" if len(values) > n_values else first
+
+    return {"step": [message.step for message in messages],
+            "site": [message.site for message in messages],
+            "numbers": [message.numbers for message in messages],
+            "first values, with noise": [some(m.values.tolist()) for m in messages],
+            "size of the noise": [some(m.noise.tolist()) for m in messages]}
+

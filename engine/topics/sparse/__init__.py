@@ -1,0 +1,1 @@
+"""A sparse linear model, with intervals."""

@@ -1,0 +1,282 @@
+"""What sparse regression over machines would publish, and what the noise is beside the signal.
+
+For looking, like `engine.topics.mean.answer`: simulated with a known seed, never a release.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import InputError
+from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.families.sparse import rows_of
+from engine.mechanisms.sparse_newton import SparseNewton
+from engine.mechanisms.sparse_regression import SparseRegression
+from engine.noise.selection import hard_threshold
+from engine.numerics import sparse_fits
+from engine.privacy import accounting
+from engine.sources import Source
+from engine.sources.sparse_rows import SparseRows
+from engine.topics.mean.answer import SHOWN_DRAWS
+from engine.types import Array, Budget, Public, PublicFacts, SampleData, Sizes, Spend
+
+BUDGET_STEPS = (0.2, 0.5, 1.0, 2.0, 4.0, 10.0)
+MOST_NUMBERS = 12_000_000  # rows times features that are drawn for a picture
+_LINE_DRAWS = 3  # releases behind every point of a line
+Rows = SparseRows  # simulated ones
+Way = SparseNewton | SparseRegression  # of estimating; presets are offered of both
+_SHOWN = 0  # block number of the random streams
+GREEN, AMBER = 0.25, 1.0  # of noise over signal: below the first all is well, above the second not
+
+
+@dataclass(frozen=True)
+class SparseView:
+    """One data set and its possible releases at one budget.
+
+    `releases` (SHOWN_DRAWS, d), `truth`, `without` and `lasso` (d,): coefficients in response units
+    for one standard deviation of a feature; the lasso only beside a known truth. `errors`
+    (SHOWN_DRAWS,) are Euclidean distances from the truth, or from `without` where it is not known.
+    `held_back` is the share of rows that clips change, of simulated rows alone: it follows the rows
+    and is not protected. `warnings` have the share of releases that carry them.
+    """
+
+    facts: PublicFacts
+    sizes: Sizes
+    budget: Budget
+    truth: Array | None
+    releases: Array
+    without: Array
+    lasso: Array | None
+    errors: Array
+    spends: tuple[Spend, ...]
+    guarantee: Budget
+    held_back: float | None
+    warnings: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def target(self) -> Array:
+        """The truth, or what is estimated without protection."""
+        return self.without if self.truth is None else self.truth
+
+    @property
+    def error(self) -> float:
+        """The root mean squared distance of the releases."""
+        return float(np.sqrt((self.errors**2).mean()))
+
+    @property
+    def within(self) -> float:
+        """In 95 % of releases the distance is below this."""
+        return float(np.quantile(self.errors, 0.95))
+
+    def distance(self, vector: Array) -> float:
+        """Of another estimate from the target."""
+        return float(np.linalg.norm(vector - self.target))
+
+    @property
+    def support(self) -> NDArray[np.intp]:
+        """The features that matter: (s,)."""
+        return np.flatnonzero(self.target)
+
+    @property
+    def found(self) -> Array:
+        """In what share of releases each of them is chosen: (s,)."""
+        return np.asarray((self.releases[:, self.support] != 0).mean(axis=0))
+
+    @property
+    def false(self) -> float:
+        """How many features that do not matter a release chooses, on average."""
+        return float((self.releases != 0).sum(axis=1).mean() - self.found.sum())
+
+
+def sparse_view(source: Source[SampleData], mechanism: Way, budget: Budget, seed: int
+                ) -> SparseView:
+    """Draw rows, release, and put what needs no protection beside it.
+
+    Raises
+    ------
+    InputError
+        If the rows are too many for a picture, or machines differ in their coefficients.
+    """
+    data = _drawn(source, seed)
+    estimate = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
+                                      generator(seed, NOISE_STREAM, _SHOWN))
+    without, releases = mechanism.without_protection(data).coefficients[0, 0, 0], \
+        estimate.coefficients[0, 0]
+    truth = None if data.truth is None else data.truth.node_values
+    target = without if truth is None else truth
+    return SparseView(
+        facts=data.facts, sizes=data.sizes, budget=budget, truth=truth, releases=releases,
+        without=without, lasso=None if truth is None else _lasso(data, mechanism),
+        spends=estimate.spends[0], errors=np.linalg.norm(releases - target, axis=1),
+        guarantee=max(accounting.guarantees(estimate.spends[0]), key=lambda b: b.epsilon),
+        held_back=_held_back(data, mechanism, budget, target) if source.is_random else None,
+        warnings=tuple((one.text, float(one.applies.mean())) for one in estimate.cautions
+                       if one.applies.any()))
+
+
+def _held_back(data: SampleData, mechanism: Way, budget: Budget, vector: Array
+               ) -> float:
+    """The share of rows with a feature, a response or a residual of `vector` beyond its clip."""
+    plan = mechanism.plan(data.public, (budget,))
+    rows = rows_of(data, mechanism.reach_of(data.facts), math.inf)
+    residual = rows.y - rows.x @ vector
+    largest = np.maximum(rows.x.max(axis=-1), -rows.x.min(axis=-1))
+    beyond = ((largest > plan.feature_clip) | (np.abs(rows.y) > plan.response_clip)
+              | (np.abs(residual) > plan.residual_clip))
+    return float(beyond.mean())
+
+
+def check_size(source: Source[SampleData]) -> None:
+    """Refuse rows that are too many for a picture.
+
+    Raises
+    ------
+    InputError
+        Naming the number and the limit.
+    """
+    sizes = source.sizes
+    numbers = sizes.n_curves * sizes.n_covariates
+    if numbers > MOST_NUMBERS:
+        raise InputError(f"These rows hold {numbers:,} numbers; a picture is drawn of at most "
+                         f"{MOST_NUMBERS:,}.", field="n_curves",
+                         hint="Take fewer rows or features, or run it on the command line.")
+
+
+def _drawn(source: Source[SampleData], seed: int) -> SampleData:
+    check_size(source)
+    data: SampleData = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    if data.truth is not None and data.truth.node_values.ndim > 1:
+        raise InputError("Machines that differ have coefficients of their own.", field="n_own",
+                         hint="Choose a source where all machines are alike.")
+    return data
+
+
+def _lasso(data: SampleData, mechanism: Way) -> Array:
+    """The lasso of all rows, without protection: (d,)."""
+    assert data.y is not None
+    gram, cross = sparse_fits.moments(data.x, data.y - data.facts.value_middle)
+    sd = mechanism.noise_sd or data.facts.reading_sd or 1.0
+    penalty = sparse_fits.usual_penalty(sd, data.x.shape[-1], data.n_curves)
+    return np.asarray(sparse_fits.lasso(gram, cross, penalty)[0])
+
+
+# -- before any row is looked at -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Calculation:
+    """What the noise would be: λ, the scale of the choice, that of the values, over the signal.
+
+    `ratio` is the largest of d noises over the smallest coefficient that matters.
+    """
+
+    sensitivity: float
+    choice: float
+    values: float
+    ratio: float
+    epsilon: float
+
+    @property
+    def light(self) -> str:
+        """"green", "amber" or "red"."""
+        return "green" if self.ratio < GREEN else "amber" if self.ratio < AMBER else "red"
+
+
+def feasibility(mechanism: Way, sizes: Sizes, facts: PublicFacts, budget: Budget,
+                smallest: float) -> Calculation:
+    """The noise at these public sizes beside a coefficient of the stated size."""
+    budgets = (budget,) * sizes.n_servers
+    noise = mechanism.largest_noise(sizes, budgets, facts)
+    proved = max(accounting.guarantees(mechanism.plan(Public(sizes, facts), budgets).spends),
+                 key=lambda one: one.epsilon)
+    return Calculation(noise.sensitivity, noise.choice, noise.values, noise.largest / smallest,
+                       proved.epsilon)
+
+
+# -- over budgets ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Typical errors (budgets,) of every way by its label, and of those without protection.
+
+    Where the truth is not known errors are distances from hard thresholding without protection, and
+    `without` is empty.
+    """
+
+    epsilons: tuple[float, ...]
+    private: dict[str, Array]
+    without: dict[str, float]
+
+
+def over_budgets(source: Source[SampleData], mechanism: Way, delta: float, seed: int) -> Lines:
+    """The same rows at several budgets, in every way, the chosen one first."""
+    data = _drawn(source, seed)
+    budgets = [(Budget(epsilon, delta),) for epsilon in BUDGET_STEPS]
+    plain = mechanism.without_protection(data).coefficients[0, 0, 0]
+    target = plain if data.truth is None else data.truth.node_values
+    private = {}
+    for label, one in _ways(mechanism):
+        estimate = one.release_many(data, budgets, _LINE_DRAWS,
+                                    generator(seed, NOISE_STREAM, _SHOWN))
+        squares = ((estimate.coefficients[:, 0] - target) ** 2).sum(axis=-1)
+        private[label] = np.sqrt(squares.mean(axis=1))
+    without = {} if data.truth is None else {"Hard thresholding": plain,
+                                             "Lasso": _lasso(data, mechanism)}
+    return Lines(BUDGET_STEPS, private, {label: float(np.linalg.norm(vector - target))
+                                         for label, vector in without.items()})
+
+
+def presets() -> dict[str, Way]:
+    """Ways of estimating by their names, the default first."""
+    return {label: cls(**chosen) for cls in (SparseNewton, SparseRegression)
+            for label, chosen in cls.presets()}
+
+
+def _ways(mechanism: Way) -> list[tuple[str, Way]]:
+    """The chosen one, and others but for the published one, which takes 100 rounds."""
+    own = mechanism.nearest_preset()[0]
+    others = [(label, replace(one, sparsity=mechanism.sparsity))
+              for label, one in presets().items() if label != own
+              and not (isinstance(one, SparseRegression) and one.constants == "published")]
+    return [(own, mechanism), *others]
+
+
+def largest(vector: Array, count: int) -> NDArray[np.intp]:
+    """Where the largest entries of a vector are, in falling order: (count,)."""
+    kept = np.flatnonzero(hard_threshold(vector, min(count, len(vector))))
+    return kept[np.argsort(-np.abs(vector[kept]), kind="stable")]
+
+
+# -- what the paper reports -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A row of the paper's table beside what the stated noise would be at its sizes."""
+
+    row: dict[str, float]
+    published: Calculation
+    tight: Calculation
+
+
+def reported(rows: Sequence[dict[str, Any]]) -> list[Reported]:
+    """Noise over signal at the sizes and budgets of Table 2, by the printed and our constants."""
+    out = []
+    for row in rows:
+        m, n, d, s = (int(row[name]) for name in ("m", "n", "d", "s_star"))
+        sizes, facts = Sizes((n,) * m, m * n, 1, d), PublicFacts(reading_sd=0.5, unit_scale=True)
+        budget = Budget(row["eps"], 1 / (2 * m * n))
+        each = []
+        for kind in ("published", "tight"):
+            chosen: dict[str, Any] = {"sparsity": s, "constants": kind}
+            each.append(feasibility(SparseRegression(**chosen), sizes, facts, budget,
+                                    1 / math.sqrt(s)))
+        out.append(Reported(dict(row), each[0], each[1]))
+    return out

@@ -1,0 +1,271 @@
+"""Sparse coefficients: releases beside the truth, errors over budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.figures import traces
+from engine.figures.traces import DASHES, UNPROTECTED, plain
+from engine.language.numbers import number
+from engine.sources.table_words import shortened
+from engine.theme import (
+    Chart,
+    Spec,
+    Theme,
+    axis,
+    colour,
+    layout,
+    log_axis,
+    method_style,
+    translucent,
+)
+from engine.topics.sparse.answer import Lines, SparseView, largest
+from engine.topics.sparse.intervals import IntervalView, Machines
+from engine.types import Array
+
+_MOST_SHOWN, _MOST_INTERVALS = 25, 60
+_MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open")
+
+
+def coefficients(view: SparseView, theme: Theme, difference: bool = False) -> Chart:
+    """Every feature that matters or is ever chosen: all releases, the truth, without protection.
+
+    Parameters
+    ----------
+    view : SparseView
+        Of all coefficients.
+    theme : {"light", "dark"}
+        Of the page.
+    difference : bool
+        Whether the target is taken off everything but features that were not chosen.
+    """
+    features = _features(view)
+    zero = view.target[features] if difference else np.zeros(len(features))
+    names = _labels(view, features)
+    data = [_all_releases(view, features, names, zero, theme),
+            _marks("Without protection", names, view.without[features] - zero,
+                   colour("without", theme), "line-ew-open", 18)]
+    if view.truth is not None:
+        data.append(_true(names, view.truth[features] - zero, 11, theme))
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, hovermode="closest", xaxis=axis(theme, "Feature", type="category"),
+        yaxis=axis(theme, "Off the target by" if difference else "Coefficient", grid=True,
+                   zeroline=True, zerolinecolor=colour("raw", theme)))}
+    return Chart(spec, f"Coefficients of {len(features)} features in {len(view.releases)} possible "
+                 f"releases, {number(view.error)} from the target in all (root mean square).",
+                 _coefficient_table(view, features, names))
+
+
+def _all_releases(view: SparseView, features: NDArray[np.intp], names: list[str], zero: Array,
+                  theme: Theme) -> Spec:
+    """A dot for every feature in every release that kept it."""
+    dots = view.releases[:, features]  # (releases, features)
+    is_chosen = (dots != 0).T.ravel()
+    x = np.repeat(names, len(dots))[is_chosen]
+    marker = {"size": 8, "color": translucent(colour("sparse", theme), 0.45)}
+    return traces.points("Possible releases", x.tolist(), plain((dots - zero).T.ravel()[is_chosen]),
+                         marker)
+
+
+def _coefficient_table(view: SparseView, features: NDArray[np.intp], names: list[str]
+                       ) -> dict[str, list[Any]]:
+    table = {"feature": names, "release 1": plain(view.releases[0, features]),
+             "without protection": plain(view.without[features]),
+             "in how many of 20": (view.releases[:, features] != 0).sum(axis=0).tolist()}
+    return table if view.truth is None else {**table, "true": plain(view.truth[features])}
+
+
+def _labels(view: SparseView, features: NDArray[np.intp]) -> list[str]:
+    """The names of one's own features, with their places where they look alike; else places."""
+    if not view.facts.is_upload:
+        return [f"{k + 1}" for k in features]
+    names = [shortened(view.facts.covariates[k].name, 18) for k in features]
+    return [name if names.count(name) == 1 else f"{k + 1} {name}"
+            for k, name in zip(features, names, strict=True)]
+
+
+def _features(view: SparseView) -> NDArray[np.intp]:
+    """The features that matter, then those that are chosen most often."""
+    frequency = (view.releases != 0).mean(axis=0)
+    frequency[view.support] = 0
+    others = largest(frequency, _MOST_SHOWN)
+    order = view.support[np.argsort(-np.abs(view.target[view.support]), kind="stable")]
+    return np.concatenate([order, others])[:_MOST_SHOWN]
+
+
+def _true(names: list[str], values: Array, size: int, theme: Theme) -> Spec:
+    return _marks("True", names, values, colour("truth", theme), "diamond-open", size)
+
+
+def _marks(name: str, x: list[str], y: Array, shade: str, symbol: str, size: int) -> Spec:
+    return traces.points(name, x, plain(y), {"symbol": symbol, "size": size, "color": shade,
+                                             "line": {"width": 2, "color": shade}})
+
+
+def over_budgets(lines: Lines, here: float, theme: Theme) -> Chart:
+    """Typical error of every way against ε, with those without protection as level lines.
+
+    Parameters
+    ----------
+    lines : Lines
+        Errors by method and ε.
+    here : float
+        The ε on screen.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    first, last = lines.epsilons[0], lines.epsilons[-1]
+    every = [*np.concatenate(list(lines.private.values())), *lines.without.values()]
+    low, high = min(every) * 0.8, max(every) * 1.2
+    shade = method_style("sparse_regression", "sparse", theme)[0]
+    data = [_member(k, label, lines.epsilons, errors, shade)
+            for k, (label, errors) in enumerate(lines.private.items())]
+    levels = {f"{label}, no protection": error for label, error in lines.without.items()}
+    data += [traces.line(label, [first, last], [error, error], colour("without", theme), 2,
+                         DASHES[k + 1]) for k, (label, error) in enumerate(levels.items())]
+    data.append(traces.upright(here, low, high, theme))
+    spec = {"data": data, "layout": layout(
+        theme, legend=True,
+        xaxis=log_axis(theme, "Protection ε (log scale)", first, last, room=0.03),
+        yaxis=log_axis(theme, "Error (log scale)", low, high, grid=True))}
+    summary = "; ".join(f"{label}, {number(float(errors[0]))} to {number(float(errors[-1]))}"
+                        for label, errors in lines.private.items())
+    return Chart(spec, f"Typical error from ε = {first:g} to {last:g}: {summary}.", {
+        "ε": list(lines.epsilons),
+        **{label: plain(errors) for label, errors in lines.private.items()},
+        **{label: plain([error] * len(lines.epsilons)) for label, error in levels.items()}})
+
+
+def _member(k: int, name: str, x: Sequence[float], y: Array | Sequence[float], shade: str,
+            width: float = 2.2, size: int = 8) -> Spec:
+    """The k-th of several lines of one colour."""
+    return traces.line_with_points(name, x, plain(y), shade, width, DASHES[k % len(DASHES)],
+                                   {"size": size, "symbol": _MARKERS[k % len(_MARKERS)]})
+
+
+def intervals(view: IntervalView, theme: Theme, difference: bool = False) -> Chart:
+    """Limits around the published coefficients; those that miss the truth stand out.
+
+    Parameters
+    ----------
+    view : IntervalView
+        Of one release.
+    theme : {"light", "dark"}
+        Of the page.
+    difference : bool
+        Whether true coefficients are taken off: limits that do not reach zero miss.
+    """
+    features = _with_limits(view)
+    names = [f"{k + 1}" for k in features]
+    missed = _missed(view, features)
+    data = [_limits(view, features[missed == is_miss], difference, is_miss, theme)
+            for is_miss in (False, True) if (missed == is_miss).any()]
+    if view.truth is not None and not difference:
+        data.append(_true(names, view.truth[features], 7, theme))
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, hovermode="closest",
+        xaxis=axis(theme, "Feature", type="category", categoryorder="array", categoryarray=names),
+        yaxis=axis(theme, "Less the true coefficient" if difference else "Coefficient", grid=True,
+                   zeroline=True, zerolinecolor=colour("text", theme)))}
+    table: dict[str, list[Any]] = {"feature": names, "published": plain(view.centre[features]),
+                                   "from": plain(view.low[features]),
+                                   "to": plain(view.high[features])}
+    if view.p_values is not None:
+        table["p-value of zero"] = plain(view.p_values[features])
+    if view.truth is not None:
+        table["true"] = plain(view.truth[features])
+    return Chart(spec, f"Limits of {len(features)} coefficients, {number(view.length)} wide on "
+                 "average.", table)
+
+
+def _missed(view: IntervalView, features: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whose limits do not hold the truth, as far as it is known."""
+    if view.truth is None:
+        return np.zeros(len(features), dtype=bool)
+    truth = view.truth[features]
+    return np.asarray((truth < view.low[features]) | (truth > view.high[features]))
+
+
+def _limits(view: IntervalView, features: NDArray[np.intp], difference: bool, is_miss: bool,
+            theme: Theme) -> Spec:
+    """The limits of those that hold the truth, or of those that miss it."""
+    name, role, symbol = (("Misses the truth", "bias", "x") if is_miss else
+                          ("Published, with limits", "sparse", "circle"))
+    zero = view.truth[features] if difference and view.truth is not None else 0.0
+    half = (view.high - view.low)[features] / 2
+    return traces.points(
+        name, [f"{k + 1}" for k in features], plain(view.centre[features] - zero),
+        {"size": 6, "color": colour(role, theme), "symbol": symbol},
+        error_y={"type": "data", "array": plain(half), "color": colour(role, theme),
+                 "thickness": 1.8, "width": 3})
+
+
+def _with_limits(view: IntervalView) -> NDArray[np.intp]:
+    """Features with limits, at most as many as can be told apart."""
+    return np.flatnonzero(np.isfinite(view.low))[:_MOST_INTERVALS]
+
+
+def machines(comparison: Machines, theme: Theme) -> Chart:
+    """The error on every machine by way of fitting.
+
+    Parameters
+    ----------
+    comparison : Machines
+        Errors of fits to machines that differ, (repeats, machines) by label.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    typical = {label: np.sqrt((errors**2).mean(axis=0)) for label,
+               errors in comparison.errors.items()}
+    places = list(range(1, len(comparison.without) + 1))
+    data = [_member(k, label, places, errors, colour("sparse", theme), 1.6, 9)
+            for k, (label, errors) in enumerate(typical.items())]
+    data.append(traces.line_with_points(
+        "No protection, two stages", places, plain(comparison.without), colour("without", theme),
+        1.6,
+        UNPROTECTED, {"size": 6}))
+    every = np.concatenate([comparison.without, *(e.ravel() for e in comparison.errors.values())])
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, hovermode="closest", xaxis=axis(theme, "Machine", dtick=1),
+        yaxis=log_axis(theme, "Error (log scale)", float(every.min()), float(every.max()),
+                       grid=True, room=0.05))}
+    summary = "; ".join(f"{label}, {number(float(np.sqrt((errors**2).mean())))}"
+                        for label, errors in comparison.errors.items())
+    return Chart(spec, f"Error on {len(places)} machines, by way of fitting: {summary}.", {
+        "machine": places, **{label: plain(errors) for label, errors in typical.items()},
+        "no protection": plain(comparison.without)})
+
+
+def trust(errors: Mapping[str, Sequence[float]], sizes: Sequence[float], label: str, theme: Theme
+          ) -> Chart:
+    """Squared errors of a sparse mean by who is trusted, along one size or ε; both axes in logs.
+
+    Parameters
+    ----------
+    errors : mapping of str to sequence
+        By who is trusted, each as long as `sizes`; those that are not finite are left out.
+    sizes : sequence of float
+        Of the size that changes, or ε, increasing.
+    label : str
+        What changes.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    known = [v for values in errors.values() for v in values if np.isfinite(v) and v > 0]
+    data = [_member(k, name, sizes, values, colour("sparse" if k < 3 else "without", theme))
+            for k, (name, values) in enumerate(errors.items())]
+    spec = {"data": data, "layout": layout(
+        theme, legend=True,
+        xaxis=log_axis(theme, f"{label} (log scale)", sizes[0], sizes[-1], room=0.03),
+        yaxis=log_axis(theme, "Squared error (log scale)", min(known) / 1.5, max(known) * 1.5,
+                       grid=True))}
+    summary = "; ".join(f"{name}, {number(values[0])} to {number(values[-1])}"
+                        for name, values in errors.items()
+                        if np.isfinite(values[0]) and np.isfinite(values[-1]))
+    return Chart(spec, f"Squared error of a sparse mean while {label} goes from {sizes[0]:g} to "
+                       f"{sizes[-1]:g}: {summary}.",
+                 {label: list(sizes), **{name: plain(values) for name, values in errors.items()}})

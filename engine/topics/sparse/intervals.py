@@ -1,0 +1,225 @@
+"""Intervals and bands for sparse coefficients, their coverage, and machines that differ.
+
+For looking: simulated with a known seed, never a release.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine.agreement import COVERAGE_TOLERANCE, LEVEL, Agreement
+from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.families.sparse_averages import drawn
+from engine.families.sparse_corrections import pointwise_half_widths, two_sided_p_values
+from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
+from engine.mechanisms.sparse_inference import SparseInference
+from engine.mechanisms.sparse_newton import SparseNewton
+from engine.mechanisms.sparse_regression import SparseRegression
+from engine.metrics import entry_coverage
+from engine.privacy import accounting
+from engine.sources import Source
+from engine.sources.sparse_rows import SparseRows
+from engine.topics.sparse.answer import check_size
+from engine.types import Array, Budget, Intervals, SampleData, Spend
+
+COVERAGE_REPEATS = 200
+_COMMON = ("sparsity", "noise_sd", "reach", "radius", "step_size", "rounds", "feature_clip",
+           "residual_clip")  # options of estimates that limits have, too
+_SHOWN, _STUDY = 0, 1  # block numbers of the random streams
+FITS = {"two_stage": "Two stages: shared, then own", "local": "Each machine alone",
+        "pooled": "As if machines were alike"}
+
+
+@dataclass(frozen=True)
+class IntervalView:
+    """One release with its limits: `centre`, `low`, `high`, `error` (d,), and without protection.
+
+    `without_low` and `without_high` (d,) are the limits that the same rows would have without
+    protection; `truth` (d,) where it is known. `warnings` are those of the release.
+    """
+
+    centre: Array
+    low: Array
+    high: Array
+    error: Array
+    without_low: Array
+    without_high: Array
+    truth: Array | None
+    kind: str
+    spends: tuple[Spend, ...]
+    guarantee: Budget
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether there are no limits, for a reason that `warnings` give."""
+        return not np.isfinite(self.high).any()
+
+    @property
+    def length(self) -> float:
+        """Of the average interval; not a number where limits are refused."""
+        return math.nan if self.is_refused else float(np.nanmean(self.high - self.low))
+
+    @property
+    def without_length(self) -> float:
+        return float(np.nanmean(self.without_high - self.without_low))
+
+    @property
+    def p_values(self) -> Array | None:
+        """Of each coefficient on its own being zero: (d,); None of a band, which tests all at once,
+        and where limits are refused.
+
+        What limits are wider than chance and noise make them (a bound on bias) is taken off |β̃|, so
+        that a p-value is below .05 exactly where its limits leave zero out.
+        """
+        if self.kind == "simultaneous" or self.is_refused:
+            return None
+        bias = (self.high - self.low) / 2 - pointwise_half_widths(self.error)
+        return two_sided_p_values(np.maximum(np.abs(self.centre) - bias, 0), self.error)
+
+    @property
+    def missed(self) -> int | None:
+        """How many true values lie outside; None where they are not known."""
+        if self.truth is None:
+            return None
+        known = np.isfinite(self.low)
+        return int((known & ((self.truth < self.low) | (self.truth > self.high))).sum())
+
+
+def interval_view(source: Source[SampleData], mechanism: SparseInference, budget: Budget, seed: int
+                  ) -> IntervalView:
+    """One release of the shown rows, with its limits."""
+    check_size(source)
+    data: SampleData = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    estimate = mechanism.release_many(data, [(budget,)], 1, generator(seed, NOISE_STREAM, _SHOWN))
+    plain = mechanism.without_protection(data).intervals
+    own = estimate.intervals
+    assert own is not None and plain is not None
+    (low, high), (without_low, without_high) = (
+        [end.reshape(-1) for end in one.limits] for one in (own, plain))
+    return IntervalView(
+        centre=own.centre.reshape(-1), low=low, high=high, error=own.error.reshape(-1),
+        without_low=without_low, without_high=without_high, kind=own.kind,
+        truth=None if data.truth is None else data.truth.node_values, spends=estimate.spends[0],
+        guarantee=max(accounting.guarantees(estimate.spends[0]), key=lambda b: b.epsilon),
+        warnings=estimate.warnings)
+
+
+def interval_mechanism(own: SparseNewton | SparseRegression, target: str) -> SparseInference:
+    """Limits with every guess and clip that was chosen for the estimate."""
+    chosen = {name: getattr(own, name) for name in _COMMON}
+    chosen["pilot"] = own.pilot if isinstance(own, SparseNewton) else "thresholding"
+    return SparseInference(target=target, **chosen)
+
+
+@dataclass(frozen=True)
+class CoverageStudy:
+    """How often limits hold what they should over fresh data sets, with standard errors.
+
+    `average` over all coefficients, `of_nonzero` over those that matter, `joint` all at once;
+    `naive` as `average`, or as `joint` for a band, with limits that leave the privacy noise out.
+    `refused` is the share of data sets without limits, which the rest is not about.
+    """
+
+    repeats: int
+    average: float
+    of_nonzero: float
+    joint: float
+    joint_se: float
+    average_se: float
+    naive: float
+    refused: float
+    naive_se: float
+
+    def beside(self, kind: str) -> tuple[Agreement, Agreement]:
+        """Coverage of the stated kind, and that of naive intervals, beside 95 %.
+
+        Of a band it is a share of data sets, of intervals an average over coefficients.
+        """
+        if kind == "simultaneous":
+            n = round(self.repeats * (1 - self.refused))
+            return (Agreement.coverage(round(self.joint * n), n),
+                    Agreement.coverage(round(self.naive * n), n))
+        return (Agreement.normal(self.average, self.average_se, LEVEL, COVERAGE_TOLERANCE),
+                Agreement.normal(self.naive, self.naive_se, LEVEL, COVERAGE_TOLERANCE))
+
+
+def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budget, seed: int,
+                   repeats: int = COVERAGE_REPEATS) -> CoverageStudy:
+    """Release again and again, each time from fresh moments of as many rows; nothing is clipped.
+
+    Clips are so wide that they hardly matter here; the moments of normal rows are drawn as such.
+    """
+    moments = drawn(source.covariance, source.truth.node_values, source.noise_sd, source.n_curves,
+                    repeats, generator(seed, DATA_STREAM, _STUDY))
+    plan = mechanism.plan(source.public, (budget,))
+    estimate = mechanism.estimate(moments, [plan], repeats, 1,
+                                  generator(seed, NOISE_STREAM, _STUDY))
+    found, limits = entry_coverage(estimate, source.truth), estimate.intervals
+    assert found is not None and limits is not None
+    naive = entry_coverage(replace(estimate, intervals=without_privacy(limits, source)),
+                           source.truth)
+    assert naive is not None
+    given = np.isfinite(limits.half_width).any(axis=-1)
+    if not given.any():
+        none = math.nan
+        return CoverageStudy(repeats, average=none, of_nonzero=none, joint=none, joint_se=none,
+                             average_se=none, naive=none, refused=1.0, naive_se=none)
+
+    def mean(each: Array) -> float:
+        return float(np.nanmean(each[given]))
+
+    def se(each: Array) -> float:
+        return float(each[given].std(ddof=1) / np.sqrt(given.sum())) if given.sum() > 1 else 1.0
+    own = naive.joint if limits.kind == "simultaneous" else naive.average
+    return CoverageStudy(repeats, mean(found.average), mean(found.of_nonzero), mean(found.joint),
+                         se(found.joint), se(found.average), mean(own), float(1 - given.mean()),
+                         se(own))
+
+
+def without_privacy(limits: Intervals, source: SparseRows) -> Intervals:
+    """The same limits, as wide as chance in the rows alone makes them: σ(Θ_kk/N)^{1/2}."""
+    precision = np.diagonal(np.linalg.inv(source.covariance))
+    sampling = source.noise_sd * np.sqrt(precision / source.n_curves)
+    return replace(limits, half_width=limits.half_width * sampling / limits.error)
+
+
+# -- machines that differ -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Machines:
+    """Distances of machines' coefficients from the truth, by way of fitting: (draws, machines).
+
+    `without` (machines,) is that of two stages without protection.
+    """
+
+    errors: dict[str, Array]
+    without: Array
+    guarantee: Budget
+
+
+def machines(source: SparseRows, budget: Budget, seed: int, draws: int = 5) -> Machines:
+    """The same rows fitted in two stages, machine by machine, and all together."""
+    check_size(source)
+    data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    truth = np.broadcast_to(source.truth.node_values, (source.n_servers, source.n_features))
+    errors, first = {}, None
+    for fit, label in FITS.items():
+        chosen: dict[str, Any] = {"fit": fit, "n_shared": source.n_shared,
+                                  "n_own": max(source.n_own, 1)}
+        mechanism = SparseHeterogeneous(**chosen)
+        estimate = mechanism.release_many(data, [(budget,)], draws,
+                                          generator(seed, NOISE_STREAM, _SHOWN))
+        errors[label] = np.linalg.norm(
+            np.broadcast_to(estimate.coefficients[0, 0], (draws, *truth.shape)) - truth, axis=-1)
+        if first is None:
+            first = mechanism, estimate
+    assert first is not None
+    plain = first[0].without_protection(data).coefficients[0, 0, 0]
+    return Machines(errors, np.linalg.norm(plain - truth, axis=-1),
+                    max(accounting.guarantees(first[1].spends[0]), key=lambda b: b.epsilon))

@@ -1,0 +1,337 @@
+"""Sentences of the page on sparse regression."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.agreement import Agreement, Verdict
+from engine.language import numbers, tags
+from engine.language.grammar import capital
+from engine.sources.table_words import counted
+from engine.topics.sparse.answer import Calculation, Lines, Reported, SparseView
+from engine.topics.sparse.intervals import FITS, CoverageStudy, IntervalView, Machines
+from engine.topics.sparse.means import BIT, PRINTED, ROW, TRUSTED
+from engine.types import Budget, PublicFacts
+
+TITLE = "Which few features matter, and what does protecting every row cost?"
+LEAD = ("Of many features a few matter for an outcome. Which ones, and by how much, is published "
+        "with noise that protects every row.")
+_LIGHTS = {
+    "green": "Noise is far below the coefficients: the right features are found.",
+    "amber": "Noise is close to the coefficients: some features will be missed or made up.",
+    "red": "Noise is above the coefficients: what is published says little about the features."}
+
+
+def accuracy(view: SparseView) -> str:
+    """How far off a release is, beside what needs no protection.
+
+    Parameters
+    ----------
+    view : SparseView
+        Of all coefficients.
+    """
+    target = "the true ones" if view.truth is not None else "those without protection"
+    others = () if view.lasso is None else (view.without, view.lasso)
+    typical, *rest = numbers.together([view.error, *(view.distance(fit) for fit in others)])
+    text = (f"The published coefficients are **± {typical}** from {target}, all "
+            f"{view.sizes.n_covariates} together (root mean squared distance; in 95 % of releases "
+            f"below {numbers.number(view.within)}).")
+    if rest:
+        text += f" Without protection: {rest[0]}; the lasso: {rest[1]}."
+    return text
+
+
+def legend(view: SparseView) -> str:
+    """What the dots are, and which features are shown.
+
+    Parameters
+    ----------
+    view : SparseView
+        Of all coefficients.
+    """
+    first = ("those that matter" if view.truth is not None else
+             "those chosen without protection")
+    return ("Dots: 20 equally likely releases of the same rows; a feature that is not chosen has "
+            f"no dot. Shown are {first}, then others that a release chose.")
+
+
+def distance(view: SparseView) -> str:
+    """What errors are distances from.
+
+    Parameters
+    ----------
+    view : SparseView
+        Of all coefficients.
+    """
+    target = "the true coefficients" if view.truth is not None else "those without protection"
+    return f"Euclidean distance from {target}, the same rows at every budget."
+
+
+def units(facts: PublicFacts) -> str:
+    """What a coefficient of one's own rows means, and what it is measured from.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Name and unit of the response.
+    """
+    unit = f" ({facts.value_unit})" if facts.value_unit else ""
+    return (f"A coefficient is what “{facts.value_name}”{unit} gains when a feature rises by one "
+            "standard deviation, as you stated it. Features and response are measured from the "
+            "middle of their stated ranges; there is no constant beside them.")
+
+
+def support(view: SparseView) -> str:
+    """Which features are found.
+
+    Parameters
+    ----------
+    view : SparseView
+        With the chance that each feature of the support is in a release.
+    """
+    sure = int((view.found > 0.99).sum())
+    number = numbers.number(view.false, 2)
+    description, none, others = ("that matter", "one that does not", f"{number} are made up")
+    if view.truth is None:
+        description, none, others = ("chosen without protection", "another",
+                                     f"{number} others are chosen")
+    text = f"**{sure} of {len(view.support)}** features {description} are in every release"
+    return f"{text}, and hardly ever {none}." if view.false < 0.05 else (
+        f"{text}; on average {others}.")
+
+
+def held_back(view: SparseView) -> str:
+    """How many rows are clipped; empty where it is not known, or none is.
+
+    Parameters
+    ----------
+    view : SparseView
+        Of simulated rows.
+    """
+    if not view.held_back:
+        return ""
+    return (f"{numbers.number(100 * view.held_back, 2)} % of these simulated rows lie beyond a "
+            "clip and are drawn back to it. A wider clip changes fewer, and needs more noise.")
+
+
+def warned(text: str, share: float) -> str:
+    """A warning that goes with releases, and how many of those that are drawn have it.
+
+    Parameters
+    ----------
+    text : str
+        The warning.
+    share : float
+        Of releases that have it; 1 for all.
+    """
+    return text if share == 1 else f"{text} ({100 * share:.0f} % of the releases drawn here.)"
+
+
+def light(calculation: Calculation) -> str:
+    """The verdict before any row is looked at.
+
+    Parameters
+    ----------
+    calculation : Calculation
+        From sizes, budget and constants alone.
+    """
+    return (f"{_LIGHTS[calculation.light]} The largest of all noises is about "
+            f"**{numbers.number(calculation.ratio, 2)} times** the smallest coefficient that "
+            "matters.")
+
+
+def noise(calculation: Calculation) -> str:
+    """Where the noise comes from.
+
+    Parameters
+    ----------
+    calculation : Calculation
+        From sizes, budget and constants alone.
+    """
+    published = (" and in every published value" if calculation.values == calculation.choice else
+                 f", and of size {numbers.number(calculation.values)} in every published value")
+    return (f"One row moves what is averaged by at most {numbers.number(calculation.sensitivity)}. "
+            f"Noise of size {numbers.number(calculation.choice)} hides this where features are "
+            f"chosen{published}.")
+
+
+def over_budgets(lines: Lines) -> str:
+    """What a larger budget buys, and where it stops.
+
+    Parameters
+    ----------
+    lines : Lines
+        Errors by method and ε; the first method is the one on screen.
+    """
+    first = next(iter(lines.private))
+    private, best = lines.private[first], min(lines.without.values(), default=0.0)
+    half = numbers.times(float(private[1] / private[2]))
+    text = f"From ε = 0.5 to 1 the error falls {half}."
+    close = [e for e, error in zip(lines.epsilons, private, strict=True) if error < 1.5 * best]
+    if close:
+        text += f" From ε = {close[0]:g} on, privacy costs less than half of the error."
+    return text
+
+
+def intervals(view: IntervalView) -> str:
+    """How wide the limits are, and what they promise.
+
+    Parameters
+    ----------
+    view : IntervalView
+        Of one release.
+    """
+    if view.is_refused:
+        return ""
+    kind = ("95 % confidence intervals, each for its own coefficient." if view.kind == "pointwise"
+            else "A simultaneous 95 % confidence band: it covers all coefficients together.")
+    text = (f"{kind} On average they are **{numbers.number(view.length)}** wide, "
+            f"{numbers.times(view.length / view.without_length)} as wide as without protection.")
+    if view.missed is None:
+        return text
+    count = int(np.isfinite(view.low).sum())
+    return f"{text} Here **{view.missed} of {count}** miss the truth."
+
+
+def tests_of_zero(view: IntervalView) -> str:
+    """How limits and p-values say whether coefficients are zero, and what they do not correct.
+
+    Parameters
+    ----------
+    view : IntervalView
+        Of one release.
+    """
+    if view.is_refused:
+        return ""
+    count = int(np.isfinite(view.low).sum())
+    drawn = "" if view.truth is None else ", drawn as they are,"
+    if view.p_values is None:
+        return (f"Limits that{drawn} leave out zero say that their coefficient is not zero. In at "
+                "most 5 of 100 cases any of them is wrong in this; privacy noise is counted.")
+    text = ("Is a coefficient zero? Its p-value stands with the numbers at the end of the page. It "
+            "counts privacy noise as well as chance in the rows, and is below 0.05 where limits"
+            f"{drawn} leave out zero.")
+    return text if count == 1 else (
+        f"{text} It does not correct for looking at {count} features: if none mattered, 5 in 100 "
+        "would still be below 0.05. For one answer about all, choose *All of them together*.")
+
+
+def coverage(study: CoverageStudy, kind: str) -> str:
+    """How often limits held what they should, and how often naive ones would have.
+
+    Parameters
+    ----------
+    study : CoverageStudy
+        Over fresh data sets.
+    kind : {"pointwise", "simultaneous"}
+        Intervals, or a band.
+    """
+    if study.refused == 1:
+        return f"In all of {study.repeats} fresh data sets confidence intervals were refused."
+    if study.refused:
+        return (f"In {100 * study.refused:.0f} % of {study.repeats} fresh data sets confidence "
+                f"intervals were refused. {_covered(study, kind)}")
+    return _covered(study, kind)
+
+
+def _covered(study: CoverageStudy, kind: str) -> str:
+    """Coverage of intervals or of the band, beside 95 % and beside that of naive ones."""
+    stated, naive = study.beside(kind)
+    limits = "intervals" if kind == "pointwise" else "the band for all coefficients"
+    of_nonzero = (f", of coefficients that matter {100 * study.of_nonzero:.1f} %"
+                  if kind == "pointwise" else "")
+    at_once = (f" All of them at once: {100 * study.joint:.0f} %, which is not what they are for."
+               if kind == "pointwise" else "")
+    return (f"Over {study.repeats} fresh data sets, coverage of {limits} is {_coverage(stated)}"
+            f"{of_nonzero}; nominal 95 %. {_JUDGED[stated.verdict]}{at_once} Without counting the "
+            f"privacy noise it would be {_coverage(naive)}.")
+
+
+_JUDGED = {Verdict.AGREES: "That agrees.", Verdict.BELOW: "**That is too low.**",
+           Verdict.ABOVE: "That is more than needed.",
+           Verdict.IMPRECISE: "That is too imprecise to tell."}
+
+
+def _coverage(beside: Agreement) -> str:
+    """**94.8 %** (± 0.9, 95 %)."""
+    return f"**{100 * beside.estimate:.1f} %** (± {100 * beside.half_width:.1f}, 95 %)"
+
+
+def machines(comparison: Machines) -> str:
+    """What sharing a part buys when machines differ.
+
+    Parameters
+    ----------
+    comparison : Machines
+        Errors of fits to machines that differ, by label.
+    """
+    typical = {label: float(np.sqrt((errors**2).mean())) for label,
+               errors in comparison.errors.items()}
+    two, local, pooled = (typical[FITS[fit]] for fit in ("two_stage", "local", "pooled"))
+    text = f"Two stages are off by **{numbers.number(two)}**."
+    for label, other in (("each machine alone", local), ("taking machines for alike", pooled)):
+        text += (f" {capital(label)} errs {numbers.times(other / two)} as much."
+                 if other > two else f" {capital(label)} errs less: "
+                 f"{numbers.number(other)}.")
+    return text
+
+
+def trust(errors: dict[str, float], rates: dict[str, float]) -> str:
+    """What a trusted server is worth at the sizes in the middle, and which bound is none.
+
+    Parameters
+    ----------
+    errors : dict of str to float
+        Measured, by who is trusted.
+    rates : dict of str to float
+        The bounds of the theory at the same sizes.
+    """
+    gain = numbers.times(errors[ROW] / errors[TRUSTED])
+    text = (f"A trusted server errs **{gain} less** than noisy averages that hide a row, and those "
+            f"{numbers.times(errors[BIT] / errors[ROW])} less than one bit that hides a whole "
+            "machine.")
+    text += (" **Two kinds of promise:** with the trusted server the limit may fail with chance δ, "
+             "without trust it never fails, so equal ε is not equal protection.")
+    if errors[ROW] < rates[PRINTED]:
+        text += (" The bound printed for hiding a row lies above what is achieved here: it holds "
+                 "for hiding a machine.")
+    return text
+
+
+def paper(rows: list[Reported]) -> str:
+    """Why the published tables are no targets.
+
+    Parameters
+    ----------
+    rows : list of Reported
+        Of the published tables, with what their constants mean.
+    """
+    base = next(row for row in rows if (row.row["n"], row.row["m"]) == (4000, 15))
+    return (f"**The stated noise cannot have produced these numbers.** At the base point, ε = "
+            f"{base.row['eps']:g}, the printed constants mean noise of size "
+            f"{numbers.number(base.published.choice)} beside coefficients of "
+            f"{numbers.number(base.row['s_star'] ** -0.5)}; reported is a squared error of "
+            f"{base.row['err']:g}. What they would spend is ε = "
+            f"{numbers.number(base.published.epsilon)}. Our constants need "
+            f"{numbers.times(base.published.choice / base.tight.choice)} less noise and still come "
+            f"out {base.tight.light} at these sizes.")
+
+
+PAPER_BANDS = (
+    "Bands around all coefficients, as published. At ε = 0.8 their lengths are those of bands "
+    "without protection, .079 at the base point, and they jump at smaller ε in a way that noise in "
+    "proportion to 1/ε does not. The reported coverage is an average over coefficients, not the "
+    "chance that the whole band holds.")
+
+
+def budget_line(budget: Budget, machines: int) -> str:
+    """What stands in the strip.
+
+    Parameters
+    ----------
+    budget : Budget
+        Of each machine.
+    machines : int
+        How many.
+    """
+    return f"{counted(machines, 'machine')}, {tags.budget_chip(budget)}"

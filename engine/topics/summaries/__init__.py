@@ -1,0 +1,1 @@
+"""Averages, densities and regressions that are released as whole functions."""

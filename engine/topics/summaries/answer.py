@@ -1,0 +1,423 @@
+"""Several ways to publish the same function side by side: same records, same budget, same axes.
+
+For looking, like `engine.topics.mean.answer`: simulated with a known seed, never a release.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.families.functional_release import FunctionalRelease
+from engine.grids import drawing_grid
+from engine.mechanisms import Mechanism, mechanisms
+from engine.metrics import distances, integrated_squared_errors, root_mean_square, within
+from engine.numerics.pairs import Pairs
+from engine.privacy import accounting
+from engine.registry import parameters
+from engine.sources import Source
+from engine.summaries.covariance import Steps
+from engine.summaries.mean import Held
+from engine.summaries.parts import Linear
+from engine.summaries.risk import NUMBERS, loss_of
+from engine.tasks import RISK_MINIMISATION
+from engine.topics.mean.answer import SHOWN_DRAWS
+from engine.types import Array, Budget, Data, Estimate, Public, PublicFacts, Spend, Truth
+
+SURFACE = 40  # points on each axis where functions of two numbers are drawn
+_MOST_READINGS = 1_000_000  # of one data set on screen
+_STUDY_READINGS = 1_000_000  # of all data sets of a study
+_REPEATS = 30
+_SHOWN, _STUDY = 0, 1  # block numbers of the two random streams
+_WHOLE = 1 - 1e-9  # a curve that is left as it is, up to rounding
+
+
+@dataclass(frozen=True)
+class Way:
+    """One mechanism on the records that are shown.
+
+    `releases` (draws, functions, points) or, of two numbers, (draws, 1, SURFACE, SURFACE).
+    `errors` (releases,) are distances from the truth on fresh data where it is known, else from
+    the estimate without protection. `parts` (3,) are the squared error's shares of privacy noise,
+    sampling, and smoothing with all else. `refusal` says why there is nothing;
+    `before_noise` is the error of the same estimates before noise is added.
+    """
+
+    label: str
+    mechanism: Mechanism
+    budget: Budget
+    releases: Array | None = None
+    errors: Array | None = None
+    parts: Array | None = None
+    spends: tuple[Spend, ...] = ()
+    refusal: str = ""
+    before_noise: float = math.inf
+
+    @property
+    def error(self) -> float:
+        """The root mean squared distance; NaN where there is none."""
+        return math.nan if self.errors is None else float(root_mean_square(self.errors))
+
+    @property
+    def within(self) -> float:
+        """The distance that 95 % of the releases stay within; NaN where there is none."""
+        return math.nan if self.errors is None else float(within(self.errors))
+
+    @property
+    def guarantee(self) -> Budget:
+        """What is proved for the least protected site."""
+        return max(accounting.guarantees(self.spends), key=lambda budget: budget.epsilon)
+
+
+@dataclass(frozen=True, eq=False)  # known by itself: what was made of it is kept beside it
+class SummaryView:
+    """All ways, the chosen one first, over one estimate without protection.
+
+    `without` and `truth` have the shape of one release; `axis` (points,) is in the unit of time,
+    or of the first number of a record, `across` that of the second number; `baseline` is the error
+    without privacy, tuned as well as the chosen way; `shortened` the share of curves that the
+    chosen way draws back to the largest size, which depends on them without protection: None where
+    they are real.
+    """
+
+    task: str
+    facts: PublicFacts
+    names: tuple[str, ...]
+    axis: Array
+    across: Array
+    without: Array
+    truth: Array | None
+    baseline: float | None
+    ways: tuple[Way, ...]
+    n: int
+    shortened: float | None
+
+    @property
+    def is_surface(self) -> bool:
+        return self.without.ndim == 3
+
+
+def summary_view(source: Source[Data], mechanism: Mechanism, task: str, budget: Budget, seed: int
+                 ) -> SummaryView:
+    """Release in every way that serves the task; those that refuse say why.
+
+    Raises
+    ------
+    InputError
+        If the data set is too large for a picture.
+    """
+    chosen: Any = mechanism
+    if source.sizes.n_observations > _MOST_READINGS:
+        raise InputError(
+            f"These sizes make {source.sizes.n_observations:,} readings; a picture is drawn of at "
+            f"most {_MOST_READINGS:,}.", field="n_curves", hint="Take fewer people or readings.")
+    data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    study = _study_data(source, seed)
+    if not _estimates_the_truth(chosen, data.facts):
+        data, study = replace(data, truth=None), None
+    reference = chosen.without_protection(data)
+    drawing = _Drawing.of(reference, data.facts)
+    baseline = None
+    if study is not None:
+        total = integrated_squared_errors(chosen.without_protection(study), study.truth).total
+        baseline = None if total is None else float(root_mean_square(distances(total), None))
+    ways = tuple(_way(label, one, data, study, reference, drawing, budget, seed)
+                 for label, one in _all_ways(chosen, task, data.facts))
+    if baseline is not None:
+        baseline = min(baseline, ways[0].before_noise)
+    return SummaryView(
+        task=task, facts=data.facts, names=reference.functions or ("",), axis=drawing.axis,
+        across=drawing.across,
+        without=drawing.draw(reference)[0], baseline=baseline, n=data.n_curves,
+        truth=None if data.truth is None else drawing.of_truth(data.truth),
+        shortened=_shortened(chosen, data) if source.is_random else None,
+        ways=ways)
+
+
+def _all_ways(chosen: Any, task: str, facts: PublicFacts) -> list[tuple[str, Any]]:
+    """The chosen mechanism as it is set, and every other preset of the task."""
+    own = chosen.nearest_preset()[0]
+    ways: list[tuple[str, Any]] = [(own, chosen)]
+    for cls in mechanisms.for_task(task):
+        ways += [(label, _alike(cls(**values).comparable(facts), chosen))
+                 for label, values in cls.presets_for(task) if label != own]
+    return ways
+
+
+def _alike(other: Any, chosen: Any) -> Any:
+    """What belongs to the summary and not to the way is the same for all: loss, width, centre."""
+    if not isinstance(other, FunctionalRelease) or not isinstance(chosen, FunctionalRelease):
+        return other
+    return replace(other, **{p.name: getattr(chosen, p.name)
+                             for p in parameters(FunctionalRelease) if p.only_for})
+
+
+def _estimates_the_truth(chosen: Any, facts: PublicFacts) -> bool:
+    """A loss may aim at something else: the hinge at a sign, that of numbers not at log-odds."""
+    if getattr(chosen, "task", "") != RISK_MINIMISATION.key:
+        return True
+    loss = loss_of(chosen, facts)
+    return loss != "hinge" and (loss in NUMBERS) != facts.two_classes
+
+
+def _study_data(source: Source[Data], seed: int) -> Data | None:
+    """Fresh data sets behind the errors, where the truth is known."""
+    if not source.is_random:
+        return None
+    repeats = int(np.clip(_STUDY_READINGS // source.sizes.n_observations, 2, _REPEATS))
+    data = source.draw(repeats, generator(seed, DATA_STREAM, _STUDY))
+    return None if data.truth is None else data
+
+
+def _way(label: str, mechanism: Any, data: Data, study: Data | None, reference: Estimate,
+         drawing: _Drawing, asked: Budget, seed: int) -> Way:
+    budget = replace(asked, delta=0.0) if mechanism.guarantee == "pure" else asked
+    try:
+        shown = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
+                                       generator(seed, NOISE_STREAM, _SHOWN))
+        errors, parts, before = (_simulated(mechanism, study, budget, seed) if study is not None
+                                 else (*_from_reference(shown, drawing, reference), math.inf))
+    except InputError as problem:
+        return Way(label, mechanism, budget, refusal=str(problem))
+    return Way(label, mechanism, budget, drawing.draw(shown), errors, parts, shown.spends[0],
+               before_noise=before)
+
+
+def _simulated(mechanism: Any, study: Data, budget: Budget, seed: int
+               ) -> tuple[Array, Array, float]:
+    """Distances from the truth on fresh data, parts of the squared error, and error unprotected."""
+    draws = -(-20 // study.n_repeats)
+    estimate = mechanism.release_many(study, [(budget,)], draws,
+                                      generator(seed, NOISE_STREAM, _STUDY))
+    found = integrated_squared_errors(estimate, study.truth)
+    assert found.total is not None and found.estimation is not None
+    quiet = estimate.unprotected[0]
+    spread = estimate.squared_distance(quiet - quiet.mean(axis=0))
+    sampling = float(spread.sum() / max(len(quiet) - 1, 1))
+    rest = max(float(found.estimation.mean()) - sampling, 0.0)
+    parts = np.array([float(found.privacy.mean()), sampling, rest])
+    before = math.sqrt(float(found.estimation.mean()))
+    return distances(found.total).ravel(), parts / parts.sum(), before
+
+
+def _from_reference(shown: Estimate, drawing: _Drawing, reference: Estimate
+                    ) -> tuple[Array, Array]:
+    """Distances from the estimate without protection; sampling cannot be told apart."""
+    target = drawing.draw(reference)[0]
+    squared = _mean_square(drawing.draw(shown) - target)
+    quiet = replace(shown, coefficients=shown.unprotected[:, :, None])
+    bias = float(_mean_square(drawing.draw(quiet) - target)[0])
+    parts = np.array([max(float(squared.mean()) - bias, 0.0), 0.0, bias])
+    return distances(squared), parts / max(parts.sum(), 1e-300)
+
+
+def _mean_square(difference: Array) -> Array:
+    """Integrated squares of (draws, functions, …), summed over functions: (draws,)."""
+    points = tuple(range(2, difference.ndim))
+    return np.asarray((difference**2).mean(axis=points).sum(axis=1))
+
+
+def _shortened(chosen: Any, data: Data) -> float | None:
+    """The share of curves that exceed the largest size, and are drawn back to it."""
+    if not isinstance(chosen, FunctionalRelease):
+        return None
+    records = chosen.summary(data.sizes, data.facts).records(data)
+    curves = records[0] if isinstance(records, tuple) else records
+    return float((curves.shortening < _WHOLE).mean()) if isinstance(curves, Held) else None
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """Where functions are drawn: on the drawing grid, or on a grid of the square.
+
+    `axis` and `across` are the places of the first and the second number, in their own units.
+    """
+
+    axis: Array
+    across: Array
+    is_surface: bool
+
+    @classmethod
+    def of(cls, estimate: Estimate, facts: PublicFacts) -> _Drawing:
+        """As the estimate without protection needs it; axes in their own unit."""
+        surface = getattr(getattr(estimate.basis, "grid", None), "dimension", 1) == 2
+        axis = (np.arange(SURFACE) + 0.5) / SURFACE if surface else drawing_grid()
+        if facts.covariates and estimate.task in ("density", "risk_minimisation"):
+            first, last = (stated.low + axis * (stated.high - stated.low)
+                           for stated in (facts.covariates[0], facts.covariates[-1]))
+            return cls(first, last, surface)
+        times = facts.from_unit_time(axis)
+        return cls(times, times, surface)
+
+    @property
+    def _unit(self) -> Array:
+        return (np.arange(SURFACE) + 0.5) / SURFACE
+
+    @property
+    def _points(self) -> Array:
+        """(SURFACE, SURFACE, 2)."""
+        return np.stack(np.meshgrid(self._unit, self._unit, indexing="ij"), axis=-1)
+
+    def draw(self, estimate: Estimate) -> Array:
+        """The first data set at the first budget: (draws, functions, points) or a surface."""
+        coefficients = estimate.coefficients[0, 0]
+        if not self.is_surface:
+            values = estimate.on_grid(coefficients, drawing_grid())
+            return values if estimate.functions else values[:, None]
+        if isinstance(estimate.basis, Pairs):
+            return estimate.basis.surface(coefficients, self._unit)[:, None]
+        return np.asarray((coefficients @ estimate.basis(self._points.reshape(-1, 2)).T).reshape(
+            len(coefficients), 1, SURFACE, SURFACE))
+
+    def of_truth(self, truth: Truth) -> Array:
+        if self.is_surface:
+            return truth.at(self._points)[None]
+        return np.atleast_2d(truth.grid_values)
+
+
+# -- what follows from a released covariance -----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Components:
+    """Principal components of released covariances, beside those without protection.
+
+    `releases` (draws, 2, SURFACE) and `without` (2, SURFACE) are functions of norm one on `axis`,
+    turned to point the same way; `shares` (draws, 2) and `share` (2,) are their parts of the
+    variance. `removed` is the part of all eigenvalues, in size, that was negative and set to zero.
+    """
+
+    axis: Array
+    releases: Array
+    without: Array
+    shares: Array
+    share: Array
+    removed: float
+
+
+def components(view: SummaryView, source: Source[Data], seed: int) -> Components | None:
+    """Of the chosen way, from the released surfaces alone: no further budget is spent."""
+    way = view.ways[0]
+    if not view.is_surface or way.releases is None:
+        return None
+    without, share = _principal(view.without)
+    releases, shares = _principal(way.releases[:, 0])
+    releases = releases * np.sign((releases * without).sum(axis=-1, keepdims=True))
+    return Components(view.axis, releases, without[0], shares, share[0],
+                      _negative_part(way, source, seed))
+
+
+def _principal(surfaces: Array) -> tuple[Array, Array]:
+    """The first two eigenfunctions (…, 2, SURFACE) and their shares of the positive variance."""
+    values, vectors = np.linalg.eigh((surfaces + surfaces.swapaxes(-1, -2)) / 2)
+    first = vectors[..., ::-1][..., :2].swapaxes(-1, -2) * math.sqrt(SURFACE)
+    largest = np.abs(first).argmax(axis=-1)[..., None]
+    first = first * np.sign(np.take_along_axis(first, largest, axis=-1))
+    total = np.maximum(values, 0).sum(axis=-1, keepdims=True)
+    return first, values[..., ::-1][..., :2] / np.maximum(total, 1e-300)
+
+
+def _negative_part(way: Way, source: Source[Data], seed: int) -> float:
+    """The same releases before negative eigenvalues were set to zero: how much those held."""
+    if not isinstance(way.mechanism, FunctionalRelease) or not way.mechanism.positive:
+        return 0.0
+    data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    raw = replace(way.mechanism, positive=False).release_many(
+        data, [(way.budget,)], SHOWN_DRAWS, generator(seed, NOISE_STREAM, _SHOWN))
+    assert isinstance(raw.basis, Pairs)
+    values = np.linalg.eigvalsh(raw.basis.matrices(raw.coefficients[0, 0]))
+    return float((np.maximum(-values, 0).sum(axis=-1) / np.abs(values).sum(axis=-1)).mean())
+
+
+# -- why one shape of noise is better than another ------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Filter and noise of each coefficient of the last vector, in unit scale.
+
+    `filter` (r,) is the share of an average that is kept; `scales` has the noise's standard
+    deviations (r,) by kind of constants, `energy` their totals as a root, in response units.
+    """
+
+    filter: Array
+    scales: Mapping[str, Array]
+    energy: Mapping[str, float]
+    chosen: str
+
+
+def spectrum(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Spectrum | None:
+    """How the noise of the chosen mechanism lies over its coefficients; None if it has none."""
+    if not isinstance(mechanism, FunctionalRelease):
+        return None
+    sizes, facts = source.sizes, source.facts
+    scale = mechanism.summary(sizes, facts).scale
+    scales: dict[str, Array] = {}
+    energy: dict[str, float] = {}
+    kept: Array | None = None
+    for kind in ("tight", "published", "optimal"):
+        try:
+            plan = replace(mechanism, constants=kind).plan(Public(sizes, facts), (budget,))
+        except InputError:
+            continue
+        middle = len(plan.smoothings) // 2
+        noise = plan.noise[middle][0][-1]
+        scales[kind] = math.sqrt(noise.variance) * noise.scales
+        energy[kind] = scale * math.sqrt(plan.energy(middle))
+        kept = _kept(plan.smoothings[middle], len(noise.scales))
+    if kept is None:
+        return None
+    order = np.argsort(-kept, kind="stable")  # pairs of functions have no order of their own
+    return Spectrum(kept[order], {kind: own[order] for kind, own in scales.items()}, energy,
+                    mechanism.constants)
+
+
+def _kept(smoothing: Any, r: int) -> Array:
+    """The filter of every coefficient; one where there is none."""
+    linear = smoothing.pairs if isinstance(smoothing, Steps) else smoothing
+    if isinstance(linear, Linear) and len(linear.shrink) == r:
+        return linear.shrink
+    if isinstance(linear, Linear) and r % len(linear.shrink) == 0:
+        return np.tile(linear.shrink, r // len(linear.shrink))
+    return np.ones(r)
+
+
+@dataclass(frozen=True)
+class WorstPair:
+    """Two curves, minus each other, whose exchange shows most in a release of a mean.
+
+    `curve` (GRID_SIZE,) in response units less the middle of the bounds; `epsilon` is what this
+    exchange costs with the noise in use.
+    """
+
+    times: Array
+    curve: Array
+    epsilon: float
+
+
+def worst_pair(mechanism: Mechanism, source: Source[Data], budget: Budget) -> WorstPair | None:
+    """For means with a linear filter and Laplace noise: the curve proportional to s/b."""
+    if not isinstance(mechanism, FunctionalRelease):
+        return None
+    sizes, facts = source.sizes, source.facts
+    plan = mechanism.plan(Public(sizes, facts), (budget,))
+    smoothing, noise = plan.smoothings[0], plan.noise[0][0][-1]
+    if not isinstance(smoothing, Linear) or noise.epsilon is None or len(plan.smoothings) > 1:
+        return None
+    space = mechanism.space(mechanism.grid(facts), sizes)
+    if space.is_lattice:
+        return None
+    with np.errstate(divide="ignore", invalid="ignore"):
+        direction = np.where(noise.scales > 0, smoothing.shrink / noise.scales, 0.0)
+    direction /= np.linalg.norm(direction)
+    cost = 2 / sizes.n_curves_per_server[0] * float(
+        (direction * smoothing.shrink / np.where(noise.scales > 0, noise.scales, np.inf)).sum())
+    grid = drawing_grid()
+    return WorstPair(facts.from_unit_time(grid), mechanism.reach(facts)
+                     * (space.basis(grid) @ direction), cost)

@@ -1,0 +1,355 @@
+"""Whole functions, published in several ways: small multiples, errors, and shapes of noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+
+from engine.figures import traces
+from engine.figures.cards import pattern
+from engine.figures.traces import UNPROTECTED, plain
+from engine.language.grammar import capital
+from engine.language.numbers import number, with_unit
+from engine.sources.table_words import shortened
+from engine.tasks import DENSITY, TASKS, DataType
+from engine.theme import (
+    Chart,
+    Spec,
+    Theme,
+    axis,
+    colour,
+    layout,
+    log_axis,
+    method_style,
+    translucent,
+)
+from engine.topics.summaries.answer import Components, Spectrum, SummaryView, Way, WorstPair
+from engine.topics.summaries.feasible_smoothness import GridSweep
+from engine.topics.summaries.words import PARTS, unit_of
+from engine.types import Array, Covariate, PublicFacts
+
+_ROLES = (("functional", ""), ("without", "/"), ("bias", "x"))
+_DASHES = {"tight": "solid", "published": "6px,4px", "optimal": "2px,3px"}
+
+
+def panel(view: SummaryView, method: Way, k: int, theme: Theme) -> Chart:
+    """Possible releases of one function over the estimate without protection.
+
+    Parameters
+    ----------
+    view : SummaryView
+        Methods side by side.
+    method : Way
+        One that can publish something.
+    k : int
+        The place of the function.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    assert method.releases is not None
+    shade = method_style(method.mechanism.key, method.mechanism.family, theme)[0]
+    x = plain(view.axis)
+    data = [_many(x, method.releases[:, k], shade), _unprotected(x, view.without[k], theme)]
+    table = {axis_title(view): x, "without protection": plain(view.without[k]),
+             "release 1": plain(method.releases[0, k])}
+    if view.truth is not None:
+        table["true"] = plain(view.truth[k])
+        data.append(traces.line("True", x, table["true"], colour("truth", theme), 1.6))
+    spec = {"data": data, "layout": layout(
+        theme, hovermode=False, xaxis=axis(theme, axis_title(view)),
+        yaxis=axis(theme, value_title(view), grid=True, range=_span(view, k)))}
+    return Chart(spec, f"{method.label}: {len(method.releases)} possible releases, typically "
+                 f"{number(method.error)} off.", table)
+
+
+def surface(view: SummaryView, values: Array, title: str, theme: Theme) -> Chart:
+    """A function of two numbers as a heat map; all of one page share their colours.
+
+    Parameters
+    ----------
+    view : SummaryView
+        Whose axes and colours are used.
+    values : (len(axis), len(across))
+        Heights.
+    title : str
+        For the text alternative.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    x, y = plain(view.axis), plain(view.across)
+    heat = {"type": "heatmap", "x": x, "y": y, "z": [plain(row, 4) for row in values.T],
+            "hoverinfo": "skip", "zsmooth": "best", **_colours(view, theme),
+            "colorbar": {"thickness": 10, "tickfont": {"size": 12}, "outlinewidth": 0}}
+    spec = {"data": [heat], "layout": layout(
+        theme, hovermode=False, xaxis=axis(theme, axis_title(view), constrain="domain"),
+        yaxis=_second_axis(view, theme))}
+    return Chart(spec, f"{title}: heights from {number(float(values.min()))} to "
+                 f"{number(float(values.max()))}.",
+                 {axis_title(view): x, **({} if x == y else {_second_title(view): y}),
+                  "along the diagonal": plain(np.diagonal(values))})
+
+
+def _colours(view: SummaryView, theme: Theme) -> Spec:
+    """From 0 up, or where there are heights below it, from the middle to both sides alike."""
+    low, high = _heights(view)
+    low_end, none, high_end = (colour(role, theme) for role in ("bias", "page", "functional"))
+    if low >= 0:
+        return {"zmin": 0.0, "zmax": high, "colorscale": [[0, none], [1, high_end]]}
+    edge = max(-low, high)
+    return {"zmin": -edge, "zmax": edge,
+            "colorscale": [[0, low_end], [0.5, none], [1, high_end]]}
+
+
+def _second_axis(view: SummaryView, theme: Theme) -> Spec:
+    """That of the second number; of two times, or of equal ranges, as long as the first."""
+    if np.array_equal(view.axis, view.across):
+        return axis(theme, scaleanchor="x", constrain="domain")
+    return axis(theme, _second_title(view))
+
+
+def errors(view: SummaryView, theme: Theme) -> Chart:
+    """The error of every way with its 8-in-10 range, on a log axis.
+
+    Parameters
+    ----------
+    view : SummaryView
+        Methods side by side.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    methods = [method for method in view.ways if method.errors is not None]
+    ranges = [np.quantile(method.errors, [0.1, 0.9]).tolist() for method in view.ways
+              if method.errors is not None]
+    labels, ends = [method.label for method in methods], list(chain(*ranges))
+    data = [_range(method, near, far, theme) for method,
+            (near, far) in zip(methods, ranges, strict=True)]
+    if view.baseline:
+        ends.append(view.baseline)
+        data.append(traces.line("No protection", [view.baseline] * 2, [labels[0], labels[-1]],
+                                colour("without", theme), 2, UNPROTECTED, hoverinfo="skip"))
+    unit = unit_of(view)
+    prefix = f"{unit}, " if unit else ""
+    spec = {"data": data, "layout": layout(
+        theme, hovermode="closest",
+        xaxis=log_axis(theme, f"Error ({prefix}log scale)", min(ends, default=0.1),
+                       max(ends, default=1.0), grid=True, room=0.05),
+        yaxis=axis(theme, autorange="reversed", type="category"))}
+    summary = "; ".join(f"{method.label} {with_unit(number(method.error), unit)}"
+                        for method in methods)
+    return Chart(spec, f"Errors: {summary}.", {
+        "way": labels, "error": plain([method.error for method in methods], 4),
+        "1 in 10 below": plain([near for near, _ in ranges], 4),
+        "1 in 10 above": plain([far for _, far in ranges], 4)})
+
+
+def _range(method: Way, near: float, far: float, theme: Theme) -> Spec:
+    shade, _, marker = method_style(method.mechanism.key, method.mechanism.family, theme)
+    return traces.points(
+        method.label, [method.error], [method.label], {"size": 11, "color": shade,
+                                                       "symbol": marker},
+        error_x=traces.off_by([far - method.error], [method.error - near], shade, 2, 5))
+
+
+def split(view: SummaryView, theme: Theme) -> Chart:
+    """What the squared error of every way is made of, in shares.
+
+    Parameters
+    ----------
+    view : SummaryView
+        Methods side by side.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    parts = {method.label: method.parts for method in view.ways if method.parts is not None}
+    names = [*parts]
+    data = [{"type": "bar", "orientation": "h", "y": names, "name": capital(part),
+             "x": [100 * float(shares[k]) for shares in parts.values()],
+             "marker": pattern(colour(role, theme), shape)}
+            for k, (part, (role, shape)) in enumerate(zip(PARTS, _ROLES, strict=True))]
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, barmode="stack", hovermode="closest", bargap=0.35,
+        xaxis=axis(theme, "Share of the squared error (%)", range=[0, 100]),
+        yaxis=axis(theme, autorange="reversed", type="category"))}
+    summary = "; ".join(f"{name}, {100 * float(shares[0]):.0f} % {PARTS[0]}"
+                        for name, shares in parts.items())
+    return Chart(spec, f"What the squared error of each way is made of: {summary}.", {
+        "way": names, **{part: plain([100 * shares[k] for shares in parts.values()], 4)
+                         for k, part in enumerate(PARTS)}})
+
+
+def component(components: Components, k: int, theme: Theme) -> Chart:
+    """One principal component of all releases, and of the covariance without protection.
+
+    Parameters
+    ----------
+    components : Components
+        Of a released covariance.
+    k : int
+        The place of the component, from 0 on.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    x = plain(components.axis)
+    data = [_many(x, components.releases[:, k], colour("functional", theme)),
+            _unprotected(x, components.without[k], theme)]
+    spec = {"data": data, "layout": layout(theme, hovermode=False, xaxis=axis(theme, "Time"),
+                                           yaxis=axis(theme, "Weight", grid=True))}
+    return Chart(spec,
+                 f"Principal component {k + 1}: {len(components.releases)} possible releases.",
+                 {"time": x, "release 1": plain(components.releases[0, k]),
+                  "without protection": plain(components.without[k])})
+
+
+def spectrum(spectra: Spectrum, theme: Theme) -> Chart:
+    """Noise by coefficient for every kind of constants, beside what the filter keeps.
+
+    Parameters
+    ----------
+    spectra : Spectrum
+        Of the filter, and of noise of several shapes at one protection.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    order = np.arange(1.0, len(spectra.filter) + 1)
+    top = max(float(scales.max()) for scales in spectra.scales.values())
+    least = 1e-4 * top
+    data = [_positive(f"Noise, {kind}", order, scales, least, colour("functional", theme),
+                      _DASHES[kind], 2.6 if kind == spectra.chosen else 1.6)
+            for kind, scales in spectra.scales.items()]
+    if np.ptp(spectra.filter) > 0:
+        data.append(_positive("Kept by the filter (rescaled)", order, top * spectra.filter, least,
+                              colour("without", theme), "12px,3px,2px,3px", 1.8))
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, hovermode=False,
+        xaxis=log_axis(theme, "Coefficient (log scale)", 1, float(len(order))),
+        yaxis=log_axis(theme, "Standard deviation (log scale)", least, 1.3 * top, grid=True))}
+    in_use = spectra.scales[spectra.chosen]
+    return Chart(spec, f"Noise in {len(order)} coefficients, from {number(float(in_use[0]))} in "
+                       f"the first to {number(float(in_use[-1]))} in the last, and how much of "
+                       "each the filter keeps.", {
+        "coefficient": order.tolist(), "filter": plain(spectra.filter),
+        **{f"noise, {kind}": plain(scales) for kind, scales in spectra.scales.items()}})
+
+
+def by_grid(sweep: GridSweep, theme: Theme) -> Chart:
+    """The sensitivity against the number of grid points, on log axes.
+
+    Parameters
+    ----------
+    sweep : GridSweep
+        Sensitivities by the size of the grid.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    shade = colour("functional" if sweep.is_finite else "bias", theme)
+    data = [traces.line_with_points("Sensitivity", sweep.sizes, plain(sweep.sensitivity), shade,
+                                    2.2, "solid", {"size": 8})]
+    low, high = float(sweep.sensitivity.min()), float(sweep.sensitivity.max())
+    spec = {"data": data, "layout": layout(
+        theme, hovermode="closest",
+        xaxis=log_axis(theme, "Grid points on each axis (log scale)", sweep.sizes[0],
+                       sweep.sizes[-1], room=0.04),
+        yaxis=log_axis(theme, "Sensitivity (log scale)", low / 1.5, high * 1.5, grid=True))}
+    return Chart(spec, f"Sensitivity from {sweep.sizes[0]} to {sweep.sizes[-1]} grid points: "
+                 f"{number(low)} to {number(high)}.",
+                 {"grid points": list(sweep.sizes), "sensitivity": plain(sweep.sensitivity),
+                  "trace": plain(sweep.trace)})
+
+
+def worst(pair: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
+    """The two curves whose exchange shows most.
+
+    Parameters
+    ----------
+    pair : WorstPair
+        Two curves, minus each other.
+    facts : PublicFacts
+        Names, and the middle of the range of values.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    x = plain(pair.times)
+    curve, mirrored = (plain(facts.value_middle + sign * pair.curve) for sign in (1, -1))
+    data = [traces.line("One curve", x, curve, colour("functional", theme)),
+            traces.line("The other", x, mirrored, colour("bias", theme), dash="6px,3px")]
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, hovermode=False, xaxis=axis(theme, facts.time_name),
+        yaxis=axis(theme, facts.value_name, grid=True))}
+    return Chart(spec, f"The exchange that shows most costs ε = {number(pair.epsilon)}.",
+                 {facts.time_name: x, "one curve": curve, "the other": mirrored})
+
+
+def axis_title(view: SummaryView) -> str:
+    """The title of the horizontal axis: time, or the first feature.
+
+    Parameters
+    ----------
+    view : SummaryView
+        Of one task.
+    """
+    facts = view.facts
+    if TASKS[view.task].data is DataType.RECORDS and facts.covariates:
+        return _column_title(facts.covariates[0])
+    return facts.time_name + (f" ({facts.time_unit})" if facts.time_unit else "")
+
+
+def _second_title(view: SummaryView) -> str:
+    return _column_title(view.facts.covariates[-1])
+
+
+def _column_title(stated: Covariate) -> str:
+    name = shortened(stated.name)
+    return f"{name} ({stated.unit})" if stated.unit else name
+
+
+def value_title(view: SummaryView) -> str:
+    """The title of the vertical axis.
+
+    Parameters
+    ----------
+    view : SummaryView
+        Of one task.
+    """
+    if view.task == DENSITY.key:
+        return "Density (1: spread evenly)"
+    unit = f" ({view.facts.value_unit})" if view.facts.value_unit else ""
+    return f"{view.facts.value_name}{unit}"
+
+
+def _span(view: SummaryView, k: int) -> list[float]:
+    """One height for all ways: that of the curves, with room for the middle half of releases."""
+    lines = [view.without[k]] + ([] if view.truth is None else [view.truth[k]])
+    low, high = (float(f([f(line) for line in lines])) for f in (np.min, np.max))
+    half = max(high - low, 1e-9)
+    known = [method.releases[:, k] for method in view.ways if method.releases is not None]
+    if known:
+        best = min(known, key=np.ptp)
+        low = min(low, max(float(np.quantile(best, 0.005)), low - 2 * half))
+        high = max(high, min(float(np.quantile(best, 0.995)), high + 2 * half))
+    room = 0.35 * (high - low)
+    return [low - room, high + room]
+
+
+def _heights(view: SummaryView) -> tuple[float, float]:
+    lines: Sequence[Array] = [view.without] + ([] if view.truth is None else [view.truth])
+    return (min(0.0, min(float(line.min()) for line in lines)),
+            max(float(line.max()) for line in lines))
+
+
+def _unprotected(x: list[float], y: Array, theme: Theme) -> Spec:
+    return traces.line("Without protection", x, plain(y), colour("without", theme), 2.2,
+                       UNPROTECTED)
+
+
+def _positive(name: str, x: Array, y: Array, least: float, shade: str, dash: str, width: float
+              ) -> Spec:
+    """A line with a gap where it falls below what is shown."""
+    heights = np.where(y > least, y, np.nan)
+    return traces.line(name, x.tolist(), plain(heights, 4), shade, width, dash)
+
+
+def _many(x: list[float], releases: Array, shade: str) -> Spec:
+    xs, ys = traces.joined(x, [plain(release) for release in releases])
+    return traces.line("Possible releases", xs, ys, translucent(shade, 0.55), 1.0)

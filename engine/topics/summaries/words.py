@@ -1,0 +1,282 @@
+"""Sentences of the page on whole functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.language.grammar import conjunction, uncapital
+from engine.language.numbers import number, small, times, with_unit
+from engine.mechanisms import Mechanism
+from engine.mechanisms.iclp import THEOREM_8_EXCESS, Iclp
+from engine.tasks import TASKS
+from engine.topics.summaries.answer import Components, Spectrum, SummaryView, Way, WorstPair
+from engine.topics.summaries.feasible_smoothness import GridSweep, PrintedDensity
+from engine.types import Budget
+
+TITLE = "Publish a whole function: which way costs least?"
+LEAD = "Several ways to publish the same thing at the same ε, side by side."
+PARTS = ("privacy noise", "chance in who takes part", "smoothing and clipping")
+
+
+def guarantee(method: Way) -> str:
+    """The promise of one method in a line.
+
+    Parameters
+    ----------
+    method : Way
+        With its ledger.
+    """
+    budget = method.guarantee
+    if math.isinf(budget.epsilon):
+        return "no protection: chosen on the data"
+    failing = "δ = 0" if budget.is_pure else f"δ = {small(budget.delta)}"
+    return f"ε = {budget.epsilon:.3g}, {failing}"
+
+
+def off(methods: Sequence[Way]) -> dict[str, str]:
+    """The error of each method that can publish anything.
+
+    Parameters
+    ----------
+    methods : sequence of Way
+        At one budget.
+
+    Returns
+    -------
+    dict of str to str
+        Written errors by label.
+    """
+    known = {method.label: method.error for method in methods if method.errors is not None}
+    return {label: number(error) for label, error in known.items()}
+
+
+def compared(view: SummaryView) -> str:
+    """Which method comes closest, and by how much the next one is behind.
+
+    Parameters
+    ----------
+    view : SummaryView
+        Methods side by side.
+    """
+    known = sorted((method for method in view.ways if method.errors is not None),
+                   key=lambda w: w.error)
+    if not known:
+        return "None of the ways can publish anything at this budget."
+    unit = unit_of(view)
+    target = "the truth" if view.baseline is not None else "the estimate without protection"
+    best = known[0]
+    text = (f"**{best.label}** comes closest: error **"
+            f"{with_unit(number(best.error), unit)}** from {target}, 95 % of releases within "
+            f"{number(best.within)}.")
+    if len(known) > 1:
+        behind = _behind(known[1].error / best.error)
+        text += f" Next is {uncapital(known[1].label)}, {behind}."
+    if view.baseline:
+        without = with_unit(number(view.baseline), unit)
+        text += f" Without privacy it would be {without}."
+    return text
+
+
+def _behind(ratio: float) -> str:
+    return "practically as close" if ratio < 1.05 else f"{times(ratio)} as far"
+
+
+def unit_of(view: SummaryView) -> str:
+    """The unit of an error, where it has one.
+
+    Parameters
+    ----------
+    view : SummaryView
+        Of one task.
+    """
+    has_unit = TASKS[view.task].has_value_unit and not view.is_surface
+    return view.facts.value_unit if has_unit else ""
+
+
+def not_comparable(methods: Sequence[Way]) -> str:
+    """When promises of different kinds stand side by side.
+
+    Parameters
+    ----------
+    methods : sequence of Way
+        Side by side.
+    """
+    approximate = [method.label for method in methods if method.spends
+                   and not method.guarantee.is_pure]
+    if not approximate or len(approximate) == len(methods):
+        return ""
+    return (f"**Not the same kind of promise.** {conjunction(approximate)} can fail with chance δ; "
+            "the others never fail. Equal ε are not equally protective.")
+
+
+def largest(method: Way) -> str:
+    """What most of the error of one method is; empty where that is not known.
+
+    Parameters
+    ----------
+    method : Way
+        With the parts of its squared error.
+    """
+    if method.parts is None:
+        return ""
+    k = int(method.parts.argmax())
+    return f"{method.label}: {100 * method.parts[k]:.0f} % of the squared error is {PARTS[k]}."
+
+
+def shortened(view: SummaryView) -> str:
+    """How many simulated curves are changed before they are averaged; empty where none is.
+
+    Parameters
+    ----------
+    view : SummaryView
+        Of simulated curves.
+    """
+    if not view.shortened:
+        return ""
+    return (f"{max(100 * view.shortened, 1):.0f} % of these simulated curves exceed the largest "
+            "size (τ) and are drawn towards the middle. A larger size changes fewer, and needs "
+            "more noise.")
+
+
+def components(variances: Components, k: int) -> str:
+    """How much of the variance one component holds, in releases and without protection.
+
+    Parameters
+    ----------
+    variances : Components
+        Of a released covariance.
+    k : int
+        The place of the component, from 0 on.
+    """
+    middle = float(np.median(variances.shares[:, k]))
+    return (f"{100 * middle:.0f} % of the released variance; {100 * variances.share[k]:.0f} % "
+            "without protection")
+
+
+def removed(variances: Components) -> str:
+    """What setting negative eigenvalues to zero took away.
+
+    Parameters
+    ----------
+    variances : Components
+        Of a released covariance.
+    """
+    if variances.removed < 0.005:
+        return "Hardly any of what was released had to be set to zero to make it a covariance."
+    return (f"**{100 * variances.removed:.0f} %** of what noise left, by size, was negative and "
+            "has been set to zero: a covariance has no negative part. It costs no budget.")
+
+
+def spectrum(spectra: Spectrum) -> str:
+    """What the shape of the noise costs.
+
+    Parameters
+    ----------
+    spectra : Spectrum
+        Of the filter, and of noise of several shapes at one protection.
+    """
+    tight, best = spectra.energy.get("tight"), spectra.energy.get("optimal")
+    text = ("The same protection can be had with noise of different shapes." if
+            np.ptp(spectra.filter) == 0 else
+            "Noise costs most where it falls on coefficients that the filter keeps in full, and is "
+            "wasted where the filter keeps little.")
+    if tight and best and best < 0.995 * tight:
+        text += (f" With the best shape the typical noise is **{number(best)}** instead of "
+                 f"{number(tight)}, at the same protection.")
+    elif tight and best:
+        text += f" Here the shape in use is as good as the best: {number(tight)}."
+    published = spectra.energy.get("published")
+    if published and tight and published > 1.005 * tight:
+        text += (f" The published bound would ask for {number(published)}: "
+                 f"{times(published / tight)} the noise for nothing.")
+    return text
+
+
+def worst(pair: WorstPair, asked: Budget) -> str:
+    """Which exchange of curves shows most.
+
+    Parameters
+    ----------
+    pair : WorstPair
+        Two curves, and what exchanging them costs.
+    asked : Budget
+        What is promised.
+    """
+    return ("If one person’s curve were this one, and were exchanged for its mirror image, the "
+            f"release would change most. It costs **ε = {number(pair.epsilon, 4)}** of "
+            f"the {asked.epsilon:g} that are promised; no other pair costs more.")
+
+
+def aim(loss: str, two_classes: bool) -> str:
+    """What a loss aims at, where that is not the function that is known.
+
+    Parameters
+    ----------
+    loss : {"huber", "square", "logistic", "hinge"}
+        That is minimised.
+    two_classes : bool
+        Whether values tell two classes apart.
+    """
+    if loss == "hinge":
+        return ("**The hinge aims at the sign only**: above zero is one class, below zero the "
+                "other. Heights are compared with the estimate without protection.")
+    if (loss == "logistic") == two_classes:
+        return ""
+    return ("**This loss does not suit these values.** " + (
+        "They tell two classes apart: choose logistic or hinge." if two_classes else
+        "They are numbers: choose Huber or square, unless only above or below the middle counts."))
+
+
+def by_grid(sweep: GridSweep) -> str:
+    """Whether the sensitivity settles on finer grids.
+
+    Parameters
+    ----------
+    sweep : GridSweep
+        Sensitivities by the size of the grid.
+    """
+    if sweep.is_finite:
+        return ("The sensitivity settles as the grid gets finer: the release exists without a "
+                f"grid, because η is above {number(sweep.least)}.")
+    grown = sweep.sensitivity[-1] / sweep.sensitivity[0]
+    return (f"**The sensitivity grows without end as the grid gets finer** ({times(grown)} "
+            f"from {sweep.sizes[0]} to {sweep.sizes[-1]} points): only the grid makes a release "
+            f"possible. Take η above {number(sweep.least)}, or a smoother kernel.")
+
+
+def printed_density(density: PrintedDensity, budget: Budget) -> str:
+    """What the printed bound for densities would spend.
+
+    Parameters
+    ----------
+    density : PrintedDensity
+        What two records can change, beside the printed bound.
+    budget : Budget
+        What is promised.
+    """
+    spent = number(density.ratio * budget.epsilon)
+    if density.ratio <= 1:
+        return (f"The bound printed in Theorem 16 keeps its promise here: it would spend ε = "
+                f"{spent}.")
+    return (f"The bound printed in Theorem 16 is **smaller than what two records can change**: it "
+            f"would spend ε = {spent} where {budget.epsilon:g} is promised. It is refused.")
+
+
+def printed(mechanism: Mechanism, budget: Budget) -> str:
+    """What the printed scale of Theorem 8 would spend; empty for noise it is not about.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With its settings.
+    budget : Budget
+        What is promised.
+    """
+    if not isinstance(mechanism, Iclp):
+        return ""
+    return (f"The scale printed in Theorem 8 of the paper is smaller by √2: it would spend "
+            f"ε = {number(THEOREM_8_EXCESS * budget.epsilon)} where {budget.epsilon:g} is "
+            "promised. It is never used here.")

@@ -1,0 +1,1 @@
+"""Errors along the axes of a scenario."""

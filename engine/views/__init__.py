@@ -1,1 +1,0 @@
-"""The numbers behind each page, simulated with a known seed: no sentence and no colour."""

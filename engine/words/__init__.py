@@ -1,1 +1,0 @@
-"""The sentences of each page, of glossary and guide; numbers as they are read."""
