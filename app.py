@@ -12,7 +12,8 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from pages.shared import headers, messages, run, visitors
+from pages.shared.server import headers, messages, visitors
+from pages.shared.state import run
 
 # While the first visitor's browser loads the page, its picture is being computed.
 threading.Thread(target=run.warm_up, daemon=True).start()

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from engine.topics.audit import words as audit_words
-from pages.shared import audit_cards, layout
+from pages.parts import audit as audit_cards
+from pages.shared.frame import layout
 
 st.title(audit_words.TITLE, anchor=False)
 layout.link_problems()

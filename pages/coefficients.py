@@ -3,8 +3,9 @@
 import streamlit as st
 
 from engine.topics.coefficients import words as coefficient_words
-from pages.shared import coefficient_cards as cards
-from pages.shared import controls, layout, upload_panel
+from pages.parts import coefficients as cards
+from pages.shared import upload_panel
+from pages.shared.frame import controls, layout
 
 st.title(coefficient_words.TITLE, anchor=False)
 layout.link_problems()

@@ -3,8 +3,10 @@
 import streamlit as st
 
 from engine.topics.compare import words as compare_words
-from pages.shared import compare_cards as cards
-from pages.shared import controls, layout, pin_cards, upload_panel
+from pages.parts.compare import cards
+from pages.parts.compare import pins as pin_cards
+from pages.shared import upload_panel
+from pages.shared.frame import controls, layout
 
 st.title(compare_words.TITLE, anchor=False)
 layout.link_problems()

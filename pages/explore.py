@@ -6,24 +6,19 @@ from engine.errors import InputError
 from engine.language import tags
 from engine.language.grammar import escape
 from engine.topics.mean.answer import Preview
-from pages.shared import (
-    budget_cards,
-    controls,
-    explore_cards,
-    guarantee_cards,
-    holdout_cards,
-    layout,
-    odds_card,
-    roles,
-    rule_cards,
-    run,
-    session,
-    shape_cards,
-    step_cards,
-    tour,
-    upload_panel,
-)
-from pages.shared.scene import Scene
+from pages.parts.explore import budgets as budget_cards
+from pages.parts.explore import cards as explore_cards
+from pages.parts.explore import steps as step_cards
+from pages.parts.explore import tour
+from pages.parts.explore.scene import Scene
+from pages.shared import roles, upload_panel
+from pages.shared.cards import guarantees as guarantee_cards
+from pages.shared.cards import holdout as holdout_cards
+from pages.shared.cards import odds as odds_card
+from pages.shared.cards import rules as rule_cards
+from pages.shared.cards import shape as shape_cards
+from pages.shared.frame import controls, layout
+from pages.shared.state import run, session
 
 now, source = session.current(), session.source()
 facts = source.facts

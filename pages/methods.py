@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import guide_cards as cards
-from pages.shared import layout
+from pages.parts import guide as cards
+from pages.shared.frame import layout
 
 st.title("How does each method protect?", anchor=False)
 layout.link_problems()

@@ -2,7 +2,10 @@
 
 import streamlit as st
 
-from pages.shared import controls, layout, plan_cards, rule_cards, split_cards
+from pages.parts.plan import cards as plan_cards
+from pages.parts.plan import split as split_cards
+from pages.shared.cards import rules as rule_cards
+from pages.shared.frame import controls, layout
 
 view = plan_cards.View()
 

@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from pages.shared import layout, practice_cards, rate_cards
+from pages.parts.rates import cards as rate_cards
+from pages.parts.rates import practice as practice_cards
+from pages.shared.frame import layout
 
 view = rate_cards.View()
 

@@ -3,8 +3,11 @@
 import streamlit as st
 
 from engine.topics.regression import words as regression_words
-from pages.shared import controls, layout, network_cards, session, upload_panel
-from pages.shared import regression_cards as cards
+from pages.parts.regression import cards
+from pages.parts.regression import network as network_cards
+from pages.shared import upload_panel
+from pages.shared.frame import controls, layout
+from pages.shared.state import session
 
 st.title(regression_words.TITLE, anchor=False)
 layout.link_problems()

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from engine.release import sentences as release_words
-from pages.shared import layout
-from pages.shared import release_cards as cards
-from pages.shared import release_preview_card as preview_card
+from pages.parts.release import cards
+from pages.parts.release import preview as preview_card
+from pages.shared.frame import layout
 
 st.title(release_words.TITLE, anchor=False)
 layout.link_problems()

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from engine.papers import words as exhibit_words
-from pages.shared import layout
-from pages.shared import reproduce_cards as cards
+from pages.parts import reproduce as cards
+from pages.shared.frame import layout
 
 st.title(exhibit_words.TITLE, anchor=False)
 layout.link_problems()

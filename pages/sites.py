@@ -3,7 +3,8 @@
 import streamlit as st
 
 from engine.topics.sites import words as site_words
-from pages.shared import controls, layout, site_cards
+from pages.parts.sites import cards as site_cards
+from pages.shared.frame import controls, layout
 
 view = site_cards.View()
 

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from engine.topics.sparse import words as sparse_words
-from pages.shared import controls, layout
-from pages.shared import sparse_cards as cards
+from pages.parts import sparse as cards
+from pages.shared.frame import controls, layout
 
 st.title(sparse_words.TITLE, anchor=False)
 layout.link_problems()

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from engine.topics.summaries import words as summary_words
-from pages.shared import controls, layout
-from pages.shared import summary_cards as cards
+from pages.parts import summaries as cards
+from pages.shared.frame import controls, layout
 
 st.title(summary_words.TITLE, anchor=False)
 layout.link_problems()

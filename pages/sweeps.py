@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from pages.shared import controls, layout, session, sweep_panel
+from pages.parts.sweeps import panel as sweep_panel
+from pages.shared.frame import controls, layout
+from pages.shared.state import session
 
 st.title("How does the error move with what you change?", anchor=False)
 layout.link_problems()

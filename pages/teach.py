@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import layout, lesson_cards
+from pages.parts import lessons as lesson_cards
+from pages.shared.frame import layout
 
 st.title(lesson_cards.title(), anchor=False)
 layout.link_problems()

@@ -89,8 +89,8 @@ def fewer_data_sets() -> Iterator[None]:
     How precise errors are, is tested with the engine. What pages keep meanwhile is not kept longer.
     """
     def forget() -> None:
-        if "pages.shared.run" in sys.modules:
-            sys.modules["pages.shared.run"].forget()
+        if "pages.shared.state.run" in sys.modules:
+            sys.modules["pages.shared.state.run"].forget()
 
     with pytest.MonkeyPatch.context() as patch:
         forget()

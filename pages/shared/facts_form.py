@@ -16,9 +16,11 @@ from engine.sources.upload_curves import CurveTable
 from engine.sources.upload_facts import StatedCovariate, declare
 from engine.tasks import TASKS, DataType
 from engine.types import PublicFacts
-from pages.shared import code_fold, design_form, file_form, session
 from pages.shared import components as pieces
-from pages.shared.controls import message, plain
+from pages.shared import design_form, file_form
+from pages.shared.frame import code_fold
+from pages.shared.frame.controls import message, plain
+from pages.shared.state import session
 
 Word = Literal["value_name", "value_unit", "time_name", "time_unit", "person", "people"]
 Bound = float | None

@@ -28,9 +28,9 @@ from engine.sources.upload_layout import (
     suggest_layout,
 )
 from engine.sources.upload_rows import RowLayout
-from pages.shared import visitors
-from pages.shared.computing import computed
-from pages.shared.controls import plain
+from pages.shared.frame.controls import plain
+from pages.shared.server import visitors
+from pages.shared.server.computing import computed
 
 Built = TypeVar("Built")
 _ROLES = (("id", "Who a row belongs to"), ("time", "Time"), ("value", "Value"))

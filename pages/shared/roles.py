@@ -9,9 +9,9 @@ from pathlib import Path
 import streamlit as st
 
 from engine.topics.planning.answer import usual_target
-from pages.shared import address, session
-from pages.shared.settings import Settings
 from pages.shared.shell import PAGES
+from pages.shared.state import address, session
+from pages.shared.state.settings import Settings
 
 _FOLDER = Path(__file__).parent.parent
 

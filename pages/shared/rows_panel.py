@@ -14,9 +14,10 @@ from engine.sources.upload_facts import StatedCovariate
 from engine.sources.upload_layout import site_like
 from engine.sources.upload_rows import REACHES, RowLayout, RowTable, UploadRows
 from engine.tasks import TASKS
-from pages.shared import facts_form, file_form, session, upload_panel
-from pages.shared.controls import plain
+from pages.shared import facts_form, file_form, upload_panel
 from pages.shared.facts_form import covariate, number
+from pages.shared.frame.controls import plain
+from pages.shared.state import session
 
 _FILE = "Records as CSV, TSV or XLSX: one row per record, numbers in columns"
 _MOST_LISTED = 3  # columns whose ranges are asked for one by one without a choice

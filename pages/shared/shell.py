@@ -31,7 +31,10 @@ if __name__ == "__main__":
 
     import streamlit as st
 
-    from pages.shared import components, layout, session, visitors, word_fold
+    from pages.shared import components
+    from pages.shared.frame import layout, word_fold
+    from pages.shared.server import visitors
+    from pages.shared.state import session
 
     HERE = Path(__file__).parent
     FOLDER = HERE.parent

@@ -16,8 +16,10 @@ from engine.language.grammar import span
 from engine.sources.table_words import counted
 from engine.sources.upload import Upload
 from engine.tasks import TASKS, DataType
-from pages.shared import design_form, facts_form, file_form, session, settings, visitors
-from pages.shared.controls import message
+from pages.shared import design_form, facts_form, file_form
+from pages.shared.frame.controls import message
+from pages.shared.server import visitors
+from pages.shared.state import session, settings
 
 Result = TypeVar("Result")
 _QUESTIONS = ("trust",)  # fields of questions that have no answer at first

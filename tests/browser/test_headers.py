@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from pages.shared import headers
+from pages.shared.server import headers
 from pages.shared.shell import PAGES
 from tests.heavy import all_but
 from tests.waiting import settle

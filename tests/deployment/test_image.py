@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.shared import headers
+from pages.shared.server import headers
 from scripts import build_image
 from tests.load.visitor import Visitor
 from tests.server import ROOT, free_port

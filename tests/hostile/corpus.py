@@ -399,7 +399,7 @@ def _command(words: list[str]) -> int:
 
 
 def _link(token: str) -> int:
-    from pages.shared import address
+    from pages.shared.state import address
 
     chosen, problems = address.decode(token)
     again, none = address.decode(address.encode(chosen))

@@ -13,7 +13,7 @@ from engine.sources.upload import Upload
 from engine.sources.upload_curves import read_curves
 from engine.sources.upload_facts import StatedCovariate, declare
 from engine.sources.upload_layout import suggest_layout
-from pages.shared import address, run, settings
+from pages.shared.state import address, run, settings
 from tests import files
 from tests.heavy import few
 from tests.pages.opening import open_page, visit

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
-from pages.shared.jobs import jobs
+from pages.shared.server.jobs import jobs
 from tests.conftest import fewer_data_sets
 
 

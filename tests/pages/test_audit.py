@@ -9,7 +9,7 @@ from engine.topics.coverage import answer as lab
 from engine.topics.coverage import words as coverage_words
 from engine.topics.reuse import answer as reuse
 from engine.topics.reuse import words as reuse_words
-from pages.shared import address, settings
+from pages.shared.state import address, settings
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
 from tests.waiting import PATIENCE

@@ -37,7 +37,9 @@ from engine.topics.regression.answer import Network, regression_view
 from engine.topics.sparse.answer import sparse_view
 from engine.topics.summaries.answer import summary_view
 from engine.types import Budget
-from pages.shared import code_fold, components, settings
+from pages.shared import components
+from pages.shared.frame import code_fold
+from pages.shared.state import settings
 from tests import files
 from tests.conftest import FEW_DATA_SETS
 from tests.pages.opening import open_page, own_curves, visit

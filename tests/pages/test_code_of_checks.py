@@ -23,7 +23,7 @@ from engine.topics.audit import words as audit_words
 from engine.topics.coverage import answer as coverage_lab
 from engine.topics.coverage.question import limits
 from engine.types import Budget
-from pages.shared import settings
+from pages.shared.state import settings
 from tests import files
 from tests.pages.opening import own_curves, visit
 from tests.pages.test_code import (

@@ -18,7 +18,7 @@ from engine.sources.upload_layout import suggest_layout
 from engine.topics.coefficients import words as coefficient_words
 from engine.topics.coefficients.answer import coefficient_view, cost_of_covariates
 from engine.types import Budget
-from pages.shared import address, settings
+from pages.shared.state import address, settings
 from tests import files
 from tests.pages.opening import open_page, visit
 from tests.pages.reading import words

@@ -15,8 +15,9 @@ from engine.sources.upload_facts import declare
 from engine.sources.upload_layout import suggest_layout
 from engine.topics.compare import words as compare_words
 from engine.topics.mean.answer import EPSILON_STEPS
-from pages.shared import address, pin_facts, pins, run, settings
-from pages.shared.pins import Pin
+from pages.parts.compare import pin_facts
+from pages.shared.state import address, pins, run, settings
+from pages.shared.state.pins import Pin
 from tests import files
 from tests.heavy import few
 from tests.pages.opening import open_page, visit

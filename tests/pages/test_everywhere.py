@@ -27,9 +27,11 @@ from engine.topics.rates.presets import PRESETS as RATE_PRESETS
 from engine.topics.regression.answer import NETWORKS, Group, Network
 from engine.topics.sites.site_table import PRESETS as SITE_PRESETS
 from engine.topics.sites.site_table import SiteRow
-from pages.shared import address, components, controls, layout, roles, settings
+from pages.shared import components, roles
+from pages.shared.frame import controls, layout
 from pages.shared.shell import PAGES
-from pages.shared.sweep_choice import SweepChoice
+from pages.shared.state import address, settings
+from pages.shared.state.sweep_choice import SweepChoice
 from tests.pages.opening import open_page, own_curves, visit
 from tests.pages.reading import words
 from tests.pages.test_explore import State, moved
@@ -372,7 +374,7 @@ def test_a_fault_of_ours_leaves_a_reference_and_no_word_of_the_data(monkeypatch)
     def fails(*_):
         raise RuntimeError("height 171.25 of child A-01")
 
-    monkeypatch.setattr("pages.shared.run.picture", fails)
+    monkeypatch.setattr("pages.shared.state.run.picture", fails)
     at = open_page(fine=False)
     (box,) = at.error
     assert "Something went wrong on our side" in box.value and "171.25" not in str(at)

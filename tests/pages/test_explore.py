@@ -12,7 +12,8 @@ from engine.mechanisms import mechanisms
 from engine.privacy import risk
 from engine.sources import sources
 from engine.topics.mean.answer import EPSILON_STEPS, if_doubled, other_methods, preview
-from pages.shared import address, run, scene, session, settings
+from pages.parts.explore import scene
+from pages.shared.state import address, run, session, settings
 from tests.heavy import few
 from tests.pages.opening import open_page, own_curves
 from tests.pages.reading import components, warnings, words
@@ -250,7 +251,7 @@ def test_own_curves_are_marked_not_private_and_cannot_leave():
 
 
 def test_own_curves_never_enter_the_cache_that_visitors_share():
-    from pages.shared import run
+    from pages.shared.state import run
 
     before = set(run._SHARED._kept)
     open_page(upload=own_curves(), show_upload=True)

@@ -11,7 +11,7 @@ from engine.sources.upload_curves import read_curves
 from engine.sources.upload_facts import declare
 from engine.sources.upload_layout import suggest_layout
 from engine.topics.mean.answer import EPSILON_STEPS, preview
-from pages.shared import address, settings
+from pages.shared.state import address, settings
 from tests import files
 from tests.pages.opening import open_page
 from tests.pages.reading import words

@@ -18,7 +18,7 @@ from engine.topics.planning.answer import DIALS, Setting, plan
 from engine.topics.rates import check as rate_check
 from engine.topics.rates import words as rate_words
 from engine.topics.rates.presets import PRESETS
-from pages.shared import address, run, settings
+from pages.shared.state import address, run, settings
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
 from tests.waiting import PATIENCE

@@ -16,7 +16,7 @@ from engine.topics.regression import answer as regression_view
 from engine.topics.regression import words as regression_words
 from engine.topics.regression.answer import NETWORKS, Group, Network
 from engine.types import Budget, Public
-from pages.shared import address, settings
+from pages.shared.state import address, settings
 from tests.pages.opening import visit
 from tests.pages.reading import words
 

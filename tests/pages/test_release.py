@@ -20,7 +20,9 @@ from engine.sources.upload_curves import read_curves
 from engine.sources.upload_facts import declare
 from engine.sources.upload_layout import suggest_layout
 from engine.types import Budget
-from pages.shared import components, settings, visitors
+from pages.shared import components
+from pages.shared.server import visitors
+from pages.shared.state import settings
 from tests import files
 from tests.pages.opening import open_page, visit
 from tests.pages.reading import words

@@ -12,7 +12,7 @@ from engine.sources.upload_layout import suggest_layout
 from engine.topics.sites import words as site_words
 from engine.topics.sites.answer import federation
 from engine.topics.sites.site_table import PRESETS, SiteRow
-from pages.shared import address, settings, site_table
+from pages.shared.state import address, settings, site_table
 from tests import files
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit

@@ -17,7 +17,7 @@ from engine.topics.sparse import charts as figures
 from engine.topics.sparse import intervals as sparse_interval_view
 from engine.topics.sparse import words as sparse_words
 from engine.types import Budget
-from pages.shared import address, settings
+from pages.shared.state import address, settings
 from tests.heavy import few
 from tests.pages.opening import visit
 from tests.pages.reading import words

@@ -16,7 +16,7 @@ from engine.topics.summaries import answer as summary_view
 from engine.topics.summaries import charts as figures
 from engine.topics.summaries import words as summary_words
 from engine.types import Budget
-from pages.shared import address
+from pages.shared.state import address
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words

@@ -8,8 +8,9 @@ from engine.scenario import from_plain
 from engine.tasks import TASKS
 from engine.topics.sweeps.answer import sweep_view
 from engine.topics.sweeps.design import EPSILON
-from pages.shared import address, settings, sweep_panel
-from pages.shared.sweep_choice import SweepChoice
+from pages.parts.sweeps import panel as sweep_panel
+from pages.shared.state import address, settings
+from pages.shared.state.sweep_choice import SweepChoice
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
 from tests.waiting import PATIENCE, until
@@ -124,7 +125,7 @@ def test_results_of_ones_own_curves_stay_in_the_session_and_make_no_files():
 
 
 def sweep_panel_jobs():
-    from pages.shared.jobs import jobs
+    from pages.shared.server.jobs import jobs
 
     return jobs()._kept
 

@@ -8,7 +8,8 @@ import pytest
 from engine import studies
 from engine.lessons import heading, lessons, work
 from engine.lessons.coin_flip import CoinFlip
-from pages.shared import address, lesson_cards, run
+from pages.parts import lessons as lesson_cards
+from pages.shared.state import address, run
 from tests.heavy import few
 from tests.pages.opening import visit
 from tests.pages.reading import words

@@ -14,7 +14,8 @@ from engine.sources.upload_layout import suggest_layout
 from engine.topics.regression import answer as regression_view
 from engine.topics.regression import words as regression_words
 from engine.topics.regression.answer import Network
-from pages.shared import address, run, session, visitors
+from pages.shared.server import visitors
+from pages.shared.state import address, run, session
 from tests import files
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit

@@ -10,7 +10,7 @@ from engine.topics.sparse import words as sparse_words
 from engine.topics.summaries import answer as summary_view
 from engine.topics.summaries import words as summary_words
 from engine.types import Budget
-from pages.shared import address, run, settings
+from pages.shared.state import address, run, settings
 from tests import files
 from tests.pages.opening import visit
 from tests.pages.reading import words

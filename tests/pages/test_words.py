@@ -6,7 +6,7 @@ import re
 import pytest
 
 from engine.language import glossary
-from pages.shared import word_fold
+from pages.shared.frame import word_fold
 from pages.shared.shell import PAGES
 from tests.pages.opening import visit
 from tests.pages.reading import words

@@ -7,8 +7,8 @@ import pytest
 from engine.errors import InputError
 from engine.running import reading
 from engine.running.bounded import BoundedWorker, Bounds, Ended
-from pages.shared import computing
-from pages.shared.jobs import Jobs
+from pages.shared.server import computing
+from pages.shared.server.jobs import Jobs
 from tests import files
 from tests.heavy import slow
 from tests.hostile.workbooks import WORKBOOKS

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from engine.errors import InputError
-from pages.shared import computing
-from pages.shared.jobs import Jobs
+from pages.shared.server import computing
+from pages.shared.server.jobs import Jobs
 from tests.processes import job_targets
 from tests.waiting import PATIENCE, until
 

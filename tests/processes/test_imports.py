@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = "import pages.shared.explore_cards, pages.shared.run"
+PAGE = "import pages.parts.explore.cards, pages.shared.state.run"
 LIBRARIES = {"scipy.optimize", "scipy.stats", "scipy.interpolate", "scipy.spatial", "scipy.sparse",
              "dp_accounting", "pywt", "python_calamine", "opendp", "distributed"}
 OF_OTHER_PAGES = {f"engine.{name}" for name in (

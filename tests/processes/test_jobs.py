@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.errors import InputError
-from pages.shared.jobs import _MOST_KEPT, Job, Jobs
+from pages.shared.server.jobs import _MOST_KEPT, Job, Jobs
 from tests.processes import job_targets
 from tests.waiting import PATIENCE, until
 
@@ -272,7 +272,7 @@ def test_a_closed_pool_has_ended_its_jobs_and_takes_no_more():
 def test_no_worker_outlives_the_server(ending):
     script = f"""
 import os, signal
-from pages.shared.jobs import jobs
+from pages.shared.server.jobs import jobs
 from tests.waiting import until
 some = [jobs().start(str(k), "{TARGETS}squares", {ENDLESS}, 0.2) for k in range(3)]
 until(lambda: some[0].parts and some[1].parts)
@@ -308,14 +308,14 @@ def test_who_comes_to_a_job_that_is_being_stopped_is_told_to_begin_another(pool,
 
 def test_a_stop_does_not_wait_for_who_was_not_heard_of_for_long(long_job, monkeypatch):
     long_job.watch("gone")
-    monkeypatch.setattr("pages.shared.jobs._ABSENT_SECONDS", 0)
+    monkeypatch.setattr("pages.shared.server.jobs._ABSENT_SECONDS", 0)
     assert long_job.is_abandoned
     assert long_job.leave("ann") is long_job and long_job.wait(PATIENCE)
 
 
 def test_an_abandoned_job_goes_on_until_another_needs_its_slot(pool, long_job, monkeypatch):
     long_job.watch("gone")
-    monkeypatch.setattr("pages.shared.jobs._ABSENT_SECONDS", 0)
+    monkeypatch.setattr("pages.shared.server.jobs._ABSENT_SECONDS", 0)
     there = len(long_job.parts)
     until(lambda: len(long_job.parts) > there + 2)
     assert long_job.live
@@ -349,7 +349,7 @@ def view(monkeypatch):
     def page(job):
         import streamlit as st
 
-        from pages.shared.progress import progress
+        from pages.shared.frame.progress import progress
         progress(job, lambda job: st.markdown(f"drawn {len(job.parts)}"), "Settings")
 
     return lambda job: AppTest.from_function(page, args=(job,), default_timeout=PATIENCE).run()

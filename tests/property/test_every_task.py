@@ -13,7 +13,7 @@ from engine.sources.upload_layout import ROLES
 from engine.sources.upload_rows import RowLayout, UploadRows
 from engine.tasks import PUBLISHED, SUMMARIES, TASKS, DataType, Task, Unit
 from engine.types import Budget
-from pages.shared import settings
+from pages.shared.state import settings
 
 PAGES = {page.stem for page in (Path(__file__).parents[2] / "pages").glob("*.py")}
 OF_RECORDS = {field.name for field in fields(RowLayout)}

@@ -34,8 +34,10 @@ from engine.topics.planning import answer as planner
 from engine.topics.planning import words as plan_words
 from engine.topics.sites.site_table import SiteRow, rows_of
 from engine.types import Budget
-from pages.shared import address, pin_facts, plan_cards, run, settings
-from pages.shared.pins import Pin
+from pages.parts.compare import pin_facts
+from pages.parts.plan import cards as plan_cards
+from pages.shared.state import address, run, settings
+from pages.shared.state.pins import Pin
 from tests.conftest import fewer_data_sets
 from tests.heavy import few
 from tests.pages.opening import visit

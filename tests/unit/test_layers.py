@@ -152,7 +152,7 @@ def test_only_one_module_makes_parts_of_pages_run_again_by_themselves():
 
 OURS = [*ENGINE, *sorted((ROOT / "pages").rglob("*.py")), ROOT / "app.py"]
 BETWEEN_OUR_PROCESSES = {"engine/running/bounded.py", "engine/running/executors.py",
-                         "pages/shared/jobs.py"}
+                         "pages/shared/server/jobs.py"}
 RUN = {"eval", "exec", "compile", "system", "popen"}
 
 

@@ -38,8 +38,8 @@ from engine.topics.sites.site_table import PRESETS
 from engine.topics.sparse.answer import sparse_view
 from engine.topics.summaries.answer import summary_view
 from engine.types import Budget
-from pages.shared import code_fold
-from pages.shared.settings import Settings
+from pages.shared.frame import code_fold
+from pages.shared.state.settings import Settings
 from tests.heavy import all_but
 from tests.hostile.values import HOSTILE
 from tests.pages.opening import visit

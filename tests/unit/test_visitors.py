@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pages.shared import visitors
-from pages.shared.visitors import OneFileEach, Visitors
+from pages.shared.server import visitors
+from pages.shared.server.visitors import OneFileEach, Visitors
 from tests.waiting import PATIENCE, finished
 
 

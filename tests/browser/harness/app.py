@@ -8,7 +8,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from pages.shared import headers
+from pages.shared.server import headers
 
 PLOTLY = pathlib.Path(plotly.__file__).parent / "package_data"
 app = st.App("page.py", routes=[Mount("/vendor", StaticFiles(directory=PLOTLY))],

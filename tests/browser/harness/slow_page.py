@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import timed
+from pages.shared.frame import timed
 
 st.title("Above")
 timed.run(lambda: st.markdown("Looks again"), 0.3)

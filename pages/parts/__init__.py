@@ -1,0 +1,1 @@
+"""What stands on each page, and on no other."""

@@ -1,0 +1,420 @@
+"""The parts of Audit: an attack with or without a planted fault, coverage, and noise used twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import streamlit as st
+
+from engine import broken
+from engine.audit import Progress, Report
+from engine.errors import InputError
+from engine.identity import digest
+from engine.mechanisms import Mechanism
+from engine.questions import Question, ask
+from engine.sources import Source
+from engine.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION, TASKS, Argument
+from engine.theme import Chart
+from engine.topics.audit import answer as audit_view
+from engine.topics.audit import charts as figures
+from engine.topics.audit import words
+from engine.topics.audit.answer import Attack, Subject
+from engine.topics.coverage import answer as lab
+from engine.topics.coverage import words as coverage_words
+from engine.topics.reuse import answer as reuse_view
+from engine.topics.reuse import charts as reuse_figures
+from engine.topics.reuse import words as reuse_words
+from engine.types import Budget, Unit
+from pages.shared.cards import guarantees as guarantee_cards
+from pages.shared.cards import limits as limit_cards
+from pages.shared.frame import code_fold, controls, layout, strips
+from pages.shared.frame.progress import progress, visitor
+from pages.shared.server.jobs import Job, jobs
+from pages.shared.state import run, session, settings
+
+_PARTS = {"attack": "Attack", "coverage": "Coverage", "reuse": "Reused noise"}
+_AROUND = {"small": "Small, made for the attack", "screen": "As on the method’s page"}
+_DRAWS = {"same": "The same draw", "fresh": "Fresh noise"}
+_RECORD = ("One record", "Neighbouring data differ in one record: a curve, a reading or a row, "
+           "whichever the method protects.")
+_JOBS = "audit_jobs"  # where the session keeps what was started, by the digest of the question
+
+
+class View:
+    """What is attacked, as it is set on its own page, at the present ε. Never an upload."""
+
+    def __init__(self) -> None:
+        self.now = session.current()
+        self.subject = _subject(self.now)
+        self.mechanism, self.source = _as_on_its_page(self.subject, self.now)
+        self.charts: dict[str, Chart] = {}
+
+    @property
+    def budget(self) -> Budget:
+        return limit_cards.budget(self.now, self.mechanism, self.source)
+
+    @cached_property
+    def variants(self) -> tuple[broken.Bug, ...]:
+        return audit_view.variants_of(self.mechanism)
+
+    @property
+    def variant(self) -> str:
+        """The planted fault, where it is one of this mechanism."""
+        return self.now.variant if self.now.variant in {v.name for v in self.variants} else ""
+
+    def attack(self, variant: str = "") -> Attack:
+        source = self.source if self.now.around == "screen" else None
+        return Attack(self.mechanism, self.budget, source, variant, self.now.seed)
+
+    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
+             ) -> None:
+        self.charts[title] = chart
+        layout.draw(chart, f"audit_{key}", height, phone)
+
+
+def _subject(now: settings.Settings) -> Subject:
+    """The chosen method, or that of Explore."""
+    return audit_view.subject(now.audited or f"{now.mechanism.key}.{settings.TASK}")
+
+
+def _as_on_its_page(subject: Subject, now: settings.Settings) -> tuple[Mechanism, Source]:
+    """The method and simulated data as its page has them; usual ones where it has no page."""
+    task = subject.task
+    if task == MEAN_FUNCTION.key and subject.cls.family == "functional":
+        task = FUNCTIONAL_SUMMARY.key
+    mechanism, source = subject.usual(), None
+    for own in (task, subject.task):
+        if own in settings.CHOSEN_FOR and isinstance(now.mechanism_of(own), subject.cls):
+            mechanism = now.mechanism_of(own)
+            break
+    if task in settings.CHOSEN_FOR and now.source_of(task).is_random:
+        source = now.source_of(task)
+    return mechanism, source or subject.usual_source()
+
+
+# -- above all parts ----------------------------------------------------------------------------
+
+
+def strip(view: View) -> None:
+    """What is simulated and what is claimed."""
+    if view.now.part == "reuse":
+        budget = reuse_words.two_budgets(view.now.epsilon, view.now.again)
+        odds = reuse_words.odds_of_two(view.now.epsilon, view.now.again, reuse_view.DELTA,
+                                 view.now.draw == "fresh")
+        strips.fixed(reuse_view.SOURCE.facts, budget, "audit_strip", odds)
+        return
+    shown = _lab(view) if view.now.part == "coverage" else view
+    is_curve = shown.source.holds_curves
+    strips.fixed(shown.source.facts, words.claim(shown.budget), "audit_strip",
+                 strips.by_budget_alone(shown.budget), highest=shown.budget.epsilon,
+                 unit=Unit.CURVE if is_curve else Unit.RECORD,
+                 protected=None if is_curve else _RECORD)
+
+
+def parts(view: View) -> None:
+    controls.bound(st.segmented_control, "Part", view.now.part,
+                   lambda chosen: session.change(part=chosen or view.now.part), "audit_part",
+                   options=list(_PARTS), format_func=_PARTS.__getitem__,
+                   label_visibility="collapsed")
+
+
+def _slider(label: str = "Claimed protection (ε)") -> None:
+    controls.epsilon_slider("audit_epsilon", "Lower ε: the claim is stronger and the noise larger. "
+                            "Higher ε: the opposite.", label)
+
+
+def _started(key: str) -> Job | None:
+    return st.session_state.setdefault(_JOBS, {}).get(key)
+
+
+def _start(key: str, target: str, *arguments: object, total: int) -> None:
+    """Begin a job from a button and keep it; a busy server says so beside the button."""
+    try:
+        job = jobs().start(key, target, *arguments, total=total, visitor=visitor())
+    except InputError as problem:
+        st.session_state.problem = ("audit", problem)
+        return
+    st.session_state.setdefault(_JOBS, {})[key] = job
+
+
+def _key(asked: object) -> str:
+    return digest(("audit", asked))
+
+
+# -- the attack ---------------------------------------------------------------------------------
+
+
+def attack(view: View) -> None:
+    """Try to break a claim, then plant a fault and see it caught."""
+    layout.prose(f"{words.INTRO} :small[{words.SIMULATED}]")
+    _method(view)
+    honest, planted = view.attack(), view.attack(view.variant)
+    _buttons(view, honest, planted)
+    asked = [honest] + [planted] * bool(view.variant)
+    started = [(one, job) for one in asked if (job := _started(_key(one))) is not None]
+    if not started:
+        layout.empty("The strongest attack found, beside the claim. Press *Run the attack*: it "
+                     f"takes up to {audit_view.SECONDS:g} seconds.")
+    else:
+        live = [job for _, job in started if job.live]
+        progress((live or [started[-1][1]])[0], lambda _: _found(view, started), "Attack")
+    _report(started)
+
+
+def _method(view: View) -> None:
+    """What is attacked, around which data, at which claim, and with which fault planted."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _subject_choice(view)
+        _slider()
+    with right:
+        controls.bound(st.selectbox, "Data", view.now.around,
+                       lambda chosen: session.change(around=chosen), "audit_around",
+                       options=list(_AROUND), format_func=_AROUND.__getitem__,
+                       help="Around which simulated data neighbours are built. With small data "
+                       "the claim must be reached.")
+        _variant_choice(view)
+
+
+def _subject_choice(view: View) -> None:
+    found = {one.key: one.label for one in audit_view.subjects()}
+    controls.bound(st.selectbox, "Method", view.subject.key,
+                   lambda key: session.change(audited=key, variant=""), "audit_method",
+                   options=list(found), format_func=found.__getitem__,
+                   help="As it is set on its own page.")
+
+
+def _variant_choice(view: View) -> None:
+    names = {"": words.NO_VARIANT} | {one.name: words.unnamed(one) for one in view.variants}
+    controls.bound(st.selectbox, "Planted fault", view.variant,
+                   lambda chosen: session.change(variant=chosen), "audit_variant",
+                   options=list(names), format_func=names.__getitem__,
+                   disabled=not view.variants, help="A variant of this method with one "
+                   "privacy bug. It can run in this audit and nowhere else.")
+
+
+def _buttons(view: View, honest: Attack, planted: Attack) -> None:
+    def run_one(asked: Attack) -> Callable[[], None]:
+        return lambda: _start(_key(asked), "engine.topics.audit.answer:attack", asked,
+                              audit_view.TRIES, audit_view.RUNS, audit_view.SECONDS,
+                              total=asked.steps)
+
+    with st.container(horizontal=True):
+        st.button("Run the attack", icon=":material/play_arrow:", key="audit_run",
+                  on_click=run_one(honest))
+        st.button("Attack the planted fault", icon=":material/bug_report:", key="audit_planted",
+                  on_click=run_one(planted), disabled=not view.variant,
+                  help=None if view.variant else "Choose a fault above.")
+    controls.show_problem("audit")
+
+
+def _found(view: View, started: list[tuple[Attack, Job]]) -> None:
+    """The chart of all steps so far, beside a card for each attack."""
+    lines = [figures.Line(_name(view, asked), _steps(job), bool(asked.variant))
+             for asked, job in started]
+    known = [line for line in lines if line.steps]
+    if not known:
+        return
+    left, right = st.columns([7, 3], gap="medium")
+    with left:
+        view.draw("What the attack shows", figures.climbing(
+            known, known[0].steps[-1].claimed_epsilon, layout.theme()), "climb", 360, 340)
+        st.markdown(f":small[{words.LEGEND}]")
+    with right:
+        for (asked, _), line in zip(started, lines, strict=True):
+            _card(asked, line)
+
+
+def _name(view: View, asked: Attack) -> str:
+    return "Planted fault" if asked.variant else view.subject.label
+
+
+def _steps(job: Job) -> list[Progress]:
+    return list(job.parts) + [job.result] * (job.result is not None)
+
+
+def _card(asked: Attack, line: figures.Line) -> None:
+    """The verdict of one attack, or how far it is."""
+    if not line.steps:
+        return
+    last = line.steps[-1]
+    with st.container(border=True):
+        st.subheader(line.name, anchor=False)
+        if asked.variant:
+            st.markdown(f":small[{broken.get(asked.variant).what}]")
+        if last.is_broken or isinstance(last, Report):
+            _verdict(asked, last)
+        else:
+            st.markdown(words.running(last))
+
+
+def _verdict(asked: Attack, last: Progress) -> None:
+    if last.is_broken:
+        st.badge(words.BROKEN, icon=":material/error:", color="red")
+    else:
+        st.badge(words.HOLDS, icon=":material/check:", color="gray")
+    st.markdown(words.attacked(last))
+    st.markdown(f":small[{_details(asked, last)}]")
+
+
+def _details(asked: Attack, last: Progress) -> str:
+    said = [words.worked_out(last)]
+    if isinstance(last, Report):
+        said += [words.caught(last)] if asked.variant else [words.tightness(last),
+                                                            words.shortfall(last)]
+    said.append(words.data(asked, asked.neighbours))
+    return " ".join(filter(None, said))
+
+
+def _report(started: list[tuple[Attack, Job]]) -> None:
+    """What was found as a file."""
+    found = [(one, job.result) for one, job in started if job.result is not None]
+    with st.container(horizontal=True):
+        st.download_button("Get the report", audit_view.as_json(found),
+                           "privacy-curves-audit.json", "application/json", on_click="ignore",
+                           icon=":material/data_object:", key="audit_json", disabled=not found,
+                           help=None if found else "Run the attack first.")
+
+
+# -- coverage -----------------------------------------------------------------------------------
+
+
+def _lab(view: View) -> lab.Experiment:
+    """The limits that are looked at, by the method and the data of their own page."""
+    return limit_cards.question(view.now.limits, view.now)
+
+
+def coverage(view: View) -> None:
+    """Many repetitions, and how many bands miss the truth."""
+    layout.prose(coverage_words.INTRO)
+    _limits(view)
+    asked = _lab(view)
+    key = digest(("coverage", asked))
+    st.button(f"Repeat {lab.REPEATS} times", icon=":material/play_arrow:", key="audit_repeat",
+              on_click=lambda: _start(key, "engine.topics.coverage.answer:repetitions", asked,
+                                      total=lab.REPEATS // lab.EACH))
+    controls.show_problem("audit")
+    job = _started(key)
+    if job is None:
+        layout.empty(f"How many of {lab.REPEATS} bands miss the truth. Press *Repeat {lab.REPEATS} "
+                     "times*: it takes some seconds.")
+        return
+    progress(job, lambda one: _misses(view, one), "Repetitions, ten at a time")
+
+
+def _limits(view: View) -> None:
+    """Which limits are looked at, at which ε and, where they are of one place, at which time."""
+    names = {key: kind.label for key, kind in lab.KINDS.items()}
+    controls.bound(st.selectbox, "Band or interval of", view.now.limits,
+                   lambda chosen: session.change(limits=chosen), "audit_limits",
+                   options=list(names), format_func=names.__getitem__,
+                   help="By the method and on the data of its own page.")
+    kind = lab.KINDS[view.now.limits]
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _slider("Protection (ε)")
+    if not kind.is_joint and TASKS[kind.task].argument is Argument.TIME:
+        with right:
+            _time()
+
+
+def _time() -> None:
+    controls.bound(st.slider, "At which time, from start (0) to end (1)", session.current().point,
+                   lambda chosen: session.change(point=settings.checked_point(chosen)),
+                   "audit_point", min_value=0.0, max_value=1.0, step=0.01)
+
+
+def _misses(view: View, job: Job) -> None:
+    batches = list(job.parts)
+    if not batches:
+        return
+    found = lab.Batch.joined(batches)
+    limit_cards.misses(_lab(view), found,
+                       lambda title, chart, key: view.draw(title, chart, key, 320, 280))
+
+
+# -- noise that is used twice ---------------------------------------------------------------------
+
+
+def reuse(view: View) -> None:
+    """One draw at two budgets gives the exact answer away."""
+    layout.prose(reuse_words.INTRO)
+    _two_releases(view.now)
+    now, is_fresh = view.now, view.now.draw == "fresh"
+    found = run.at_once(reuse_view.reuse, now.epsilon, now.again, reuse_view.DELTA, now.seed,
+                        is_fresh)
+    left, right = st.columns([7, 3], gap="medium")
+    with left:
+        view.draw("Two releases of one average", reuse_figures.reused(found, layout.theme()),
+                  "reuse", 380, 360)
+    with right, st.container(border=True):
+        st.subheader("What is left of the protection", anchor=False)
+        if is_fresh:
+            st.badge(reuse_words.FAILS, icon=":material/check:", color="gray")
+        else:
+            st.badge(reuse_words.GIVEN_AWAY, icon=":material/error:", color="red")
+        st.markdown(reuse_words.recovered(found, is_fresh))
+        st.markdown(reuse_words.spent(found, is_fresh))
+    st.markdown(f":small[{reuse_words.RULE} {words.SIMULATED}]")
+
+
+def _two_releases(now: settings.Settings) -> None:
+    """The budgets of both, and whether the second draws its noise anew."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _slider("First release (ε)")
+    with right:
+        controls.bound(st.select_slider, "Second release (ε)", now.again,
+                       lambda chosen: session.change(again=settings.checked_epsilon(chosen)),
+                       "audit_again", options=settings.steps_of(now.again),
+                       format_func=lambda e: f"ε = {e:g}")
+    controls.bound(st.segmented_control, "Noise of the second release", now.draw,
+                   lambda chosen: session.change(draw=chosen or now.draw), "audit_draw",
+                   options=list(_DRAWS), format_func=_DRAWS.__getitem__)
+
+
+SECTIONS: dict[str, Callable[[View], None]] = {
+    "attack": attack, "coverage": coverage, "reuse": reuse}
+
+
+# -- chips and folds ----------------------------------------------------------------------------
+
+
+def changed(view: View) -> list[str]:
+    """What differs from the usual settings of what is attacked."""
+    if view.now.part == "attack":
+        return controls.changed_chips(view.mechanism)
+    return []
+
+
+_METHODS = {"attack": words.METHOD, "coverage": coverage_words.METHOD,
+            "reuse": reuse_words.METHOD}
+
+
+def formula(view: View) -> None:
+    """How it is done, and for an attack what is attacked."""
+    st.markdown(_METHODS[view.now.part])
+    if view.now.part == "reuse":
+        st.latex(reuse_view.FORMULA)
+    else:
+        shown = _lab(view) if view.now.part == "coverage" else view
+        guarantee_cards.formula(shown.mechanism, {})
+
+
+def code(view: View) -> None:
+    """Code for the part on screen: attacks, repetitions, or two releases of one average."""
+    now = view.now
+
+    def question() -> Question:
+        if now.part == "attack":
+            planted = [view.attack(view.variant)] * bool(view.variant)
+            return ask(audit_view.attacks, [view.attack(), *planted])
+        if now.part == "coverage":
+            return ask(lab.coverage, _lab(view))
+        return ask(reuse_view.reuse, now.epsilon, now.again, reuse_view.DELTA, now.seed,
+                   now.draw == "fresh")
+
+    note = ("It ends with exit code 0 if the claim holds, or if a planted fault is caught. Without "
+            "a scenario, *python -m engine audit* attacks every method.")
+    code_fold.show("audit", question, task="", note=note * (now.part == "attack"))

@@ -1,0 +1,71 @@
+"""Pinned scenarios on Compare: side by side, what cannot be compared, and a memo."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from engine.errors import InputError
+from engine.exports import memo
+from engine.topics.pins import answer as pinned
+from engine.topics.pins.answer import Pinned
+from pages.parts.compare import pin_facts
+from pages.shared.frame import controls
+from pages.shared.state import pins, settings
+from pages.shared.state.pins import Pin
+
+
+def section() -> None:
+    st.header("Pinned scenarios", anchor=False)
+    kept = pins.kept()
+    if not kept:
+        with st.container(border=True):
+            st.markdown("Nothing is pinned yet. *Pin scenario*, in the strip under the title of "
+                        "other pages, keeps what they show to compare it here.")
+        return
+    found = []
+    for column, pin in zip(st.columns(len(kept), gap="small"), kept, strict=True):
+        with column, st.container(border=True):
+            facts = _facts(pin)
+            found += [] if facts is None else [facts]
+            _ways(pin)
+    if found:
+        _side_by_side(found)
+
+
+def _facts(pin: Pin) -> Pinned | None:
+    """The card of one scenario; None with the reason where its page would refuse it."""
+    st.subheader(f"{pin.name} · {pins.PAGES[pin.page]}", anchor=False)
+    try:
+        facts = pin_facts.of(pin)
+    except InputError as problem:
+        st.markdown(controls.message(problem))
+        return None
+    st.markdown(f"{facts.facts.name}  \n{facts.method}  \n**{facts.budgets}**")
+    return facts
+
+
+def _ways(pin: Pin) -> None:
+    """Back to the view itself, and out of the comparison."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        # A bare address would leave the settings as they are, so the usual ones are spelt out.
+        token = pin.token or f"epsilon-{settings.Settings().epsilon:g}"
+        st.page_link(f"../{pin.page}.py", label="Open", icon=":material/open_in_new:",
+                     query_params={"s": token})
+        st.button("Unpin", icon=":material/close:", type="tertiary", key=f"unpin_{pin.name}",
+                  on_click=pins.drop, args=(pin.name,))
+
+
+def _side_by_side(found: list[Pinned]) -> None:
+    """The table, with differences from the first, and the memo."""
+    for text in pinned.warnings(found):
+        st.warning(text, icon=":material/warning:")
+    table = pd.DataFrame(pinned.table(found))
+    st.table(table.set_index(table.columns[0]))
+    if len(found) > 1:
+        st.markdown(f":small[In brackets: against {found[0].name}.]")
+    st.download_button("Write the memo", lambda: memo.comparison_memo(found),
+                       "privacy-curves-scenarios.html", "text/html", on_click="ignore",
+                       icon=":material/description:", key="pins_memo",
+                       help="One page to print: the table, what cannot be compared, and each "
+                            "scenario in words.")

@@ -1,0 +1,139 @@
+"""What each budget of the slider would buy on Explore, by this method and by others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from engine.language import chances, error_parts, quality
+from engine.mechanisms import Mechanism, mechanisms
+from engine.rates import rates
+from engine.theme import Chart
+from engine.topics.mean import answer as preview
+from engine.topics.mean import charts as error_curve
+from engine.types import Array
+from pages.parts.explore.scene import Scene
+from pages.shared.frame import controls, layout
+from pages.shared.state import run, session, settings
+
+_RULES = 0.8  # share of the error that is privacy noise where the theory's slope is anchored
+FEW = 3  # other methods on the chart of budgets; more lines cannot be told apart
+
+
+def budgets(scene: Scene) -> None:
+    """The error at every budget of the slider, beside that of other methods."""
+    delta = session.chosen_delta(scene.source)
+    chart, said = scene.made_once(f"bought {scene.at} {delta}", lambda: _bought(scene))
+    st.header("What each budget would buy", anchor=False)
+    left, right = st.columns([7, 3], gap="medium")
+    with left:
+        scene.draw("Errors at every budget", chart, "budgets", 340, 360)
+        st.markdown(":small[Band: 8 in 10 releases. ◇ you are here. Dotted: how fast the theory "
+                    "says privacy noise falls. No line: nothing would be published, or the error "
+                    "is beyond the range of the values. Of the other methods, the "
+                    f"{FEW} that err least are drawn; the numbers below have all of them.]")
+    with right:
+        st.markdown("\n\n".join(said))
+
+
+def _bought(scene: Scene) -> tuple[Chart, list[str]]:
+    """The chart at one step of the slider, and what stands beside it."""
+    study, facts, here = scene.shown.study, scene.facts, scene.budget.epsilon
+    own, every = methods(scene)
+    others = _least_errors(every, 2 * facts.value_half_width)
+    chart = error_curve.against_budget(scene.shown, scene.at, own, layout.theme(), others=others,
+                                       theory=_theory(scene))
+    if scene.is_refused:
+        return chart, [quality.enough(*_enough(scene))]
+    typical = float(scene.error[scene.at])
+    errors = {other.label: float(other.errors[scene.at]) for other in others}
+    return chart, [
+        quality.budget_ratio(facts, here, typical, study.baseline, _at(scene, here / 2),
+                             _at(scene, here * 2)),
+        quality.enough(*_enough(scene)), quality.compared(typical, errors),
+        chances.two_kinds(_deltas(scene, own, others))]
+
+
+def _least_errors(methods: Sequence[error_curve.Method], most: float) -> list[error_curve.Method]:
+    """The few methods that err least over all budgets, in their order; `most` is no use at all."""
+    def over_all(method: error_curve.Method) -> float:
+        errors = np.where(np.isfinite(method.errors), method.errors, most)
+        return float(np.log(np.minimum(errors, most)).mean())
+
+    few = {method.label for method in sorted(methods, key=over_all)[:FEW]}
+    return [method for method in methods if method.label in few]
+
+
+def why_this_method(scene: Scene) -> None:
+    """Beside the choice of a method: whether it errs least here, in one line."""
+    if scene.own:  # a choice by what these curves say would be a release nobody has paid for
+        st.markdown(f":small[{quality.CHOOSE_BY_SIZES}]")
+    elif not scene.is_refused:
+        own, others = methods(scene)
+        errors = {one.label: float(one.errors[scene.at]) for one in (own, *others)}
+        st.markdown(f":small[{quality.why_method(own.label, errors, scene.facts)}]")
+
+
+def methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]]:
+    """The chosen method and the others of the same task, as lines of the chart."""
+    now = session.current()
+    delta = session.chosen_delta(scene.source)
+    budgets = tuple(replace(budget, delta=delta) for budget in scene.shown.budgets)
+    found = run.answer(preview.other_methods, settings.TASK, scene.source, now.mechanism, budgets,
+                       now.seed)
+    others = [_method(other, label, errors) for label, (other, errors) in found.items()]
+    return _method(now.mechanism, now.mechanism.nearest_preset()[0], scene.error), others
+
+
+def _deltas(scene: Scene, own: error_curve.Method, others: Sequence[error_curve.Method]
+            ) -> dict[str, float]:
+    """δ of every method of the chart; the others have the usual one where they need one."""
+    usual = session.chosen_delta(scene.source)
+    return {own.label: scene.budget.delta} | {
+        other.label: 0.0 if mechanisms.get(other.key).guarantee == "pure" else usual
+        for other in others if np.isfinite(other.errors[scene.at])}
+
+
+def _method(mechanism: Mechanism, label: str, errors: Array) -> error_curve.Method:
+    return error_curve.Method(label, mechanism.key, mechanism.family, errors,
+                              controls.variant(mechanism, label))
+
+
+def _at(scene: Scene, epsilon: float) -> float | None:
+    """The error at an ε on the slider's range, between its steps on log scales."""
+    known = scene.shown.published
+    epsilons = np.array(scene.epsilons)[known]
+    if not len(epsilons) or not epsilons[0] <= epsilon <= epsilons[-1]:
+        return None
+    return float(np.exp(np.interp(np.log(epsilon), np.log(epsilons),
+                                  np.log(scene.error[known]))))
+
+
+def _enough(scene: Scene) -> tuple[float | None, str]:
+    """The first step within a tenth of the last one, where noise is no longer what limits."""
+    last = scene.shown.study.shares[-1]
+    names = error_parts.parts(scene.facts)
+    if last.argmax() == 0:
+        return None, ""
+    far = np.flatnonzero(scene.error > 1.1 * scene.error[-1])
+    return scene.epsilons[int(far.max(initial=-1)) + 1], names[int(last.argmax())]
+
+
+def _theory(scene: Scene) -> Array | None:
+    """The privacy terms of the rate, as a distance, through a measured point where they rule."""
+    known = np.flatnonzero(scene.shown.published)
+    for rate in rates.for_task(settings.TASK):
+        if not len(known):
+            break
+        sizes = scene.shown.data.sizes
+        smoothness = getattr(session.current().mechanism, "smoothness", None)
+        terms = rate(**({} if smoothness is None else {"smoothness": smoothness})).evaluate(
+            n=sizes.n_curves / sizes.n_servers, m=sizes.n_observations_per_curve,
+            S=float(sizes.n_servers), epsilon=np.array(scene.epsilons))
+        shape = np.sqrt(terms[[1, 3]].sum(axis=0))
+        anchor = int(known[np.argmin(np.abs(scene.shown.study.shares[known, 0] - _RULES))])
+        return np.asarray(shape * scene.error[anchor] / shape[anchor])
+    return None

@@ -1,0 +1,235 @@
+"""The parts of Explore, each drawn from one scene."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from engine.exports import files as export
+from engine.figures import cards as figures
+from engine.language import chances, error_parts, glossary, quality, tags
+from engine.language.grammar import escape
+from engine.questions import ask
+from engine.theme import Chart
+from engine.topics.mean.answer import at_budget
+from pages.parts.explore import budgets as budget_cards
+from pages.parts.explore.scene import Scene
+from pages.shared import components as pieces
+from pages.shared.cards import odds as odds_card
+from pages.shared.cards import rules as rule_cards
+from pages.shared.frame import code_fold, layout, odometer, strips, timed
+from pages.shared.state import session
+
+_STAYS_SECONDS = 1.0  # after the page stands, until what takes longest is simulated
+
+
+# -- above and in the picture ------------------------------------------------------------
+
+
+def strip(scene: Scene) -> None:
+    """What is protected, the odds and the error; follows the slider in the browser."""
+    facts = scene.facts
+    strips.pinnable(
+        [*strips.fact_chips(facts), *strips.delta_chips(scene.stated_delta),
+         *odds_card.chips(facts)],
+        scene.made_once("strip", lambda: [
+            pieces.Budgeted(tags.budget_chip(b), chances.odds_short(o), e,
+                            max(b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
+            for b, o, e in zip(scene.shown.budgets, scene.odds, scene.errors_in_words,
+                               strict=True)]),
+        scene.at, facts, pure=scene.budget.is_pure)
+    odometer.line(scene.source)
+
+
+def caution(scene: Scene) -> None:
+    """Say what does not suit these curves, or so few of them, and what releases warn of."""
+    mechanism = session.current().mechanism
+    for words in (mechanism.caution(scene.facts), quality.few_in_a_round(
+            mechanism.fewest_in_a_round(scene.shown.data.sizes)),
+            *scene.shown.warnings[scene.at]):
+        if words:
+            st.warning(words, icon=":material/warning:")
+
+
+def picture(scene: Scene) -> None:
+    """The live picture; its slider is the only ε control of the page."""
+    now, payload = session.current(), scene.made_once("picture", lambda: _payload(scene))
+    picked = pieces.picture(session.PICTURE, payload, scene.start, now.seed, scene.rev,
+                            new_noise=scene.facts.is_simulated,
+                            anchors=rule_cards.anchors(now.rule))
+    if picked.new_noise:
+        session.change(seed=now.seed + 1)
+        st.rerun()
+
+
+def _payload(scene: Scene) -> dict[str, Any]:
+    spoken = [f"error {e}" if e else "nothing published" for e in scene.errors_in_words]
+    return pieces.picture_payload(scene.facts, scene.shown, spoken, scene.verdicts)
+
+
+# -- the cards ---------------------------------------------------------------------------
+
+
+def accuracy(scene: Scene) -> None:
+    """How close a release comes, in the data's own unit; follows the slider."""
+    study, unit, theme = scene.shown.study, scene.facts.value_unit, layout.theme()
+    with st.container(border=True):
+        st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
+        _said(scene, "accuracy", lambda k: _how_close(scene, k))
+        _draw_steps(scene, "Twenty equally likely releases", "dots", lambda k: figures.error_dots(
+            study.errors[k], study.baseline, unit, theme), 118)
+        _said(scene, "beside", lambda k: _beside_accuracy(scene, k))
+
+
+def _how_close(scene: Scene, k: int) -> list[pieces.Said]:
+    if scene.shown.is_refused(k):
+        return [pieces.Said("Nothing would be published at this ε, so there is no error to state.")]
+    study = scene.shown.study
+    return [pieces.Said(quality.accuracy(
+        scene.facts, float(scene.error[k]), float(study.within[k]), study.baseline,
+        scene.source.is_random))]
+
+
+def _beside_accuracy(scene: Scene, k: int) -> list[pieces.Said]:
+    shown, facts = scene.shown, scene.facts
+    if shown.is_refused(k):
+        return []
+    dashed = " Dashed: without privacy." if shown.study.baseline is not None else ""
+    planned = quality.planned(facts, shown.feasibility[k], float(shown.planned[k]))
+    drowned = quality.useless(facts, float(scene.error[k]), shown.budgets[k],
+                              shown.data.n_curves)
+    said = [pieces.Said(f"Each dot: 1 of 20 equally likely releases.{dashed}", "small"),
+            pieces.Said(planned, "small"), pieces.Said(drowned, "warning")]
+    return [paragraph for paragraph in said if paragraph.text]
+
+
+def limits(scene: Scene) -> None:
+    """What the error is made of, and what doubling a size would buy; follows the slider."""
+    shares, facts, theme = scene.shown.study.shares, scene.facts, layout.theme()
+    with st.container(border=True):
+        st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
+        left, right = st.columns([7, 3], gap="medium")
+        with left:
+            _said(scene, "limits", lambda k: [pieces.Said(scene.what_limits(k))])
+            _draw_steps(scene, "Parts of the error", "split", lambda k: figures.split_bar(
+                shares[k], error_parts.parts(facts), theme), 44)
+            _said(scene, "parts", lambda k: _key_of_parts(scene, k))
+        with right:
+            if scene.knows_changes:
+                _said(scene, "doubled", lambda k: [
+                    pieces.Said(text) for text in [scene.if_doubled(k)] if text])
+            else:
+                simulate_doubled(scene)
+
+
+def _key_of_parts(scene: Scene, k: int) -> list[pieces.Said]:
+    if scene.shown.is_refused(k):
+        return []
+    return [pieces.Said(error_parts.shares_key(scene.facts, scene.shown.study.shares[k]), "small")]
+
+
+def simulate_doubled(scene: Scene) -> None:
+    """What takes longest starts when the page stands, and only if its visitor stays at it."""
+    has_begun = False
+
+    def wait() -> None:
+        nonlocal has_begun
+        st.markdown(":small[If you doubled a size: being simulated.]")
+        if has_begun:
+            with layout.user_errors():  # a busy server is asked again
+                _ = scene.changes
+                st.rerun()
+        has_begun = True
+
+    timed.run(wait, _STAYS_SECONDS)
+
+
+def _said(scene: Scene, key: str, make: Callable[[int], list[pieces.Said]]) -> None:
+    pieces.said(scene.made_once(key, lambda: scene.steps(make)), f"said_{key}", scene.rev)
+
+
+def _draw_steps(scene: Scene, title: str, key: str, make: Callable[[int], Chart], height: int
+                ) -> None:
+    """One figure for each step, none where nothing would be published; the present one by title."""
+    if not scene.is_refused:
+        scene.charts[title] = make(scene.at)
+
+    def drawn(k: int) -> tuple[str, str]:
+        if scene.shown.is_refused(k):
+            return "", "Nothing would be published."
+        chart = make(k)
+        return json.dumps(chart.spec), chart.alt
+
+    specs, alts = zip(*scene.made_once(f"{key} drawn", lambda: scene.steps(drawn)), strict=True)
+    pieces.chart_by_step(specs, alts, f"chart_{key}", height, scene.rev)
+
+
+# -- to take away, and the folds ---------------------------------------------------------
+
+
+def take_away(scene: Scene) -> None:
+    """Downloads: the numbers and the scenario; the picture's own button saves the picture."""
+    plain, reason = scene.plain, None
+    if scene.own:
+        reason = "Your own curves are not private: nothing of them can be downloaded."
+    elif scene.is_refused:
+        reason = "Nothing would be published at this ε."
+    with st.container(horizontal=True):
+        st.download_button(
+            "Get the numbers",
+            b"" if reason else lambda: export.numbers_csv(scene.shown, scene.at, plain),
+            "privacy-curves-numbers.csv", "text/csv", on_click="ignore", help=reason,
+            disabled=reason is not None, icon=":material/table:", key="get_numbers")
+        st.download_button(
+            "Get the scenario", export.scenario_json(plain or {}), "privacy-curves-scenario.json",
+            "application/json", on_click="ignore", disabled=scene.own, key="get_scenario",
+            icon=":material/data_object:",
+            help=reason if scene.own else "A file for the command line: python -m engine run FILE")
+
+
+def numbers(scene: Scene) -> None:
+    """The tables behind the charts of this page."""
+    shown, study = scene.shown, scene.shown.study
+    unit = scene.facts.value_unit or "their unit"
+    error = scene.errors_in_words[scene.at]
+    st.markdown(f"**Curves at {tags.budget_chip(scene.budget)}**, in {unit}. "
+                + (f"Error {escape(error)}." if error else "Nothing published."))
+    columns = {scene.facts.time_name: shown.times, "without protection": shown.without,
+               "noise range low": shown.noise_low[scene.at],
+               "noise range high": shown.noise_high[scene.at], "sampling ±": shown.sampling}
+    if shown.band is not None:
+        columns |= {"release 1": shown.releases[scene.at, 0],
+                    "plausible from": shown.band.low[scene.at, 0],
+                    "plausible to": shown.band.high[scene.at, 0]}
+    if shown.truth is not None:
+        columns["true average"] = shown.truth
+    layout.table(pd.DataFrame(columns).round(3), scene.own, 220)
+    every = scene.charts.pop("Errors at every budget")
+    for title, chart in scene.charts.items():
+        layout.in_words(title, chart, scene.own)
+    st.markdown(f"**Errors at every budget**, from {study.errors.shape[1]} simulated releases "
+                f"each. {escape(every.alt)}")
+    table = pd.DataFrame({
+        "ε": scene.epsilons, "error": scene.error,
+        "95 % within": scene.where_published(study.within),
+        "1 in 10 below": scene.where_published(study.quantile(0.1)),
+        "1 in 10 above": scene.where_published(study.quantile(0.9)),
+        "right guess, at most": [np.ceil(1000 * o.right) / 1000 for o in scene.odds],
+        **{name: scene.where_published(study.shares[:, k])
+           for k, name in enumerate(error_parts.parts(scene.facts))}})
+    for other in budget_cards.methods(scene)[1]:
+        table[f"error of {other.label}"] = other.errors
+    layout.table(table.round(3), scene.own, 220)
+
+
+def code(scene: Scene) -> None:
+    """Code for the picture at the chosen budget."""
+    now = session.current()
+    code_fold.show("explore", lambda: ask(
+        at_budget, scene.source, now.mechanism, scene.budget, now.seed).about(
+        odds_card.person(scene.facts, scene.shown.data.sizes)))

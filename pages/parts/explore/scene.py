@@ -1,0 +1,168 @@
+"""What is on screen on Explore: one preview at the budget that the slider stands at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+import streamlit as st
+
+from engine import scenario
+from engine.experiments import Run
+from engine.feasibility import Feasibility
+from engine.language import error_parts, numbers, quality
+from engine.mechanisms import Mechanism
+from engine.privacy import risk
+from engine.privacy.failure import Delta
+from engine.sources import Source
+from engine.theme import Chart
+from engine.topics.mean.answer import Preview, if_doubled
+from engine.types import Array, Budget, PublicFacts
+from pages.shared import components as pieces
+from pages.shared.cards import odds as odds_card
+from pages.shared.frame import layout
+from pages.shared.server.computing import uses_workers
+from pages.shared.state import run, session, settings
+
+Made = TypeVar("Made")
+_QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked
+
+
+class Scene:
+    """One preview at the budget that the slider stands at."""
+
+    def __init__(self, shown: Preview, source: Source, now: settings.Settings) -> None:
+        self.shown, self.source, self.facts = shown, source, source.facts
+        self.epsilons = [budget.epsilon for budget in shown.budgets]
+        self.rev = st.session_state.rev
+        self.at = self.epsilons.index(now.epsilon)
+        self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
+
+    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
+             ) -> None:
+        self.charts[title] = chart
+        layout.draw(chart, key, height, phone)
+
+    def made_once(self, what: str, make: Callable[[], Made]) -> Made:
+        """What is the same at every step of the slider: made once, and kept beside the picture."""
+        return run.made_once(self.shown, (what, session.current().group, layout.theme()), make)
+
+    def steps(self, make: Callable[[int], Made]) -> list[Made]:
+        """One of something for every budget."""
+        return [make(k) for k in range(len(self.epsilons))]
+
+    def follow_picture(self) -> None:
+        """Take over what the visitor did in the picture since the last run."""
+        picked = pieces.picked(session.PICTURE, self.start, self.rev, len(self.epsilons))
+        self.at = picked.budget
+        st.session_state.settings = replace(session.current(), epsilon=self.epsilons[picked.budget],
+                                            view=picked.view, shown=picked.shown)
+
+    @property
+    def start(self) -> pieces.Picked:
+        """Where the picture stands, for all that the server knows."""
+        now = session.current()
+        return pieces.Picked(self.at, now.view, now.shown)
+
+    @property
+    def budget(self) -> Budget:
+        return self.shown.budgets[self.at]
+
+    @property
+    def own(self) -> bool:
+        """Whether these are the visitor's own curves, which only they may see."""
+        return self.facts.is_upload
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether nothing would be published at the chosen budget."""
+        return self.shown.is_refused(self.at)
+
+    @cached_property
+    def plain(self) -> dict[str, object] | None:
+        now = session.current()
+        return _plain_scenario(self.source, now.mechanism, self.budget, now.seed)
+
+    @cached_property
+    def error(self) -> Array:
+        """The error at every budget; NaN where nothing is published."""
+        return self.where_published(self.shown.study.error)
+
+    def where_published(self, values: Array) -> Array:
+        return np.where(self.shown.published, values, np.nan)
+
+    @property
+    def odds(self) -> list[risk.Odds]:
+        return self.made_once("odds", lambda: [odds_card.of(s) for s in self.shown.spends])
+
+    @cached_property
+    def errors_in_words(self) -> list[str]:
+        """The error at every budget with its 95 % value, as every page writes it."""
+        return [numbers.error(error, self.facts.value_unit, within)
+                for error, within in zip(self.error, self.shown.study.within, strict=True)]
+
+    @property
+    def stated_delta(self) -> Delta:
+        """δ by the rule of all pages."""
+        return session.stated_delta(self.source)
+
+    @property
+    def _doubling(self) -> tuple[Any, ...] | None:
+        """What is simulated with doubled sizes; None where that would take too long."""
+        source, now = self.source, session.current()
+        if not self.facts.is_simulated or source.sizes.n_observations > _QUICK_READINGS:
+            return None
+        return source, now.mechanism, self.shown.budgets, now.seed
+
+    @property
+    def knows_changes(self) -> bool:
+        """Whether `changes` are there without waiting."""
+        return self._doubling is None or not uses_workers() or run.knows(
+            if_doubled, *self._doubling)
+
+    @cached_property
+    def changes(self) -> dict[str, Array]:
+        """What doubling each size would do at every budget; empty where it is not simulated."""
+        return {} if self._doubling is None else run.answer(if_doubled, *self._doubling)
+
+    def what_limits(self, k: int) -> str:
+        """What limits the error at a step of the slider: the sentence of every page."""
+        if self.shown.is_refused(k):
+            return "Nothing would be published at this ε."
+        return error_parts.what_limits(self.facts, self.shown.study.shares[k])
+
+    def if_doubled(self, k: int) -> str:
+        """What doubling buys at a step; empty where that is not simulated, or nothing published."""
+        if self.shown.is_refused(k) or not self.changes:
+            return ""
+        here = {what: float(relative[k]) for what, relative in self.changes.items()}
+        return "If you doubled…  \n" + "  \n".join(error_parts.if_doubled(self.facts, here))
+
+    @cached_property
+    def verdicts(self) -> list[pieces.Verdict]:
+        """What is said about every budget before any data are read."""
+        n = self.shown.data.n_curves
+        return [_verdict(self.facts, found, budget, n) for found, budget in
+                zip(self.shown.feasibility, self.shown.budgets, strict=True)]
+
+
+def _verdict(facts: PublicFacts, found: Feasibility | None, budget: Budget, n_curves: int
+             ) -> pieces.Verdict:
+    if found is None:
+        return pieces.Verdict()
+    if not found.is_feasible:
+        return pieces.Verdict(refused=quality.refused(facts, found, budget, n_curves))
+    if found.verdict == "coarse":
+        return pieces.Verdict(note=quality.coarse(facts, found, budget, n_curves))
+    return pieces.Verdict()
+
+
+def _plain_scenario(source: Source, mechanism: Mechanism, budget: Budget, seed: int
+                   ) -> dict[str, object] | None:
+    """The same run for the command line; None for the visitor's own curves."""
+    if source.facts.is_upload:
+        return None
+    return scenario.to_plain(source, mechanism, (budget,), Run(seed=seed, is_study=True))

@@ -1,0 +1,84 @@
+"""The fold that takes a release apart: what each step did, and its error without some parts."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from engine.language import error_parts
+from engine.language.grammar import capital
+from engine.topics.mean import error_part_charts as figures
+from engine.topics.mean import error_parts as steps
+from engine.topics.mean.charts import Method
+from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts
+from pages.parts.explore.scene import Scene
+from pages.shared.frame import controls, layout
+from pages.shared.state import run, session
+
+_ALL = 2 ** len(PARTS) - 1
+
+
+def fold(scene: Scene) -> None:
+    """Two charts side by side, stacked on phones."""
+    with layout.fold("What each step does: fewer coefficients, clipping, noise",
+                     "steps") as is_open:
+        if not is_open:
+            return
+        if scene.is_refused:
+            st.markdown("Nothing would be published at this ε.")
+            return
+        now = session.current()
+        parts = run.answer(steps.error_parts, scene.source, now.mechanism, scene.budget, now.seed)
+        method = _method()
+        left, right = st.columns(2, gap="medium")
+        with left:
+            _steps(scene, parts, method)
+        with right:
+            _parts(scene, parts, method)
+
+
+def _steps(scene: Scene, parts: ErrorParts, method: Method) -> None:
+    facts, done = scene.facts, parts.steps
+    st.subheader("Step by step, on these curves", anchor=False)
+    scene.draw("Step by step", figures.steps(done, parts.times, method, facts, layout.theme()),
+               "steps", 300)
+    st.markdown(error_parts.steps_done(facts, done.kept, done.moves))
+    st.markdown(":small[Lines are less the average without protection (dashed).]")
+
+
+def _parts(scene: Scene, parts: ErrorParts, method: Method) -> None:
+    """Every part of the error can be taken away, to see what the others leave."""
+    facts = scene.facts
+    st.subheader("The error without some of its parts", anchor=False)
+    with st.container(horizontal=True):
+        chosen = _chosen(parts.has_sampling, error_parts.parts(facts))
+    scene.draw("The error without some of its parts",
+               figures.left(parts, chosen, method, facts, layout.theme()), "parts", 300)
+    st.markdown(error_parts.parts_left(facts, parts.error[chosen],
+                                       parts.error[True, True, True]))
+    st.markdown(f":small[{error_parts.parts_key(parts.has_sampling)}]")
+
+
+def _chosen(has_sampling: bool, names: tuple[str, ...]) -> Chosen:
+    """A switch for each part; a link keeps them as one number."""
+    mask = dict(session.current().looks).get("parts", _ALL)
+    for k, name in enumerate(names):
+        if k != PARTS.index("sampling") or has_sampling:
+            controls.bound(st.toggle, capital(name), bool(mask >> k & 1),
+                           partial(_look_at_parts, mask ^ 1 << k),
+                           f"part_{PARTS[k]}")
+    first, second, third = (bool(mask >> k & 1) for k in range(len(PARTS)))
+    return first, second, third
+
+
+def _look_at_parts(mask: int, _: bool) -> None:
+    session.look_at("parts", mask)
+
+
+def _method() -> Method:
+    """Name and look of the chosen method; its errors are not needed here."""
+    mechanism = session.current().mechanism
+    label, variant = controls.named(mechanism)
+    return Method(label, mechanism.key, mechanism.family, np.empty(0), variant)

@@ -1,0 +1,355 @@
+"""The parts of Plan: the sentence with its blanks, the answer, the map, the memo."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from engine.errors import InputError
+from engine.exports import memo
+from engine.language import chances, glossary, numbers, tags
+from engine.language.grammar import escape
+from engine.language.numbers import with_unit
+from engine.privacy.amplification import Person
+from engine.questions import ask
+from engine.sources.twin import Twin
+from engine.theme import Chart
+from engine.topics.planning import answer as planner
+from engine.topics.planning import charts as figures
+from engine.topics.planning import words as plan_words
+from engine.topics.planning.answer import (
+    Answer,
+    Measured,
+    Protection,
+    Setting,
+    bounds,
+    usual_target,
+)
+from engine.topics.planning.risk import budget_for_risk
+from engine.types import Array, Budget, PublicFacts
+from pages.shared import components as pieces
+from pages.shared.cards import guarantees as guarantee_cards
+from pages.shared.cards import rules as rule_cards
+from pages.shared.frame import code_fold, controls, layout, odometer, strips
+from pages.shared.state import run, session, settings
+
+Number = TypeVar("Number", int, float)
+_MAP_EPSILONS = (0.1, 0.15, 0.25, 0.4, 0.6, 1.0, 1.5, 2.5, 4.0, 6.0, 10.0)
+_MAP_SIZES = 7
+_MAP_HEIGHT = 430
+_EARLIER = "plan_earlier"  # where the session keeps the last question with its answer
+
+
+class View:
+    """The question on screen: everything but one dial is given."""
+
+    def __init__(self) -> None:
+        self.now, self.shown = session.current(), session.source()
+        self.source = self.shown if self.shown.is_random else session.twin_of(self.shown)
+        self.facts: PublicFacts = self.source.facts
+        self.unknown = self.now.unknown
+        self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
+
+    @cached_property
+    def target(self) -> float:
+        if self.now.target is not None:
+            return self.now.target
+        return usual_target(self.facts)
+
+    @property
+    def asked(self) -> tuple[Setting, str, float, int]:
+        """All that the answer depends on."""
+        return self.setting, self.unknown, self.target, self.now.seed
+
+    @cached_property
+    def setting(self) -> Setting:
+        return Setting.of(self.source, self.now.mechanism, self.now.epsilon, self.now.delta)
+
+
+# -- the question -------------------------------------------------------------------------------
+
+
+def strip(view: View, found: Answer | None) -> None:
+    """The same facts as on Explore, with what the answer gives; without one with what was asked."""
+    given = None if found is None or not found.is_possible else found.protection
+    if found is not None and given is not None:
+        error = numbers.error(found.reached.error, view.facts.value_unit, found.reached.within)
+        strips.fixed(view.facts, tags.budget_chip(given.asked), "plan_strip_found",
+                     chances.odds_short(given.for_group(view.now.group).odds), error,
+                     highest=given.asked.epsilon,
+                     stated=found.reached.setting.stated_delta)
+        return
+    budget = Budget(view.now.epsilon, session.delta(view.source))
+    chip = "ε to be found" if view.unknown == "epsilon" else tags.budget_chip(budget)
+    key = "plan_strip" if found is None else "plan_strip_no"
+    strips.fixed(view.facts, chip, key, stated=view.setting.stated_delta)
+
+
+def question(view: View) -> None:
+    """One sentence with blanks; the open one is found."""
+    odometer.line(view.shown)
+    facts = view.facts
+    labels = {"epsilon": "ε", "people": facts.people, "readings": "observations", "sites": "sites",
+              "error": "error"}
+    controls.bound(
+        st.segmented_control, "Choose what to find; fill in the rest", view.unknown,
+        lambda chosen: session.change(unknown=chosen or view.unknown), "unknown",
+        options=list(labels), format_func=labels.get,
+        help="The blank that is solved for; the others are given.")
+    unit = f" ({facts.value_unit})" if facts.value_unit else ""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _blank(view, "error", f"I need an error of at most{unit}", view.target,
+               lambda value: session.change(target=settings.checked_target(value)), "%g")
+        _blank(view, "people", f"I have so many {facts.people}"
+               + (" on each site" if view.setting.sites > 1 else ""), view.setting.people,
+               lambda value: _resize(view, people=value), "%d")
+        _blank(view, "readings", "Observations each", view.setting.readings,
+               lambda value: _resize(view, readings=value), "%d")
+        _blank(view, "sites", "At so many sites", view.setting.sites,
+               lambda value: _resize(view, sites=value), "%d")
+        _blank(view, "epsilon", "Protection ε", view.setting.epsilon, session.set_epsilon, "%g")
+
+
+def _blank(view: View, dial: str, label: str, value: Number, write: Callable[[Number], None],
+           shape: str) -> None:
+    """One blank of the sentence; the open one says that it is being found."""
+    if dial == view.unknown:
+        st.text_input(label, "find it", disabled=True, key=f"found_{dial}")
+        return
+
+    def checked(entered: Number | None) -> None:
+        if entered is None:
+            raise InputError("A number is needed here.", field=dial)
+        write(entered)
+
+    controls.bound(st.number_input, label, value, checked, f"plan_{dial}", format=shape,
+                   step=1 if shape == "%d" else None)
+
+
+def twin(view: View) -> None:
+    """What a plan for real curves is made with, and the one guess in it; nothing for others."""
+    source = view.source
+    if not isinstance(source, Twin):
+        return
+    st.markdown(f":small[{plan_words.about_twin(source)}]")
+    unit = f" ({view.facts.value_unit})" if view.facts.value_unit else ""
+    with st.popover("Change the guessed standard deviation", icon=":material/edit:"):
+        controls.bound(st.number_input, f"Standard deviation of an observation{unit}",
+                       source.spread, lambda spread: _guess(view, spread), "twin_spread",
+                       format="%g", step=None,
+                       help="How far observations typically lie from the mean curve. From an "
+                       "earlier study, never from this file.")
+
+
+def _guess(view: View, spread: float | None) -> None:
+    if spread is None:
+        raise InputError("A number is needed here.", field="spread")
+    session.change_twin(view.shown, replace(session.twin_of(view.shown), spread=spread))
+
+
+def _resize(view: View, **sizes: int) -> None:
+    """Change a size of the curves; Explore shows the same ones."""
+    dial, value = next(iter(sizes.items()))
+    low, high = bounds(view.setting, dial)
+    if not low <= value <= high:
+        raise InputError(f"This must lie between {low:g} and {high:g}; got {value:g}.", field=dial)
+    resized = view.setting.moved(dial, value).curves
+    if isinstance(resized, Twin):
+        session.change_twin(view.shown, resized)
+    else:
+        session.change(source=resized)
+
+
+# -- the answer ---------------------------------------------------------------------------------
+
+
+def place(view: View) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Places for progress and for all that the answer says.
+
+    An answer that is not known yet leaves nothing of the last one but a gray line that says to
+    which inputs it belongs.
+    """
+    bar = st.empty()
+    known = run.knows(planner.plan, *view.asked)
+    below = st.empty()
+    if not known:
+        with below.container():
+            earlier = st.session_state.get(_EARLIER, "")
+            st.markdown(f":gray[{plan_words.earlier(earlier)}]" if earlier else "")
+            st.skeleton(height=_MAP_HEIGHT)
+    return bar, below
+
+
+def solve(view: View, bar: DeltaGenerator) -> Answer | None:
+    """The answer, with progress; None with the reason under the blanks where there is none."""
+    def shown(done: int) -> None:
+        bar.progress(min(done / 12, 0.95), text=f"Simulating: {done} settings tried")
+
+    try:
+        found = run.answer(planner.plan, *view.asked, shown=shown)
+        st.session_state[_EARLIER] = " ".join((_question(view), _short(found, view)))
+        return found
+    except InputError as problem:  # such as a method that refuses these sizes
+        st.error(controls.message(problem), icon=":material/block:")
+        return None
+    finally:
+        bar.empty()
+
+
+def _question(view: View) -> str:
+    return plan_words.question(view.setting, view.unknown, view.target, view.facts)
+
+
+def _short(found: Answer, view: View) -> str:
+    """The verdict without bold type."""
+    return plan_words.verdict(found, view.facts).replace("**", "")
+
+
+def verdict(view: View, found: Answer) -> None:
+    """The question, yes or no in one sentence, and for a no which other dial would do."""
+    box = st.success if found.is_possible else st.warning if found.is_extrapolated else st.error
+    lines = [plan_words.verdict(found, view.facts), f":small[{_question(view)}]",
+             *plan_words.fixes(found, view.facts)]
+    box("  \n".join(lines),
+        icon=":material/check:" if found.is_possible else
+        ":material/trending_up:" if found.is_extrapolated else ":material/block:")
+    broken = plan_words.broken_promise(found)
+    if broken:
+        st.error(broken, icon=":material/error:")
+
+
+def beyond_rule(found: Answer) -> None:
+    """Whether the budget of the answer is above a rule of one's own."""
+    if found.is_possible:
+        rule_cards.beyond_rule(found.reached.setting.epsilon)
+
+
+def answer(view: View, found: Answer) -> None:
+    """What goes with the verdict: the odds, one step either way, and the memo."""
+    found = found.for_group(view.now.group)
+    if found.is_possible and found.protection is not None:
+        with st.container(border=True):
+            st.subheader(f"Odds for one {view.facts.person}", anchor=False,
+                         help=glossary.explain("Odds"))
+            st.markdown(chances.odds_main(found.protection.odds, view.facts.person))
+        with st.container(border=True):
+            st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
+            st.markdown(plan_words.accuracy(found, view.facts))
+    if found.steps:
+        _steps(view, found)
+    st.download_button(
+        "Write the memo", lambda: memo.decision_memo(
+            view.setting, found, view.facts, view.now.rule),
+        "privacy-curves-memo.html", "text/html", on_click="ignore", icon=":material/description:",
+        key="memo", help="One page to print: the answer, what it rests on, what is not "
+                         "covered, and the alternatives.")
+
+
+def _steps(view: View, found: Answer) -> None:
+    with st.container(border=True):
+        st.subheader("One step either way", anchor=False)
+        layout.table([_step(view, found, *row) for row in found.rows()])
+        st.markdown(":small[◇ the answer]")
+
+
+def _step(view: View, found: Answer, row: Measured, given: Protection | None) -> dict[str, str]:
+    size, error = plan_words.step(row, found.unknown, view.facts)
+    cells = {"with": f"{size} ◇" if row is found.reached else size, "error": error}
+    return cells if given is None else cells | {"right guess": chances.odds_short(given.odds)}
+
+
+def risk(view: View) -> None:
+    """The same question asked from the other end: a risk that is stated, and the ε it allows."""
+    with st.container(border=True):
+        st.subheader("Or start from the risk", anchor=False)
+        controls.bound(st.number_input, "Right guesses in 100, at most", view.now.risk,
+                       lambda value: session.change(risk=settings.checked_risk(value or 0.0)),
+                       "plan_risk", format="%g", step=None,
+                       help="By an attacker who knows every other curve and has narrowed one down "
+                       "to two. A coin toss is right 50 times in 100.")
+        place = st.empty()
+        place.markdown(":gray[Computing…]")
+        found = run.answer(budget_for_risk, view.setting, view.now.risk / 100, view.now.group)
+        place.markdown(plan_words.risk_verdict(found, view.facts))
+        if found.epsilon is not None and found.epsilon >= settings.LOWEST_EPSILON:
+            st.button(f"Take ε = {found.epsilon:g} and find the error", key="take_risk",
+                      icon=":material/arrow_back:", on_click=_take, args=(found.epsilon,))
+
+
+def _take(epsilon: float) -> None:
+    session.set_epsilon(epsilon)
+    session.change(unknown="error")
+
+
+# -- the map --------------------------------------------------------------------------------------
+
+
+def error_map(view: View, found: Answer) -> None:
+    """The error over people and ε, with the line of the target."""
+    st.header(f"Error over {view.facts.people} and ε", anchor=False)
+    people = _people(view.setting)
+    bar = st.empty()
+    asked = (view.setting, people, _MAP_EPSILONS, view.now.seed)
+    here = layout.pending(_MAP_HEIGHT, run.knows_parts(planner.error_map, *asked))
+
+    def shown(done: int) -> None:
+        bar.progress(done / len(people), text=f"Simulating the map: {done} of {len(people)} rows")
+
+    try:
+        errors = np.stack(run.parts(planner.error_map, *asked, shown=shown))
+    finally:
+        bar.empty()
+    with here.container():
+        _map(view, found, people, errors)
+
+
+def _map(view: View, found: Answer, people: tuple[int, ...], errors: Array) -> None:
+    """The picture, and how to read it."""
+    here = found.reached.setting
+    line = found.reached.error if view.unknown == "error" else view.target
+    if not math.isfinite(line):
+        line = view.target
+    chart = figures.error_map(people, _MAP_EPSILONS, errors, line, (here.epsilon, here.people),
+                              view.facts.people, view.facts.value_unit, layout.theme())
+    pieces.chart(chart.spec, chart.alt, "chart_plan", _MAP_HEIGHT, 340)
+    view.charts[f"Error over {view.facts.people} and ε"] = chart
+    unit = escape(view.facts.value_unit)
+    st.markdown(f":small[Thick line: an error of {with_unit(f'{line:.3g}', unit)}. "
+                f"Numbers: the error on the thin lines{', in ' * bool(unit)}{unit}. Stronger blue: "
+                "larger error. Blank: nothing would be published. ◇ the answer.]")
+
+
+def _people(setting: Setting) -> tuple[int, ...]:
+    low, high = bounds(setting, "people")
+    most = min(high, 10_000 // setting.sites)
+    span = np.geomspace(max(low, setting.people / 8), min(most, setting.people * 8), _MAP_SIZES)
+    return tuple(sorted({round(float(f"{n:.2g}")) for n in span}))
+
+
+def options(view: View) -> None:
+    """Curves and method, as on Explore."""
+    with st.container(horizontal=True):
+        controls.source_choice()
+        controls.mechanism_choice()
+    controls.more_options()
+
+
+def formula(view: View) -> None:
+    """What the method computes, and how a blank is filled."""
+    guarantee_cards.formula(view.now.mechanism, {})
+    st.markdown(plan_words.METHOD)
+
+
+def code(view: View) -> None:
+    """Code for the question on screen."""
+    code_fold.show("plan", lambda: ask(
+        planner.plan_of, view.setting.source, view.setting.mechanism, view.setting.epsilon,
+        view.setting.delta, view.unknown, view.target, view.now.seed).about(
+        Person(view.now.group)), task="")

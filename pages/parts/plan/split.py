@@ -1,0 +1,132 @@
+"""The fold of Plan that splits one total over several outputs, some of them locked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from engine.errors import InputError
+from engine.language import chances
+from engine.language.numbers import number, small, with_unit
+from engine.topics.planning import answer as planner
+from engine.topics.planning import budget_split
+from engine.topics.planning import words as plan_words
+from engine.topics.planning.budget_split import MOST_PARTS, WAYS, Part, Split
+from engine.types import Budget
+from pages.parts.plan import cards as plan_cards
+from pages.shared.frame import controls, layout
+from pages.shared.state import run, session
+
+_TABLE = 180  # pixels, while it is computed
+_WAYS = {"sum": "ε’s add, as in the ledger", "tight": "Tight: squares of μ add"}
+
+
+def fold(view: plan_cards.View) -> None:
+    """What every output gets, and what it would err by."""
+    with layout.fold("Split a total over several outputs", "split") as is_open:
+        if not is_open:
+            return
+        st.markdown(plan_words.split_lead(view.facts))
+        delta, split = session.delta(view.source), view.now.split
+        if delta == 0:  # pure budgets add in one way only
+            split = replace(split, way=WAYS[0])
+        _total(split, delta)
+        try:
+            budgets = budget_split.shares(split, delta)
+        except InputError as problem:  # the rows below stay, so that a lock can be opened
+            st.error(controls.message(problem), icon=":material/lock:")
+            budgets = ()
+        _rows(split, budgets)
+        if budgets:
+            _answer(view, split, budgets)
+
+
+def _total(split: Split, delta: float) -> None:
+    """The total, how many outputs, and how they add up."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.bound(st.number_input, "Total ε for one person", split.total,
+                       _set_total, "split_total", format="%g",
+                       step=None, width=200)
+        controls.bound(st.number_input, "Outputs", len(split.parts), _resize, "split_outputs",
+                       min_value=1, max_value=MOST_PARTS, step=1, width=140)
+        if delta > 0:
+            controls.bound(st.segmented_control, "How they add up", split.way,
+                           _set_way, "split_way",
+                           options=list(WAYS), format_func=_WAYS.get, help=plan_words.SPLIT_WAYS)
+
+
+def _set_total(total: float | None) -> None:
+    session.change(split=replace(session.current().split, total=total or 0.0))
+
+
+def _set_way(way: str | None) -> None:
+    split = session.current().split
+    session.change(split=replace(split, way=way or split.way))
+
+
+def _resize(count: int) -> None:
+    split = session.current().split
+    parts = (*split.parts, *[Part()] * MOST_PARTS)[:count]
+    session.change(split=replace(split, parts=parts))
+
+
+def _put(k: int, part: Part) -> None:
+    split = session.current().split
+    session.change(split=replace(split, parts=(*split.parts[:k], part, *split.parts[k + 1:])))
+
+
+def _set_weight(k: int, weight: float | None) -> None:
+    _put(k, Part(weight or 0.0))
+
+
+def _set_epsilon(k: int, epsilon: float | None) -> None:
+    _put(k, Part(locked=epsilon or 0.0))
+
+
+def _lock(k: int, epsilon: float | None, is_on: bool) -> None:
+    """Hold an output at the ε that it has now, or let it follow its weight again."""
+    _put(k, Part(locked=epsilon) if is_on else Part())
+
+
+def _rows(split: Split, budgets: Sequence[Budget]) -> None:
+    """For every output a weight, or where it is locked its ε."""
+    for k, part in enumerate(split.parts):
+        found = budgets[k].epsilon if budgets else part.locked
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            if part.locked is None:
+                controls.bound(st.number_input, f"Weight of output {k + 1}", part.weight,
+                               partial(_set_weight, k), f"split_weight_{k}",
+                               format="%g", step=None, width=200)
+            else:
+                controls.bound(st.number_input, f"ε of output {k + 1}", part.locked,
+                               partial(_set_epsilon, k), f"split_epsilon_{k}",
+                               format="%g", step=None, width=200)
+            controls.bound(st.toggle, f"Lock output {k + 1}", part.locked is not None,
+                           partial(_lock, k, found), f"split_lock_{k}", disabled=found is None)
+
+
+def _answer(view: plan_cards.View, split: Split, budgets: Sequence[Budget]) -> None:
+    """What each output gets and errs by, and what all of them cost together."""
+    setting = replace(view.setting, delta=budgets[0].delta)
+    place = layout.pending(_TABLE, False)
+    errors = run.parts(planner.error_map, setting, (setting.people,),
+                       tuple(budget.epsilon for budget in budgets), view.now.seed)[0]
+    unit = view.facts.value_unit
+    given = [run.at_once(planner.protection, replace(setting, epsilon=budget.epsilon))
+             for budget in budgets]
+    guesses = [chances.odds_short(one.for_group(view.now.group).odds) for one in given]
+    with place.container():
+        layout.table({
+            "output": [f"{k + 1}" + " (locked)" * (part.locked is not None)
+                       for k, part in enumerate(split.parts)],
+            "ε": [budget.epsilon for budget in budgets],
+            "δ": [small(budget.delta) for budget in budgets],
+            "error": [with_unit(number(float(error)), unit)
+                      if np.isfinite(error) else "nothing would be published"
+                      for error in errors],
+            "right guess": guesses})
+        st.markdown(plan_words.split_total(split, budgets))

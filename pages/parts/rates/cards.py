@@ -1,0 +1,324 @@
+"""The parts of Rates, each drawn from one view: the rate, its constants, and where we are on it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import streamlit as st
+
+from engine.errors import InputError
+from engine.language import chances, glossary, tags
+from engine.questions import Question, ask
+from engine.rates import Rate, rates
+from engine.sources import sources
+from engine.tasks import TASKS
+from engine.theme import Chart
+from engine.topics.rates import charts as figures
+from engine.topics.rates import words as rate_words
+from engine.topics.rates.answer import Weighted
+from engine.topics.rates.check import terms
+from engine.topics.rates.presets import PRESETS
+from engine.types import Budget, PublicFacts
+from pages.parts.explore import cards as explore_cards
+from pages.parts.explore.scene import Scene
+from pages.parts.rates import practice as practice_cards
+from pages.shared import components as pieces
+from pages.shared.frame import code_fold, controls, layout, strips
+from pages.shared.state import run, session, settings
+
+_MOST_NOTIONS = 4
+
+
+class View:
+    """The chosen rate at the sizes of the present scenario, or of a paper's figure or table."""
+
+    def __init__(self) -> None:
+        self.now = session.current()
+        self.rate: Rate = self.now.rate
+        self.task = settings.TASK if self.serves_curves else min(self.rate.tasks)
+        self.source = session.source(self.task if self.has_scenario else settings.TASK)
+        names = [s.name for s in self.rate.symbols if s.name != "delta"]
+        self.along = self.now.along if self.now.along in names else "epsilon"
+        others = [name for name in names if name != self.along]
+        self.across = self.now.across if self.now.across in others else others[0]
+        self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
+
+    @property
+    def serves_curves(self) -> bool:
+        """Whether the rate is about the average curve on Explore."""
+        return settings.TASK in self.rate.tasks
+
+    @property
+    def has_scenario(self) -> bool:
+        """Whether a page of this problem has people, readings and sites to take over."""
+        return bool(TASKS[self.task].sizes_of_rates)
+
+    @cached_property
+    def point(self) -> dict[str, float]:
+        """All symbols: the scenario's sizes where there is one, else usual ones."""
+        sizes, usual = self.source.sizes, {s.name: float(s.usual) for s in self.rate.symbols}
+        here = {"epsilon": self.now.epsilon, "delta": self.delta}
+        if self.has_scenario:
+            here |= {"n": float(min(sizes.n_curves_per_server)), "S": float(sizes.n_servers),
+                     "m": float(sizes.n_observations_per_curve), "d": float(sizes.n_covariates)}
+        if self.now.example:
+            here |= PRESETS[self.now.example].point
+        return usual | {name: value for name, value in here.items() if name in usual}
+
+    @property
+    def delta(self) -> float:
+        """The δ of the scenario's method."""
+        return session.delta(self.source, self.task if self.has_scenario else settings.TASK)
+
+    @cached_property
+    def weighted(self) -> Weighted:
+        """Constants as chosen: all one, or so that privacy has its measured share here."""
+        share = self.measured_share
+        if self.now.constants == "one" or share is None:
+            return Weighted.plain(self.rate)
+        return Weighted.with_privacy_share(self.rate, share, **self.point)
+
+    @cached_property
+    def measured_share(self) -> float | None:
+        """The share of privacy noise in the error that Explore shows; None where there is none."""
+        scene = self.scene
+        return None if scene is None or scene.is_refused else float(
+            scene.shown.study.shares[scene.at, 0])
+
+    @cached_property
+    def scene(self) -> Scene | None:
+        """What Explore shows, where the rate is about it."""
+        if not self.serves_curves or self.now.example or not self.source.is_random:
+            return None
+        try:
+            shown = run.picture(self.source, self.now.mechanism, session.delta(self.source),
+                                self.now.seed, session.steps(self.now.epsilon))
+        except InputError:
+            return None
+        return Scene(shown, self.source, self.now)
+
+    @property
+    def facts(self) -> PublicFacts:
+        """Of the data that the rate is about, as they are simulated."""
+        if self.has_scenario:
+            return self.source.facts
+        found, members = self.rate.in_practice(), sources.for_task(self.task)
+        return found[0].facts if found else members[0]().facts if members else PublicFacts()
+
+    @property
+    def own_sizes(self) -> str:
+        """What the sizes are where no figure or table is chosen."""
+        return TASKS[self.task].sizes_of_rates or "Usual sizes of this problem"
+
+    def symbol(self, name: str) -> str:
+        found = next(s for s in self.rate.symbols if s.name == name)
+        return f"{found.label} ({found.written})"
+
+
+# -- above the picture --------------------------------------------------------------------------
+
+
+def measure(view: View) -> None:
+    """Simulate what stands on Explore, if that is not known yet."""
+    _ = view.scene
+
+
+def strip(view: View) -> None:
+    """The same facts as on Explore, with the budget of the present point.
+
+    What Explore measures stands here, too, where the rate is about it.
+    """
+    budget = Budget(view.point.get("epsilon", 1.0), view.point.get("delta", 0.0))
+    scene, error = view.scene, ""
+    odds = strips.by_budget_alone(budget)
+    if scene is not None:
+        odds = chances.odds_short(scene.odds[scene.at])
+        error = scene.errors_in_words[scene.at]
+    strips.fixed(view.facts, tags.budget_chip(budget), "rates_strip", odds, error,
+                 TASKS[view.task].unit, budget.epsilon, view.serves_curves and not view.now.example,
+                 None if scene is None else scene.stated_delta)
+
+
+def choices(view: View) -> None:
+    """The problem, the axes of the map, and a paper's figures and tables."""
+    members = rates.all()
+    labels = [cls.label for cls in members]
+    names = [s.name for s in view.rate.symbols if s.name != "delta"]
+
+    def choose(label: str) -> None:
+        session.change(rate=members[labels.index(label)](), example="")
+
+    def example(label: str) -> None:
+        found = next((p for p in PRESETS.values() if p.label == label), None)
+        if found is None:
+            session.change(example="")
+        else:
+            session.change(rate=found.rate, along=found.along, across=found.across,
+                           example=found.key, constants="one")
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.bound(st.selectbox, "Problem", view.rate.label, choose, "rate", options=labels,
+                       help="What is estimated. Each has its own rate.")
+        controls.bound(st.selectbox, "Map across", view.along,
+                       lambda name: session.change(along=name), "along", options=names,
+                       format_func=view.symbol, help="The horizontal axis of both charts.")
+        controls.bound(st.selectbox, "Map up", view.across,
+                       lambda name: session.change(across=name), "across",
+                       options=[name for name in names if name != view.along],
+                       format_func=view.symbol, help="The vertical axis of the map.")
+        controls.bound(st.selectbox, "Sizes", PRESETS[view.now.example].label
+                       if view.now.example else view.own_sizes, example, "example",
+                       options=[view.own_sizes, *(p.label for p in PRESETS.values())],
+                       help="Where you are on the map: your scenario, or a figure or table of the "
+                       "paper on private mean functions.")
+
+
+# -- the picture and its answer ---------------------------------------------------------------
+
+
+def regimes(view: View) -> None:
+    """The map of ruling terms with "you are here"."""
+    st.header("What limits the error where", anchor=False, help=glossary.explain("Regime"))
+    chart = figures.regimes(view.weighted, view.along, view.across, view.point, layout.theme())
+    pieces.chart(chart.spec, chart.alt, "chart_regimes", 430, 340)
+    view.charts["What limits the error where"] = chart
+    if view.measured_share is None:
+        st.markdown(":small[Borders show where regimes change, not exact sizes: constants are "
+                    "dropped. ◇ you are here.]")
+        return
+    controls.bound(st.segmented_control, "Constants", view.now.constants,
+                   lambda chosen: session.change(constants=chosen or "fitted"), "constants",
+                   options=["fitted", "one"], format_func={
+                       "fitted": "Fitted to your scenario", "one": "Theory only (all one)"}.get,
+                   help="Theory drops constants. Fitted: privacy weighs as much as was measured "
+                   "on Explore, so that the map agrees with it here.")
+    st.markdown(f":small[{_about_constants(view)} ◇ you are here.]")
+
+
+def _about_constants(view: View) -> str:
+    if view.now.constants == "fitted":
+        return (f"Fitted so that privacy makes up {100 * (view.measured_share or 0):.0f} % of the "
+                "squared error here, as measured.")
+    share = view.weighted.shares(**view.point)
+    private = sum(s for s, term in zip(share, view.rate.terms, strict=True) if term.is_private)
+    text = "Borders show where regimes change, not exact sizes."
+    if abs(private - (view.measured_share or 0)) > 0.3:
+        text += (f" **They disagree with Explore here:** measured, privacy makes up "
+                 f"{100 * (view.measured_share or 0):.0f} % of the squared error; with all "
+                 f"constants one it would be {100 * private:.0f} %.")
+    return text
+
+
+def answer(view: View) -> None:
+    """Which term binds, what doubling would buy, when privacy is free."""
+    with st.container(border=True):
+        st.subheader("Here", anchor=False)
+        st.markdown(_where(view))
+        _measured(view)
+        st.markdown(rate_words.ruling(view.weighted, view.point))
+        st.markdown("By the rate, if you doubled…  \n" + "  \n".join(
+            rate_words.if_doubled(view.weighted, view.point)))
+        st.markdown(rate_words.when_free(view.weighted, view.point))
+    lines = rate_words.conditions(view.weighted, view.point)
+    tuned = rate_words.tuning(view.weighted, view.point)
+    if lines or tuned:
+        with st.container(border=True):
+            st.subheader("What the theorem asks and gives", anchor=False)
+            for line in lines:
+                st.markdown(line)
+            if tuned:
+                st.markdown(f"Best tuning, constants dropped: {tuned}")
+
+
+def _measured(view: View) -> None:
+    """What limits the error of the scenario, and what doubling buys: the words of Explore."""
+    scene = view.scene
+    if scene is None:
+        return
+    st.markdown(f"Measured: {scene.what_limits(scene.at)}")
+    if scene.knows_changes:
+        st.markdown(scene.if_doubled(scene.at))
+    else:
+        explore_cards.simulate_doubled(scene)
+
+
+def _where(view: View) -> str:
+    shown = [f"{symbol.written} = {view.point[symbol.name]:,g}".replace(",", "\u2009")
+             for symbol in view.rate.symbols if symbol.name != "delta"]
+    return ", ".join(shown)
+
+
+def notions(view: View) -> None:
+    """The rate against one symbol, for all kinds of trust together."""
+    st.header("How fast the error falls", anchor=False, help=glossary.explain("Minimax rate"))
+    lines = _lines(view)
+    if hasattr(view.rate, figures.SMOOTHNESS):
+        controls.bound(
+            st.segmented_control, "Against", view.now.against,
+            lambda chosen: session.change(against=chosen or "map"), "against",
+            options=["map", "smoothness"], format_func={
+                "map": view.symbol(view.along), "smoothness": "Smoothness (α)"}.get,
+            help="The symbol of the map’s horizontal axis, or how smooth the curves are.")
+    smooth = view.now.against == "smoothness" and hasattr(view.rate, figures.SMOOTHNESS)
+    chart = figures.curves(lines, figures.SMOOTHNESS if smooth else view.along, view.point,
+                           layout.theme())
+    pieces.chart(chart.spec, chart.alt, "chart_notions", 340, 320)
+    view.charts["How fast the error falls"] = chart
+    st.markdown(":small[Rates hold up to constants and logarithms: compare slopes and borders, not "
+                "heights. Dotted: where you are.]")
+
+
+def _lines(view: View) -> dict[str, Weighted]:
+    """The rate under each value of its first choice, such as who is trusted."""
+    chosen = next((p for p in view.rate.parameters() if p.choices), None)
+    if chosen is None:
+        return {view.rate.label: view.weighted}
+    lines = {}
+    for value in chosen.choices:
+        try:
+            other = type(view.rate)(**{**view.rate.changed(), chosen.name: value})
+        except InputError:  # does not go with the other parameters
+            continue
+        if view.along in [s.name for s in other.symbols]:
+            lines[other.called.get(value, value.replace("_", " "))] = view.weighted.over(other)
+    return dict(list(lines.items())[:_MOST_NOTIONS])
+
+
+# -- chips and folds ----------------------------------------------------------------------------
+
+
+def chips(view: View) -> None:
+    """Everything unusual about the curves, the method and the rate."""
+    of_rate = [] if view.now.example else controls.changed_chips(view.rate)
+    layout.chips(controls.all_changed() + of_rate, layout.reset)
+
+
+def options(view: View) -> None:
+    """The rate's own parameters."""
+    controls.parameter_form(view.rate, f"r_{view.rate.key}",
+                            lambda member: session.change(rate=member))
+
+
+def formula(view: View) -> None:
+    """The terms, their names, and where they are proved."""
+    st.markdown(f"{view.rate.label}: {view.rate.reference}.")
+    for term in view.rate.terms:
+        st.markdown(f"**{term.name}**")
+        st.latex(term.formula)
+    for boundary in view.rate.boundaries:
+        first, second = (name.lower() for name in boundary.between)
+        st.markdown(f"{boundary.key}: between *{first}* and *{second}*")
+        st.latex(boundary.formula)
+
+
+def code(view: View) -> None:
+    """Code for the rate at the present point, with slopes and limits where they are measured."""
+    def question() -> Question:
+        share = view.measured_share if view.now.constants == "fitted" else None
+        asked = practice_cards.asked(view)
+        if asked is None:
+            return ask(terms, view.rate, view.point, share, view.along)
+        return ask(terms, view.rate, view.point, share, view.along, asked.settings, asked.values,
+                   asked.limits, asked.seed)
+
+    code_fold.show("rates", question)

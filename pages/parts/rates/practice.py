@@ -1,0 +1,315 @@
+"""Theory over practice on Rates: one press measures the slope and the coverage of a band."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import streamlit as st
+
+from engine.errors import InputError
+from engine.identity import digest
+from engine.language import tags
+from engine.language.grammar import capital, uncapital
+from engine.mechanisms import Mechanism
+from engine.rates import Symbol
+from engine.theme import Chart, method_style
+from engine.topics.coverage import answer as coverage_lab
+from engine.topics.coverage.answer import Batch
+from engine.topics.planning.answer import Setting
+from engine.topics.rates import charts as figures
+from engine.topics.rates import check as rate_check
+from engine.topics.rates import words
+from engine.topics.rates.answer import sweep_values
+from engine.topics.rates.check import Check, Found
+from engine.types import DataKind
+from pages.shared.cards import limits as limit_cards
+from pages.shared.frame import controls, layout
+from pages.shared.frame.progress import begin, progress, warm_up
+from pages.shared.server.jobs import Job
+from pages.shared.state import address, session, settings
+
+if TYPE_CHECKING:
+    from pages.parts.rates.cards import View
+
+SLOPE, LIMITS = "Does it hold? Theory over practice", "Coverage of the confidence band"
+_KEPT = "rate_check"  # where the session keeps what was asked last, with its job
+_FORM = "sizes"
+_AUDIT = Path(__file__).parents[2] / "audit.py"
+_NO_TRUTH = {DataKind.UPLOAD: "Your own curves have no known truth", DataKind.PUBLIC:
+           "Of these curves the truth is not known"}
+
+
+class _Kept(NamedTuple):
+    """What was asked; it stays on screen when settings move on."""
+
+    job: Job
+    asked: Check
+
+
+# -- what is asked --------------------------------------------------------------------------
+
+
+def asked(view: View) -> Check | None:
+    """Slopes and limits at the present point; None where nothing can be measured."""
+    if why_not(view):
+        return None
+    found = _settings(view)
+    dial = view.rate.dials.get(view.along)
+    values = tuple(sweep_values(found[0], dial)) if found and dial else ()
+    limits = _limits(view)
+    if not values and limits is None:
+        return None
+    return Check(view.rate, view.point, view.along, found if values else (), values, limits,
+                 view.now.seed)
+
+
+def why_not(view: View) -> str:
+    """Why nothing is measured here; empty where something is."""
+    if view.now.example:
+        return ("Figures and tables of the paper are theory alone. Choose your own sizes above to "
+                "measure.")
+    if view.has_scenario and not view.source.is_random:
+        known = _NO_TRUTH[view.source.facts.kind]
+        return (f"{known}, so neither slope nor coverage can be checked on them. Choose "
+                "simulated curves on their page.")
+    if view.has_scenario and view.rate.attained_by() is None:
+        return ("Methods here trust each site with its own curves. To measure, set *Who is "
+                "trusted* to *federated* under *More options*.")
+    return ""
+
+
+def _settings(view: View) -> tuple[Setting, ...]:
+    """One for each method: that of the theorem, and that of the scenario or the problem."""
+    if not view.has_scenario:
+        own = _of_problem(view)
+        return () if own is None else (own,)
+    own = _of_scenario(view)
+    proved, delta = view.rate.attained_by(), session.chosen_delta(view.source)
+    if proved in (None, own.mechanism) or not delta:  # its noise needs a δ above 0
+        return (own,)
+    return replace(own, mechanism=proved, delta=delta), own
+
+
+def _of_scenario(view: View) -> Setting:
+    return Setting.of(view.source, view.now.mechanism_of(view.task), view.now.epsilon, view.delta)
+
+
+def _of_problem(view: View) -> Setting | None:
+    """Data and a mechanism of the rate's own problem, at the present point."""
+    found = view.rate.in_practice()
+    if found is None:
+        return None
+    of_dial = {view.rate.dials[name]: value for name, value in view.point.items()
+               if name in view.rate.dials}
+    source, mechanism = found
+    usual = source.sizes.n_observations_per_curve  # where the rate does not depend on readings
+    return Setting(source, mechanism, view.now.epsilon, round(of_dial.get("people", 1)),
+                   round(of_dial.get("readings", usual)), round(of_dial.get("sites", 1)),
+                   0.0 if mechanism.guarantee == "pure" else None)
+
+
+def _limits(view: View) -> coverage_lab.Experiment | None:
+    """Limits of the problem's own page; None where no method gives any."""
+    if view.task not in settings.CHOSEN_FOR:
+        return None
+    kind = coverage_lab.usual_kind(view.task, view.now.mechanism_of(view.task))
+    if kind is None or not view.now.source_of(view.task).is_random:
+        return None
+    return limit_cards.question(kind, view.now)
+
+
+# -- the section ----------------------------------------------------------------------------
+
+
+def practice(view: View) -> None:
+    """Both questions under one button, and what was found."""
+    st.header(SLOPE, anchor=False)
+    here = asked(view)
+    if here is None:
+        st.markdown(why_not(view) or "Nothing of this problem is simulated along this symbol, and "
+                    "no method here gives a confidence band for it.")
+        return
+    warm_up()
+    layout.prose(_what(here, view.symbol(view.along)))
+    if _pressed(view):
+        _start(here)
+    kept: _Kept | None = st.session_state.get(_KEPT)
+    if kept is None:
+        layout.empty(f"{_coming(here)} Press *Measure*: it takes some seconds.")
+        return
+    if kept.job.key == _key(here):
+        kept = _Kept(kept.job, here)  # with the rate as it is now
+    else:
+        st.warning("These points are of earlier settings. Press *Measure* for the present ones.",
+                   icon=":material/history:")
+    progress(kept.job, lambda job: _found(view, kept.asked, job), "Measurements")
+
+
+def _what(here: Check, symbol: str) -> str:
+    """What one press measures, and what it cannot."""
+    symbol, parts, lacks = uncapital(symbol), [], ""
+    if here.values:
+        methods = " and by ".join(f"*{_name(one.mechanism)}*" for one in here.settings)
+        parts.append(f"the error at {len(here.values)} values of {symbol}, "
+                     f"up to {rate_check.DATA_SETS} data sets each, by {methods}")
+    else:
+        lacks = f" No errors of this problem are simulated along {symbol}, so there is no slope."
+    if here.limits is not None:
+        parts.append(f"{coverage_lab.REPEATS} times the band of *{_name(here.limits.mechanism)}*")
+    else:
+        lacks = " No method for this problem gives a confidence band."
+    return f"One press measures on fresh simulated data: {', then '.join(parts)}.{lacks}"
+
+
+def _coming(here: Check) -> str:
+    """What will be on screen."""
+    parts = ["measured errors on top of the rate"] * bool(here.values) + [
+        f"how many of {coverage_lab.REPEATS} bands miss the truth"] * (here.limits is not None)
+    return f"{capital(', and '.join(parts))}."
+
+
+def _name(mechanism: Mechanism) -> str:
+    return uncapital(mechanism.nearest_preset()[0])
+
+
+def _key(here: Check) -> str:
+    return digest(("rate check", here.simulated))
+
+
+def _start(here: Check) -> None:
+    job = begin(_key(here), "engine.topics.rates.check:check", here, total=here.steps)
+    st.session_state[_KEPT] = _Kept(job, here)
+
+
+# -- the form -------------------------------------------------------------------------------
+
+
+def _pressed(view: View) -> bool:
+    """Whether to measure: the button, with the sizes in one form where they can be chosen."""
+    if not view.has_scenario:
+        return st.button("Measure", icon=":material/play_arrow:", key="measure")
+    with st.form(_FORM), st.container(horizontal=True, vertical_alignment="bottom"):
+        read = _fields(view)
+        pressed = st.form_submit_button("Measure", icon=":material/play_arrow:", key="measure",
+                                        on_click=lambda: _take(view, read))
+    controls.show_problem(_FORM)
+    return pressed and st.session_state.get("problem", ("",))[0] != _FORM
+
+
+def _fields(view: View) -> Callable[[], dict[str, Any]]:
+    """Four numbers; what is given reads them once the form is sent."""
+    own = _of_scenario(view)
+    fields = {"people": ("People on each site (n)", own.people),
+              "readings": ("Readings each (m)", own.readings),
+              "epsilon": ("Protection (ε)", own.epsilon),
+              "smoothness": ("Smoothness (α)", view.rate.values()["smoothness"])}
+    keys = {name: f"{_FORM}_{name}_{value:g}" for name, (_, value) in fields.items()}
+    for name, (label, value) in fields.items():
+        whole = isinstance(value, int)
+        st.number_input(label, value=value, key=keys[name], step=1 if whole else None,
+                        format="%d" if whole else "%g", min_value=1 if whole else None)
+    return lambda: {name: st.session_state[key] for name, key in keys.items()}
+
+
+def _take(view: View, read: Callable[[], dict[str, Any]]) -> None:
+    """Take over what the form says, all of it or nothing."""
+    given = read()
+    try:
+        if None in given.values():
+            raise InputError("Four numbers are needed.", field=_FORM)
+        epsilon = settings.checked_epsilon(given["epsilon"])
+        resized = _resized(view, given["people"], given["readings"])
+        rate = controls.with_value(view.rate, "smoothness", given["smoothness"])
+        session.change_source(view.task, resized)
+        session.change(rate=rate)
+        if epsilon != view.now.epsilon:
+            session.set_epsilon(epsilon)
+    except InputError as problem:
+        st.session_state.problem = (_FORM, problem)
+
+
+def _resized(view: View, people: int, readings: int) -> Any:
+    """The curves with these sizes; as they are where nothing changed."""
+    own = _of_scenario(view)
+    if (people, readings) == (own.people, own.readings):
+        return view.source
+    return view.source.resized(people, readings, own.sites)
+
+
+# -- what was found -------------------------------------------------------------------------
+
+
+def _found(view: View, here: Check, job: Job) -> None:
+    """The slopes, and below them the limits, as far as they are known."""
+    so_far = rate_check.found(here, list(job.parts))
+    if any(so_far.points):
+        _slopes(view, here, so_far)
+    if so_far.limits is not None:
+        st.header(LIMITS, anchor=False)
+        _misses(view, here, so_far.limits)
+
+
+def _slopes(view: View, here: Check, so_far: Found) -> None:
+    symbol, theme = _symbol(here), layout.theme()
+    compared = so_far.compared(here)
+    series = [figures.Series(one.mechanism.nearest_preset()[0], points, line, method_style(
+        one.mechanism.key, one.mechanism.family, theme, controls.named(one.mechanism)[1]))
+        for one, points, line in zip(here.settings, so_far.points, compared, strict=True)]
+    unit = here.settings[0].source.facts.value_unit
+    chart = figures.practice(series, symbol, here.point, unit, theme)
+    left, right = st.columns([7, 3], gap="medium")
+    with left:
+        layout.draw(chart, "practice", 460, 380)
+        st.markdown(":small[Bars: 95 % confidence intervals. In the rate, privacy weighs as much "
+                    "as was measured at the middle value.]")
+    view.charts[SLOPE] = chart
+    with right:
+        for k, one in enumerate(series):
+            if len(one.points) == len(here.values):
+                _verdict(here, so_far, k, one)
+
+
+def _verdict(here: Check, so_far: Found, k: int, one: figures.Series) -> None:
+    """What the slope of one method says about the rate."""
+    role = words.whose(here.settings[k].mechanism, here.rate)
+    with st.container(border=True):
+        st.subheader(one.name, anchor=False)
+        if role:
+            st.markdown(f":small[{capital(role)}.]")
+        st.markdown(words.verdict(one.compared, _symbol(here).written, role != words.YOURS))
+        if role == words.YOURS and k:
+            st.markdown(words.smaller(one.points, so_far.points[0], here.point[here.symbol],
+                                      _symbol(here).written))
+
+
+def _symbol(here: Check) -> Symbol:
+    return next(one for one in here.rate.symbols if one.name == here.symbol)
+
+
+def _misses(view: View, here: Check, limits: Batch) -> None:
+    """Misses of limits, beside those of naive ones, and the way to the whole lab."""
+    assert here.limits is not None
+
+    def draw(title: str, chart: Chart, key: str) -> None:
+        view.charts[title] = chart
+        layout.draw(chart, f"rate_{key}", 300, 260)
+
+    kind = coverage_lab.KINDS[here.limits.kind]
+    st.markdown(f"{kind.label}, by *{_name(here.limits.mechanism)}* at "
+                f"{tags.budget_chip(here.limits.budget)}.{_instead(view, here)}")
+    limit_cards.misses(here.limits, limits, draw)
+    token = address.encode(replace(view.now, part="coverage", limits=here.limits.kind, folds=()))
+    st.page_link(st.Page(_AUDIT), label="Other bands and intervals, in the coverage lab",
+                 query_params={"s": token}, icon=":material/arrow_forward:")
+
+
+def _instead(view: View, here: Check) -> str:
+    """Why limits are not those of the method on screen."""
+    own = view.now.mechanism_of(view.task)
+    assert here.limits is not None
+    if type(own) is type(here.limits.mechanism):
+        return ""
+    return f" *{capital(_name(own))}* gives none."

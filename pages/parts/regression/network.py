@@ -1,0 +1,181 @@
+"""The sites of the page on wavelet regression, and the controls that choose what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
+
+import streamlit as st
+
+from engine.errors import InputError
+from engine.language.grammar import capital, escape
+from engine.numerics.signals import SIGNALS
+from engine.sources.upload import Upload
+from engine.tasks import WAVELET_REGRESSION
+from engine.topics.regression import answer as regression_view
+from engine.topics.regression.answer import (
+    MOST_KINDS,
+    NETWORKS,
+    Group,
+    Method,
+    Network,
+    Readings,
+    Simulated,
+)
+from pages.shared import upload_panel
+from pages.shared.frame import controls
+from pages.shared.state import session
+
+Number = TypeVar("Number", int, float)
+TASK = WAVELET_REGRESSION.key
+_OWN = "Your own network"
+_SIMULATED, _MINE = "Simulated", "Your readings"
+_EPSILONS = "site_epsilons"  # of one's own sites, which the settings and the address never hold
+
+
+def source() -> Readings:
+    readings = session.source(TASK)
+    assert isinstance(readings, Readings)
+    return readings
+
+
+def mechanism() -> Method:
+    method = session.current().mechanism_of(TASK)
+    assert isinstance(method, Method)
+    return method
+
+
+def network() -> Network:
+    """The sites on screen: those of the visitor's own readings, or the chosen ones."""
+    own = source()
+    if not isinstance(own, Upload):
+        return session.current().network
+    return Network.of_upload(own, _own_epsilons(own), session.delta(own, TASK))
+
+
+def _own_epsilons(own: Upload) -> tuple[float, ...]:
+    """ε of every site of one's own readings; 1 until it is changed."""
+    kept, n_sites = st.session_state.get(_EPSILONS, ()), own.sizes.n_servers
+    return kept if len(kept) == n_sites else (1.0,) * n_sites
+
+
+def start_own() -> None:
+    """With new readings of one's own: the usual ε, and ends of the range as they were stated."""
+    st.session_state.pop(_EPSILONS, None)
+    session.change_mechanism(TASK, regression_view.suited(mechanism(), source().facts))
+
+
+# -- controls -------------------------------------------------------------------------------
+
+
+def choices() -> None:
+    """Whose readings, which network to start from, which curve, which method."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if session.own(TASK) is not None:
+            controls.bound(st.selectbox, "Readings", _MINE if session.uploaded(TASK) else
+                           _SIMULATED, lambda name: session.show_own(TASK, name == _MINE),
+                           "readings", options=[_SIMULATED, _MINE],
+                           help="Simulated, or those of your file.")
+        simulated = source()
+        if isinstance(simulated, Simulated):
+            _simulated(simulated)
+        cls = type(mechanism())
+        presets = {label: cls(**chosen) for label, chosen in cls.presets()}
+        controls.bound(st.selectbox, "Method", mechanism().nearest_preset()[0],
+                       lambda label: session.change_mechanism(TASK, presets[label]),
+                       "wavelet_method", options=[*presets],
+                       help="How level, clip and noise are chosen.")
+        upload_panel.button(TASK)
+
+
+def _simulated(points: Simulated) -> None:
+    """Sites to start from, and the curve behind simulated readings."""
+    now = session.current()
+    current = next((name for name, groups in NETWORKS.items()
+                    if Network(groups) == now.network), _OWN)
+
+    def start(name: str) -> None:
+        if name in NETWORKS:
+            session.change(network=Network(NETWORKS[name]))
+
+    controls.bound(st.selectbox, "Sites", current, start, "network",
+                   options=[*NETWORKS] if current in NETWORKS else [_OWN, *NETWORKS],
+                   help="Networks to start from; every number below can be changed.")
+    controls.bound(st.selectbox, "Curve", points.signal, lambda name: session.change_source(
+        TASK, replace(points, signal=name)), "signal", options=SIGNALS,
+                   format_func=lambda name: capital(name.replace("_", " ")),
+                   help="The known curve behind the readings.")
+
+
+def rows() -> None:
+    """A row of three numbers for each kind of site; of one's own sites only ε can be changed."""
+    own = source()
+    if isinstance(own, Upload):
+        _own_sites(own)
+        return
+    now = session.current().network
+    for k, group in enumerate(now.groups):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            _number(k, "sites", "Sites of one kind" if k == 0 else "Sites", group.sites, "%d",
+                    lambda group, sites: replace(group, sites=sites))
+            _number(k, "readings", "Readings at each", group.readings, "%d",
+                    lambda group, readings: replace(group, readings=readings))
+            _number(k, "epsilon", "Protection ε of each", group.epsilon, "%g",
+                    lambda group, epsilon: replace(group, epsilon=epsilon))
+    with st.container(horizontal=True):
+        st.button("Add another kind", icon=":material/add:", type="tertiary", key="add_kind",
+                  on_click=_add, disabled=len(now.groups) >= MOST_KINDS)
+        st.button("Remove the last", icon=":material/remove:", type="tertiary", key="remove_kind",
+                  on_click=_remove, disabled=len(now.groups) == 1)
+
+
+def _number(k: int, field: str, label: str, value: Number, shape: str,
+            with_number: Callable[[Group, Number], Group]) -> None:
+    """One number of the kind k of sites; `with_number` gives the kind with another one."""
+    def write(entered: Number | None) -> None:
+        if entered is None:
+            raise InputError("A number is needed here.", field=field)
+        groups = list(session.current().network.groups)
+        groups[k] = with_number(groups[k], entered)
+        session.change(network=replace(session.current().network, groups=tuple(groups)))
+
+    controls.bound(st.number_input, label, value, write, f"group_{k}_{field}", format=shape,
+                   step=1 if shape == "%d" else None)
+
+
+def _own_sites(own: Upload) -> None:
+    """ε of every site, or one for all where there are many."""
+    epsilons = _own_epsilons(own)
+
+    def write(places: range, entered: float | None) -> None:
+        if entered is None:
+            raise InputError("A number is needed here.", field="epsilon")
+        changed = tuple(entered if k in places else old for k, old in enumerate(epsilons))
+        Network.of_upload(own, changed, session.delta(own, TASK))  # refuses what cannot be
+        st.session_state[_EPSILONS] = changed
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if len(epsilons) > MOST_KINDS:
+            everywhere = range(len(epsilons))
+            controls.bound(st.number_input, f"Protection ε of each of {len(epsilons)} sites",
+                           epsilons[0], partial(write, everywhere),
+                           "own_epsilon_all", format="%g", step=None)
+            return
+        for k, group in enumerate(network().groups):
+            controls.bound(st.number_input, f"Protection ε at {escape(group.name)} "
+                           f"({group.readings:,})", group.epsilon,
+                           partial(write, range(k, k + 1)),
+                           f"own_epsilon_{k}", format="%g", step=None)
+
+
+def _add() -> None:
+    groups = session.current().network.groups
+    session.change(network=Network((*groups, Group(1, 1000, 1.0))))
+
+
+def _remove() -> None:
+    session.change(network=Network(session.current().network.groups[:-1]))
+
+

@@ -1,0 +1,462 @@
+"""The parts of the page that publishes: what, at which cost, the ticks, the ledger, the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from engine import questions
+from engine.errors import InputError
+from engine.exports import code_for
+from engine.identity import digest
+from engine.language import chances, glossary, numbers, tags
+from engine.language.grammar import capital, escape
+from engine.language.numbers import number, power_of_two, small
+from engine.mechanisms import Mechanism, mechanisms
+from engine.noise import NoiseLaw
+from engine.noise.hardened import Measurement
+from engine.release import files as release_files
+from engine.release import published
+from engine.release import sentences as words
+from engine.release.books import Odometer
+from engine.release.certified import Quote
+from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Known, Ledger, check_room
+from engine.release.published import Published
+from engine.sources import Source, sources
+from engine.tasks import PUBLISHED, TASKS, DataType
+from engine.topics.release import charts as released
+from engine.topics.release.preview import release_preview
+from engine.types import Budget
+from pages.shared import rows_panel, upload_panel
+from pages.shared.cards import guarantees as guarantee_cards
+from pages.shared.cards import odds as odds_card
+from pages.shared.frame import code_fold, controls, layout, odometer, strips
+from pages.shared.server import visitors
+from pages.shared.state import run, session
+
+_FILES = {"release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
+          "release.svg": ("Figure (SVG)", "image/svg+xml", ":material/image:"),
+          "release.html": ("Report (HTML)", "text/html", ":material/article:"),
+          "guarantee.json": ("Guarantee card (JSON)", "application/json", ":material/verified:"),
+          "again.json": ("Settings (JSON)", "application/json", ":material/replay:")}
+
+
+@dataclass
+class Choice:
+    """What is to be published; `source` is None until real data are chosen."""
+
+    what: str = field(default_factory=lambda: session.current().publish)
+
+    @property
+    def task(self) -> str:
+        """Whose data are used."""
+        return session.published_task(self.what)
+
+    @property
+    def source(self) -> Source | None:
+        found = session.source(self.task)
+        return None if found.is_random else found
+
+    @property
+    def has_methods(self) -> bool:
+        """Whether there are several methods to choose from."""
+        return bool(TASKS[self.what].letters)
+
+    @property
+    def mechanism(self) -> Mechanism:
+        if self.has_methods:
+            return session.current().mechanism_of(self.task)
+        found: Mechanism = mechanisms.get(TASKS[self.what].mechanism).by_person()
+        return found
+
+    @property
+    def budget(self) -> Budget:
+        source, is_pure = self.source, self.mechanism.guarantee == "pure"
+        delta = 0.0 if source is None or is_pure else session.chosen_delta(source)
+        return Budget(session.current().epsilon, delta)
+
+    @property
+    def key(self) -> str:
+        """Names all that would be published: with anything else, ticks are asked for again."""
+        return digest((self.what, self.source, self.mechanism, self.budget))
+
+
+# -- what -------------------------------------------------------------------------------------
+
+
+def strip(choice: Choice, quoted: Quote | None) -> None:
+    """What is protected, and what this release would buy, where it can be made."""
+    if choice.source is None:
+        st.info("**Curves made by the computer are nobody’s: there is nothing to publish.** Choose "
+                "public data to try it, or use your own.", icon=":material/science:")
+        return
+    unit = published.unit_of(choice.source, choice.mechanism)
+    odds = error = ""
+    if quoted is not None:
+        odds = chances.odds_short(odds_card.of(quoted.charged))
+        error = _error(choice, choice.source, quoted)
+    strips.fixed(choice.source.facts, tags.budget_chip(choice.budget), "release_strip",
+                 odds, error, TASKS[choice.task].unit, choice.budget.epsilon,
+                 stated=session.stated_delta(choice.source, choice.task),
+                 protected=(capital(unit), "What is protected: exchanging all of it changes what "
+                            "is published only a little."))
+    odometer.line(choice.source)
+
+
+def _error(choice: Choice, source: Source, quoted: Quote) -> str:
+    """The error of such releases of the twin, as the preview below says it; "" of one number."""
+    if not choice.has_methods:
+        return ""
+    try:
+        found = run.at_once(release_preview, source.facts, source.sizes, choice.mechanism,
+                            quoted.inner, session.current().seed)
+    except InputError:  # too large to simulate: the preview says so
+        return ""
+    unit = source.facts.value_unit if TASKS[choice.what].has_value_unit else ""
+    return numbers.error(found.error, unit, found.within)
+
+
+def choices(choice: Choice) -> None:
+    """What, of which data, by which method and at which ε."""
+    controls.bound(st.segmented_control, "What to publish", choice.what, _choose_what,
+                   "release_what", options=PUBLISHED,
+                   format_func=lambda key: TASKS[key].result)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _real_source(choice)
+        if choice.has_methods:
+            controls.mechanism_choice(choice.task)
+        now = session.current()
+        controls.bound(st.number_input, "Protection (ε)", now.epsilon, session.set_epsilon,
+                       "release_epsilon", format="%g", step=None,
+                       help="Lower ε: everybody is better protected and the noise is larger.")
+        upload_panel.button(choice.task)
+
+
+def _choose_what(key: str | None) -> None:
+    session.change(publish=key or session.current().publish)
+    st.session_state.upload_open = False
+
+
+def _real_source(choice: Choice) -> None:
+    """Public data or the visitor's own; nothing that is simulated."""
+    task = choice.task
+    real = {label: (cls, chosen) for cls in sources.for_task(task) if not cls.is_random
+            for label, chosen in cls.presets_for(task)}
+    mine = f"Your {TASKS[task].data}"
+    has_own = session.own(task) is not None
+    current = None
+    if choice.source is not None:
+        current = mine if session.uploaded(task) else choice.source.nearest_preset()[0]
+
+    def write(label: str | None) -> None:
+        session.show_own(task, label == mine)
+        if label in real:
+            cls, chosen = real[label]
+            session.change_source(task, cls(**chosen))
+
+    controls.bound(st.selectbox, "Real data", current, write, f"release_source_{task}",
+                   options=[*real, *[mine] * has_own], placeholder="Choose, or use your own",
+                   help="Public data to try it, or your own file.")
+
+
+def own_data(choice: Choice) -> None:
+    """The visitor's own data: the panel, and what was moved into the stated ranges."""
+    if TASKS[choice.task].data is DataType.RECORDS:
+        rows_panel.panel("Use these records", choice.task)
+        rows_panel.clamped(choice.task)
+    else:
+        upload_panel.panel("Use these curves", choice.task)
+        upload_panel.clamped(choice.task)
+
+
+def quote(choice: Choice) -> Quote | None:
+    """What it would cost; None with the reason where it cannot be published."""
+    if choice.source is None:
+        return None
+    try:
+        return run.at_once(published.quote, choice.source, choice.mechanism, choice.budget)
+    except InputError as problem:
+        st.error(controls.message(problem), icon=":material/block:")
+        _published_instead(choice, choice.source)
+        return None
+
+
+def _published_instead(choice: Choice, source: Source) -> None:
+    """Which methods have a hardened path for this task and budget."""
+    if not choice.has_methods or not choice.mechanism.why_not_published(choice.budget):
+        return
+    budget = Budget(choice.budget.epsilon, session.chosen_delta(source))
+    found = [label for cls in mechanisms.for_task(choice.task)
+             for label, chosen in cls.presets_for(choice.task)
+             if not cls(**chosen).why_not_published(budget)]
+    st.markdown(f":small[Methods that can be published: {', '.join(found)}.]")
+
+
+# -- the ticks and the button -----------------------------------------------------------------
+
+
+def before(choice: Choice, quoted: Quote | None) -> None:
+    """Three statements to tick, a name to type, and the button."""
+    with st.container(border=True):
+        st.header("Before you publish", anchor=False)
+        if choice.source is None or quoted is None:
+            st.markdown("Choose real data and a method that can be published.")
+            return
+        facts = choice.source.facts
+        st.markdown(words.certified(quoted))
+        refused, no_room = st.session_state.pop("release_problem", None), _no_room(choice, quoted)
+        if refused or no_room:
+            st.error(controls.message(no_room or refused), icon=":material/block:")
+        if no_room:
+            return
+        if not visitors.may_bring_files():
+            st.markdown(words.DEMONSTRATION)
+            return
+        st.markdown(f":small[Bounds come from: {escape(facts.origin)}.]")
+        ticked = [st.checkbox(text, key=f"release_tick_{k}_{choice.key}")
+                  for k, text in enumerate(words.ticks(facts, quoted, choice.source.is_of_rows))]
+        name = st.text_input("Type the name of the release to confirm", max_chars=LONGEST_NAME,
+                             key=f"release_name_{_tries()}", placeholder="e.g. growth-2026")
+        known, same = _same_people(choice)
+        total = None if same else _total(choice)
+        st.button("Publish and write to the ledger", icon=":material/publish:", type="primary",
+                  disabled=not (all(ticked) and name.strip()) or (known and same is None),
+                  key="release_publish", on_click=_publish,
+                  args=(choice, choice.source, choice.mechanism, choice.budget, name, total, same))
+
+
+def _no_room(choice: Choice, quoted: Quote) -> InputError | None:
+    """Why the total of these data would be overrun; said before anybody ticks anything."""
+    found = _odometer(choice)
+    if choice.source is None or found is None:
+        return None
+    try:
+        check_room(found, quoted.certified, choice.source.facts)
+    except InputError as problem:
+        return problem
+    return None
+
+
+def _tries() -> int:
+    """How many releases this visit has made: names and ticks are asked for again after each."""
+    return st.session_state.get("release_tries", 0)
+
+
+def _same_people(choice: Choice) -> tuple[bool, bool | None]:
+    """Whether new data seem to be about people who are known, and what their holder says then."""
+    found = _known(choice)
+    if choice.source is None or found is None:
+        return False, None
+    facts = choice.source.facts
+    st.warning(words.known_people(found, facts), icon=":material/group:")
+    options = words.same_or_others(facts)
+    answer: bool | None = st.radio("Are they the same?", [True, False], index=None,
+                                   format_func=options.get, key=f"release_people_{choice.key}")
+    return True, answer
+
+
+def _total(choice: Choice) -> Budget | None:
+    """The total of data that were never published, as their holder sets it; else it is fixed."""
+    if choice.source is None or _odometer(choice) is not None:
+        return None
+    usual = published.usual_total(choice.source.sizes.n_curves)
+    facts = choice.source.facts
+    chosen = st.number_input(f"Most for all releases about these {escape(facts.people)} "
+                             "(total ε)", min_value=0.05, max_value=100.0, value=USUAL_TOTAL,
+                             step=None, format="%g", key=f"release_total_{_tries()}",
+                             help=words.total_help(facts))
+    return Budget(chosen, usual.delta)
+
+
+def _publish(choice: Choice, source: Source, mechanism: Mechanism, budget: Budget, name: str,
+             total: Budget | None, same_people: bool | None) -> None:
+    """Publish once: a second click finds no tick, and the same release is charged once."""
+    ticked = all(st.session_state.get(f"release_tick_{k}_{choice.key}") for k in range(3))
+    if not ticked or not visitors.may_bring_files():
+        return
+    if not _release(lambda: published.publish(source, mechanism, budget, Ledger(), name, total,
+                                              same_people)):
+        return
+    st.session_state.release_tries = _tries() + 1
+    for k in range(3):
+        st.session_state[f"release_tick_{k}_{choice.key}"] = False
+
+
+# -- the odds, and the ledger ---------------------------------------------------------------------
+
+
+def _odometer(choice: Choice) -> Odometer | None:
+    return None if choice.source is None else odometer.read(choice.source)
+
+
+def _known(choice: Choice) -> Known | None:
+    return None if choice.source is None else odometer.known(choice.source)
+
+
+def odds(choice: Choice, quoted: Quote | None) -> None:
+    """What an attacker could find out, by what is charged, before anything is confirmed."""
+    if choice.source is not None and quoted is not None:
+        odds_card.card(choice.source.facts, quoted.charged, choice.source.sizes)
+
+
+def book(choice: Choice, quoted: Quote | None) -> None:
+    """All releases of these data, and the total with the next one."""
+    with st.container(border=True):
+        st.header("Ledger", anchor=False, help=glossary.explain("Ledger"))
+        found = _odometer(choice)
+        if choice.source is None:
+            st.markdown("Simulated data have no ledger.")
+            return
+        if found is None:
+            known = _known(choice)
+            st.markdown(words.left(choice.source.facts, None) if known is None else
+                        words.known_people(known, choice.source.facts))
+            return
+        st.dataframe(_rows(found), hide_index=True)
+        st.markdown(words.after(choice.source.facts, found))
+        if visitors.may_bring_files():
+            _once_more(choice, choice.source, found)
+        if quoted is not None and _no_room(choice, quoted) is None:
+            st.markdown(f":small[{words.with_next(found, quoted)}]")
+
+
+def _rows(found: Odometer) -> list[dict[str, Any]]:
+    return [{"When": entry.at[:10], "Name": entry.name, "ε": entry.budget.epsilon,
+             "δ": small(entry.budget.delta), "What": f"{entry.what} ({words.became(entry)})"
+             if words.became(entry) else entry.what, "Id": entry.release_id}
+            for entry in reversed(found.entries)]
+
+
+def _once_more(choice: Choice, source: Source, book: Odometer) -> None:
+    """What was drawn can be shown again, and what was charged alone be drawn: at no charge."""
+    drawn = {entry.release_id: entry.name for entry in reversed(book.entries)
+             if entry.state == "drawn"}
+    for entry in book.entries:
+        if entry.state != "charged":
+            continue
+        st.warning(words.never_drawn(entry), icon=":material/pending:")
+        if published.asked_before(source, choice.mechanism, choice.budget, Ledger(), entry.name):
+            st.button(f"Draw “{escape(entry.name)}” now", key=f"release_draw_{entry.release_id}",
+                      icon=":material/replay:", on_click=_draw, args=(
+                          source, choice.mechanism, choice.budget, entry.name))
+    if not drawn:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        which = st.selectbox("An earlier release", list(drawn), key="release_again_which",
+                             format_func=lambda release_id: drawn.get(release_id, ""))
+        st.button("Show it again", key="release_again", icon=":material/replay:",
+                  help="It is made from the ledger as it was, with all of its files, at no charge.",
+                  on_click=_show_again, args=(which,))
+
+
+def _draw(source: Source, mechanism: Mechanism, budget: Budget, name: str) -> None:
+    """Draw a release under the charge that its process left behind."""
+    if visitors.may_bring_files():
+        _release(lambda: published.publish(source, mechanism, budget, Ledger(), name))
+
+
+def _show_again(release_id: str) -> None:
+    if visitors.may_bring_files():
+        _release(lambda: published.again(Ledger(), release_id))
+
+
+def _release(make: Callable[[], Published]) -> bool:
+    """Show a release, or keep why there is none for the place where it is said."""
+    with layout.user_errors():
+        try:
+            st.session_state.released = make()
+            return True
+        except InputError as problem:
+            st.session_state.release_problem = problem
+    return False
+
+
+# -- the result -------------------------------------------------------------------------------
+
+
+def result() -> None:
+    """The last release of this visit, with its files."""
+    one: Published | None = st.session_state.get("released")
+    if one is None:
+        return
+    with st.container(border=True):
+        st.header(f"Released: {escape(one.name)}", anchor=False)
+        st.badge(f"Released {one.at[:10]}", icon=":material/verified:", color="green",
+                 help="Published with this much protection and written in the ledger. It may be "
+                 "shared.")
+        _shown(one)
+        st.markdown("The ledger keeps its noised numbers, so it can be made again at no charge; "
+                    "nobody can draw it anew.")
+        _take_away(one)
+        with layout.fold("The guarantee, and the same settings again", "release_card") as is_open:
+            if is_open:
+                _guarantee(one)
+
+
+def _shown(one: Published) -> None:
+    """How far off it may be, and the curve with its band or the number."""
+    st.markdown(f"**{escape(release_files.headline(one))}**")
+    for sentence in words.warnings(one.uncertainty):
+        st.warning(escape(sentence), icon=":material/warning:")
+    if not one.axis:
+        st.metric(one.value, number(float(next(iter(one.columns.values()))[0]), 4))
+        return
+    chart = released.chart(one, layout.theme())
+    layout.draw(chart, "released", 340, 280)
+    for sentence in words.band_explained(one.uncertainty, one.facts):
+        st.markdown(f":small[{escape(sentence)}]")
+    with layout.fold("Numbers behind this picture", "release_numbers") as is_open:
+        if is_open:
+            layout.in_words("What is published", chart)
+
+
+def _take_away(one: Published) -> None:
+    with st.container(horizontal=True):
+        for file, content in release_files.all_files(one).items():
+            label, kind, icon = _FILES[file]
+            st.download_button(label, content, file, kind, on_click="ignore", icon=icon,
+                               key=f"release_get_{file}")
+
+
+def _guarantee(one: Published) -> None:
+    """The odds, the guarantee in words, and the command for a new release."""
+    with st.columns([5, 7])[0]:
+        odds_card.face(one.facts, one.quote.charged, "odds_released")
+    st.markdown("\n".join(f"* **{what}:** {escape(text)}" for what, text in
+                          release_files.guarantee_rows(one).items() if what != "Odds"))
+    st.markdown("A new release with the same settings, new noise, and charged again:")
+    st.code("python -m engine release - --yes <<'END'\n"
+            + release_files.request(one).decode() + "\nEND", language="bash")
+
+
+def code(choice: Choice) -> None:
+    """Code of the real path; it holds no data and publishes only what is given a name."""
+    source = choice.source
+    if source is None:
+        return
+    code_fold.show("release", lambda: questions.ask(
+        published.quote, source, choice.mechanism, choice.budget).about(
+        odds_card.person(source.facts, source.sizes)), choice.task,
+        "It shows what a release would cost. With `--name NAME --yes` it publishes: with new "
+        "noise, and it is charged.", write=code_for.release)
+
+
+def formula(choice: Choice) -> None:
+    guarantee_cards.formula(choice.mechanism, {})
+
+
+def accounting(quoted: Quote) -> None:
+    """Every message, its noise and its charge."""
+    st.dataframe([_message(step, one) for (_, step), one in quoted.messages.items()],
+                 hide_index=True)
+    st.markdown(words.why(quoted))
+
+
+def _message(step: str, one: Measurement) -> dict[str, Any]:
+    sign = "ρ" if one.law is NoiseLaw.GAUSSIAN else "ε"
+    return {"What leaves": step, "Numbers": one.size, "Noise": f"discrete {one.law.capitalize()}",
+            "Moved at most by (in units of the noise)": float(f"{one.most:.4g}"),
+            "Lattice": power_of_two(-one.bits), "Charge": f"{sign} = {one.cost:.6g}"}

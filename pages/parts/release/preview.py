@@ -1,0 +1,44 @@
+"""What a release would look like, on a simulated twin, before anything is spent."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.errors import InputError
+from engine.language.numbers import number
+from engine.release.certified import Quote
+from engine.release.published import places
+from engine.topics.release import preview_charts as figures
+from engine.topics.release import words
+from engine.topics.release.preview import release_preview
+from pages.parts.release.cards import Choice
+from pages.shared.frame import controls, layout
+from pages.shared.state import run, session
+
+
+def preview(choice: Choice, quoted: Quote | None) -> None:
+    """A simulated release with its band, how far off it is, and what of a shape survives."""
+    if choice.source is None or quoted is None:
+        return
+    with st.container(border=True):
+        st.header(words.TITLE, anchor=False)
+        facts = choice.source.facts
+        st.markdown(words.about(facts))
+        try:
+            found = run.at_once(release_preview, facts, choice.source.sizes, choice.mechanism,
+                                quoted.inner, session.current().seed)
+        except InputError as problem:
+            st.info(controls.message(problem), icon=":material/info:")
+            return
+        _, across, up, _ = places(choice.mechanism, facts)
+        if across:
+            chart = figures.chart(found, across, up, layout.theme())
+            layout.draw(chart, "release_preview", 300, 260)
+            st.markdown(f":small[{words.band(found)}]")
+        else:
+            st.metric(f"{up}, simulated", number(float(found.curves[0].released[0]), 4))
+        st.markdown(words.error(found, choice.what))
+        if survives := words.survives(found, choice.what):
+            st.markdown(survives)
+        for warning in found.warnings:
+            st.warning(warning, icon=":material/warning:")

@@ -1,0 +1,182 @@
+"""The parts of Reproduce: one exhibit of a paper, its drawings and what became of its claims."""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+
+import streamlit as st
+
+from engine import handbook, papers
+from engine.exhibits import Exhibit, Paper, Result, n_pieces
+from engine.exports import exhibits as exhibit_files
+from engine.papers import words as exhibit_words
+from engine.questions import ask
+from engine.theme import Chart
+from pages.shared import components as pieces
+from pages.shared.frame import code_fold, controls, layout
+from pages.shared.frame.progress import progress, visitor
+from pages.shared.server.jobs import Job, jobs
+from pages.shared.state import session
+
+_FEW = 4  # pictures that stand two in a row; more stand three in a row
+_HEIGHT, _PHONE_HEIGHT = 320, 280
+_RUNS = "exhibit_runs"  # in the session: jobs that this visitor began, by exhibit
+
+
+class View:
+    """The exhibit on screen with its newest result: that of a run here, else the stored one."""
+
+    def __init__(self, paper: Paper, exhibit: Exhibit) -> None:
+        self.paper, self.exhibit = paper, exhibit
+        self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
+
+    @property
+    def key(self) -> str:
+        return f"{self.paper.key}/{self.exhibit.key}"
+
+    @property
+    def job(self) -> Job | None:
+        """The run that this visitor asked for, if any."""
+        return st.session_state.get(_RUNS, {}).get(self.key)
+
+    @cached_property
+    def stored(self) -> Result | None:
+        return exhibit_files.stored(self.paper, self.exhibit)
+
+    @property
+    def result(self) -> Result | None:
+        fresh = self.job.result if self.job is not None else None
+        return fresh or self.stored
+
+
+def strip() -> None:
+    """What stands on every page; here every figure and table has its own data and budgets."""
+    pieces.strip([pieces.Chip(*exhibit_words.SOURCE, "gray", "globe"),
+                  pieces.Chip(*exhibit_words.UNIT, "blue", "shield")],
+                 [pieces.Budgeted(exhibit_words.BUDGETS)], 0,
+                 key="reproduce_strip")
+
+
+def overview() -> None:
+    """How many claims of all papers hold in the stored results."""
+    found = [holds for verdicts in map(_verdicts, papers.names()) for holds in verdicts]
+    st.markdown(exhibit_words.overview(sum(found), len(found)))
+
+
+@cache
+def _verdicts(key: str) -> tuple[bool, ...]:
+    """Which claims of an exhibit hold in its stored result; () without one."""
+    paper, exhibit = papers.find(key)
+    result = exhibit_files.stored(paper, exhibit)
+    return tuple(one.holds for one in exhibit.findings(result.table)) if result else ()
+
+
+def choices() -> View | None:
+    """Choose a paper and one of its figures or tables."""
+    now = session.current().exhibit or papers.names()[0]
+    paper, exhibit = papers.find(now)
+    shelf = {one.key: one for one in papers.papers()}
+
+    def choose_paper(key: str) -> None:
+        session.change(exhibit=f"{key}/{shelf[key].exhibits[0].key}")
+
+    left, right = st.columns(2, gap="medium")  # one below the other on a phone: names are long
+    with left:
+        controls.bound(st.selectbox, "Document", paper.key, choose_paper, "paper",
+                       options=list(shelf), format_func=lambda key: shelf[key].title,
+                       help="The papers and slides that this project rests on.")
+    with right:
+        controls.bound(st.selectbox, "Figure or table", exhibit.key,
+                       lambda key: session.change(exhibit=f"{paper.key}/{key}"),
+                       f"exhibit_{paper.key}", options=[one.key for one in paper.exhibits],
+                       format_func=lambda key: _option(paper, paper.exhibit(key)))
+    return View(paper, exhibit)
+
+
+def _option(paper: Paper, exhibit: Exhibit) -> str:
+    return f"{exhibit.title} ({exhibit_words.count(_verdicts(f'{paper.key}/{exhibit.key}'))})"
+
+
+def again(view: View) -> None:
+    """Run the quick form here, and say whether the stored numbers came out again."""
+    waits = f" · about {max(1, round(view.stored.seconds))} s" if view.stored else ""
+    if st.button(f"Run it now{waits}", icon=":material/play_arrow:", key="run_exhibit",
+                 help="The quick form: smaller sizes and fewer repeats than the paper. The page "
+                 "stays usable meanwhile."):
+        work = view.exhibit.work("quick")
+        job = jobs().start(f"exhibit {view.key}", "engine.papers:quick", view.key,
+                           total=n_pieces(work), visitor=visitor())
+        st.session_state.setdefault(_RUNS, {})[view.key] = job
+    if view.job is not None:
+        progress(view.job, lambda job: None, "Parts")
+    if view.result is not None:
+        st.markdown(f":small[{exhibit_words.made(view.result, view.stored)}]")
+    elif view.job is None:
+        layout.empty("The figure and its claims; there is no stored result. Press *Run it now*.")
+
+
+def drawings(view: View) -> None:
+    """The pictures, side by side; one below the other on a phone."""
+    if view.result is None:
+        return
+    panels = view.exhibit.draw(view.result.table, layout.theme())
+    in_row = min(2 if len(panels) <= _FEW else 3, len(panels))
+    for k, panel in enumerate(panels):
+        if k % in_row == 0:  # a row of its own, so that a phone keeps the order
+            columns = st.columns(in_row, gap="medium")
+        with columns[k % in_row]:
+            st.subheader(panel.title, anchor=False)
+            pieces.chart(panel.chart.spec, panel.chart.alt, f"exhibit_{view.key}_{k}", _HEIGHT,
+                         _PHONE_HEIGHT)
+        view.charts[panel.title] = panel.chart
+
+
+def claims(view: View) -> None:
+    """Each claim with a tick or a cross, the number behind it, and why it fails."""
+    if view.result is None or not view.exhibit.claims:
+        return
+    with st.container(border=True):
+        st.subheader("What the document says, and what came out", anchor=False)
+        for claim, found in zip(view.exhibit.claims, view.exhibit.findings(view.result.table),
+                                strict=True):
+            st.markdown(exhibit_words.claim_markdown(claim, found))
+
+
+def published(view: View) -> None:
+    """The numbers as printed."""
+    if view.exhibit.published:
+        with layout.fold("As printed", "published") as is_open:
+            if is_open:
+                layout.table([dict(row) for row in view.exhibit.published])
+
+
+def take_away(view: View) -> None:
+    """The table as files."""
+    if view.result is None:
+        return
+    name = exhibit_files.name(view.paper, view.exhibit)
+    with st.container(horizontal=True):
+        st.download_button("Numbers (CSV)", exhibit_files.as_csv(view.paper, view.exhibit,
+                                                                 view.result),
+                           f"{name}.csv", "text/csv", icon=":material/download:",
+                           on_click="ignore")
+        st.download_button("Numbers, claims and origin (JSON)",
+                           exhibit_files.as_json(view.paper, view.exhibit, view.result),
+                           f"{name}.json", "application/json", icon=":material/download:",
+                           on_click="ignore")
+
+
+def formulas(view: View) -> None:
+    """The document, and what the methods of the figure or table compute."""
+    st.markdown(f"{view.paper.title}: {view.paper.reference}.")
+    for cls in handbook.methods_of(view.paper, view.exhibit):
+        st.markdown(f"{cls.label}: {cls.reference}.")
+        st.latex(cls.formula)
+
+
+def code(view: View) -> None:
+    """Code for the quick form here, and the command for the sizes of the document."""
+    code_fold.show(
+        "reproduce", lambda: ask(papers.quick, view.key),
+        note="The full form takes the sizes and repeats of the document: minutes to hours. "
+             "`--resume DIR` takes up what was finished.")

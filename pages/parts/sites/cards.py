@@ -1,0 +1,311 @@
+"""The parts of Sites: the table, three ways to use the curves, shares, trust, and what was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import streamlit as st
+
+from engine.errors import InputError
+from engine.identity import digest
+from engine.language import chances, quality, spending
+from engine.language.grammar import escape
+from engine.privacy import accounting
+from engine.privacy.amplification import Person
+from engine.questions import ask
+from engine.theme import Chart
+from engine.topics.sites import answer as sites
+from engine.topics.sites import charts as figures
+from engine.topics.sites import site_table
+from engine.topics.sites import words as site_words
+from engine.topics.sites.answer import Federation
+from engine.types import PublicFacts
+from pages.parts.sites import editor as site_editor
+from pages.shared import components as pieces
+from pages.shared.cards import guarantees as guarantee_cards
+from pages.shared.cards import holdout as holdout_cards
+from pages.shared.cards import odds as odds_card
+from pages.shared.frame import code_fold, controls, layout, odometer, strips
+from pages.shared.state import run, session
+
+_NOT_LINKED = "The table of sites that come with their curves is in no link, so not in a pin."
+_TABLE_SIZES = ("n_curves", "n_observations_per_curve", "n_servers", "site_sizes", "site_readings",
+                "n_visits")
+
+
+class View:
+    """The table on screen and what was found for it."""
+
+    def __init__(self) -> None:
+        self.source = session.source()
+        self.facts: PublicFacts = self.source.facts
+        self.problem: InputError | None = None
+        self.found: Federation | None = None
+        self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
+        try:
+            site_editor.take_edits()
+        except InputError as problem:  # the last table that can be stays
+            self.problem = problem
+        self.now = session.current()
+        self.rows = site_table.with_delta(site_editor.rows(), self.now.delta)
+
+    @property
+    def own(self) -> bool:
+        """Whether these are the visitor's own curves, which only they may see."""
+        return self.facts.is_upload
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the sites and their sizes come with the curves."""
+        return not self.source.has_free_sites
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether the method never needs a δ."""
+        return self.now.mechanism.guarantee == "pure"
+
+    @property
+    def style(self) -> tuple[str, str]:
+        """Key and family of the method, which decide its colour."""
+        return self.now.mechanism.key, self.now.mechanism.family
+
+
+def solve(view: View) -> None:
+    """Simulate the table; what cannot be is said under it, and it stays to be put right."""
+    try:
+        if len(view.rows) < 2 and view.is_fixed:
+            raise InputError("These curves are at one site, so there is nothing to compare.",
+                             hint="Choose simulated curves, or a file with a column for the site.")
+        view.found = run.federation(view.source, view.now.mechanism, view.rows, view.now.seed
+                                    ).for_group(view.now.group)
+    except InputError as problem:  # such as a method that refuses δ = 0
+        view.problem = view.problem or problem
+
+
+# -- what stands above --------------------------------------------------------------------------
+
+
+def strip(view: View) -> None:
+    """The facts of all sites: the span of their ε, and the odds where protection is weakest."""
+    source_chip, *_ = strips.fact_chips(view.facts)
+    unit = pieces.Chip(*site_words.unit_tag(view.facts), "blue", "shield")
+    included = [row.epsilon for row in view.rows if row.included]
+    odds = error = ""
+    if view.found is not None:
+        odds, error = site_words.weakest(view.found), site_words.error(view.found)
+    stated = max(site_table.stated_deltas(view.rows, view.is_pure), key=lambda one: one.value)
+    strips.pinnable([source_chip, unit, *strips.delta_chips(stated),
+                     *odds_card.chips(view.facts)], [pieces.Budgeted(
+        site_words.budgets(view.rows), odds, error, max(included) >= odds_card.WEAK_FROM)], 0,
+                    view.facts, key="sites_strip", reason=_NOT_LINKED if view.is_fixed else "")
+    odometer.line(session.source())
+
+
+def choices(view: View) -> None:
+    """Where the table starts, which curves, which method."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if not view.is_fixed:
+            site_editor.preset_choice()
+        controls.source_choice()
+        controls.mechanism_choice()
+
+
+def table(view: View) -> None:
+    """The sites, to be edited, and what is wrong with the table."""
+    site_editor.editor(view.found, view.facts)
+    if view.problem is not None:
+        st.error(controls.message(view.problem), icon=":material/error:")
+    if not view.is_fixed:
+        site_editor.buttons()
+
+
+def answer(view: View) -> None:
+    """The errors of the three ways, and what the last change did to the first of them."""
+    assert view.found is not None
+    layout.prose(site_words.compared(view.found))
+    state, here = st.session_state, digest((view.rows, view.now.mechanism, view.now.seed,
+                                            view.facts.name))
+    seen = state.setdefault("sites_seen", [])
+    if not seen or seen[-1][0] != here:
+        state.sites_seen = seen = [*seen[-1:], (here, view.found.together.error)]
+    if len(seen) == 2:
+        st.markdown(site_words.change(seen[0][1], seen[1][1], view.facts.value_unit,
+                                      "Since your change"))
+
+
+def warnings(view: View) -> None:
+    """What does not suit these curves, or so few, and promises that the constants do not keep."""
+    assert view.found is not None
+    for words in (view.now.mechanism.caution(view.facts),
+                  quality.few_in_a_round(view.found.together.fewest_in_a_round)):
+        if words:
+            st.warning(words, icon=":material/warning:")
+    if view.found.together.is_refused:
+        st.error(site_words.refused(view.facts), icon=":material/block:")
+    spends = view.found.together.spends
+    if not accounting.keeps_promise(spends):
+        asked, worst = max(zip(view.found.together.budgets, view.found.members, strict=True),
+                           key=lambda pair: pair[1].guarantee.epsilon / pair[0].epsilon)
+        st.error(spending.broken_promise(asked, worst.guarantee.epsilon),
+                 icon=":material/error:")
+
+
+# -- pictures and cards -------------------------------------------------------------------------
+
+
+def pictures(view: View) -> None:
+    """The three ways side by side, on the same axes."""
+    assert view.found is not None
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        lines = controls.look("Show", list(site_words.LINES), "site_lines", "difference",
+                              format_func=site_words.LINES.get, label_visibility="collapsed")
+    for k, (column, (name, chart)) in enumerate(zip(
+            st.columns(3), figures.panels(view.found, *view.style, layout.theme(),
+                                          lines == "difference"), strict=True)):
+        with column:
+            st.markdown(f"**{escape(name)}**")
+            _chart(view, name, chart, f"way_{k}", 220, 190)
+    st.markdown(f":small[{site_words.lines(view.found, lines == 'difference')}]")
+
+
+def shares(view: View) -> None:
+    """Who adds how much of the error, beside each site's weight."""
+    assert view.found is not None
+    st.header("Where the error comes from", anchor=False)
+    st.markdown(site_words.largest_share(view.found))
+    if not view.found.together.is_refused and len(view.found.members) > 1:
+        height = figures.height(len(view.found.members), around=70)
+        _chart(view, "Shares of the squared error", figures.shares(
+            view.found, *view.style, layout.theme()), "shares", height)
+        st.markdown(f":small[{site_words.SHARES_KEY}]")
+
+
+def trust(view: View) -> None:
+    """Who must be trusted, and what an attacker could find out."""
+    assert view.found is not None
+    with st.container(border=True):
+        st.subheader("Who must be trusted", anchor=False)
+        way = controls.look("Who adds the noise", list(site_words.WAYS), "trust", "sites",
+                            format_func=site_words.WAYS.get, label_visibility="collapsed")
+        st.markdown(site_words.trust(way, view.facts))
+        st.markdown(site_words.odds(view.found, way))
+        st.markdown(site_words.uncovered(view.facts))
+
+
+def consequences(view: View) -> None:
+    """The label of who is protected from whom, for the way chosen above."""
+    assert view.found is not None
+    ways = ("sites", "centre")  # as in `site_words.WAYS`
+    chosen = ways[dict(view.now.looks).get("trust", 0)]
+    guarantee_cards.consequences(view.found.together.spends, view.facts, "sites", chosen)
+
+
+def guarantees(view: View) -> None:
+    """What the people of each site get, and what the site could do alone."""
+    assert view.found is not None
+    st.header(f"What each site’s {view.facts.people} get", anchor=False)
+    _numbers(view, site_words.table(view.found))
+    notice = chances.two_kinds({member.row.name: member.guarantee.delta
+                                for member in view.found.members})
+    if notice:
+        st.info(notice, icon=":material/info:")
+    st.markdown(f":small[{site_words.EACH_ITS_OWN}]")
+
+
+# -- folds --------------------------------------------------------------------------------------
+
+
+def published_study(view: View) -> None:
+    """The protocol of the study on the women who take part, where its twin is shown."""
+    if view.found is None or not view.source.has_free_sites:
+        return
+    rows = [row for row in view.rows if row.included]
+    source = view.source.with_sites([row.n_curves for row in rows],
+                                    [row.n_observations_per_curve for row in rows])
+    holdout_cards.fold(source, view.found.pooled.budgets[0], view.found.together.is_refused)
+
+
+def what_if(view: View) -> None:
+    """The error without each site, and with half its ε; simulated when asked for."""
+    bar, total = st.empty(), sum(row.included for row in view.rows)
+
+    cases = []
+    for case in sites.what_if(view.source, view.now.mechanism, view.rows, view.now.seed,
+                              run.site_memory(view.source)):
+        cases.append(case)
+        bar.progress(len(cases) / total, text=f"Simulating: {len(cases)} of {total} sites")
+    bar.empty()
+    st.markdown(site_words.costliest(cases, view.facts))
+    chart = figures.what_if(cases, view.facts.value_unit, layout.theme())
+    _chart(view, "If a site leaves, or tightens", chart, "what_if",
+           figures.height(len(cases), around=100))
+
+
+def transcript(view: View) -> None:
+    """Every message of one release, as the centre sees it."""
+    messages = sites.transcript_of(view.source, view.now.mechanism, view.rows, view.now.seed,
+                                   run.site_memory(view.source))
+    st.markdown(site_words.seen(messages))
+    if messages:
+        _numbers(view, site_words.messages_table(messages), height=320)
+
+
+def options(view: View) -> None:
+    """Parameters of the curves and the method, and the seed; sizes and budgets are in the table."""
+    now = view.now
+    if not session.uploaded():
+        st.subheader("Curves", anchor=False)
+        controls.parameter_form(now.source, f"c_{now.source.key}",
+                                lambda member: session.change(source=member),
+                                leave_out=("mean", *(() if view.is_fixed else _TABLE_SIZES)))
+    st.subheader("Method", anchor=False)
+    controls.parameter_form(now.mechanism, f"m_{now.mechanism.key}",
+                            lambda member: session.change(mechanism=member))
+    controls.bound(st.number_input, "Seed", now.seed, session.set_seed, "seed", step=1,
+                   format="%d", help="Same seed, same noise: a class sees the same picture. Never "
+                   "used for a release.")
+
+
+def numbers(view: View) -> None:
+    """The tables behind the charts."""
+    assert view.found is not None
+    ways = {"together": view.found.together, "trusted centre": view.found.pooled,
+            "best alone": view.found.alone}
+    st.markdown(f"Errors, from {view.found.together.errors.size} simulated releases each")
+    _numbers(view, {"way": list(ways), "error": [f"{w.error:.4g}" for w in ways.values()],
+                    "95 % within": [f"{w.accuracy.within:.4g}" for w in ways.values()],
+                    "simulation error": [f"{w.standard_error:.2g}" for w in ways.values()],
+                    "ε": [", ".join(f"{b.epsilon:g}" for b in w.budgets) for w in ways.values()]})
+    for title, chart in view.charts.items():
+        layout.in_words(escape(title), chart, view.own)
+
+
+def formula(view: View) -> None:
+    """What the method computes, and how sites are put together."""
+    mechanism = view.now.mechanism
+    st.markdown(f"{mechanism.label}: {mechanism.reference}.")
+    if mechanism.formula:
+        st.latex(mechanism.formula)
+    st.markdown("Every message of a site has noise for its own ε and δ. The centre averages them, "
+                "each with the inverse of its variance as weight:")
+    st.latex(r"x = \sum_s \omega_s x_s,\qquad \omega_s \propto \frac{1}{g_s^2 + \sigma^2/n_s}")
+
+
+def code(view: View) -> None:
+    """Code for the whole table."""
+    code_fold.show("sites", lambda: ask(
+        sites.federation, view.source, view.now.mechanism, view.rows, view.now.seed).about(
+        Person(view.now.group)))
+
+
+def _chart(view: View, title: str, chart: Chart, key: str, height: int, phone: int | None = None
+           ) -> None:
+    pieces.chart(chart.spec, chart.alt, f"chart_sites_{key}", height, phone)
+    view.charts[title] = chart
+
+
+def _numbers(view: View, columns: Mapping[str, Sequence[Any]],
+             height: int | Literal["auto"] = "auto") -> None:
+    """A table; of the visitor's own curves one without a button to download it."""
+    layout.table(columns, view.own, height)

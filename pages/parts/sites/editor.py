@@ -1,0 +1,164 @@
+"""The table of Sites as it is kept, and the editor that changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
+
+from engine.errors import InputError
+from engine.identity import digest
+from engine.sources import Source
+from engine.sources import sources as all_sources
+from engine.topics.sites import site_table as tables
+from engine.topics.sites.answer import Federation
+from engine.topics.sites.site_table import PRESETS, SiteRow
+from engine.types import PublicFacts
+from pages.shared.frame import controls
+from pages.shared.state import session, site_table
+
+_OWN_TABLE = "Your own table"
+_WIDTHS = {"name": 130, "epsilon": 60, "people": 105, "readings": 105, "delta": 75,
+           "included": 85, "weight": 70, "share": 105, "guarantee": 165}  # pixels
+_ROW, _HEAD, _MOST_ROWS = 35, 38, 12  # pixels of the table, and rows before it scrolls
+
+
+def rows() -> tuple[SiteRow, ...]:
+    """The table of the settings, or of curves that come with their sites.
+
+    The latter stays in the session: it may hold names from a file, and never enters an address.
+    """
+    source = session.source()
+    if source.has_free_sites:
+        return session.current().sites
+    given, kept = _given(source), st.session_state.get("given_sites", ())
+    return kept if _sizes(kept) == _sizes(given) else given
+
+
+def _given(source: Source) -> tuple[SiteRow, ...]:
+    """The sites that come with the curves on screen, looked up once."""
+    known = st.session_state.get("sites_of")
+    if known is None or known[0] is not source:
+        known = st.session_state.sites_of = source, tables.rows_of(source, source.site_names)
+    return known[1]
+
+
+def _sizes(rows: Sequence[SiteRow]) -> list[tuple[str, int, int]]:
+    return [(row.name, row.n_curves, row.n_observations_per_curve) for row in rows]
+
+
+def take_edits() -> None:
+    """What was edited becomes the table.
+
+    Raises
+    ------
+    InputError
+        If such a table cannot be simulated; the last one that could stays.
+    """
+    _keep(site_table.edited(rows(), _edits()))
+
+
+def _keep(table: Sequence[SiteRow]) -> None:
+    """Take over a table that can be simulated; refuse any other and leave all as it is."""
+    free = session.source().has_free_sites
+    checked = tables.checked(table, fixed=not free)
+    if free:
+        st.session_state.settings = replace(session.current(), sites=checked)
+    else:
+        st.session_state.given_sites = checked
+
+
+def _editor_key() -> str:
+    """Another editor for other curves, and whenever the table was not changed by its cells."""
+    source = session.source()
+    sizes = [] if source.has_free_sites else _sizes(rows())
+    return f"sites_{st.session_state.rev}_{digest((source.facts.name, sizes))}"
+
+
+def _edits() -> Mapping[int, Mapping[str, Any]]:
+    """All edits since the editor was drawn first; taking them over again changes nothing."""
+    return st.session_state.get(_editor_key(), {}).get("edited_rows", {})
+
+
+# -- another table ---------------------------------------------------------------------------
+
+
+def preset_choice() -> None:
+    """Tables to start from."""
+    labels = [preset.label for preset in PRESETS.values()]
+    key = tables.preset_of(rows())
+    current = PRESETS[key].label if key else _OWN_TABLE
+
+    def write(label: str) -> None:
+        chosen = next((p for p in PRESETS.values() if p.label == label), None)
+        if chosen is None:
+            return
+        if chosen.source and session.source().key != chosen.source:
+            session.change(source=all_sources.get(chosen.source)())
+        _replace(chosen.rows)
+
+    controls.bound(st.selectbox, "Start from", current, write, "site_preset",
+                   options=labels if key else [_OWN_TABLE, *labels],
+                   help="Tables to start from; every cell can then be changed.")
+
+
+def _replace(table: Sequence[SiteRow]) -> None:
+    """Another table; the editor starts anew."""
+    _keep(table)
+    session.change()
+    st.session_state.rev += 1
+
+
+def _replace_by(change: Callable[[], Sequence[SiteRow]]) -> Callable[[], None]:
+    """A change of the table that, if it cannot be, is explained and leaves all as it is."""
+    def changed() -> None:
+        try:
+            _replace(change())
+        except InputError as problem:
+            st.session_state.problem = ("sites", problem)
+    return changed
+
+
+# -- the editor ------------------------------------------------------------------------------
+
+
+def editor(found: Federation | None, facts: PublicFacts) -> None:
+    """The sites, to be edited; cells that are worked out follow.
+
+    The number of rows is fixed for the editor, so that an edit neither remounts it nor moves the
+    focus; sites come and go by the buttons below it.
+    """
+    free, now = session.source().has_free_sites, rows()
+    st.data_editor(
+        site_table.frame(now, found), key=_editor_key(), num_rows="fixed", hide_index=True,
+        disabled=[*site_table.FIXED, *(() if free else site_table.SIZES)],
+        column_config=_columns(facts), placeholder="usual", column_order=site_table.ORDER,
+        height=_HEAD + _ROW * min(len(now), _MOST_ROWS),
+        on_change=session.change)  # an edit is no navigation
+    controls.show_problem("sites")
+
+
+def buttons() -> None:
+    """Sites come and go."""
+    with st.container(horizontal=True):
+        st.button("Add a site", icon=":material/add:", key="add_site",
+                  disabled=len(rows()) >= tables.MOST_SITES,
+                  on_click=_replace_by(lambda: site_table.one_more(rows())))
+        st.button("Remove those left out", icon=":material/remove:", key="remove_sites",
+                  disabled=all(row.included for row in rows()), on_click=_replace_by(
+                      lambda: [row for row in rows() if row.included]))
+
+
+def _columns(facts: PublicFacts) -> dict[str, ColumnConfig]:
+    kinds: dict[str, Callable[..., ColumnConfig]] = {
+        "name": st.column_config.TextColumn, "included": st.column_config.CheckboxColumn,
+        **dict.fromkeys(site_table.FIXED, st.column_config.TextColumn)}
+    shapes: dict[str, dict[str, Any]] = {
+        "people": {"format": "%d", "step": 1}, "readings": {"format": "%d", "step": 1},
+        "epsilon": {"format": "%g"}, "delta": {"format": "%.2g"}}
+    return {column: kinds.get(column, st.column_config.NumberColumn)(
+        label, help=words, width=_WIDTHS[column], **shapes.get(column, {}))
+            for column, (label, words) in site_table.labels(facts).items()}

@@ -1,0 +1,294 @@
+"""The sweep of a page: what is varied, what it would take, the points as they come, the files.
+
+Any page can show it for its own task with `panel(task)`.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from engine.errors import InputError
+from engine.experiments import blocks
+from engine.exports import code_for
+from engine.identity import digest
+from engine.language import glossary, tags
+from engine.language.numbers import number, with_unit
+from engine.rates import Rate, rates
+from engine.running import effort
+from engine.running.effort import Limits
+from engine.running.sweep_jobs import Foreseen
+from engine.scenario import Scenario
+from engine.tasks import TASKS
+from engine.topics.sweeps import design as sweep_design
+from engine.topics.sweeps.answer import sweep_view
+from engine.topics.sweeps.design import EPSILON, Axis
+from engine.types import Budget
+from pages.parts.sweeps.result import Ran
+from pages.shared.cards import guarantees as guarantee_cards
+from pages.shared.frame import code_fold, controls, layout, strips, timed
+from pages.shared.frame.progress import begin, duration, progress, visitor, warm_up
+from pages.shared.server.jobs import Job
+from pages.shared.state import session, settings
+from pages.shared.state.sweep_choice import MOST_REPEATS, checked_repeats
+
+LIMITS = Limits(minutes=3, gigabytes=0.5)
+_NONE = ""
+_POLL_SECONDS = 0.5
+
+
+def problem() -> None:
+    """Which problem is swept."""
+    controls.bound(st.selectbox, "Problem", session.current().sweep.task,
+                   lambda task: _choose(task=task, along=EPSILON, values=(), across=_NONE,
+                                        levels=()),
+                   "sweep_task", options=settings.CHOSEN_FOR,
+                   format_func=lambda task: TASKS[task].label,
+                   help="What is estimated. Each problem has its own curves and methods.")
+
+
+def strip(task: str) -> None:
+    """The facts, the budgets of the sweep, and the errors of one that is done."""
+    source = session.source(task)
+    delta = session.delta(source, task)
+    epsilons = _epsilons(task)
+    highest = Budget(max(epsilons), delta)
+    chip = tags.budget_chip(highest) if len(epsilons) == 1 else \
+        f"ε from {min(epsilons):g} to {highest.epsilon:g}"
+    strips.fixed(source.facts, chip, "sweeps_strip", strips.by_budget_alone(highest),
+                 _errors(task), TASKS[task].unit, highest.epsilon)
+
+
+def _epsilons(task: str) -> tuple[float, ...]:
+    """The ε of all cells: one unless ε is varied."""
+    now = session.current()
+    choice, of_axis = now.sweep, {now.sweep.across: now.sweep.levels, now.sweep.along:
+                                  now.sweep.values}
+    if EPSILON not in (choice.along, choice.across):
+        return (now.epsilon,)
+    axis = sweep_design.axes(session.source(task), now.mechanism_of(task), now.epsilon)[EPSILON]
+    return of_axis[EPSILON] or (axis.usual() if choice.along == EPSILON else axis.usual()[::3])
+
+
+def _errors(task: str) -> str:
+    """Roots of the smallest and the largest mean squared error of a sweep that is done."""
+    ran = st.session_state.get("sweep_ran")
+    if ran is None or ran.task != task or ran.job.state != "done":
+        return ""
+    means = [point.mean for line in sweep_view(ran.outcomes(ran.job)).lines
+             for point in line.points if point.mean > 0]
+    if not means:
+        return ""
+    ends = " to ".join(number(math.sqrt(end)) for end in (min(means), max(means)))
+    return f"{with_unit(ends, ran.facts.value_unit)} (root mean square)"
+
+
+def formula(task: str) -> None:
+    """What the method computes, and the error that is drawn."""
+    guarantee_cards.formula(session.current().mechanism_of(task), {})
+    st.markdown("Drawn is the mean over repeats of the squared distance from the truth:")
+    st.latex(glossary.find("Integrated squared error").formula)
+
+
+def code(task: str, chosen: Scenario | None) -> None:
+    if chosen is not None:
+        code_fold.show("sweeps", lambda: chosen, task, write=code_for.sweep)
+
+
+def panel(task: str) -> Scenario | None:
+    """Axes, values and repeats; what that would take; the sweep itself; what is now chosen."""
+    warm_up()
+    chosen = _design(task)
+    if chosen is not None:
+        _offer(task, chosen)
+    ran = st.session_state.get("sweep_ran")
+    if ran is None or ran.task != task:
+        layout.empty("The error at these values, and its table. Press *Run* to measure it.")
+        return chosen
+    if chosen is None or _key(ran.chosen) != _key(chosen):
+        st.warning("These points are of earlier settings. Press *Run* for the present ones.",
+                   icon=":material/history:")
+    progress(ran.job, ran.draw, "Steps")
+    with layout.user_errors():
+        ran.files()
+    return chosen
+
+
+# -- what is varied -----------------------------------------------------------------------------
+
+
+def _design(task: str) -> Scenario | None:
+    """The controls and the scenario they make; None if it cannot be, with the reason shown."""
+    now, source = session.current(), session.source(task)
+    mechanism, choice = now.mechanism_of(task), now.sweep
+    axes = sweep_design.axes(source, mechanism, now.epsilon)
+    along = axes.get(choice.along, axes[EPSILON])
+    others = {path: axis for path, axis in axes.items() if path != along.path}
+    across = others.get(choice.across)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _axis_choice("Vary", "along", along, axes)
+        first = _values(along, choice.values if along.path == choice.along else (), "values")
+    with right:
+        _axis_choice("A line for each", "across", across, others)
+        second = () if across is None else _values(across, choice.levels, "levels")
+    chosen = [(along, first), *([] if across is None else [(across, second)])]
+    try:
+        budget = Budget(now.epsilon, session.delta(source, task))
+        return sweep_design.design(source, mechanism, budget, choice.repeats, now.seed, chosen)
+    except InputError as reason:
+        st.error(controls.message(reason), icon=":material/error:")
+        return None
+
+
+def _choose(**values: Any) -> None:
+    session.change(sweep=replace(session.current().sweep, **values))
+
+
+def _axis_choice(label: str, field: str, axis: Axis | None, axes: dict[str, Axis]) -> None:
+    """Which axis; the values start again from usual ones."""
+    of_axis = {"along": "values", "across": "levels"}[field]
+    options = [*axes] if field == "along" else [_NONE, *axes]
+    controls.bound(
+        st.selectbox, label, axis.path if axis else _NONE,
+        lambda path: _choose(**{field: path, of_axis: ()}), f"sweep_{field}", options=options,
+        format_func=lambda path: _labelled(axes[path]) if path else "nothing: one line",
+        help="Any number of the curves or the method, or ε.")
+
+
+def _labelled(axis: Axis) -> str:
+    group = axis.path.partition(".")[0]
+    return axis.label if group == "budgets" else \
+        f"{axis.label} · {'method' if group == 'mechanism' else 'curves'}"
+
+
+def _values(axis: Axis, chosen: tuple[float, ...], field: str) -> tuple[float, ...]:
+    """The values of an axis, which can be typed."""
+    usual = axis.usual() if field == "values" else axis.usual()[::3]
+    values = chosen or usual
+
+    def write(text: str) -> None:
+        typed = axis.read(text) if text.strip() else ()
+        path = {"values": "along", "levels": "across"}[field]
+        _choose(**{path: axis.path, field: () if typed == usual else typed})
+
+    controls.bound(st.text_input, f"Values of {axis.label[0].lower()}{axis.label[1:]}",
+                   ", ".join(f"{value:.6g}" for value in values), write,
+                   f"sweep_{field}", max_chars=settings.LONGEST_TEXT,
+                   help=f"Up to {sweep_design.MOST_VALUES} numbers; empty for the usual ones.")
+    return values
+
+
+# -- what it would take -------------------------------------------------------------------------
+
+
+def _offer(task: str, chosen: Scenario) -> None:
+    """Repeats, what the sweep would take, and the button that starts it."""
+    is_random = chosen.source.is_random
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.bound(
+            st.number_input, "Fresh data sets each" if is_random else "Releases each",
+            session.current().sweep.repeats,
+            lambda repeats: _choose(repeats=checked_repeats(repeats)), "sweep_repeats", step=10,
+            min_value=1, max_value=MOST_REPEATS, width=180,
+            help="More repeats, smaller standard errors." if is_random else
+                 "Real curves are the same every time; the noise is drawn afresh.")
+        refusal = _refused(chosen)
+        if st.button("Run", icon=":material/play_arrow:", key="sweep_run",
+                     disabled=refusal is not None):
+            st.session_state.sweep_ran = _started(task, chosen)
+    if refusal is not None:
+        st.error(controls.message(refusal), icon=":material/error:")
+    else:
+        _foreseen(chosen)
+
+
+def _work(chosen: Scenario) -> list[Any]:
+    return blocks(chosen.cells(), chosen.run)
+
+
+def _refused(chosen: Scenario) -> InputError | None:
+    """Why the sweep is not begun: too much memory, or too much time as last measured."""
+    work, seen = _work(chosen), st.session_state.get("sweep_foreseen")
+    try:
+        effort.refuse_memory(work, work, 1, LIMITS)
+    except InputError as reason:
+        return reason
+    if seen is None or seen.key != _estimate_key(chosen) or not seen.parts:
+        return None
+    minutes = seen.parts[0].seconds / 60
+    if minutes <= LIMITS.minutes:
+        return None
+    return InputError(f"This would take about {minutes:.2g} minutes; the limit is "
+                      f"{LIMITS.minutes:g}.", field="repeats",
+                      hint="Take fewer repeats or values, or run the scenario on the command line.")
+
+
+def _estimate_key(chosen: Scenario) -> str:
+    return f"foresee {_key(chosen)} {visitor()}"
+
+
+def _foreseen(chosen: Scenario) -> None:
+    """Time and memory, timed in a worker meanwhile; a busy server gives none."""
+    old = st.session_state.get("sweep_foreseen")
+    if old is None or old.key != _estimate_key(chosen):
+        if old is not None:
+            old.stop()
+        job = None
+        with suppress(InputError):
+            job = begin(f"foresee {_key(chosen)}", "engine.running.sweep_jobs:foresee", chosen,
+                        total=1, is_shared=False)
+        st.session_state.sweep_foreseen = job
+    _estimate(chosen, st.session_state.sweep_foreseen)
+
+
+def _estimate(chosen: Scenario, job: Job | None) -> None:
+    live = job is not None and job.live
+    points = f"{len(chosen.cells())} points"
+
+    def said() -> None:
+        if live and job is not None and not job.live:
+            st.rerun()
+        if job is not None and job.parts:
+            st.markdown(f":small[{points}: {_takes(job.parts[0])}]")
+        else:
+            st.markdown(f":small[{points}. {'Timing a part of it…' if live else ''}]")
+
+    timed.run(said, _POLL_SECONDS if live else None)
+
+
+def _takes(foreseen: Foreseen) -> str:
+    megabytes = max(1, round(foreseen.bytes / 1e6))
+    return (f"about {duration(max(1.0, foreseen.seconds))} and at most about {megabytes} MB of "
+            "memory, from timing a part of it.")
+
+
+# -- the sweep ----------------------------------------------------------------------------------
+
+
+def _key(chosen: Scenario) -> str:
+    return digest((chosen.source, chosen.mechanism, chosen.budgets, chosen.run, dict(chosen.axes)))
+
+
+def _started(task: str, chosen: Scenario) -> Ran | None:
+    with layout.user_errors():
+        is_own = chosen.source.facts.is_upload
+        job = begin(f"sweep {_key(chosen)}", "engine.running.sweep_jobs:run", chosen, LIMITS,
+                    total=len(_work(chosen)), is_shared=not is_own)
+        axes = sweep_design.axes(chosen.source, chosen.mechanism, chosen.budgets[0].epsilon)
+        return Ran(job, task, chosen, {path: axes[path].label for path in chosen.axes},
+                   _rate(task), chosen.source.facts)
+    return st.session_state.get("sweep_ran")
+
+
+def _rate(task: str) -> Rate | None:
+    """The rate of Rates if it is about this problem, else the first that is."""
+    chosen = session.current().rate
+    if task in chosen.tasks:
+        return chosen
+    found = rates.for_task(task)
+    return found[0]() if found else None

@@ -1,0 +1,1 @@
+"""Cards that several pages show."""

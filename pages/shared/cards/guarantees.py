@@ -1,0 +1,79 @@
+"""What a release promises: from whom it protects, what it spends, how it is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from engine.language import spending
+from engine.language.numbers import small
+from engine.mechanisms import Mechanism
+from engine.privacy import accounting
+from engine.topics.planning.consequences import label
+from engine.types import Budget, PublicFacts, Spend
+from pages.shared.frame import layout
+from pages.shared.state import session
+
+
+def promise(spends: Sequence[Spend], asked: Budget) -> None:
+    """Say at once when printed constants do not give the budget that stands above."""
+    if not accounting.keeps_promise(spends):
+        given = max(budget.epsilon for budget in accounting.guarantees(spends))
+        st.error(spending.broken_promise(asked, given), icon=":material/error:")
+
+
+def consequences(spends: Sequence[Spend], facts: PublicFacts, page: str, way: str = "") -> None:
+    """What is protected from whom, what is not, and what that rests on; `way` as in `label`."""
+    with layout.fold("Protected from whom, and what is not", f"{page}_label") as is_open:
+        if is_open:
+            for heading, text in label(spends, facts, way).items():
+                st.markdown(f"**{heading}.** {text}")
+
+
+def ledger(spends: Sequence[Spend], asked: Budget) -> None:
+    """What one release would spend, line by line, and why the total is what it is."""
+    layout.table([_line(spend) for spend in spends])
+    st.markdown(spends[0].why)
+    st.markdown(spending.how_added(accounting.by_server(spends).values()))
+    proved = accounting.guarantees(spends)
+    if len(proved) == 1:
+        st.markdown(spending.total(proved[0], accounting.total_mu(spends)))
+    else:
+        layout.table([{"site": s + 1, "all of it gives ε": round(budget.epsilon, 4),
+                       "at δ": small(budget.delta)} for s, budget in enumerate(proved)])
+    _of_several(spends)
+    promise(spends, asked)
+    given = max(budget.epsilon for budget in proved)
+    if accounting.keeps_promise(spends) and 1e-9 < given < 0.999 * asked.epsilon:
+        st.markdown(spending.more_noise_than_needed(asked, given))
+
+
+def _line(spend: Spend) -> dict[str, object]:
+    """One line of the ledger; one without a μ has a ρ, or a pure ε, of its own.
+
+    Neighbours, norm and law of the noise are as in `Spend`.
+    """
+    costs = {"μ": spend.mu, "ρ": spend.rho, "ε": spend.epsilon}
+    sign, cost = next((sign, cost) for sign, cost in costs.items() if cost is not None)
+    return {"site": spend.server + 1, "what leaves it": spend.what, "how often": spend.count,
+            f"{sign} of each": float(f"{cost:.4g}"), "adds up": spend.composition,
+            "neighbours": f"{spend.relation} {spend.unit}".strip(),
+            "moved at most by": f"{spend.sensitivity[0]:.4g}", "in the norm": spend.norm,
+            "noise": f"{spend.noise_scale[0]:.4g}", "law": spending.LAWS.get(spend.noise, "")}
+
+
+def _of_several(spends: Sequence[Spend]) -> None:
+    """What the same lines cost a person with several protected units, where odds are about them."""
+    count = session.current().group
+    if count > 1:
+        several = accounting.guarantees(accounting.for_group(spends, count))
+        st.markdown(spending.ledger_of_several(count, spends[0].unit, several))
+
+
+def formula(mechanism: Mechanism, tuning: Mapping[str, object]) -> None:
+    """What the method computes, its tuning on this page, and the source."""
+    st.markdown(f"{mechanism.label}: {mechanism.reference}.")
+    if mechanism.formula:
+        st.latex(mechanism.formula)
+    st.markdown(spending.tuning(tuning))

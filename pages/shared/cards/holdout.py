@@ -1,0 +1,70 @@
+"""The fold that repeats the protocol of a published study on its synthetic twin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from engine.sources import Source
+from engine.theme import Chart
+from engine.topics.holdout import charts as figures
+from engine.topics.holdout import words as protocol
+from engine.topics.holdout.answer import PAPER_EPSILONS, holdout_study, release_range
+from engine.topics.mean.charts import Method
+from engine.types import Budget
+from pages.shared import components as pieces
+from pages.shared.frame import layout
+from pages.shared.state import run, session
+
+
+def fold(source: Source, budget: Budget, is_refused: bool) -> None:
+    """Two charts, side by side, only where the study's twin is shown; stacked on phones."""
+    if not source.trains_on_a_third:
+        return
+    with layout.fold("As in the published study: a third trains, the rest is protected",
+                     "holdout") as is_open:
+        if is_open:
+            left, right = st.columns(2, gap="medium")
+            with left:
+                _distances(source, budget)
+            with right:
+                _runs(source, budget, is_refused)
+            st.markdown(protocol.LICENSED)
+
+
+def _distances(source: Source, budget: Budget) -> None:
+    """Held-out women against protected ones, at the budgets of the paper."""
+    now, facts = session.current(), source.facts
+    budgets = tuple(Budget(epsilon, budget.delta) for epsilon in PAPER_EPSILONS)
+    study = run.answer(holdout_study, source, now.mechanism, budgets, now.seed)
+    chart = figures.distances(study, _method(), facts.value_unit, layout.theme())
+    _show(chart, "distances", protocol.holdout(
+        facts, study.n_training, study.n_protected, study.n_iterations))
+
+
+def _runs(source: Source, budget: Budget, is_refused: bool) -> None:
+    """Many runs on all women at the chosen budget."""
+    if is_refused:
+        st.markdown("Nothing would be published at this ε, so there are no runs to show.")
+        return
+    now, facts = session.current(), source.facts
+    shown = run.answer(release_range, source, now.mechanism, (budget,), now.seed)
+    chart = figures.runs(shown, 0, shown.n_runs, _method(), facts, layout.theme())
+    _show(chart, "runs", protocol.runs(facts, budget, shown.n_runs, source.sizes.n_curves))
+
+
+def _method() -> Method:
+    """Name and look of the chosen method."""
+    mechanism = session.current().mechanism
+    label = mechanism.nearest_preset()[0]
+    variant = [name for name, _ in mechanism.offered()].index(label)
+    return Method(label, mechanism.key, mechanism.family, np.empty(0), variant)
+
+
+def _show(chart: Chart, key: str, words: str) -> None:
+    """A chart with its sentence, and its numbers at hand."""
+    pieces.chart(chart.spec, chart.alt, f"chart_{key}", 320, 300)
+    st.markdown(f":small[{words}]")
+    with st.popover("Numbers", icon=":material/table:", key=f"numbers_{key}"):
+        st.dataframe(pd.DataFrame(chart.table), height=220, hide_index=True)

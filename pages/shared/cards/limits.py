@@ -1,0 +1,50 @@
+"""How often bands miss the truth, as Audit and Rates show it: one question, two charts, words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from engine.mechanisms import Mechanism
+from engine.sources import Source
+from engine.theme import Chart
+from engine.topics.coverage import answer as lab
+from engine.topics.coverage import charts as figures
+from engine.topics.coverage import words
+from engine.types import Budget
+from pages.shared.frame import layout
+from pages.shared.state import session, settings
+
+TITLES = ("Published band: privacy noise counted", "Naive band: privacy noise ignored")
+Draw = Callable[[str, Chart, str], None]  # title, chart and key
+
+
+def question(kind: str, now: settings.Settings) -> lab.Experiment:
+    """Limits of one kind, by the method and on the data of their own page."""
+    task = lab.KINDS[kind].task
+    source = now.source_of(task)
+    mechanism = lab.mechanism_for(kind, now.mechanism_of(task), now.point)
+    return lab.Experiment(kind, source, mechanism, budget(now, mechanism, source), now.seed,
+                          now.point)
+
+
+def budget(now: settings.Settings, mechanism: Mechanism, source: Source) -> Budget:
+    """The present ε, with the δ that a mechanism needs."""
+    pure = mechanism.guarantee == "pure"
+    return Budget(now.epsilon, 0.0 if pure else session.chosen_delta(source))
+
+
+def misses(asked: lab.Experiment, found: lab.Batch, draw: Draw) -> None:
+    """Limits as they are given beside naive ones, and what the count of misses says."""
+    unit = words.unit(asked.source.facts)
+    half = figures.common_half([found.given, found.naive])
+    for column, limits, title, key in zip(st.columns(2, gap="medium"), (found.given, found.naive),
+                                          TITLES, ("given", "naive"), strict=True):
+        with column:
+            st.subheader(title, anchor=False)
+            draw(title, figures.repetitions(limits, half, f"Estimate less truth{unit}",
+                                            layout.theme()), key)
+            st.markdown(words.misses(limits, key == "naive"))
+    st.markdown(words.widths(found))
+    st.markdown(f":small[{words.legend(asked.kind)}]")

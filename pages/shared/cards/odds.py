@@ -1,0 +1,205 @@
+"""What an attacker could find out about one person: the card, its folds, and its switches.
+
+All pages that show odds show this card, from the ledger of what is on screen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import streamlit as st
+
+from engine.figures import cards as figures
+from engine.language import chances, glossary, tags
+from engine.language.grammar import capital
+from engine.privacy import amplification, risk
+from engine.privacy.amplification import Person, SecretSample
+from engine.theme import Chart
+from engine.types import PublicFacts, Sizes, Spend
+from pages.shared import components as pieces
+from pages.shared.frame import controls, layout
+from pages.shared.state import session, settings
+
+WEAK_FROM = 4.0
+_FIRST_GUESSES = {"1 in 100": 0.01, "10 in 100": 0.1, "50 in 100": 0.5}
+
+
+def of(spends: Sequence[Spend], first_guess: float = 0.5) -> risk.Odds:
+    """For a person with as many protected units as the visitor states, usually one."""
+    return risk.of_ledger(spends, session.current().group, first_guess)
+
+
+def person(facts: PublicFacts, sizes: Sizes) -> Person:
+    """Whose odds the card gives, with the secret sample that was declared, if any counts here."""
+    n, declared = sizes.n_curves, _declared(facts, sizes)
+    counts = declared is not None and declared > n and not amplification.reason_against(sizes)
+    sample = SecretSample(n, declared, True) if counts and declared else None
+    return Person(session.current().group, sample)
+
+
+def _declared(facts: PublicFacts, sizes: Sizes) -> int | None:
+    """The size of the larger group; for one's own data it stays in the session, not in a link."""
+    if not facts.is_upload:
+        return session.current().population
+    found: int | None = st.session_state.get(_own_declaration(facts, sizes))
+    return found
+
+
+def _own_declaration(facts: PublicFacts, sizes: Sizes) -> str:
+    return f"declared_{facts.name}_{sizes.n_curves}"
+
+
+def chips(facts: PublicFacts, unit: str = "curve") -> list[pieces.Chip]:
+    """Beside the unit of protection, where odds are about several of them."""
+    count = session.current().group
+    if count == 1:
+        return []
+    return [pieces.Chip(*tags.group_tag(facts, count, unit), "orange", "person")]
+
+
+class Slider(Protocol):
+    """A slider whose every step has odds; what is said of them is made once."""
+
+    rev: int
+
+    @property
+    def shown(self) -> Any: ...
+    @property
+    def odds(self) -> Sequence[risk.Odds]: ...
+    def made_once(self, what: str, make: Callable[[], Any]) -> Any: ...
+
+
+def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
+         slider: Slider | None = None) -> dict[str, Chart]:
+    """The sentence, a hundred dots, and what stands behind them; the dots by their title.
+
+    It follows the slider, if there is one.
+    """
+    person, held = facts.person, spends[0].unit
+    title, now = f"Odds for one {person}", _Step(facts, spends, of(spends))
+    with st.container(border=True):
+        st.subheader(title, anchor=False, help=glossary.explain("Odds"))
+        if slider is None:
+            face(facts, spends)
+        else:
+            _follow(facts, slider)
+        with layout.fold("Why, and for a careful attacker", "why") as is_open:
+            if is_open:
+                _careful_attacker(facts, spends, held)
+        with layout.fold("All false alarms: the trade-off curve", "trade_off") as is_open:
+            if is_open:
+                _trade_off(of(spends), facts)
+        with layout.fold(f"Several {held}s of one {person}, or a secret sample",
+                         "several") as is_open:
+            if is_open:
+                _several(facts, held)
+                _secret_sample(facts, spends, sizes)
+    return {title: now.dots}
+
+
+def face(facts: PublicFacts, spends: Sequence[Spend], key: str = "odds") -> None:
+    """The sentence, its dots and their key; `key` tells two on one page apart."""
+    now = _Step(facts, spends, of(spends))
+    pieces.said([now.above], f"said_{key}")
+    _draw(now.dots, key, 86)
+    pieces.said([now.below], f"said_{key}_key")
+
+
+class _Step:
+    """What stands on the card at one budget."""
+
+    def __init__(self, facts: PublicFacts, spends: Sequence[Spend], at: risk.Odds) -> None:
+        person, held = facts.person, spends[0].unit
+        self.above = [pieces.Said(chances.odds_main(at, person, held))]
+        self.dots = figures.odds(at.right, person, layout.theme())
+        self.below = [pieces.Said(chances.odds_key(at), "small")]
+        if at.group > 1:
+            self.below.append(pieces.Said(chances.group(risk.of_ledger(spends), at, person, held)))
+        if at.budget.epsilon >= WEAK_FROM:
+            self.below.append(pieces.Said(chances.weak(at, person), "warning"))
+
+
+def _follow(facts: PublicFacts, slider: Slider) -> None:
+    """The same for every step of a slider."""
+    def make() -> tuple[Any, ...]:
+        steps = [_Step(facts, spends, at) for spends, at in
+                 zip(slider.shown.spends, slider.odds, strict=True)]
+        return ([s.above for s in steps], [s.below for s in steps],
+                [json.dumps(s.dots.spec) for s in steps], [s.dots.alt for s in steps])
+
+    above, below, specs, alts = slider.made_once("odds card", make)
+    pieces.said(above, "said_odds", slider.rev)
+    pieces.chart_by_step(specs, alts, "chart_odds", 86, slider.rev)
+    pieces.said(below, "said_odds_key", slider.rev)
+
+
+def _careful_attacker(facts: PublicFacts, spends: Sequence[Spend], held: str) -> None:
+    plain = of(spends)
+    st.markdown(chances.odds_careful(plain))
+    st.markdown(chances.odds_rare(plain))
+    st.markdown(chances.odds_why(plain))
+    guess = controls.look("Attacker’s first guess", list(_FIRST_GUESSES), "first_guess",
+                          "10 in 100")
+    at = of(spends, _FIRST_GUESSES[guess])
+    st.markdown(chances.odds_flagged(at, facts.people))
+    st.markdown(chances.with_and_without(at, facts.person, held))
+    st.markdown(chances.not_covered(facts))
+    st.markdown(chances.delta_explained(plain.budget.delta))
+
+
+def _trade_off(at: risk.Odds, facts: PublicFacts) -> None:
+    chart = figures.trade_off(at, layout.theme())
+    _draw(chart, "trade_off", 300)
+    st.markdown(f":small[{chances.TRADE_OFF_KEY}]")
+    layout.table(chart.table, facts.is_upload, 220)
+
+
+def _several(facts: PublicFacts, held: str) -> None:
+    """How many protected units one person has: stated, never read off the data."""
+    controls.bound(
+        st.number_input, f"{capital(held)}s of one {facts.person}",
+        session.current().group, lambda count: session.change(
+            group=settings.checked_group(count or 1)), "group", min_value=1,
+        max_value=settings.MOST_OF_ONE, step=1, help=f"The most {held}s that one {facts.person} "
+        "has in the data, from repeat visits for example. Yours to state.")
+
+
+def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) -> None:
+    """What it would be worth that those who take part are a secret sample, if it is declared."""
+    st.markdown(f"**Were these {facts.people} a secret random sample of a larger group?**")
+    reason = amplification.reason_against(sizes)
+    if reason:
+        st.markdown(reason)
+        return
+    n, state = sizes.n_curves, st.session_state
+    own = _own_declaration(facts, sizes) if facts.is_upload else ""
+    chosen = _declared(facts, sizes)
+    total = chosen or state.get("larger_group") or 10 * n
+
+    def declare(population: int | None) -> None:
+        """For one's own data a declaration stays in the session: no link can make it."""
+        if own:
+            state[own] = population
+        else:
+            session.change(population=population)
+
+    def count(entered: int | None) -> None:
+        state.larger_group = SecretSample(n, entered or 0, True).population  # refuses what is none
+        if chosen is not None:
+            declare(state.larger_group)
+
+    controls.bound(st.number_input, "How many could have been drawn", total, count, "population",
+                   min_value=1, max_value=amplification.MOST_PEOPLE, step=1)
+    controls.bound(
+        st.checkbox, chances.DECLARATION, chosen is not None,
+        lambda declared: declare(total if declared else None), "declared")
+    if chosen is not None:
+        drawn = SecretSample(n, chosen, True)
+        st.markdown(chances.sampled(of(spends), drawn.odds(spends, session.current().group),
+                                    drawn.share, facts.person))
+
+
+def _draw(chart: Chart, key: str, height: int) -> None:
+    pieces.chart(chart.spec, chart.alt, f"chart_{key}", height)

@@ -1,0 +1,45 @@
+"""A rule of one's own for ε, and what others have published with."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.language import tags
+from engine.topics.planning import precedents
+from pages.shared import components as pieces
+from pages.shared.frame import controls, layout
+from pages.shared.state import session, settings
+
+_NAMED = 0  # which of the budgets of others has the word beside its mark
+
+
+def anchors(rule: float | None) -> list[pieces.Anchor]:
+    """What is marked under the slider: budgets of others, and the visitor's own rule."""
+    marks = [pieces.Anchor(one.budget.epsilon, f"{one.name}: {tags.budget_chip(one.budget)}, "
+                           f"protects {one.unit}",
+                           "spent elsewhere" if k == _NAMED and rule is None else "")
+             for k, one in enumerate(precedents.PRECEDENTS)]
+    if rule is not None:
+        marks.append(pieces.Anchor(rule, f"Your own rule: at most ε = {rule:g}", "your rule"))
+    return marks
+
+
+def rule_and_precedents() -> None:
+    """A rule of one's own, and what others have spent; for the slider of Explore and for Plan."""
+    with layout.fold("Your own rule, and budgets of others", "rule") as is_open:
+        if not is_open:
+            return
+        controls.bound(st.number_input, "Our rule: ε at most", session.current().rule,
+                       lambda rule: session.change(rule=settings.checked_rule(rule)), "rule",
+                       format="%g", step=None, placeholder="none", width=220,
+                       help="From your own policy, for one whole release. It is marked under the "
+                       "slider, and a budget above it is pointed out.")
+        layout.table(precedents.table())
+        st.markdown(precedents.CAUTION)
+
+
+def beyond_rule(epsilon: float) -> None:
+    """Point out a budget above the visitor's own rule."""
+    words = precedents.beyond_rule(epsilon, session.current().rule)
+    if words:
+        st.warning(words, icon=":material/gavel:")

@@ -1,0 +1,144 @@
+"""Questions about the shape of the curve: what is asked, and how often a release agrees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from engine.errors import InputError
+from engine.topics.compare import charts as figures
+from engine.topics.mean import answer as preview
+from engine.topics.mean import shape, words
+from engine.topics.mean.answer import Draws
+from engine.topics.mean.shape import Kept, Question
+from engine.types import Array, Budget, PublicFacts
+from pages.parts.explore.scene import Scene
+from pages.shared.frame import controls, layout
+from pages.shared.state import run, session, settings
+
+
+def question(facts: PublicFacts) -> Question | None:
+    """What the visitor asks, with usual numbers where none were stated; None for nothing.
+
+    Raises
+    ------
+    InputError
+        For numbers that do not fit these curves.
+    """
+    now = session.current()
+    if not now.shape:
+        return None
+    usual = shape.usual(now.shape, facts)
+    stated = {name.removeprefix("shape_"): getattr(now, name) for name in settings.SHAPE_NUMBERS}
+    return shape.checked(replace(usual, **{name: value for name, value in stated.items()
+                                           if value is not None}), facts)
+
+
+def ask(facts: PublicFacts) -> Question | None:
+    """The choice of a question and its numbers; what cannot be asked is said beside them."""
+    now = session.current()
+    controls.bound(st.segmented_control, "Question", now.shape or None,
+                   lambda kind: session.change(shape=kind or ""), "shape", options=shape.KINDS,
+                   format_func=words.LABELS.get, help=words.HELP)
+    if not now.shape:
+        return None
+    _numbers(facts)
+    try:
+        return question(facts)
+    except InputError as problem:
+        st.error(controls.message(problem), icon=":material/error:")
+        return None
+
+
+def _numbers(facts: PublicFacts) -> None:
+    """The numbers of a question: public facts that the visitor states."""
+    now = session.current()
+    usual, time = shape.usual(now.shape, facts), words.times_asked(facts)
+    unit = f" ({facts.value_unit})" if facts.value_unit else ""
+    within = ("tolerance", f"Within{time}", "How far off a time may be and still be of use.")
+    asked = {"peak": [within], "crossing": [
+        ("level", f"Level{unit}", "A value from outside the data, such as a limit in a guideline."),
+        within], "sign": [("first", f"From{time}", "The first time."),
+                          ("second", f"To{time}", "The second time.")]}[now.shape]
+    with st.container(horizontal=True):
+        for name, label, help in asked:
+            field = f"shape_{name}"
+            stated = getattr(now, field)
+            controls.bound(st.number_input, label, getattr(usual, name) if stated is None else
+                           stated, partial(_state, field), field,
+                           format="%g", step=None, help=help, width=180)
+
+
+def _state(field: str, value: float | None) -> None:
+    """A number of the question; an emptied box goes back to the usual one."""
+    session.change(**{field: None if value is None else settings.checked_number(value, field)})
+
+
+# -- the answer -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How often releases of one method agree, at every budget, and averages without protection.
+
+    `said` is what the curve says that they are compared with; `known` (budgets,) where an answer
+    is given at all.
+    """
+
+    said: float
+    kept: Kept
+    without: Kept | None
+    known: NDArray[np.bool_]
+    is_truth: bool
+
+    def at(self, budget: int) -> Kept:
+        return Kept(self.kept.counts[budget], self.kept.draws)
+
+
+def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) -> Answer:
+    """`typical` (budgets,) are errors, NaN where nothing would be published."""
+    reference, times = draws.reference, draws.times
+    without = shape.how_often(asked, draws.without, reference, times) if draws.is_truth else None
+    return Answer(float(shape.answers(asked, reference, times)),
+                  shape.how_often(asked, draws.curves, reference, times), without,
+                  ~shape.is_drowned(typical, facts), draws.is_truth)
+
+
+def sentences(asked: Question, found: Answer, at: int, budget: Budget, facts: PublicFacts) -> None:
+    """What the average says, and how often a release says it, too."""
+    st.markdown(words.said(asked, found.said, facts, found.is_truth))
+    if not found.known[at]:
+        st.warning(words.refused(budget), icon=":material/block:")
+        return
+    st.markdown(words.often(asked, found.at(at), found.without, facts, bool(np.isnan(found.said))))
+
+
+def section(scene: Scene) -> None:
+    """On Explore: one question, the answer at the chosen budget, and at all others."""
+    st.header("What would still be true of its shape?", anchor=False)
+    facts, shown = scene.facts, scene.shown
+    asked = ask(facts)
+    if asked is None:
+        return
+    mechanism = session.current().mechanism
+    draws = run.answer(preview.drawn, scene.source, mechanism, mechanism, shown.budgets,
+                       session.current().seed)
+    found = answer(asked, draws, scene.error, facts)
+    left, right = st.columns([7, 3], gap="medium")
+    with left:
+        label, variant = controls.named(mechanism)
+        line = figures.Line(label, mechanism.key, mechanism.family, variant,
+                            np.where(found.known, scene.error, np.nan), np.array([]))
+        chart = figures.kept(scene.epsilons, [(line, found.kept)], scene.budget.epsilon,
+                             layout.theme())
+        layout.draw(chart, "shape", 280, 260)
+        st.markdown(f":small[{words.KEY}]")
+    with right:
+        sentences(asked, found, scene.at, scene.budget, facts)
+    with layout.fold("Numbers behind this question", "shape_numbers") as is_open:
+        if is_open:
+            layout.table(chart.table, scene.own, 220)

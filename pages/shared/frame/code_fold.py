@@ -1,0 +1,80 @@
+"""The fold *Code for this view*: Python, the command line and a notebook, on every page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import streamlit as st
+
+from engine.exports.code_for import Code, OwnFile, code_for, notebook
+from pages.shared.frame import layout
+from pages.shared.state import session, settings
+
+_HEIGHT = 320  # of long code, which scrolls
+_LONG = 18  # lines
+
+
+def show(page: str, question: Callable[[], Any], task: str = settings.TASK, note: str = "",
+         scope: str = "", write: Callable[[Any, OwnFile | None], Code] = code_for) -> None:
+    """The fold with the code of the question of a page.
+
+    `task` is empty on pages that never show the visitor's own data; `note` stands under the command
+    line, and `scope` tells which numbers of the page are not in the code. `write` also gets how the
+    visitor's own file was read.
+    """
+    with layout.fold("Code for this view", f"{page}_code") as is_open:
+        if not is_open:
+            return
+        own = own_file(task)
+        if task and session.uploaded(task) and own is None:
+            st.markdown("There is no code without the file: read it again under *Use my curves*.")
+        else:
+            _drawn(page, write(question(), own), own, note, scope)
+
+
+def own_file(task: str) -> OwnFile | None:
+    """How the file on screen was read; None where none is."""
+    if not task or not session.uploaded(task):
+        return None
+    found: OwnFile | None = st.session_state.get(_key(task))
+    return found
+
+
+def remember(task: str) -> None:
+    """Keep how the file in the panel was read with what it gave."""
+    st.session_state[_key(task)] = st.session_state.get("file_read")
+
+
+def _key(task: str) -> str:
+    return f"{session.own_key(task)}_how"
+
+
+def _drawn(page: str, code: Code, own: OwnFile | None, note: str, scope: str) -> None:
+    if code.spends:
+        st.markdown(f"**{code.about}**")
+    python, command = st.tabs(["Python", "Command line"])
+    with python:
+        if own is not None:
+            st.markdown(":small[It reads your file by its name and holds none of its values. What "
+                        "it prints is for you only.]")
+        st.code(code.python, language="python", height=_height(code.python))
+    with command:
+        if code.command:
+            st.code(code.command, language="bash", height=_height(code.command))
+            st.markdown(note)
+        else:
+            st.markdown("The command line knows no facts that you stated. Save the Python and run "
+                        "it." if own is None else
+                        "The command line knows no file of your own. Save the Python beside your "
+                        "file and run it.")
+    st.download_button("Get the notebook", notebook(code), f"privacy-curves-{page}.ipynb",
+                       "application/x-ipynb+json", on_click="ignore", key=f"{page}_notebook",
+                       icon=":material/book:", help="The same code with a plot and short words.")
+    if not code.spends:
+        st.markdown(":small[Run it in the folder of Privacy Curves: it prints the numbers above. "
+                    f"{scope}]")
+
+
+def _height(text: str) -> int | Literal["content"]:
+    return _HEIGHT if text.count("\n") > _LONG else "content"

@@ -1,0 +1,267 @@
+"""Widgets that read and write the settings; they hold engine objects, never raw values.
+
+The value lives in the settings. A widget is set from it on every run and writes it back through
+its callback, which runs before the next run of the page: so values survive page changes, and a
+link moves every widget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from engine.enumerations import Enumeration
+from engine.errors import InputError
+from engine.mechanisms import Mechanism, mechanisms
+from engine.registry import Parameter, Registry
+from engine.sources import sources
+from engine.tasks import TASKS, DataType
+from pages.shared.state import session, settings
+
+Option = TypeVar("Option")
+_USUAL = "usual"
+
+
+def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[Any], None],
+          key: str, **options: Any) -> None:
+    """A widget that shows `value` and calls `write` with what the visitor makes of it.
+
+    A value that cannot be is refused beside the widget, and the settings stay as they were.
+    """
+    key = f"w_{key}"
+
+    def changed() -> None:
+        try:
+            write(st.session_state[key])
+        except InputError as problem:
+            st.session_state.problem = (key, problem)
+
+    # a widget whose value is of an enumeration wants all of it for options, and ours are text
+    st.session_state[key] = str(value) if isinstance(value, Enumeration) else value
+    widget(label, key=key, on_change=changed, **options)
+    show_problem(key)
+
+
+def look(label: str, options: Sequence[Option], key: str, usual: Option | None = None, **more: Any
+         ) -> Option:
+    """A choice that changes a picture or its words alone; a link brings it back.
+
+    `key` is one of `settings.LOOKS`; without a choice it is `usual`, or else the first option.
+    """
+    options = list(options)
+    found = dict(session.current().looks).get(key)
+    value = options[found] if found is not None and found < len(options) else \
+        options[0] if usual is None else usual
+
+    def write(chosen: Option) -> None:
+        session.look_at(key, options.index(chosen))
+
+    bound(st.segmented_control, label, value, write, key, options=options, required=True, **more)
+    return value
+
+
+def show_problem(key: str) -> None:
+    """The message of the last refused change, under its own control."""
+    where, problem = st.session_state.get("problem", ("", None))
+    if where == key:
+        st.error(message(problem), icon=":material/error:")
+
+
+def message(problem: InputError) -> str:
+    """What is wrong in bold, then what to do; text of the visitor cannot become markup."""
+    escaped = [part.translate(_MARKUP) for part in (problem.message, problem.hint)]
+    return f"**{escaped[0]}** {escaped[1]}".strip()
+
+
+_MARKUP = {ord(c): f"\\{c}" for c in "\\`*_{}[]<>#$|~:"}
+
+
+def plain(text: str) -> str:
+    """Words of a file without markup."""
+    return text.translate({ord(c): f"\\{c}" for c in "\\`*_[]<>#$|~:"})
+
+
+# -- what is shown --------------------------------------------------------------------------
+
+
+def source_choice(task: str = settings.TASK) -> None:
+    """Where the curves come from: simulated, public data, or the visitor's own."""
+    presets, what = _presets(sources, task), _noun(task)
+    mine = f"Your {what.lower()}"
+    labels = [label for label, _, _ in presets] + ([mine] if session.own(task) is not None else [])
+    current = (mine if session.uploaded(task)
+               else session.current().source_of(task).nearest_preset()[0])
+
+    def write(label: str) -> None:
+        session.show_own(task, label == mine)
+        if label != mine:
+            cls, chosen = next((c, v) for name, c, v in presets if name == label)
+            session.change_source(task, cls(**chosen))
+
+    bound(st.selectbox, what, current, write, _key("source", task), options=labels,
+          help=f"Where the {what.lower()} come from: simulated, public data, or your file.")
+
+
+def _noun(task: str) -> str:
+    """What data are called above a choice of them."""
+    return "Records" if TASKS[task].data is DataType.RECORDS else "Curves"
+
+
+def mechanism_choice(task: str = settings.TASK) -> None:
+    """The method: how the noise is added."""
+    presets = _presets(mechanisms, task)
+
+    def write(label: str) -> None:
+        cls, chosen = next((c, v) for name, c, v in presets if name == label)
+        session.change_mechanism(task, cls(**chosen))
+
+    bound(st.selectbox, "Method", session.current().mechanism_of(task).nearest_preset()[0], write,
+          _key("mechanism", task), options=[label for label, _, _ in presets],
+          help="How the noise is added. Under More options you can change its settings.")
+
+
+def epsilon_slider(key: str, help: str, label: str = "Protection (ε)") -> None:
+    """The ε of a page, with the steps of Explore and what its two ends mean."""
+    now = session.current()
+    with st.container(gap=None):
+        bound(st.select_slider, label, now.epsilon, session.set_epsilon, key,
+              options=session.steps(now.epsilon), format_func=lambda epsilon: f"ε = {epsilon:g}",
+              help=help)
+        with st.container(horizontal=True, horizontal_alignment="distribute"):
+            st.markdown(":small[◀ stronger protection]", width="content")
+            st.markdown(":small[less noise ▶]", width="content")
+
+
+def _key(name: str, task: str) -> str:
+    return name if task == settings.TASK else f"{name}_{task}"
+
+
+def _presets(shelf: Registry, task: str) -> list[tuple[str, Any, dict[str, Any]]]:
+    return [(label, cls, chosen) for cls in shelf.for_task(task)
+            for label, chosen in cls.presets_for(task)]
+
+
+def preset_of(member: Any) -> Any:
+    """The preset that a source or mechanism started from."""
+    return type(member)(**member.nearest_preset()[1])
+
+
+# -- parameters -----------------------------------------------------------------------------
+
+
+def parameter_form(member: Any, prefix: str, write: Callable[[Any], None],
+                   leave_out: Sequence[str] = ()) -> None:
+    """One widget for each parameter of a source or mechanism, from its own declaration."""
+    columns = st.columns(3)
+    shown = [p for p in member.shown() if p.name not in leave_out]
+    for k, parameter in enumerate(shown):
+        with columns[k % 3]:
+            _parameter_widget(member, parameter, prefix, write)
+
+
+def _parameter_widget(member: Any, parameter: Parameter, prefix: str,
+                      write: Callable[[Any], None]) -> None:
+    def set_to(value: Any) -> None:
+        write(with_value(member, parameter.name, value))
+
+    symbol = f" ({parameter.symbol})" if parameter.symbol else ""
+    label, key = f"{parameter.label}{symbol}", f"{prefix}_{parameter.name}"
+    value = getattr(member, parameter.name)
+    if parameter.choices:
+        options = [_USUAL] * parameter.optional + list(parameter.choices)
+        bound(st.selectbox, label, value or _USUAL,
+              lambda chosen: set_to(None if chosen == _USUAL else chosen), key, options=options,
+              help=parameter.help, format_func=lambda choice: choice.replace("_", " "))
+    elif parameter.kind is bool:
+        bound(st.toggle, label, value, set_to, key, help=parameter.help)
+    elif parameter.kind is str:
+        bound(st.text_input, label, value or "", lambda text: set_to(text.strip() or None), key,
+              help=parameter.help, placeholder="usual", max_chars=settings.LONGEST_TEXT)
+    else:
+        whole = parameter.kind is int
+        low = None if parameter.low is None else parameter.kind(parameter.low)
+        high = None if parameter.high is None else parameter.kind(parameter.high)
+        bound(st.number_input, label, value, set_to, key, help=parameter.help, min_value=low,
+              max_value=high, placeholder="usual" if parameter.optional else "",
+              step=1 if whole else None, format="%d" if whole else "%g")
+
+
+def with_value(member: Any, name: str, value: Any) -> Any:
+    """The member with one parameter changed; usual values that hang on it follow."""
+    return type(member)(**{**member.changed(), name: value})
+
+
+def changed_chips(member: Any) -> list[str]:
+    """`Basis functions kept 8 (usual 12)` for every value that differs from its preset."""
+    usual = preset_of(member).values()
+    return [f"{p.label} {_shown(getattr(member, p.name))} (usual {_shown(usual[p.name])})"
+            for p in member.shown() if getattr(member, p.name) != usual[p.name]]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "from the sizes" if value is None else str(value).replace("_", " ")
+
+
+def all_changed(task: str = settings.TASK) -> list[str]:
+    """Everything that differs from the usual settings of a task, in words."""
+    now = session.current()
+    out = [] if session.uploaded(task) else changed_chips(now.source_of(task))
+    out += changed_chips(now.mechanism_of(task))
+    if now.delta is not None:
+        out.append(f"δ {now.delta:g} (usual 1/n²)")
+    if now.seed != settings.FRONT_PAGE.seed:
+        out.append(f"Seed {now.seed}")
+    if now.rule is not None:
+        out.append(f"Own rule: ε at most {now.rule:g}")
+    if now.group > 1:
+        out.append(f"Odds for {now.group} together (usual 1)")
+    if now.population is not None and not session.uploaded(task):
+        out.append(f"Secret sample of {now.population:,}, as declared")
+    return out
+
+
+def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = True) -> None:
+    """Every parameter of the curves and the method, δ and the seed.
+
+    `epsilon` and `delta` say whether the page has one budget, which is asked for here.
+    """
+    now, source = session.current(), session.source(task)
+    mechanism = now.mechanism_of(task)
+    if not session.uploaded(task):
+        st.subheader(_noun(task), anchor=False)
+        parameter_form(source, f"c_{source.key}",
+                       lambda member: session.change_source(task, member), leave_out=("mean",))
+    st.subheader("Method", anchor=False)
+    parameter_form(mechanism, f"m_{mechanism.key}",
+                   lambda member: session.change_mechanism(task, member))
+    st.subheader("Protection and chance", anchor=False)
+    columns = st.columns(3)
+    if epsilon:
+        with columns[0]:
+            bound(st.number_input, "Protection (ε)", now.epsilon, session.set_epsilon, "epsilon",
+                  format="%g", step=None, help="Any value between the slider’s ends.")
+    if delta:
+        with columns[epsilon]:
+            bound(st.number_input, "Chance the limit fails (δ)", session.chosen_delta(source),
+                  lambda chosen: session.set_delta(chosen, task), "delta", format="%.2g",
+                  step=None, help="Usual value 1/n². Keep it far below 1/n: at 1/n a method could "
+                  "publish one whole curve and still pass. 0: never, for methods that can.")
+    with columns[epsilon + delta]:
+        bound(st.number_input, "Seed", now.seed, session.set_seed, "seed", step=1, format="%d",
+              help="Same seed, same noise: a class sees the same picture. Never used for a "
+              "release.")
+
+
+def named(mechanism: Mechanism) -> tuple[str, int]:
+    """A method's name on screen, and which of its named settings that is."""
+    label = mechanism.nearest_preset()[0]
+    return label, variant(mechanism, label)
+
+
+def variant(mechanism: Mechanism, label: str) -> int:
+    """Which of the named settings of a method has this name."""
+    return [name for name, _ in mechanism.offered()].index(label)

@@ -1,0 +1,182 @@
+"""Parts that every page shares: the strip, chips, boxes, charts with their numbers."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Literal
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from engine.errors import InputError
+from engine.language.grammar import capital, escape
+from engine.theme import Chart, Theme
+from pages.shared import components as pieces
+from pages.shared.frame.controls import message
+from pages.shared.state import session, settings
+
+_log = logging.getLogger("privacy_curves")
+
+
+@contextmanager
+def user_errors() -> Iterator[None]:
+    """Show what a person can put right as a red box; anything else as a fault of ours.
+
+    A fault is logged with a reference to quote, and without data; the rest of the page goes on.
+    """
+    try:
+        yield
+    except InputError as problem:
+        st.error(message(problem), icon=":material/error:")
+    except Exception as fault:
+        if type(fault).__module__.startswith("streamlit"):
+            raise  # how streamlit stops or reruns a script
+        reference = uuid.uuid4().hex[:8]
+        _log.error("fault %s: %s", reference, type(fault).__name__, exc_info=_without_data(fault))
+        st.error("**Something went wrong on our side.** Nothing was published. Quote this when "
+                 f"you report it: {reference}.", icon=":material/error:")
+
+
+def _without_data(fault: Exception
+                  ) -> tuple[type[Exception], Exception, TracebackType | None]:
+    """The traceback with the message left out: a message may quote a reading."""
+    return type(fault), type(fault)("(message withheld)"), fault.__traceback__
+
+
+_STRIP = 62  # pixels of the strip on a wide screen
+_ROW = 35  # pixels of a row of a table
+_LINE = 880  # pixels of a line of sentences: about 120 letters, the width of a large picture
+
+
+@contextmanager
+def loading(height: int = 430) -> Iterator[None]:
+    """Gray places for the strip and a picture of some height, the first time a page is drawn.
+
+    Later the last picture stays while the next one is computed.
+    """
+    drawn: set[str] = st.session_state.setdefault("drawn_pages", set())
+    page = st.session_state.get("page", "")
+    place = st.empty()  # on every run: what follows keeps its place, and is not drawn anew
+    if page not in drawn:
+        with place.container():
+            st.skeleton(height=_STRIP)
+            st.skeleton(height=height)
+    try:
+        yield
+    finally:
+        drawn.add(page)
+        place.empty()
+
+
+def pending(height: int, is_known: bool) -> DeltaGenerator:
+    """A place for what depends on inputs: gray at once where it has to be computed first.
+
+    What was there for earlier inputs goes, so that no answer stands beside inputs of another one.
+    """
+    place = st.empty()
+    if not is_known:
+        place.skeleton(height=height)
+    return place
+
+
+def prose(text: str) -> None:
+    """Sentences in lines that are not too long to be read."""
+    st.markdown(text, width=_LINE)
+
+
+def empty(text: str) -> None:
+    """Where nothing is yet: what will be here, and which button fills it."""
+    with st.container(border=True):
+        st.markdown(text)
+
+
+def link_problems() -> None:
+    """What a link asked for in vain."""
+    with st.container():  # always there: what follows keeps its place when this goes
+        for name in st.session_state.get("link_problems", []):
+            st.warning("**The link asked for something this page does not have "
+                       f"({escape(name[:40])}).** The usual value is shown instead.",
+                       icon=":material/link_off:")
+
+
+def chips(changed: Sequence[str], reset: Callable[[], None]) -> None:
+    """Everything that differs from the usual settings, so that no figure is silently unusual."""
+    if not changed:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("Changed from the usual settings:", width="content")
+        for text in changed:
+            st.badge(text, color="gray")
+        st.button("Reset", icon=":material/undo:", type="tertiary", on_click=reset, key="reset")
+
+
+@contextmanager
+def fold(label: str, key: str) -> Iterator[bool]:
+    """A fold; yields whether it is open, so that a closed one costs nothing; a link keeps it."""
+    box = st.expander(label, on_change=session.change, key=f"fold_{key}")
+    session.note_fold(key, bool(box.open))
+    with box, user_errors():
+        yield bool(box.open)
+
+
+def numbers(charts: Mapping[str, Chart], own: bool = False) -> None:
+    """The tables behind the charts of a page, in a fold; `own` as in `table`."""
+    with fold("Numbers behind these pictures", "numbers") as is_open:
+        if is_open:
+            for title, chart in charts.items():
+                in_words(title, chart, own)
+
+
+def in_words(title: str, chart: Chart, own: bool = False) -> None:
+    """A chart for those who do not see it: its title (Markdown), its sentence and its table."""
+    said = escape(chart.alt)
+    said = said.removeprefix(f"{title}\\: ").removeprefix(f"{title}, ")
+    st.markdown(f"**{title}.** {capital(said)}")
+    table(chart.table, own, 220)
+
+
+def table(columns: Any, own: bool = False, height: int | Literal["auto", "content"] = "auto"
+          ) -> None:
+    """A table; of the visitor's `own` curves one without a button to download it.
+
+    It is at most as high as `height`: pixels, ten rows ("auto") or all its rows ("content").
+    """
+    data = pd.DataFrame(columns).rename(columns=_heading)
+    if isinstance(height, int) and _ROW * (1 + len(data)) <= height:
+        height = "content"  # nothing to scroll
+    if own:
+        with st.container(height=height if isinstance(height, int) else "content"):
+            st.table(data.set_index(data.columns[0]))
+    else:
+        st.dataframe(data, hide_index=True, height=height)
+
+
+def _heading(name: str) -> str:
+    """A word begins with a capital; a symbol such as n stays as it is."""
+    is_word = len(name) > 1 and name[:2].isalpha() and name[:2].isascii()
+    return capital(name) if is_word else name
+
+
+def theme() -> Theme:
+    return "dark" if st.context.theme.type == "dark" else "light"
+
+
+def reset() -> None:
+    """Back to the usual settings of the same curves and the same methods."""
+    from pages.shared.frame.controls import preset_of
+
+    now, usual = session.current(), settings.FRONT_PAGE
+    session.change(**{name: preset_of(getattr(now, name)) for name in settings.PLUGGED},
+                   delta=usual.delta, seed=usual.seed, group=usual.group,
+                   population=usual.population, rule=usual.rule)
+
+
+def draw(chart: Chart, key: str, height: int, phone: int | None = None,
+         picked: Callable[[float], None] | None = None) -> None:
+    """A chart on a page; `picked` hears the place along its horizontal axis that was clicked."""
+    pieces.chart(chart.spec, chart.alt, f"chart_{key}", height, phone, picked)

@@ -1,0 +1,53 @@
+"""What is left of a data set's total, in one line wherever that data set is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from engine.errors import InputError
+from engine.sources import Source
+from pages.shared.state import run
+
+if TYPE_CHECKING:
+    from engine.release.books import Odometer
+    from engine.release.ledger import Known
+
+
+def line(source: Source) -> None:
+    """One line under the strip; nothing for simulated data, of which there is no ledger."""
+    if source.is_random:
+        return
+    from engine.release.sentences import left  # on first use: most pages show simulated curves
+
+    try:
+        words = left(source.facts, read(source))
+    except InputError:
+        words = "The ledger cannot be read, so nothing can be published."
+    st.markdown(f":material/receipt_long: {words}")
+
+
+def known(source: Source) -> Known | None:
+    """Whether people of data that are new to the ledger seem to be in it already."""
+    from engine.release.ledger import Ledger
+
+    ledger = Ledger()
+    stamp = ledger.path.stat().st_mtime_ns if ledger.path.exists() else 0
+    return run.at_once(_known, source, str(ledger.path), stamp)
+
+
+def _known(source: Source, place: str, stamp: int) -> Known | None:
+    """Looked up anew when the ledger has changed, which `stamp` tells."""
+    from engine.release.data_content import content_of, traces_of
+    from engine.release.ledger import Ledger
+
+    return Ledger(place).known(run.at_once(content_of, source), traces_of(source))
+
+
+def read(source: Source) -> Odometer | None:
+    """What has been spent on these data; None if nothing ever was."""
+    from engine.release.data_content import content_of
+    from engine.release.ledger import Ledger
+
+    return Ledger().odometer(run.at_once(content_of, source))

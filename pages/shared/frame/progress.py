@@ -1,0 +1,126 @@
+"""How a long job is shown: how far it is, a way to stop it, and what it gave so far."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import streamlit as st
+
+from engine.errors import InputError
+from pages.shared.frame import timed
+from pages.shared.frame.controls import message
+from pages.shared.frame.layout import user_errors
+from pages.shared.server.jobs import Job, jobs
+
+_POLL_SECONDS = 0.5
+_STOP_SECONDS = 0.5  # a stop takes a fifth of a second: shown at once, not at the next poll
+_MINUTES_FROM = 90
+_MOST_LEFT = 4
+
+
+def begin(key: str, target: str, *arguments: Any, total: int | None = None,
+          is_shared: bool = True) -> Job:
+    """Start a job for this visitor, or join the one that is there; see `jobs.Jobs.start`.
+
+    A job that is not shared is found by this visitor alone.
+    """
+    if not is_shared:
+        key = f"{key} {visitor()}"
+    _left().pop(key, None)
+    while True:
+        job = jobs().start(key, target, *arguments, total=total, is_shared=is_shared,
+                           visitor=visitor())
+        if job.watch(visitor()):  # or else its last watcher left this moment
+            return job
+
+
+def warm_up() -> None:
+    """Let every worker import what a sweep needs, so that the first points come at once."""
+    with suppress(InputError):  # a busy server is warm already
+        for slot in range(jobs().slots):
+            jobs().start(f"ready {slot}", "engine.topics.rates.answer:ready", total=1)
+
+
+def visitor() -> str:
+    """A name for this browser session, of no meaning."""
+    name: str = st.session_state.setdefault("visitor", uuid.uuid4().hex)
+    return name
+
+
+def _left() -> dict[str, Job]:
+    """What this visitor sees of jobs that they stopped while others went on watching."""
+    kept: dict[str, Job] = st.session_state.setdefault("left_jobs", {})
+    return kept
+
+
+def progress(job: Job, draw: Callable[[Job], None], what: str = "Runs") -> None:
+    """Show a job while it lives and how it ended; `draw` draws the parts that are there.
+
+    `what` names that which is counted. The page runs once more when the job has ended.
+    """
+    job = _left().get(job.key, job)
+    live = job.live
+
+    def panel() -> None:
+        if live:
+            job.watch(visitor())
+        if live and not job.live:
+            st.rerun()
+        with user_errors():
+            _bar(job, what) if live else _ending(job)
+            draw(job)
+
+    timed.run(panel, _POLL_SECONDS if live else None)
+
+
+def _bar(job: Job, what: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(job.fraction, text=_text(job, what))
+        if st.button("Stop", icon=":material/stop:", key=f"stop_{job.key}"):
+            _leave(job)
+            st.rerun()
+
+
+def _leave(job: Job) -> None:
+    """Stop for this visitor; a job that nobody else watches is over before the page is drawn."""
+    seen = job.leave(visitor())
+    if seen is job:
+        job.wait(_STOP_SECONDS)
+        return
+    kept = _left()
+    kept[job.key] = seen
+    for key in list(kept)[:-_MOST_LEFT]:
+        del kept[key]
+
+
+def _ending(job: Job) -> None:
+    if job.problem is not None:
+        st.error(message(job.problem), icon=":material/error:")
+    elif job.state == "failed":
+        st.error("**Something went wrong on our side.** Nothing was published. Quote this when "
+                 f"you report it: {job.key}.", icon=":material/error:")
+    elif job.state == "stopped" and not job.parts:
+        st.markdown(":small[Stopped before the first result.]")
+    elif job.state == "stopped":
+        st.markdown(f":small[Stopped after {_count(job)}. The numbers are rougher.]")
+
+
+def _text(job: Job, what: str) -> str:
+    if job.state == "waiting":
+        return f"{what}: waiting for the work of other visitors to end"
+    left = job.seconds_left
+    return f"{what}: {_count(job)}" + (f", about {duration(left)} left" if left else "")
+
+
+def _count(job: Job) -> str:
+    return f"{len(job.parts)} of {job.total}" if job.total else str(len(job.parts))
+
+
+def duration(seconds: float) -> str:
+    if seconds >= _MINUTES_FROM:
+        return f"{round(seconds / 60)} minutes"
+    whole = max(1, round(seconds))
+    return f"{whole} second{'s' * (whole > 1)}"

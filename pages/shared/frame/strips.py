@@ -1,0 +1,85 @@
+"""The strip above every page: data, unit of protection, budget, odds, error, link and pin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from engine.language import chances, stated, tags
+from engine.privacy import risk
+from engine.privacy.failure import Delta
+from engine.types import Budget, DataKind, PublicFacts, Unit
+from pages.shared import components as pieces
+from pages.shared.cards import odds as odds_card
+from pages.shared.state import address, pins, session
+
+
+def pinnable(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], at: int,
+             facts: PublicFacts, *, key: str = "strip", pins_here: bool = True,
+             reason: str = "", **options: Any) -> None:
+    """The strip, whose scenario is kept when the visitor asks for it.
+
+    `pins_here` says whether there is a scenario, and `reason` why this one cannot be pinned.
+    """
+    own, page = facts.kind in (DataKind.UPLOAD, DataKind.TWIN), pins.page()
+    pins_here = pins_here and page in pins.PAGES
+    token = address.encode(replace(session.current(), folds=()))
+    name = "" if own else pins.name_of(page, token)
+    reason = "Your own curves cannot be pinned: a pin is a link." if own else (
+        reason or pins.reason_against(token))
+    if pins_here and not name and not reason and pieces.pin_pressed(key):
+        name = pins.keep(page, token)
+    pieces.strip(chips, budgets, at, person=facts.person, link=not own,
+                 pin=pieces.Pinning(name, reason) if pins_here else None, key=key, **options)
+
+
+def fixed(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = "",
+          unit: Unit = Unit.CURVE, highest: float = 0.0, pins_here: bool = True,
+          stated: Delta | None = None, warning: str = "",
+          protected: tuple[str, str] | None = None) -> None:
+    """The same facts with one budget, for pages without a slider in the picture.
+
+    `unit` is what is protected, and `protected` words and tooltip where the usual ones do not suit;
+    `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable`; `stated` is δ,
+    which is marked where it is large; `warning` is what releases say against themselves.
+    """
+    chips = fact_chips(facts, protected or tags.unit_tag(facts, unit))
+    if stated is not None:
+        chips += delta_chips(stated)
+    if odds:
+        chips += odds_card.chips(facts, unit)
+    if warning:
+        chips.append(pieces.Chip("Release with a warning", warning, "orange", "warning"))
+    shown = pieces.Budgeted(budget, odds, error, highest >= odds_card.WEAK_FROM)
+    pinnable(chips, [shown], 0, facts, pins_here=pins_here, key=key)
+
+
+def fact_chips(facts: PublicFacts, protected: tuple[str, str] | None = None) -> list[pieces.Chip]:
+    """What kind of data is on screen and what is protected, usually a whole curve."""
+    icon = {DataKind.SIMULATED: "flask", DataKind.TWIN: "flask", DataKind.PUBLIC: "globe",
+            DataKind.UPLOAD: "warning"}[facts.kind]
+    kind = "orange" if facts.is_upload else "gray"
+    return [pieces.Chip(*tags.source_tag(facts), kind, icon),
+            pieces.Chip(*(protected or tags.unit_tag(facts)), "blue", "shield"), *_trust(facts)]
+
+
+def _trust(facts: PublicFacts) -> list[pieces.Chip]:
+    """Who is trusted with the visitor's own data; on other data the page itself says it."""
+    own = session.own_with(facts)
+    if own is None:
+        return []
+    held = "curve" if own.holds_curves else "record"
+    return [pieces.Chip(*stated.trust_tag(own.sizes, held), "gray", "person")]
+
+
+def delta_chips(stated: Delta) -> list[pieces.Chip]:
+    """δ where it is larger than it should be, with the reason; the same on every page."""
+    tag = chances.delta_tag(stated)
+    return [pieces.Chip(tag, chances.delta_stated(stated).replace("**", ""), "orange",
+                        "warning")] if tag else []
+
+
+def by_budget_alone(budget: Budget) -> str:
+    """The odds that a budget allows, whatever the noise; for pages without one release."""
+    return f"{chances.odds_short(risk.odds(None, budget))} by ε alone"

@@ -1,0 +1,207 @@
+"""What pages compute: in worker processes, and given up as soon as nobody waits for it.
+
+The web process only waits, so it stays free for everybody else; a visitor who moves on or leaves
+ends what only they had asked for. Where no server runs, as in tests of pages, it is computed here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from engine.running import bounded
+from engine.running.bounded import Bounds
+from pages.shared.server.jobs import DIED, Job, Jobs
+
+_SLOTS, _WAITING = 2, 30
+_MOST_MINUTES = 3.0  # of one computation, while somebody looks at an empty place
+_TURN_SECONDS = 0.05  # how long a page waits before it looks whether it is still wanted
+_GRACE_SECONDS = 0.4  # what nobody waits for may still end by itself, which spares a worker
+_REST_SECONDS = 0.4  # without a further move, after which a visitor counts as done moving
+_MOVING_SECONDS = 1.0  # since a run was given up
+
+_POOL = Jobs(_SLOTS, _WAITING, _MOST_MINUTES)
+_watched: Counter[Job] = Counter()
+_lock = threading.Lock()
+_in_workers = False
+
+
+class _Pace:
+    """Whether a visitor is still moving a control, so that what is on its way will not be seen."""
+
+    def __init__(self) -> None:
+        self.running = 0  # runs of the page that wait for a result now
+        self.given_up = -_MOVING_SECONDS
+
+    @property
+    def is_moving(self) -> bool:
+        return self.running > 0 or time.monotonic() - self.given_up < _MOVING_SECONDS
+
+    @contextmanager
+    def followed(self) -> Iterator[None]:
+        """Note how a run ends: streamlit stops one that has been superseded by an exception."""
+        self.running += 1
+        try:
+            yield
+        except BaseException as end:
+            if not isinstance(end, Exception) or type(end).__module__.startswith("streamlit"):
+                self.given_up = time.monotonic()
+            raise
+        finally:
+            self.running -= 1
+
+
+def use_workers() -> None:
+    """From now on compute in workers; both are started at once, which takes seconds."""
+    global _in_workers
+    _in_workers = True
+    for slot in range(_SLOTS):
+        _POOL.start(f"ready {slot}", "engine.topics.rates.answer:ready")
+
+
+def uses_workers() -> bool:
+    """Whether a page waits for what it computes, so that what takes long had better come last."""
+    return _in_workers
+
+
+def computed(key: str, function: Callable[..., Any], *arguments: Any,
+             shown: Callable[[int], None] = lambda done: None,
+             bounds: Bounds | None = None) -> Any:
+    """What a function of the engine returns; `shown` hears how many steps of a generator are done.
+
+    Visitors who ask with the same key at once share one computation: the key of what is computed
+    from an upload must name its session. With `bounds` the worker is ended when it takes more.
+
+    Raises
+    ------
+    InputError
+        From the function, or if too many computations are waiting.
+    Ended
+        If it was ended because it took more than its bounds.
+    """
+    if not _in_workers:
+        return _here(function(*arguments), shown) if inspect.isgeneratorfunction(function) \
+            else function(*arguments)
+    if bounds is not None:
+        function, arguments = bounded.within, (bounds, function, *arguments)
+    pace = st.session_state.setdefault("pace", _Pace()) if _of_a_page() else _Pace()
+    is_moving = pace.is_moving
+    with pace.followed():
+        if is_moving:
+            _rest()
+        return _outcome(_waited_for(key, function, arguments, shown, bounds), bounds)
+
+
+def _here(steps: Generator[Any, None, Any], shown: Callable[[int], None]) -> Any:
+    done = 0
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+        done += 1
+        shown(done)
+
+
+def _rest() -> None:
+    """Wait for a moment without a further move; a move ends this run of the page."""
+    end = time.monotonic() + _REST_SECONDS
+    while time.monotonic() < end:
+        time.sleep(_TURN_SECONDS)
+        _make_way()
+
+
+def _waited_for(key: str, function: Callable[..., Any], arguments: tuple[Any, ...],
+                shown: Callable[[int], None], bounds: Bounds | None) -> Job:
+    wait = math.inf if bounds is None else bounds.wait
+    while True:
+        job = _POOL.start(key, "pages.shared.server.jobs:call", function, *arguments,
+                          visitor=_visitor())
+        with _watching(job):
+            _follow(job, shown, wait)
+        if job.state != "stopped":  # else given up by others just before we came
+            return job
+
+
+def _follow(job: Job, shown: Callable[[int], None], wait: float) -> None:
+    done = 0
+    while not job.wait(_TURN_SECONDS):
+        _make_way()
+        if job.seconds > wait:
+            raise bounded.Ended("time")  # nobody watches it any more, which ends it
+        if len(job.parts) > done:
+            done = len(job.parts)
+            shown(done)
+
+
+def _make_way() -> None:
+    """Let streamlit end this run if the visitor has asked for another, or has left.
+
+    It does so whenever a page looks at its state.
+    """
+    if _of_a_page():
+        _ = "pace" in st.session_state
+
+
+def _visitor() -> str:
+    """The session of the page that asks; empty where none does."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return "" if context is None else context.session_id
+
+
+def _of_a_page() -> bool:
+    return get_script_run_ctx(suppress_warning=True) is not None
+
+
+@contextmanager
+def _watching(job: Job) -> Iterator[None]:
+    """While this lasts the job is not given up."""
+    with _lock:
+        _watched[job] += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _watched[job] -= 1
+            is_alone = not _watched[job]
+        if not job.live:
+            _forget(job)
+        elif is_alone:
+            _POOL.disown(job)
+            threading.Timer(_GRACE_SECONDS, _give_up, [job]).start()
+
+
+def _give_up(job: Job) -> None:
+    with _lock:
+        if _watched[job]:
+            return
+        job.stop()
+    job.wait(_GRACE_SECONDS)
+    _forget(job)
+
+
+def _forget(job: Job) -> None:
+    """Keep no result here: pages have stores, and that of an upload goes with its visitor."""
+    with _lock:
+        if not _watched[job]:
+            del _watched[job]
+    _POOL.forget(job)
+
+
+def _outcome(job: Job, bounds: Bounds | None) -> Any:
+    if job.problem is not None:
+        raise job.problem
+    if bounds is not None and job.fault in (DIED, bounded.Ended.__name__):
+        raise bounded.Ended(job.fault)
+    if job.fault:
+        raise RuntimeError(f"{job.fault} in job {job.key}")
+    return job.result

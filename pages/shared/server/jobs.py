@@ -1,0 +1,408 @@
+"""Long work outside the web process: a few workers, and jobs that visitors share and can stop.
+
+Each slot is one thread with one worker process, which it kills to stop a job. Workers import this
+module, so it must never import streamlit.
+
+A shared job belongs to all who watch it. Who presses Stop leaves, and sees it as stopped; the job
+itself ends with the last one. Who has not been heard of for a while has left, too, but then the
+job gives up its slot only to another that waits: a visitor may come back.
+
+No visitor can keep the others waiting: one slot is always left to them, each may have only so much
+waiting, and a job ends after a stated time.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import logging
+import pickle
+import threading
+import time
+import traceback
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Generator, Iterator
+from multiprocessing.connection import Connection
+from typing import Any, TypeVar
+
+from engine.errors import InputError
+from engine.running.bounded import memory_limited
+from engine.running.workers import Worker
+
+Part = TypeVar("Part")
+_MOST_KEPT = 32  # jobs that have ended
+_MOST_MEGABYTES = 2000  # that a job may take beyond what its worker has
+_MOST_OF_ONE = 8  # jobs of one visitor that run or wait
+_ABSENT_SECONDS = 90  # a browser asks at least once a minute, even for a hidden page
+_TURN_SECONDS = 0.05  # how long a slot listens before it looks at the stop flag again
+_NICENESS = 10  # the pages come first
+# What most jobs use: a worker that was killed is replaced in the middle of somebody's work.
+_MODULES = ("pages.shared.server.jobs", "scipy.optimize", "scipy.special", *(
+    f"engine.topics.{topic}.answer" for topic in (
+        "coefficients", "mean", "planning", "rates", "regression", "sites", "sparse", "summaries")))
+DIED = "WorkerDied"  # the fault of a job whose worker ended before it
+_log = logging.getLogger("privacy_curves")
+
+
+class Job:
+    """One piece of long work: how far it is, what it gave so far, and how it ended.
+
+    `state` is waiting, running, done, stopped or failed. A failed job has either a `problem`,
+    which a person can put right, or a `fault`: the name of the error without its message, because
+    a message may quote a reading.
+    """
+
+    def __init__(self, key: str, total: int | None = None, task: bytes = b"",
+                 is_shared: bool = True, visitor: str = "") -> None:
+        self.key, self.total, self.is_shared, self.visitor = key, total, is_shared, visitor
+        self.state = "waiting"
+        self.parts: list[Any] = []
+        self.result: Any = None
+        self.problem: InputError | None = None
+        self.fault = ""
+        self._task = task
+        self._began = self._ended = 0.0
+        self._seen: dict[str, float] = {}  # when each who watches was last heard of
+        self.is_left = False  # its visitor has moved on: it may end by itself, but has no claim
+        self._lock = threading.Lock()
+        self._stop_asked, self._over = threading.Event(), threading.Event()
+
+    @property
+    def live(self) -> bool:
+        return not self._over.is_set()
+
+    @property
+    def fraction(self) -> float:
+        """Share of the parts that are there; 0 while it is not known how many there will be."""
+        if self.state == "done":
+            return 1.0
+        return min(1.0, len(self.parts) / self.total) if self.total else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """From the pace so far; None where there is nothing to go by."""
+        done = len(self.parts)
+        if self.state != "running" or not self.total or not done:
+            return None
+        return (time.monotonic() - self._began) / done * max(0, self.total - done)
+
+    def watch(self, visitor: str) -> bool:
+        """Note that this visitor is there and wants the job; False if it was stopped before."""
+        with self._lock:
+            self._seen[visitor] = time.monotonic()
+            return not self._stop_asked.is_set()
+
+    def leave(self, visitor: str) -> Job:
+        """Stop for one visitor: returns what they see from now on.
+
+        That is the job itself if nobody else watches, as it is then stopped, or else a stopped
+        copy with the parts that are there.
+        """
+        with self._lock:
+            self._seen.pop(visitor, None)
+            if not self._is_watched and self.live:
+                self._stop_asked.set()
+        if self._stop_asked.is_set() or not self.live:
+            self.stop()
+            return self
+        left = Job(self.key, self.total)
+        left.parts = list(self.parts)
+        left._end("stopped", only_from="waiting")
+        return left
+
+    @property
+    def _is_watched(self) -> bool:
+        """Whether anybody watches who was heard of lately."""
+        lately = time.monotonic() - _ABSENT_SECONDS
+        return any(when > lately for when in list(self._seen.values()))
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether all who watched have gone without a word."""
+        return bool(self._seen) and not self._is_watched
+
+    def stop(self) -> None:
+        """Stop for everyone who watches. What has ended stays as it is."""
+        if self.live:
+            self._stop_asked.set()
+            self._end("stopped", only_from="waiting")  # a running job is ended by its slot
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait for the end; False if it did not come in time."""
+        return self._over.wait(seconds)
+
+    @property
+    def seconds(self) -> float:
+        """How long it ran."""
+        return (self._ended or time.monotonic()) - self._began if self._began else 0.0
+
+    @property
+    def _worth_sharing(self) -> bool:
+        """Whether the same question may be answered by this job, too."""
+        return not self._stop_asked.is_set() and not self.fault
+
+    def _begin(self) -> bool:
+        with self._lock:
+            if self.state != "waiting":
+                return False
+            self.state, self._began = "running", time.monotonic()
+            return True
+
+    def _end(self, state: str, only_from: str = "running") -> None:
+        with self._lock:
+            if self.state == only_from:
+                self.state, self._task, self._ended = state, b"", time.monotonic()
+                self._over.set()
+                _log.info("job %s: %s", self.key, state)
+
+    def _take(self, kind: str, payload: Any) -> None:
+        """Note one message of the worker."""
+        if kind == "part":
+            self.parts.append(payload)
+        elif kind == "result":
+            self.result = payload
+            self._end("done")
+        elif kind == "problem":
+            self.problem = payload
+            self._end("failed")
+        else:
+            self._fail(*payload)
+
+    def _fail(self, fault: str, where: str = "") -> None:
+        _log.error("job %s: %s\n%s", self.key, fault, where)
+        self.fault = fault
+        self._end("failed")
+
+
+class Jobs:
+    """Runs jobs in `slots` workers; up to `waiting` more wait for their turn.
+
+    A job is ended after `minutes`. Jobs of one visitor never run in all slots where there are
+    several, and at most eight of them run or wait.
+    """
+
+    def __init__(self, slots: int = 2, waiting: int = 8, minutes: float = 30.0) -> None:
+        self.slots, self.minutes = slots, minutes
+        self._most_live, self._slots_of_one = slots + waiting, max(1, slots - 1)
+        self._kept: OrderedDict[str, Job] = OrderedDict()
+        self._waiting: list[Job] = []
+        self._running: list[Job] = []
+        self._threads: list[threading.Thread] = []
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)  # something waits, or a slot is free
+        self._closed = False
+
+    def start(self, key: str, target: str, *arguments: Any, total: int | None = None,
+              is_shared: bool = True, visitor: str = "") -> Job:
+        """The job of that key: the one that is there, or else a new one.
+
+        `target` is "module:function", a generator function: what it yields are the parts, what it
+        returns is the result. `total` is the number of parts, where it is known. The key is the
+        digest of the question; that of an upload must also name its session, and such a job is
+        not `is_shared`: it is forgotten here when it has ended, and only its session keeps it. A
+        job that was stopped or broke is begun again: start from a button and keep the job, or a
+        stopped one comes back with the next run of the page. `visitor` names who asks; a job that
+        several ask for is nobody's.
+
+        Raises
+        ------
+        InputError
+            If too many jobs are waiting, or too many of this visitor.
+        """
+        with self._lock:
+            job = self._kept.get(key)
+            if job is None or not job._worth_sharing:
+                self._refuse_if_full(visitor)
+                job = Job(key, total, pickle.dumps((target, arguments)), is_shared, visitor)
+                self._enqueue(job)
+            else:
+                job.is_left = False
+                if job.visitor != visitor:
+                    self._disown(job)
+            self._kept.move_to_end(key)
+            return job
+
+    def disown(self, job: Job) -> None:
+        """Count a job against nobody: who asked for it has moved on, and it will soon be ended.
+
+        It is ended at once where another waits for its slot: else who asks for much and leaves it
+        again and again would hold every slot.
+        """
+        with self._lock:
+            job.is_left = True
+            self._disown(job)
+            self._end_what_was_left()
+
+    def _disown(self, job: Job) -> None:
+        job.visitor = ""
+        self._changed.notify_all()
+
+    def forget(self, job: Job) -> None:
+        """Keep nothing of a job that has ended."""
+        with self._lock:
+            if self._kept.get(job.key) is job and not job.live:
+                del self._kept[job.key]
+
+    def close(self) -> None:
+        """End all jobs and all workers, for good."""
+        with self._lock:
+            self._closed = True
+            threads, self._threads = self._threads, []
+            self._changed.notify_all()
+        for job in self._kept.values():
+            job.stop()
+        for thread in threads:
+            thread.join()
+        atexit.unregister(self.close)
+
+    def _refuse_if_full(self, visitor: str) -> None:
+        live = [job for job in self._kept.values() if job.live]
+        if visitor and sum(job.visitor == visitor for job in live) >= _MOST_OF_ONE:
+            raise InputError(f"{_MOST_OF_ONE} computations of yours are running or waiting here, "
+                             "which is the most for one visitor.",
+                             hint="Wait until one has ended, or stop one.")
+        if self._closed or len(live) >= self._most_live:
+            raise InputError("The server is busy with the work of other visitors.",
+                             hint="Try again in a minute.")
+
+    def _enqueue(self, job: Job) -> None:
+        self._kept[job.key] = job
+        ended = [key for key, kept in self._kept.items() if not kept.live]
+        for key in ended[:-_MOST_KEPT]:
+            del self._kept[key]
+        self._waiting.append(job)
+        self._end_what_was_left()
+        self._changed.notify()
+        if not self._threads:
+            self._open()
+
+    def _end_what_was_left(self) -> None:
+        """Free as many slots as are wanted and held by jobs that nobody waits for."""
+        wanted = len(self._waiting) - (self.slots - len(self._running))
+        for job in [job for job in self._running if job.is_left][:max(0, wanted)]:
+            job.stop()
+
+    def _open(self) -> None:
+        # Before the exit of multiprocessing, which would end workers that slots then replace.
+        atexit.register(self.close)
+        self._threads = [threading.Thread(target=self._slot, daemon=True, name=f"job slot {k}")
+                         for k in range(self.slots)]
+        for thread in self._threads:
+            thread.start()
+
+    def _slot(self) -> None:
+        """One job after the other; those stopped while they waited are passed over."""
+        worker = Worker(_answer, _NICENESS, _MODULES)
+        while (job := self._next()) is not None:
+            if job._begin():
+                self._follow(job, worker)
+            self._leave(job)
+        worker.kill()
+
+    def _next(self) -> Job | None:
+        """The first waiting job of a visitor who has a slot to spare; None when all is closed."""
+        with self._changed:
+            while not self._closed:
+                running = Counter(job.visitor for job in self._running if job.visitor)
+                for job in self._waiting:
+                    if running[job.visitor] < self._slots_of_one or job.state != "waiting":
+                        self._waiting.remove(job)
+                        self._running.append(job)
+                        return job
+                self._changed.wait()
+        return None
+
+    def _follow(self, job: Job, worker: Worker) -> None:
+        """Follow a job to its end. Whatever goes wrong ends the job and the worker, no more."""
+        try:
+            worker.send(job._task)
+            while job.live:
+                if job.is_abandoned and self._waiting:
+                    job.stop()
+                if job.seconds > 60 * self.minutes:
+                    worker.kill()
+                    job._take("problem", self._too_long())
+                else:
+                    _turn(job, worker)
+        except Exception as fault:
+            worker.kill()
+            job._fail(DIED if isinstance(fault, EOFError | OSError) else type(fault).__name__)
+
+    def _too_long(self) -> InputError:
+        return InputError(f"This takes longer than {self.minutes:g} minutes, the most for one "
+                          "computation on this server.",
+                          hint="Choose smaller sizes or fewer repeats, or run the code of this "
+                          "view on a machine of your own.")
+
+    def _leave(self, job: Job) -> None:
+        """Free the slot; what came of one visitor's data stays with that visitor alone."""
+        with self._changed:
+            self._running.remove(job)
+            self._changed.notify_all()
+            if not job.is_shared and self._kept.get(job.key) is job:
+                del self._kept[job.key]
+
+
+_DEFAULT = Jobs()  # costs nothing until its first job
+
+
+def jobs() -> Jobs:
+    """The workers that all visitors of this server share."""
+    return _DEFAULT
+
+
+def _turn(job: Job, worker: Worker) -> None:
+    if job._stop_asked.is_set():  # first: parts that keep coming must not delay it
+        worker.kill()
+        job._end("stopped")
+    elif worker.has_message(_TURN_SECONDS):
+        job._take(*worker.message())
+
+
+# -- what runs in the worker ----------------------------------------------------------------
+
+
+def call(function: Callable[..., Any], *arguments: Any) -> Generator[Any, None, Any]:
+    """A target that runs any function: a generator with its parts, another without."""
+    result = function(*arguments)
+    return (yield from result) if isinstance(result, Iterator) else result
+
+
+def parts(function: Callable[..., Iterator[Part]], *arguments: Any
+          ) -> Generator[Part, None, list[Part]]:
+    """A target whose result is the list of the parts that a generator gives."""
+    given = []
+    for part in function(*arguments):
+        given.append(part)
+        yield part
+    return given
+
+
+def _answer(pipe: Connection, task: bytes) -> None:
+    try:
+        with memory_limited(_MOST_MEGABYTES):
+            for message in _messages(task):
+                pipe.send(message)
+    except InputError as problem:
+        pipe.send(("problem", problem))
+    except MemoryError:
+        pipe.send(("problem", InputError(
+            f"This needs more than {_MOST_MEGABYTES:,} MB of memory, the most for one computation "
+            "on this server.", hint="Choose smaller sizes or fewer repeats, or run the code of "
+            "this view on a machine of your own.")))
+    except Exception as fault:  # its message stays here: it may quote a reading
+        where = "".join(traceback.format_tb(fault.__traceback__))
+        pipe.send(("fault", (type(fault).__name__, where)))
+
+
+def _messages(task: bytes) -> Iterator[tuple[str, Any]]:
+    target, arguments = pickle.loads(task)
+    module, _, name = target.partition(":")
+    steps = getattr(importlib.import_module(module), name)(*arguments)
+    while True:
+        try:
+            part = next(steps)
+        except StopIteration as end:
+            yield "result", end.value
+            return
+        yield "part", part

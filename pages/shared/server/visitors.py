@@ -1,0 +1,247 @@
+"""Who may be here at once, and what stays of those who have left: nothing.
+
+A visitor is one open page. Beyond the limit a page says that the server is busy and looks again by
+itself. An upload belongs to one visitor, who may hold one file at a time; once they have left, or
+a page in the background has been silent for a while, everything of theirs is dropped and the
+memory is given back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import gc
+import itertools
+import os
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+import pyarrow
+import streamlit as st
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit.runtime import Runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from engine.running.bounded import return_large_blocks
+from pages.shared.frame import timed
+
+LIMIT_NAME = "PRIVACY_CURVES_MOST_VISITORS"
+UPLOADS_NAME = "PRIVACY_CURVES_UPLOADS"
+_USUAL_LIMIT = 40
+_OWN_MACHINE = ("127.0.0.1", "::1", "localhost")
+_KEPT_SECONDS = 60.0  # for which a lost connection may come back to its data
+_LOOK_SECONDS = 5.0
+_TIDY_EVERY = 6  # looks: collections are long, and nobody waits for the memory
+_UPLOADS = "/_stcore/upload_file/"
+_RETRY_SECONDS = 10
+
+
+class Visitors:
+    """Those who have a place, by session, and since when others have been gone.
+
+    `is_here` says whether a session is connected.
+    """
+
+    def __init__(self, limit: int, is_here: Callable[[str], bool]) -> None:
+        self.limit, self._is_here = limit, is_here
+        self._places: set[str] = set()
+        self._gone_since: dict[str, float | None] = {}
+        self._lock = threading.Lock()
+
+    def let_in(self, session: str) -> bool:
+        """Whether there is a place for a session, which it then keeps while it is connected.
+
+        Those whose connection is lost give theirs up to whoever needs it.
+        """
+        with self._lock:
+            if session not in self._places:
+                self._places = {other for other in self._places if self._is_here(other)}
+                if len(self._places) >= self.limit:
+                    return False
+            self._places.add(session)
+            self._gone_since[session] = None
+            return True
+
+    def are_in(self, session: str) -> bool:
+        """Whether a session has a place and is connected."""
+        return session in self._places and self._is_here(session)
+
+    def gone(self, now: float, seconds: float = _KEPT_SECONDS) -> list[str]:
+        """Forget those who left so long ago, and return their sessions."""
+        with self._lock:
+            for session in self._gone_since:
+                here, since = self._is_here(session), self._gone_since[session]
+                self._gone_since[session] = None if here else now if since is None else since
+            left = [session for session, since in self._gone_since.items()
+                    if since is not None and now - since >= seconds]
+            for session in left:
+                del self._gone_since[session]
+                self._places.discard(session)
+            return left
+
+
+def limit() -> int:
+    """How many may be here at once: from the environment, or the usual number.
+
+    Raises
+    ------
+    ValueError
+        If what the environment says is no whole number above 0.
+    """
+    said = os.environ.get(LIMIT_NAME, str(_USUAL_LIMIT))
+    if not said.isdecimal() or int(said) < 1:
+        raise ValueError(f"{LIMIT_NAME} must be a whole number above 0; got {said!r}.")
+    return int(said)
+
+
+def takes_files(host: str | None, listens_at: str | None) -> bool:
+    """Whether visitors may bring files: on one's own machine, or where the environment says so.
+
+    `host` is the name that the browser asked for, None if unknown, and `listens_at` the address of
+    the server, None for every one. Behind a proxy the first is a public name.
+
+    Raises
+    ------
+    ValueError
+        If the environment says neither "on" nor "off".
+    """
+    said = os.environ.get(UPLOADS_NAME)
+    if said not in (None, "on", "off"):
+        raise ValueError(f"{UPLOADS_NAME} must be on or off; got {said!r}.")
+    if said is not None:
+        return said == "on"
+    asked_for = urlsplit(f"//{host}").hostname if host else listens_at
+    return listens_at in _OWN_MACHINE and asked_for in _OWN_MACHINE
+
+
+def _is_connected(session: str) -> bool:
+    return Runtime.exists() and Runtime.instance().is_active_session(session)
+
+
+_VISITORS = Visitors(limit(), _is_connected)  # of this process
+
+
+# -- on the page ----------------------------------------------------------------------------
+
+
+def admit() -> None:
+    """Go on if there is a place; otherwise say so, and try again by itself."""
+    context = get_script_run_ctx()
+    if context is None or not Runtime.exists() or _VISITORS.let_in(context.session_id):
+        return
+    st.title("The server is busy", anchor=False)
+    st.info(f"**All places ({_VISITORS.limit}) are taken.** Your page opens by itself as soon as "
+            "one is free. The address keeps your settings.", icon=":material/hourglass_top:")
+    timed.run(lambda: _retry(context.session_id), _RETRY_SECONDS)
+    st.stop()
+
+
+def _retry(session: str) -> None:
+    if _VISITORS.let_in(session):
+        st.rerun()
+    st.caption(f"Looks again every {_RETRY_SECONDS} seconds.")
+
+
+def may_bring_files() -> bool:
+    """Whether this visitor may upload, and publish: both are for the holder of the data alone."""
+    return takes_files(st.context.headers.get("Host"), _address())
+
+
+# -- around the server ----------------------------------------------------------------------
+
+
+class OneFileEach:
+    """Uploads are for visitors who may; the latest file takes the place of earlier ones.
+
+    The framework would keep every file that is sent until its visitor leaves.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        if scope["type"] != "http" or scope["method"] != "PUT" or not path.startswith(_UPLOADS):
+            await self._app(scope, receive, send)
+            return
+        session, _, file = path.removeprefix(_UPLOADS).partition("/")
+        if not _VISITORS.are_in(session) or not takes_files(_host(scope), _address()):
+            await _refuse(send)
+            return
+        await self._app(scope, receive, send)
+        drop_files(session, but=file)
+
+
+async def _refuse(send: Send) -> None:
+    await send({"type": "http.response.start", "status": 403, "headers": []})
+    await send({"type": "http.response.body", "body": b"No page is open for this upload."})
+
+
+def _host(scope: Scope) -> str | None:
+    return next((value.decode("latin-1") for name, value in scope.get("headers", ())
+                 if name == b"host"), None)
+
+
+def _address() -> str | None:
+    """Where the server listens; None means everywhere."""
+    return st.get_option("server.address")
+
+
+def drop_files(session: str, but: str = "") -> None:
+    """Forget the files of a session, except one."""
+    files: Any = Runtime.instance().uploaded_file_mgr
+    for file in [*files.file_storage.get(session, ())]:
+        if file != but:
+            files.remove_file(session, file)
+
+
+def drop_own_files() -> None:
+    """Forget the file of this visitor, of which what was read is kept elsewhere."""
+    context = get_script_run_ctx()
+    if context is not None and Runtime.exists():
+        drop_files(context.session_id)
+
+
+@asynccontextmanager
+async def housekeeping(_: Any) -> AsyncIterator[None]:
+    """While the server runs: close the sessions of those who have left, give memory back."""
+    takes_files(None, _address())  # an environment that makes no sense stops the start
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # which gives memory back
+    return_large_blocks()
+    task = asyncio.create_task(_keep_house())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _keep_house() -> None:
+    """Close the sessions of those who have left, and give memory back then and every half minute.
+
+    The framework would collect after every run of a page, which takes several times as long as
+    the run itself; `.streamlit/config.toml` keeps it from that.
+    """
+    for look in itertools.count(1):
+        await asyncio.sleep(_LOOK_SECONDS)
+        left = _VISITORS.gone(time.monotonic())
+        _close(left)
+        if left or look % _TIDY_EVERY == 0:
+            await asyncio.to_thread(give_memory_back)
+
+
+def _close(sessions: Iterable[str]) -> None:
+    for session in sessions:
+        Runtime.instance().close_session(session)
+
+
+def give_memory_back() -> None:
+    """Collect what refers to itself, as sessions do, and return free pages to the system."""
+    gc.collect()
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)

@@ -1,0 +1,239 @@
+"""Settings as an address, and back: one readable token of `name-value` words joined by `~`.
+
+Only what differs from the front page is written. An address holds settings, never data; whatever
+it asks for in vain is named, and the usual value stands in.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from engine import handbook
+from engine.errors import InputError
+from engine.rates import rates
+from engine.registry import Parameter, Registry
+from engine.tasks import PUBLISHED, SUMMARIES, TASKS
+from engine.topics.mean import shape
+from engine.topics.planning import budget_split
+from engine.topics.planning.answer import DIALS
+from engine.topics.rates.presets import PRESETS
+from engine.topics.regression.answer import MOST_KINDS, Group, Network
+from engine.types import Budget
+from pages.shared.state import settings, site_table, sweep_choice
+from pages.shared.state.settings import CHOSEN_FOR, FRONT_PAGE, SHELVES, Settings
+
+_LONGEST = 4000  # characters of an address that are read
+_LETTERS = tuple(letter for _, letter, _ in SHELVES)
+
+
+def encode(chosen: Settings) -> str:
+    """The settings that differ from the front page."""
+    return "~".join([*_plugged_words(chosen), *_single_words(chosen),
+                     *sweep_choice.words(chosen.sweep),
+                     *(f"look.{key}-{option}" for key, option in chosen.looks)])
+
+
+def decode(token: str) -> tuple[Settings, list[str]]:
+    """Settings of a token, and the names of what it asked for in vain."""
+    words = dict(part.partition("-")[::2] for part in token[:_LONGEST].split("~") if part)
+    problems: list[str] = []
+    chosen = replace(FRONT_PAGE, **{
+        name: _plugged(letter, words, shelf, getattr(FRONT_PAGE, name), problems)
+        for name, letter, shelf in SHELVES})
+    for name, text in words.items():
+        if name.partition(".")[0] not in _LETTERS:
+            try:
+                chosen = _with(chosen, name, text)
+            except (KeyError, ValueError):
+                problems.append(name)
+    return chosen, problems
+
+
+# -- what can be plugged in: `c-growth_curves~c.n_curves-60` --------------------------------------
+
+
+def _plugged_words(chosen: Settings) -> Iterator[str]:
+    for name, letter, _ in SHELVES:
+        mine = getattr(chosen, name)
+        if mine != getattr(FRONT_PAGE, name):
+            yield f"{letter}-{mine.key}"
+            yield from (f"{letter}.{parameter}-{_plain(value)}"
+                        for parameter, value in mine.changed().items()
+                        if parameter != "task")  # the letter says it
+
+
+def _plugged(letter: str, words: Mapping[str, str], shelf: Registry, usual: Any,
+             problems: list[str]) -> Any:
+    """The source or mechanism of a token; parameters that do not fit are left at their usual."""
+    if letter not in words:
+        return usual
+    try:
+        cls = shelf.get(words[letter])
+    except InputError:
+        cls = None
+    if cls is None or not has_a_page(letter, cls):
+        problems.append(words[letter])
+        return usual
+    known = {p.name: p for p in cls.parameters()}
+    chosen = fixed_by(letter, cls)
+    for name, text in words.items():
+        if name.startswith(f"{letter}."):
+            try:
+                value = _value(known[name[2:]], text)
+                cls(**{**chosen, name[2:]: value})
+                chosen[name[2:]] = value
+            except (KeyError, ValueError):
+                problems.append(name[2:])
+    return cls(**chosen)
+
+
+def fixed_by(letter: str, cls: Any) -> dict[str, Any]:
+    """What the letter alone says of a member that serves several tasks: which one."""
+    offered = cls.presets_for(_task_of(letter) or "")
+    return {name: value for _, chosen in offered[:1] for name, value in chosen.items()
+            if name == "task"}
+
+
+def has_a_page(letter: str, cls: Any) -> bool:
+    """Whether a letter of the address can stand for this member: it serves the letter's task."""
+    task = _task_of(letter)
+    return (task is None or task in cls.tasks) and not getattr(cls, "stands_beside", False)
+
+
+def _task_of(letter: str) -> str | None:
+    """The task whose curves or method a letter stands for."""
+    return next((task for task in CHOSEN_FOR if letter in TASKS[task].letters), None)
+
+
+def _value(parameter: Parameter, text: str) -> Any:
+    """A parameter's value from its word in the address."""
+    if text == "none" and parameter.optional:
+        return None
+    return {"True": True, "False": False}[text] if parameter.kind is bool else parameter.kind(text)
+
+
+# -- everything else: one word for each setting ------------------------------------------------
+
+
+def _plain(value: Any) -> str:
+    return "none" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True)
+class Word:
+    """How a setting is read from its text, with a ValueError if it cannot be, and written."""
+
+    read: Callable[[str], Any]
+    write: Callable[[Any], str] = _plain
+
+
+_SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symbols))
+_CHOICES: dict[str, Sequence[str]] = {
+    "view": settings.VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": ("", *PRESETS),
+    "constants": ("fitted", "one"), "against": ("map", "smoothness"), "unknown": DIALS,
+    "summary": SUMMARIES, "part": settings.AUDIT_PARTS, "around": ("small", "screen"),
+    "draw": ("same", "fresh"), "chapter": (*handbook.CHAPTERS, handbook.GLOSSARY),
+    "about": handbook.method_keys(), "publish": PUBLISHED, "presenter": ("off", "on"),
+    "shape": ("", *shape.KINDS)}
+# Choices whose names take a moment to find: "module:function" that gives them, asked for a word.
+_FOUND = {"exhibit": "engine.papers:names", "audited": "engine.topics.audit.answer:names",
+          "variant": "engine.broken:names", "limits": "engine.topics.coverage.answer:names",
+          "lesson": "engine.lessons:names"}
+CHOICES = (*_CHOICES, *_FOUND)  # settings that are one of a few words
+
+
+def choices(name: str) -> Sequence[str]:
+    """The words that a setting of `CHOICES` can be."""
+    if name in _CHOICES:
+        return _CHOICES[name]
+    module, _, function = _FOUND[name].partition(":")
+    return getattr(importlib.import_module(module), function)()
+
+
+def _one_of(name: str, text: str) -> str:
+    if text not in choices(name):
+        raise ValueError(name)
+    return text
+
+
+def _shown(text: str) -> tuple[str, ...]:
+    return tuple(line for line in settings.LINES if line in text.split("."))
+
+
+def _budgets(text: str) -> tuple[float, ...]:
+    return settings.checked_budgets([float(part) for part in text.split("_")])
+
+
+def _network(text: str) -> Network:
+    """Sites of several kinds from `16x4000x1_2x500x0.5`."""
+    groups = tuple(_group(part) for part in text.split("_"))
+    if len(groups) > MOST_KINDS:
+        raise InputError(f"There may be at most {MOST_KINDS} kinds of sites; got {len(groups)}.",
+                         field="groups")
+    return Network(groups)
+
+
+def _group(text: str) -> Group:
+    count, readings, epsilon = text.split("x")
+    return Group(int(count), int(readings), float(epsilon))
+
+
+def _network_word(network: Network) -> str:
+    return "_".join(f"{g.sites}x{g.readings}x{_plain(g.epsilon)}" for g in network.groups)
+
+
+def _shape_number(name: str, text: str) -> float:
+    return settings.checked_number(float(text), name)
+
+
+_NUMBER = {name: Word(partial(_shape_number, name)) for name in settings.SHAPE_NUMBERS}
+_WORDS = {
+    "epsilon": Word(lambda text: settings.checked_epsilon(float(text))),
+    "again": Word(lambda text: settings.checked_epsilon(float(text))),
+    "delta": Word(lambda text: Budget(1.0, float(text)).delta),
+    "seed": Word(lambda text: settings.checked_seed(int(text))),
+    **{name: Word(partial(_one_of, name)) for name in CHOICES},
+    "target": Word(lambda text: settings.checked_target(float(text))),
+    "risk": Word(lambda text: settings.checked_risk(float(text))),
+    "rule": Word(lambda text: settings.checked_rule(float(text))),
+    "split": Word(budget_split.of_word, budget_split.word),
+    "point": Word(lambda text: settings.checked_point(float(text))),
+    "group": Word(lambda text: settings.checked_group(int(text))),
+    "population": Word(lambda text: settings.checked_population(int(text))),
+    **_NUMBER,
+    "shown": Word(_shown, lambda lines: ".".join(lines) or "nothing"),
+    "methods": Word(lambda text: settings.checked_methods(text.split(".")), ".".join),
+    "budgets": Word(_budgets, lambda budgets: "_".join(map(_plain, budgets))),
+    "network": Word(_network, _network_word),
+    "sites": Word(site_table.rows_of_word, site_table.word),
+    "folds": Word(lambda text: settings.checked_folds(text.split(".")), ".".join)}
+_CALLED = {"folds": "open"}  # settings whose word is not their name
+_NAMED = {_CALLED.get(name, name): name for name in _WORDS}
+
+
+def _single_words(chosen: Settings) -> Iterator[str]:
+    for name, word in _WORDS.items():
+        value = getattr(chosen, name)
+        if value != getattr(FRONT_PAGE, name):
+            yield f"{_CALLED.get(name, name)}-{word.write(value)}"
+
+
+def _with(chosen: Settings, name: str, text: str) -> Settings:
+    """One more setting; a KeyError or ValueError if there is no such setting or value."""
+    start, _, rest = name.partition(".")
+    if start == "sweep":
+        return replace(chosen, sweep=_swept(chosen.sweep, rest, text))
+    if start == "look":
+        return replace(chosen, looks=settings.with_look(chosen.looks, rest, int(text)))
+    field = _NAMED[name]
+    return replace(chosen, **{field: _WORDS[field].read(text)})
+
+
+def _swept(chosen: sweep_choice.SweepChoice, name: str, text: str) -> sweep_choice.SweepChoice:
+    if name == "task" and text not in CHOSEN_FOR:
+        raise ValueError(text)
+    return sweep_choice.with_word(chosen, name, text)

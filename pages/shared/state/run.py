@@ -1,0 +1,249 @@
+"""The only place where pages make the engine compute, and the one cache of what it computed.
+
+A page names a function of the engine and what it is called with: `answer(summary_view, source, …)`.
+From that follow the key, the worker, and whose results these are.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Hashable, Iterator, MutableMapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, overload
+from weakref import WeakKeyDictionary
+
+import streamlit as st
+
+from engine.identity import digest
+from engine.mechanisms import Mechanism
+from engine.sources import Source
+from engine.topics.mean import answer as preview
+from engine.types import DataKind, PublicFacts
+from pages.shared.server import jobs
+from pages.shared.server.computing import computed, use_workers
+from pages.shared.state.settings import FRONT_PAGE, TASK, steps_of
+
+if TYPE_CHECKING:
+    from engine.topics.sites import answer as sites
+    from engine.topics.sites.site_table import SiteRow
+
+A = TypeVar("A")
+Ts = TypeVarTuple("Ts")
+
+_MOST_KEPT = 64  # results of about a megabyte
+_MOST_KEPT_BY_A_VISITOR = 12
+_MOST_SITES_KEPT = 400  # results about sites, of some ten kilobytes
+_MOST_DRAWN_KEPT = 4  # drawn curves of such tables, up to some ten megabytes
+# kinds of data that are made of what one visitor has or stated
+_PERSONAL = (DataKind.UPLOAD, DataKind.TWIN)
+
+
+class Store:
+    """A small cache of results by digest that forgets what was not used for longest.
+
+    `owner` names the visitor whose results alone it holds; nothing is shared with that name.
+    """
+
+    def __init__(self, limit: int, owner: str = "") -> None:
+        self._limit, self.owner = limit, owner
+        self._kept: OrderedDict[str, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._kept
+
+    def get(self, key: str, compute: Callable[[], A]) -> A:
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                result: A = self._kept[key]
+                return result
+        result = compute()
+        with self._lock:
+            self._kept[key] = result
+            while len(self._kept) > self._limit:
+                self._kept.popitem(last=False)
+        return result
+
+    def clear(self) -> None:
+        with self._lock:
+            self._kept.clear()
+
+
+_SHARED = Store(_MOST_KEPT)  # of this process: an imported module outlives the runs of a page
+_BESIDE: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
+_SITES, _DRAWN = Store(_MOST_SITES_KEPT), Store(_MOST_DRAWN_KEPT)
+
+
+def forget() -> None:
+    """Forget all results that visitors share: what is asked for next is computed anew."""
+    for store in (_SHARED, _SITES, _DRAWN):
+        store.clear()
+    _BESIDE.clear()
+
+
+def _silent(done: int) -> None:
+    """Progress that nobody is shown."""
+
+
+# -- whatever the engine can compute --------------------------------------------------------------
+
+
+@overload
+def answer(function: Callable[[*Ts], Generator[Any, None, A]], *arguments: *Ts,
+           shown: Callable[[int], None] = ...) -> A: ...
+
+
+@overload
+def answer(function: Callable[[*Ts], A], *arguments: *Ts, shown: Callable[[int], None] = ...
+           ) -> A: ...
+
+
+def answer(function: Callable[[*Ts], Any], *arguments: *Ts,
+           shown: Callable[[int], None] = _silent) -> Any:
+    """What a function of the engine returns: as it was kept, or else computed in a worker.
+
+    Parameters
+    ----------
+    function : callable
+        A function at the top of a module; of a generator it is what it returns in the end.
+    *arguments : object
+        All that the result depends on, the seed too; their types are those of the function.
+    shown : callable
+        Told how many steps of a generator are done.
+
+    Raises
+    ------
+    InputError
+        From the function, or if too many computations are waiting.
+    """
+    return _result(_store_of(arguments), _key(function, arguments), function, arguments, shown)
+
+
+def parts(function: Callable[[*Ts], Iterator[A]], *arguments: *Ts,
+          shown: Callable[[int], None] = _silent) -> list[A]:
+    """All parts that a generator of the engine gives; kept, computed and told as by `answer`."""
+    asked = (function, *arguments)
+    given: list[A] = _result(_store_of(asked), _key(jobs.parts, asked), jobs.parts, asked, shown)
+    return given
+
+
+def knows_parts(function: Callable[[*Ts], Iterator[Any]], *arguments: *Ts) -> bool:
+    """Whether `parts` needs no waiting."""
+    asked = (function, *arguments)
+    return _key(jobs.parts, asked) in _store_of(asked)
+
+
+def _result(store: Store, key: str, function: Callable[..., Any], arguments: Sequence[Any],
+            shown: Callable[[int], None] = _silent) -> Any:
+    return store.get(key, lambda: computed(key + store.owner, function, *arguments, shown=shown))
+
+
+def at_once(function: Callable[[*Ts], A], *arguments: *Ts) -> A:
+    """The same for what takes no time, or may be computed in this process alone."""
+    return _store_of(arguments).get(_key(function, arguments), lambda: function(*arguments))
+
+
+def knows(function: Callable[[*Ts], Any], *arguments: *Ts) -> bool:
+    """Whether that answer needs no waiting."""
+    return _key(function, arguments) in _store_of(arguments)
+
+
+def _key(function: Callable[..., Any], arguments: Sequence[Any]) -> str:
+    return digest([_named(value) for value in (function, *arguments)])
+
+
+def _named(value: Any) -> Any:
+    """A function by its name; there are no two of one name."""
+    return f"{value.__module__}:{value.__qualname__}" if callable(value) else value
+
+
+def _store_of(arguments: Any) -> Store:
+    """Results of recipes are shared by all visitors; those of one's own data stay in the session.
+
+    So do those of a twin, which is made of what the visitor stated.
+    """
+    if not _is_personal(arguments):
+        return _SHARED
+    state: MutableMapping[Any, Any] = st.session_state
+    store: Store = state.setdefault("own_results", Store(_MOST_KEPT_BY_A_VISITOR, uuid.uuid4().hex))
+    return store
+
+
+def _is_personal(value: Any) -> bool:
+    """Whether anywhere in it are a visitor's own data, or facts that a visitor stated."""
+    if isinstance(value, PublicFacts):
+        return value.kind in _PERSONAL
+    if isinstance(value, Source):
+        return value.facts.kind in _PERSONAL
+    if isinstance(value, tuple | list):
+        return any(map(_is_personal, value))
+    return is_dataclass(value) and any(_is_personal(getattr(value, f.name)) for f in fields(value))
+
+
+def made_once(shown: Any, what: Hashable, make: Callable[[], A]) -> A:
+    """What a page makes of a result: kept beside it and forgotten with it, not made in every run.
+
+    `what` names all that it hangs on apart from the result.
+    """
+    kept = _BESIDE.setdefault(shown, {})
+    if what not in kept:
+        kept[what] = make()
+    made: A = kept[what]
+    return made
+
+
+# -- answers that are put together of others ------------------------------------------------------
+
+
+def picture(source: Source, mechanism: Mechanism, delta: float, seed: int,
+            epsilons: tuple[float, ...] = preview.EPSILON_STEPS) -> preview.Preview:
+    """Everything the picture shows, at every step of the slider and at an ε of one's own."""
+    asked = (source, mechanism, delta, seed)
+    steps, key = answer(preview.preview, *asked), _key(preview.preview, asked)
+    for epsilon in set(epsilons) - set(preview.EPSILON_STEPS):
+        steps = _result(_store_of(asked), digest((key, epsilon)), preview.with_own_budget,
+                        (steps, source, mechanism, seed, epsilon))
+    return steps
+
+
+def study(*asked: Any) -> preview.Study:
+    """The errors of a picture, with one aim for all methods side by side (see `study_beside`)."""
+    return answer(preview.study_beside, *asked)
+
+
+def site_memory(source: Source) -> sites.Memory:
+    """Where results about sites are kept; those of an upload stay in its session."""
+    from engine.topics.sites.answer import Memory  # on first use: one page alone needs it
+
+    if not _is_personal(source):
+        return Memory(_DRAWN.get, _SITES.get)
+    state: MutableMapping[Any, Any] = st.session_state
+    return Memory(results=state.setdefault("own_site_results", Store(_MOST_KEPT)).get)
+
+
+def federation(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], seed: int
+               ) -> sites.Federation:
+    """The sites together, pooled and alone; of what changes nothing else is computed."""
+    from engine.topics.sites.answer import federation  # on first use: one page alone needs it
+
+    memory, key = site_memory(source), _key(federation, (source, mechanism, rows, seed))
+    return memory.results(key, lambda: federation(source, mechanism, rows, seed, memory))
+
+
+def warm_up() -> None:
+    """Compute the front page once, so that the first visitor need not wait for it.
+
+    The workers that compute it import what calibration needs, which alone takes two seconds.
+    """
+    from engine.privacy.failure import usual_delta  # by a thread, while the browser loads the page
+
+    use_workers()
+    front = FRONT_PAGE
+    delta = usual_delta(front.source.sizes.n_curves)
+    shown = picture(front.source, front.mechanism, delta, front.seed, steps_of(front.epsilon))
+    asked = (front.source, front.mechanism, shown.budgets, front.seed)
+    answer(preview.if_doubled, *asked)
+    answer(preview.other_methods, TASK, *asked)

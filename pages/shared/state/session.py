@@ -1,0 +1,251 @@
+"""The settings on screen: read from the address, changed by controls, written back.
+
+Beside them the session keeps the visitor's own data, which no address ever holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from engine.errors import InputError
+from engine.mechanisms import Mechanism
+from engine.privacy.failure import Delta, delta_rule, usual_delta
+from engine.sources import Source
+from engine.sources.twin import Twin
+from engine.tasks import TASKS, DataType
+from engine.types import PublicFacts
+from pages.shared.state import address, pins
+from pages.shared.state.settings import (
+    MOST_FOLDS,
+    TASK,
+    Settings,
+    checked_epsilon,
+    checked_seed,
+    steps_of,
+    with_look,
+)
+
+if TYPE_CHECKING:
+    from engine.sources.upload import Upload
+    from engine.sources.upload_rows import UploadRows
+
+# Where the session keeps the visitor's own data.
+OWN_KEYS = {DataType.CURVES: "upload", DataType.READINGS: "upload_readings",
+            DataType.RECORDS: "upload_rows"}
+COMPARE = "compare"  # the page whose address carries pins
+PICTURE = "picture"  # the key of the live picture
+# Tasks by the page they have; all other pages are on the average curves of Explore.
+_TASK_OF = {task.page: task.key for task in TASKS.values() if task.page}
+_WITHOUT_UPLOADS = ("audit", "teach")  # pages that never show the visitor's own data
+_PARAMETER = "s"
+
+
+# -- the address ----------------------------------------------------------------------------
+
+
+def load(page: str) -> None:
+    """Take over the address at the first run, after Back and Forward, and when a link is followed.
+
+    A bare address means "front page" after Back on the same page, but "leave as is" after a page
+    switch, which drops the parameter. A run that something on the page asked for is no navigation:
+    its address may be an earlier one, which the browser has not replaced yet.
+    """
+    state, seen = st.session_state, st.query_params.get(_PARAMETER, "")
+    same_page, state.page = state.get("page") == page, page
+    moved = _picture_moved() | state.pop("changed", False)
+    if not same_page:
+        state.pop("left_out", None)
+    is_first = "settings" not in state
+    if is_first or (seen != state.written and (seen or same_page) and not moved):
+        token, pinned, problems = pins.split(seen)
+        state.settings, found = address.decode(token)
+        state.link_problems = found + problems
+        if pinned:
+            pins.take_over(pinned)
+        elif page == COMPARE and same_page:  # Back does not lose pins, nor writes them there again
+            state.left_out = pins.kept()
+        state.rev = state.get("rev", 0) + 1  # tells the browser side to move
+        state.written, state.own_epsilon = seen, state.settings.epsilon
+        _move_folds(() if is_first else tuple(state))
+
+
+def _move_folds(known: tuple[Any, ...]) -> None:
+    """Open the folds of the settings and close the others that are known."""
+    state = st.session_state
+    state.update({name: False for name in known if str(name).startswith("fold_")})
+    state.update({f"fold_{name}": True for name in state.settings.folds})
+
+
+def _picture_moved() -> bool:
+    """Whether the live picture reports something else than at the last run."""
+    state = st.session_state
+    picture = state.get(PICTURE)
+    report = picture.get("picked") if isinstance(picture, Mapping) else None
+    before, state.last_report = state.get("last_report"), report
+    return report is not None and report != before
+
+
+def save() -> None:
+    """Write the settings into the address; a page on one's own data cannot be linked."""
+    page = st.session_state.page
+    chosen = {"summaries": current().summary, "sweeps": current().sweep.task,
+              "release": published_task(current().publish)}
+    task = chosen.get(page) or _TASK_OF.get(page, TASK)
+    own = page not in _WITHOUT_UPLOADS and uploaded(task)
+    token = "" if own else address.encode(st.session_state.settings)
+    if page == COMPARE and not own and pins.kept() != st.session_state.get("left_out"):
+        token = pins.join(token, pins.kept())
+    st.session_state.written = token
+    if st.query_params.get(_PARAMETER, "") == token:
+        return
+    if token:
+        st.query_params[_PARAMETER] = token
+    else:
+        st.query_params.pop(_PARAMETER, None)
+
+
+def published_task(what: str) -> str:
+    """Whose data Release uses: an average number is that of whole curves."""
+    return TASKS[what].data_of or what
+
+
+def current() -> Settings:
+    return st.session_state.settings
+
+
+def change(**values: Any) -> None:
+    """Replace some settings; the browser side is told to follow where it shows them."""
+    st.session_state.settings = replace(current(), **values)
+    st.session_state.changed = True
+    st.session_state.pop("problem", None)
+
+
+def look_at(key: str, option: int) -> None:
+    """Choose one of the ways to look."""
+    change(looks=with_look(current().looks, key, option))
+
+
+def note_fold(name: str, is_open: bool) -> None:
+    """Keep in the settings whether a fold is open."""
+    folds = {*current().folds}
+    if (name in folds) != is_open:
+        kept = sorted(folds ^ {name})[:MOST_FOLDS]
+        st.session_state.settings = replace(current(), folds=tuple(kept))
+
+
+def steps(epsilon: float) -> tuple[float, ...]:
+    """The steps of the slider, with a chosen ε put in that is none of them."""
+    return steps_of(st.session_state.get("own_epsilon", epsilon), epsilon)
+
+
+def set_epsilon(epsilon: float | None) -> None:
+    """Choose any ε; the slider gets a step there and moves to it."""
+    if epsilon is None:
+        raise InputError("ε is needed.", field="epsilon")
+    change(epsilon=checked_epsilon(epsilon))
+    st.session_state.own_epsilon = epsilon
+    st.session_state.rev += 1
+
+
+def set_delta(delta: float | None, task: str = TASK) -> None:
+    """Choose δ; nothing means the usual 1/n²."""
+    n = source(task).sizes.n_curves
+    if delta is not None and not 0 <= delta < 1 / n:
+        raise InputError(f"δ must be 0, or lie above 0 and below 1/n = {1 / n:.3g}; got "
+                         f"{delta:g}.", field="delta",
+                         hint=f"Usual is 1/n² = {usual_delta(n):.2g}.")
+    if delta == 0 and current().mechanism_of(task).guarantee == "approximate":
+        raise InputError("This method’s noise needs a δ above 0; got 0.", field="delta",
+                         hint="Choose another method, or a δ such as 1/n².")
+    usual = delta is None or abs(delta / usual_delta(n) - 1) < 0.01
+    change(delta=None if usual else delta)
+
+
+def set_seed(seed: int | None) -> None:
+    change(seed=checked_seed(0 if seed is None else seed))
+
+
+# -- curves and methods ---------------------------------------------------------------------
+
+
+def own_key(task: str) -> str:
+    """Where the session keeps the visitor's own data: curves, single readings or records."""
+    return OWN_KEYS[TASKS[task].data]
+
+
+def own(task: str = TASK) -> Upload | UploadRows | None:
+    """The visitor's own data that a task looks at, whether they are shown or not."""
+    found = st.session_state.get(own_key(task))
+    return found if found is not None and found.serves(task) else None
+
+
+def own_with(facts: PublicFacts) -> Upload | UploadRows | None:
+    """The visitor's own data of which these facts were stated."""
+    for key in OWN_KEYS.values():
+        found: Upload | UploadRows | None = st.session_state.get(key)
+        if found is not None and found.facts == facts:
+            return found
+    return None
+
+
+def show_own(task: str, shown: bool) -> None:
+    st.session_state[f"show_{own_key(task)}"] = shown
+
+
+def uploaded(task: str = TASK) -> bool:
+    """Whether the visitor's own data are shown; effects need covariates with stated ranges."""
+    found = own(task)
+    if found is None or not st.session_state.get(f"show_{own_key(task)}"):
+        return False
+    return "covariates" not in TASKS[task].roles or bool(found.facts.covariates)
+
+
+def source(task: str = TASK) -> Source:
+    """The source on screen: the visitor's own data, or the chosen recipe."""
+    found = own(task)
+    return found if found is not None and uploaded(task) else current().source_of(task)
+
+
+def twin_of(real: Source) -> Twin:
+    """The twin of curves that are real, with sizes and spread as the visitor last chose them."""
+    usual = Twin.of(real.facts, real.sizes)
+    origin, chosen = st.session_state.get("twin", (None, usual))
+    return chosen if origin == usual else usual
+
+
+def change_twin(real: Source, chosen: Twin) -> None:
+    """Choose other sizes or another spread; they last as long as these curves are on screen."""
+    st.session_state.twin = (Twin.of(real.facts, real.sizes), chosen)
+    st.session_state.pop("problem", None)
+
+
+def change_source(task: str, chosen: Source) -> None:
+    change(**{f"{TASKS[task].prefix}source": chosen})
+
+
+def change_mechanism(task: str, chosen: Mechanism) -> None:
+    change(**{f"{TASKS[task].prefix}mechanism": chosen})
+
+
+def stated_delta(of: Source, task: str = TASK) -> Delta:
+    """δ of the chosen method by the rule of all pages: 0 where it never needs one."""
+    return delta_of(current(), of, task)
+
+
+def delta_of(now: Settings, of: Source, task: str = TASK) -> Delta:
+    """The same for other settings."""
+    return delta_rule(of.sizes.n_curves, now.delta, now.mechanism_of(task).guarantee == "pure")
+
+
+def delta(of: Source, task: str = TASK) -> float:
+    """The δ of the chosen method."""
+    return stated_delta(of, task).value
+
+
+def chosen_delta(of: Source) -> float:
+    """The δ of methods that need one."""
+    return delta_rule(of.sizes.n_curves, current().delta).value

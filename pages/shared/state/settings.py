@@ -1,0 +1,270 @@
+"""What a visitor can choose: one record of everything on screen, and what each choice may be.
+
+`pages.shared.state.address` writes it into links, `pages.shared.state.session` keeps the one on
+screen.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from engine import handbook
+from engine.errors import InputError
+from engine.mechanisms import Mechanism, mechanisms
+from engine.privacy.amplification import MOST_PEOPLE
+from engine.rates import Rate, rates
+from engine.sources import Source, sources
+from engine.tasks import (
+    COVARIANCE,
+    DENSITY,
+    FUNCTIONAL_SUMMARY,
+    MEAN_FUNCTION,
+    PUBLISHED,
+    RISK_MINIMISATION,
+    SPARSE_REGRESSION,
+    SUMMARIES,
+    TASKS,
+    VARYING_COEFFICIENTS,
+    WAVELET_REGRESSION,
+    Task,
+)
+from engine.topics.mean.answer import EPSILON_STEPS
+from engine.topics.planning.budget_split import Split
+from engine.topics.regression.answer import NETWORKS, Network
+from engine.topics.sites.site_table import PRESETS as SITE_PRESETS
+from engine.topics.sites.site_table import SiteRow
+from pages.shared.state.sweep_choice import SweepChoice
+
+TASK = MEAN_FUNCTION.key
+# Tasks whose source and method can be chosen: each has its own, with letters in the address.
+CHOSEN_FOR = tuple(task.key for task in TASKS.values() if task.letters)
+LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
+AUDIT_PARTS = ("attack", "coverage", "reuse")  # of the page on audits
+VIEWS = ("releases", "ranges", "one")
+LINES = ("curves", "without", "truth")
+MOST_OF_ONE = 10_000  # protected units of one person
+LONGEST_TEXT = 400  # characters of a parameter that is text
+LOOKS = {"first_guess": 3, "coefficients_show": 3, "regression_show": 2, "site_lines": 2,
+         "trust": 2, "summaries_function": 12, "sparse_show": 2, "sparse_target": 2,
+         "sparse_less": 2, "sparse_own": 5, "sparse_along": 4, "parts": 8,
+         "tour": 8}  # ways to look, and options of each
+_FOLD = re.compile(r"[a-z_]{1,40}")
+MOST_FOLDS = 20
+
+
+def _source_of(task: Task) -> Callable[[], Source]:
+    """What makes the usual source of a task."""
+    return partial(sources.usual, task.source, task.key)
+
+
+def _mechanism_of(task: Task) -> Callable[[], Mechanism]:
+    """What makes its usual method."""
+    return partial(mechanisms.usual, task.mechanism, task.key)
+
+
+# What Compare may show side by side, under the words of the address: label, class and preset.
+METHODS = {f"{cls.key}:{k}" if k else cls.key: (label, cls, chosen)
+           for cls in mechanisms.for_task(TASK)
+           for k, (label, chosen) in enumerate(cls.presets_for(TASK))}
+MOST_BUDGETS = 4  # side by side
+SHAPE_NUMBERS = ("shape_tolerance", "shape_first", "shape_second", "shape_level")
+# Field, letter and registry of everything that can be plugged in.
+SHELVES = (*((name, letter, shelf) for task in CHOSEN_FOR for (name, letter), shelf in zip(
+    TASKS[task].settings, (sources, mechanisms), strict=True)), ("rate", "r", rates))
+PLUGGED = tuple(name for name, _, _ in SHELVES)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One view of the dashboard, in the order of the pages that show it."""
+
+    source: Source = field(default_factory=_source_of(MEAN_FUNCTION))
+    mechanism: Mechanism = field(default_factory=_mechanism_of(MEAN_FUNCTION))
+    epsilon: float = 1.0
+    delta: float | None = None  # 1/n²
+    seed: int = 1
+    # The picture of Explore: its view, the lines in it, and a question about shape.
+    view: str = "releases"
+    shown: tuple[str, ...] = ("curves", "without")
+    shape: str = ""
+    shape_tolerance: float | None = None
+    shape_first: float | None = None
+    shape_second: float | None = None
+    shape_level: float | None = None
+    # Odds are those of a person with `group` protected units; `population` is the size of the
+    # group that a secret random sample was declared to be drawn of.
+    group: int = 1
+    population: int | None = None
+    # Plan: the size to find; the error to reach, usually a seventieth of the values' range; right
+    # guesses in 100; the most ε by a rule of one's own; a total for several outputs.
+    unknown: str = "epsilon"
+    target: float | None = None
+    risk: float = 60.0
+    rule: float | None = None
+    split: Split = field(default_factory=Split)
+    # Teach; a presenter has large type for a class.
+    lesson: str = "1"
+    presenter: str = "off"
+    # Compare: methods and budgets side by side, sites (those of a file are never kept here), and
+    # what is swept.
+    methods: tuple[str, ...] = ()
+    budgets: tuple[float, ...] = (0.5, 1.0, 2.0)
+    sites: tuple[SiteRow, ...] = SITE_PRESETS["equal"].rows
+    sweep: SweepChoice = field(default_factory=SweepChoice)
+    # Curves and methods of the other models, and what their pages ask besides.
+    effects_source: Source = field(default_factory=_source_of(VARYING_COEFFICIENTS))
+    effects_mechanism: Mechanism = field(default_factory=_mechanism_of(VARYING_COEFFICIENTS))
+    readings_source: Source = field(default_factory=_source_of(WAVELET_REGRESSION))
+    readings_mechanism: Mechanism = field(default_factory=_mechanism_of(WAVELET_REGRESSION))
+    network: Network = field(default_factory=lambda: Network(next(iter(NETWORKS.values()))))
+    point: float = 0.37
+    summary: str = SUMMARIES[0]
+    dense_source: Source = field(default_factory=_source_of(FUNCTIONAL_SUMMARY))
+    dense_mechanism: Mechanism = field(default_factory=_mechanism_of(FUNCTIONAL_SUMMARY))
+    density_source: Source = field(default_factory=_source_of(DENSITY))
+    density_mechanism: Mechanism = field(default_factory=_mechanism_of(DENSITY))
+    covariance_source: Source = field(default_factory=_source_of(COVARIANCE))
+    covariance_mechanism: Mechanism = field(default_factory=_mechanism_of(COVARIANCE))
+    labels_source: Source = field(default_factory=_source_of(RISK_MINIMISATION))
+    labels_mechanism: Mechanism = field(default_factory=_mechanism_of(RISK_MINIMISATION))
+    rows_source: Source = field(default_factory=_source_of(SPARSE_REGRESSION))
+    rows_mechanism: Mechanism = field(default_factory=_mechanism_of(SPARSE_REGRESSION))
+    # Rates; `example` is a figure or table of a paper.
+    rate: Rate = field(default_factory=lambda: rates.for_task(TASK)[0]())
+    along: str = "epsilon"
+    across: str = "m"
+    example: str = ""
+    constants: str = "fitted"
+    against: str = "map"
+    # Audit: the method attacked (empty: that of Explore), whose data, a planted fault, a second ε.
+    part: str = AUDIT_PARTS[0]
+    audited: str = ""
+    around: str = "small"
+    variant: str = ""
+    limits: str = "point"
+    again: float = 2.0
+    draw: str = "same"
+    # Reproduce, Release, Guide and Method notes.
+    exhibit: str = ""
+    publish: str = PUBLISHED[0]
+    chapter: str = handbook.CHAPTERS[0]
+    about: str = "adaptive_mean"
+    # Choices that change a picture or its words alone, as (key, number of the option), and open
+    # folds; both in order.
+    looks: tuple[tuple[str, int], ...] = ()
+    folds: tuple[str, ...] = ()
+
+    def source_of(self, task: str) -> Source:
+        """The recipe for curves of a task."""
+        return getattr(self, f"{TASKS[task].prefix}source")
+
+    def mechanism_of(self, task: str) -> Mechanism:
+        """The method of a task."""
+        return getattr(self, f"{TASKS[task].prefix}mechanism")
+
+
+FRONT_PAGE = Settings()  # what a bare address stands for
+
+
+def steps_of(*chosen: float) -> tuple[float, ...]:
+    """The steps of the slider, with chosen ones put in that are none of them."""
+    return tuple(sorted({*EPSILON_STEPS, *chosen}))
+
+
+# -- what a choice may be ------------------------------------------------------------------
+
+
+def checked_point(point: float) -> float:
+    if not 0 <= point <= 1:
+        raise InputError(f"The point must lie between 0 and 1; got {point:g}.", field="point")
+    return point
+
+
+def checked_group(count: int) -> int:
+    if not 1 <= count <= MOST_OF_ONE:
+        raise InputError(f"One person has 1 to {MOST_OF_ONE} of them; got {count}.", field="group")
+    return count
+
+
+def checked_population(count: int) -> int:
+    if not 1 < count <= MOST_PEOPLE:
+        raise InputError(f"The larger group has 2 to {MOST_PEOPLE:,} people; got {count}.",
+                         field="population")
+    return count
+
+
+def checked_methods(chosen: Sequence[str]) -> tuple[str, ...]:
+    """Words of methods to compare, each once."""
+    if not chosen or not set(chosen) <= set(METHODS):
+        raise InputError("Choose at least one method to compare.", field="methods")
+    return tuple(dict.fromkeys(chosen))
+
+
+def checked_budgets(chosen: Sequence[float]) -> tuple[float, ...]:
+    """Steps of the slider that stand side by side, in order."""
+    found = tuple(sorted(set(chosen)))
+    if not 1 <= len(found) <= MOST_BUDGETS or not set(found) <= set(EPSILON_STEPS):
+        raise InputError(f"Choose one to {MOST_BUDGETS} steps of the slider.", field="budgets")
+    return found
+
+
+def checked_number(value: float, field: str) -> float:
+    if not math.isfinite(value):
+        raise InputError("A number is needed here.", field=field)
+    return value
+
+
+def checked_target(target: float) -> float:
+    if not 0 < target < 1e12:
+        raise InputError(f"The error to reach must be above zero; got {target:g}.",
+                         field="target", hint="Give it in the unit of the values.")
+    return target
+
+
+def checked_risk(risk: float) -> float:
+    if not 50 < risk < 100:
+        raise InputError(f"Right guesses in 100 must lie above 50 and below 100; got {risk:g}.",
+                         field="risk", hint="A coin toss is right 50 times in 100.")
+    return risk
+
+
+def checked_rule(rule: float | None) -> float | None:
+    if rule is not None and not 0.01 <= rule <= 100:
+        raise InputError(f"A rule must lie between 0.01 and 100; got {rule:g}.", field="rule",
+                         hint="Leave it empty if there is none.")
+    return rule
+
+
+def checked_epsilon(epsilon: float) -> float:
+    if not LOWEST_EPSILON <= epsilon <= HIGHEST_EPSILON:
+        raise InputError(f"ε must lie between {LOWEST_EPSILON:g} and {HIGHEST_EPSILON:g}; got "
+                         f"{epsilon:g}.", field="epsilon",
+                         hint=f"Beyond {HIGHEST_EPSILON:g} the limit on one person means very "
+                         "little.")
+    return epsilon
+
+
+def checked_seed(seed: int) -> int:
+    if not 0 <= seed < 2**31:
+        raise InputError(f"The seed must lie between 0 and {2**31 - 1}.", field="seed")
+    return seed
+
+
+def checked_folds(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of folds, each once and in order."""
+    found = tuple(sorted(set(names)))
+    if len(found) > MOST_FOLDS or not all(map(_FOLD.fullmatch, found)):
+        raise InputError(f"At most {MOST_FOLDS} folds can be open.", field="folds")
+    return found
+
+
+def with_look(looks: Sequence[tuple[str, int]], key: str, option: int
+              ) -> tuple[tuple[str, int], ...]:
+    """The ways to look with one more chosen."""
+    if not 0 <= option < LOOKS.get(key, 0):
+        raise InputError("There is no such way to look.", field=key)
+    return tuple(sorted({**dict(looks), key: option}.items()))
