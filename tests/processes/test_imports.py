@@ -15,9 +15,10 @@ LIBRARIES = {"scipy.optimize", "scipy.stats", "scipy.interpolate", "scipy.spatia
 OF_OTHER_PAGES = {f"engine.{name}" for name in (
     "papers", "broken", "audit", "exhibits", "exports.memo", "running.sweeps",
     "release.certified", "release.published", "release.ledger", "release.sentences",
-    "views.coverage_lab", "views.coefficients", "views.summaries", "views.sparse",
-    "views.sparse_intervals", "views.wavelet_slopes", "views.reuse", "figures.audit",
-    "figures.exhibits", "figures.rates", "figures.sparse", "figures.summaries")}
+    "topics.coverage.answer", "topics.coefficients.answer", "topics.summaries.answer",
+    "topics.sparse.answer", "topics.sparse.intervals", "topics.regression.slopes",
+    "topics.reuse.answer", "topics.audit.charts", "topics.rates.charts", "topics.sparse.charts",
+    "topics.summaries.charts", "papers.charts", "questions.kinds")}
 
 
 @cache
