@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.language.grammar import a, capital, of
-from engine.language.numbers import digits_up, small
+from engine.language.numbers import digits_up, small, whole
 from engine.types import Budget, DataKind, PublicFacts, Unit
 
 
@@ -17,6 +17,21 @@ def title(facts: PublicFacts) -> str:
     """
     curve = f"{facts.curve} curve" if facts.curve else "curve"
     return f"The average {curve}, published with protection for every {facts.person}"
+
+
+def study_title(facts: PublicFacts, n_curves: int) -> str:
+    """The heading of the figure: whose mean, of how many, and how it is released.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The nouns for a curve and people.
+    n_curves : int
+        How many take part.
+    """
+    curve = f"{facts.curve} curve" if facts.curve else "curve"
+    return (f"The mean {curve} of {whole(n_curves)} {facts.people}, released with differential "
+            "privacy")
 
 
 def source_tag(facts: PublicFacts) -> tuple[str, str]:

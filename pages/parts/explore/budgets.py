@@ -27,16 +27,13 @@ def budgets(scene: Scene) -> None:
     """The error at every budget of the slider, beside that of other methods."""
     delta = session.chosen_delta(scene.source)
     chart, said = scene.made_once(f"bought {scene.at} {delta}", lambda: _bought(scene))
-    st.header("What each budget would buy", anchor=False)
-    left, right = st.columns([7, 3], gap="medium")
-    with left:
-        scene.draw("Errors at every budget", chart, "budgets", 340, 360)
-        st.markdown(":small[Band: 8 in 10 releases. ◇ you are here. Dotted: how fast the theory "
-                    "says privacy noise falls. No line: nothing would be published, or the error "
-                    "is beyond the range of the values. Of the other methods, the "
-                    f"{FEW} that err least are drawn; the numbers below have all of them.]")
-    with right:
-        st.markdown("\n\n".join(said))
+    st.subheader("What each budget would buy", anchor=False)
+    scene.draw("Errors at every budget", chart, "budgets", 340, 360)
+    st.markdown("\n\n".join(said))
+    st.markdown(":small[Band: 8 in 10 releases. ◇ you are here. Dotted: how fast the theory "
+                "says privacy noise falls. No line: nothing would be published, or the error "
+                "is beyond the range of the values. Of the other methods, the "
+                f"{FEW} with the smallest errors are drawn; *Numbers* has all of them.]")
 
 
 def _bought(scene: Scene) -> tuple[Chart, list[str]]:

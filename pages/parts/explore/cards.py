@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -56,20 +55,18 @@ def caution(scene: Scene) -> None:
             st.warning(words, icon=":material/warning:")
 
 
-def picture(scene: Scene) -> None:
-    """The live picture; its slider is the only ε control of the page."""
-    now, payload = session.current(), scene.made_once("picture", lambda: _payload(scene))
-    picked = pieces.picture(session.PICTURE, payload, scene.start, now.seed, scene.rev,
-                            new_noise=scene.facts.is_simulated,
-                            anchors=rule_cards.anchors(now.rule))
+def figure(scene: Scene) -> None:
+    """The live figure; its slider is the only ε control of the page."""
+    now = session.current()
+    payload = scene.made_once("figure", lambda: pieces.figure_payload(
+        scene.facts, scene.shown, scene.at_budgets))
+    picked = pieces.figure(session.PICTURE, payload, scene.start, scene.rev,
+                           new_noise=scene.facts.is_simulated, with_truth="truth" in now.shown,
+                           save=st.session_state.get("save_figure", ""),
+                           anchors=rule_cards.anchors(now.rule))
     if picked.new_noise:
         session.change(seed=now.seed + 1)
         st.rerun()
-
-
-def _payload(scene: Scene) -> dict[str, Any]:
-    spoken = [f"error {e}" if e else "nothing published" for e in scene.errors_in_words]
-    return pieces.picture_payload(scene.facts, scene.shown, spoken, scene.verdicts)
 
 
 # -- the cards ---------------------------------------------------------------------------
@@ -113,18 +110,15 @@ def limits(scene: Scene) -> None:
     shares, facts, theme = scene.shown.study.shares, scene.facts, layout.theme()
     with st.container(border=True):
         st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
-        left, right = st.columns([7, 3], gap="medium")
-        with left:
-            _said(scene, "limits", lambda k: [pieces.Said(scene.what_limits(k))])
-            _draw_steps(scene, "Parts of the error", "split", lambda k: figures.split_bar(
-                shares[k], error_parts.parts(facts), theme), 44)
-            _said(scene, "parts", lambda k: _key_of_parts(scene, k))
-        with right:
-            if scene.knows_changes:
-                _said(scene, "doubled", lambda k: [
-                    pieces.Said(text) for text in [scene.if_doubled(k)] if text])
-            else:
-                simulate_doubled(scene)
+        _said(scene, "limits", lambda k: [pieces.Said(scene.what_limits(k))])
+        _draw_steps(scene, "Parts of the error", "split", lambda k: figures.split_bar(
+            shares[k], error_parts.parts(facts), theme), 44)
+        _said(scene, "parts", lambda k: _key_of_parts(scene, k))
+        if scene.knows_changes:
+            _said(scene, "doubled", lambda k: [
+                pieces.Said(text) for text in [scene.if_doubled(k)] if text])
+        else:
+            simulate_doubled(scene)
 
 
 def _key_of_parts(scene: Scene, k: int) -> list[pieces.Said]:
@@ -173,13 +167,16 @@ def _draw_steps(scene: Scene, title: str, key: str, make: Callable[[int], Chart]
 
 
 def take_away(scene: Scene) -> None:
-    """Downloads: the numbers and the scenario; the picture's own button saves the picture."""
+    """Downloads: the figure, the numbers and the scenario."""
     plain, reason = scene.plain, None
     if scene.own:
         reason = "Your own curves are not private: nothing of them can be downloaded."
     elif scene.is_refused:
         reason = "Nothing would be published at this ε."
     with st.container(horizontal=True):
+        for kind in ("SVG", "PNG"):
+            st.button(f"Figure as {kind}", icon=":material/image:", key=f"save_{kind}",
+                      on_click=_save, args=(kind,), disabled=reason is not None, help=reason)
         st.download_button(
             "Get the numbers",
             b"" if reason else lambda: export.numbers_csv(scene.shown, scene.at, plain),
@@ -190,6 +187,12 @@ def take_away(scene: Scene) -> None:
             "application/json", on_click="ignore", disabled=scene.own, key="get_scenario",
             icon=":material/data_object:",
             help=reason if scene.own else "A file for the command line: python -m engine run FILE")
+
+
+def _save(kind: str) -> None:
+    """Asks the browser for a file of the figure as it stands there."""
+    count = int(st.session_state.get("save_figure", "0-").split("-")[0] or 0) + 1
+    st.session_state.save_figure = f"{count}-{kind.lower()}"
 
 
 def numbers(scene: Scene) -> None:
@@ -209,11 +212,8 @@ def numbers(scene: Scene) -> None:
     if shown.truth is not None:
         columns["true average"] = shown.truth
     layout.table(pd.DataFrame(columns).round(3), scene.own, 220)
-    every = scene.charts.pop("Errors at every budget")
-    for title, chart in scene.charts.items():
-        layout.in_words(title, chart, scene.own)
     st.markdown(f"**Errors at every budget**, from {study.errors.shape[1]} simulated releases "
-                f"each. {escape(every.alt)}")
+                "each.")
     table = pd.DataFrame({
         "ε": scene.epsilons, "error": scene.error,
         "95 % within": scene.where_published(study.within),

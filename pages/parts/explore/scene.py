@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
@@ -54,18 +55,18 @@ class Scene:
         """One of something for every budget."""
         return [make(k) for k in range(len(self.epsilons))]
 
-    def follow_picture(self) -> None:
-        """Take over what the visitor did in the picture since the last run."""
+    def follow_figure(self) -> None:
+        """Take over what the visitor did in the figure since the last run."""
         picked = pieces.picked(session.PICTURE, self.start, self.rev, len(self.epsilons))
         self.at = picked.budget
         st.session_state.settings = replace(session.current(), epsilon=self.epsilons[picked.budget],
-                                            view=picked.view, shown=picked.shown)
+                                            view=picked.view)
 
     @property
     def start(self) -> pieces.Picked:
-        """Where the picture stands, for all that the server knows."""
+        """Where the figure stands, for all that the server knows."""
         now = session.current()
-        return pieces.Picked(self.at, now.view, now.shown)
+        return pieces.Picked(self.at, now.view)
 
     @property
     def budget(self) -> Budget:
@@ -142,22 +143,25 @@ class Scene:
         return "If you doubled…  \n" + "  \n".join(error_parts.if_doubled(self.facts, here))
 
     @cached_property
-    def verdicts(self) -> list[pieces.Verdict]:
-        """What is said about every budget before any data are read."""
-        n = self.shown.data.n_curves
-        return [_verdict(self.facts, found, budget, n) for found, budget in
-                zip(self.shown.feasibility, self.shown.budgets, strict=True)]
+    def at_budgets(self) -> list[pieces.AtBudget]:
+        """What is said at every budget."""
+        unit, n, within = self.facts.value_unit, self.shown.data.n_curves, self.shown.study.within
+        return [_at_budget(self.facts, n, budget, odds, feasibility, *(
+            numbers.with_unit(numbers.number(value), unit) if math.isfinite(value) else ""
+            for value in errors)) for budget, odds, feasibility, errors in zip(
+                self.shown.budgets, self.odds, self.shown.feasibility,
+                zip(self.error, self.where_published(within), strict=True), strict=True)]
 
 
-def _verdict(facts: PublicFacts, found: Feasibility | None, budget: Budget, n_curves: int
-             ) -> pieces.Verdict:
-    if found is None:
-        return pieces.Verdict()
-    if not found.is_feasible:
-        return pieces.Verdict(refused=quality.refused(facts, found, budget, n_curves))
-    if found.verdict == "coarse":
-        return pieces.Verdict(note=quality.coarse(facts, found, budget, n_curves))
-    return pieces.Verdict()
+def _at_budget(facts: PublicFacts, n_curves: int, budget: Budget, odds: risk.Odds,
+               feasibility: Feasibility | None, error: str, within: str) -> pieces.AtBudget:
+    refused, note = None, ""
+    if feasibility is not None and not feasibility.is_feasible:
+        refused = quality.refused(facts, feasibility, budget, n_curves)
+    elif feasibility is not None and feasibility.verdict == "coarse":
+        note = quality.coarse(facts, feasibility, budget, n_curves)
+    is_weak = max(budget.epsilon, odds.budget.epsilon) >= odds_card.WEAK_FROM
+    return pieces.AtBudget(odds.right, error, within, is_weak, refused, note)
 
 
 def _plain_scenario(source: Source, mechanism: Mechanism, budget: Budget, seed: int

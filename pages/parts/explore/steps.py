@@ -1,4 +1,4 @@
-"""The fold that takes a release apart: what each step did, and its error without some parts."""
+"""What takes a release apart: what each step did, and its error without some parts."""
 
 from __future__ import annotations
 
@@ -20,23 +20,16 @@ from pages.shared.state import run, session
 _ALL = 2 ** len(PARTS) - 1
 
 
-def fold(scene: Scene) -> None:
-    """Two charts side by side, stacked on phones."""
-    with layout.fold("What each step does: fewer coefficients, clipping, noise",
-                     "steps") as is_open:
-        if not is_open:
-            return
-        if scene.is_refused:
-            st.markdown("Nothing would be published at this ε.")
-            return
-        now = session.current()
-        parts = run.answer(steps.error_parts, scene.source, now.mechanism, scene.budget, now.seed)
-        method = _method()
-        left, right = st.columns(2, gap="medium")
-        with left:
-            _steps(scene, parts, method)
-        with right:
-            _parts(scene, parts, method)
+def section(scene: Scene) -> None:
+    """Two charts: the steps of a release, and its error without some of its parts."""
+    if scene.is_refused:
+        st.markdown("Nothing would be published at this ε.")
+        return
+    now = session.current()
+    parts = run.answer(steps.error_parts, scene.source, now.mechanism, scene.budget, now.seed)
+    method = _method()
+    _steps(scene, parts, method)
+    _parts(scene, parts, method)
 
 
 def _steps(scene: Scene, parts: ErrorParts, method: Method) -> None:

@@ -119,7 +119,7 @@ def sentences(asked: Question, found: Answer, at: int, budget: Budget, facts: Pu
 
 def section(scene: Scene) -> None:
     """On Explore: one question, the answer at the chosen budget, and at all others."""
-    st.header("What would still be true of its shape?", anchor=False)
+    st.subheader("What would still be true of its shape?", anchor=False)
     facts, shown = scene.facts, scene.shown
     asked = ask(facts)
     if asked is None:
@@ -128,17 +128,14 @@ def section(scene: Scene) -> None:
     draws = run.answer(preview.drawn, scene.source, mechanism, mechanism, shown.budgets,
                        session.current().seed)
     found = answer(asked, draws, scene.error, facts)
-    left, right = st.columns([7, 3], gap="medium")
-    with left:
-        label, variant = controls.named(mechanism)
-        line = figures.Line(label, mechanism.key, mechanism.family, variant,
-                            np.where(found.known, scene.error, np.nan), np.array([]))
-        chart = figures.kept(scene.epsilons, [(line, found.kept)], scene.budget.epsilon,
-                             layout.theme())
-        layout.draw(chart, "shape", 280, 260)
-        st.markdown(f":small[{words.KEY}]")
-    with right:
-        sentences(asked, found, scene.at, scene.budget, facts)
+    sentences(asked, found, scene.at, scene.budget, facts)
+    label, variant = controls.named(mechanism)
+    line = figures.Line(label, mechanism.key, mechanism.family, variant,
+                        np.where(found.known, scene.error, np.nan), np.array([]))
+    chart = figures.kept(scene.epsilons, [(line, found.kept)], scene.budget.epsilon,
+                         layout.theme())
+    layout.draw(chart, "shape", 280, 260)
+    st.markdown(f":small[{words.KEY}]")
     with layout.fold("Numbers behind this question", "shape_numbers") as is_open:
         if is_open:
             layout.table(chart.table, scene.own, 220)

@@ -1,4 +1,4 @@
-"""The few pieces that live in the browser: the live picture, the strip, sentences and charts.
+"""The few pieces that live in the browser: the live figure, the strip, sentences and charts.
 
 Two events on `window` tie them together. `pc:budget` carries the chosen budget as a number while
 the slider moves; `pc:flush` asks whoever still owes the server a report to send it now.
@@ -7,18 +7,18 @@ move by the server (a link, Back) it belongs to.
 """
 
 from pages.shared.components.chart import chart, chart_by_step
-from pages.shared.components.frame import frame
-from pages.shared.components.picture import (
+from pages.shared.components.figure import (
     Anchor,
+    AtBudget,
     Picked,
-    Verdict,
+    figure,
+    figure_payload,
     picked,
-    picture,
-    picture_payload,
 )
+from pages.shared.components.frame import frame
 from pages.shared.components.said import Said, said
 from pages.shared.components.strip import Budgeted, Chip, Pinning, arrive, pin_pressed, strip
 
-__all__ = ["Anchor", "Budgeted", "Chip", "Picked", "Pinning", "Said", "Verdict", "arrive", "chart",
-           "chart_by_step", "frame", "picked", "picture", "picture_payload", "pin_pressed", "said",
+__all__ = ["Anchor", "AtBudget", "Budgeted", "Chip", "Picked", "Pinning", "Said", "arrive", "chart",
+           "chart_by_step", "figure", "figure_payload", "frame", "picked", "pin_pressed", "said",
            "strip"]

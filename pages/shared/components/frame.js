@@ -38,6 +38,8 @@ function calm() {
 }
 
 function repair() {
+  const app = document.querySelector('[data-testid=stApp]');   // its colour is no variable
+  if (app) document.documentElement.style.setProperty('--pc-page', getComputedStyle(app).backgroundColor);
   for (const frame of document.querySelectorAll('main pre, main .katex-display')) {
     if (frame.scrollWidth > frame.clientWidth || frame.scrollHeight > frame.clientHeight) frame.tabIndex = 0;
     else frame.removeAttribute('tabindex');

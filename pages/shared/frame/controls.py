@@ -152,12 +152,12 @@ def preset_of(member: Any) -> Any:
 
 
 def parameter_form(member: Any, prefix: str, write: Callable[[Any], None],
-                   leave_out: Sequence[str] = ()) -> None:
+                   leave_out: Sequence[str] = (), n_columns: int = 3) -> None:
     """One widget for each parameter of a source or mechanism, from its own declaration."""
-    columns = st.columns(3)
+    columns = st.columns(n_columns)
     shown = [p for p in member.shown() if p.name not in leave_out]
     for k, parameter in enumerate(shown):
-        with columns[k % 3]:
+        with columns[k % n_columns]:
             _parameter_widget(member, parameter, prefix, write)
 
 
@@ -224,33 +224,36 @@ def all_changed(task: str = settings.TASK) -> list[str]:
     return out
 
 
-def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = True) -> None:
+def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = True,
+                 columns: int = 3) -> None:
     """Every parameter of the curves and the method, δ and the seed.
 
-    `epsilon` and `delta` say whether the page has one budget, which is asked for here.
+    `epsilon` and `delta` say whether the page has one budget, which is asked for here; `columns`
+    how many stand side by side.
     """
     now, source = session.current(), session.source(task)
     mechanism = now.mechanism_of(task)
     if not session.uploaded(task):
         st.subheader(_noun(task), anchor=False)
         parameter_form(source, f"c_{source.key}",
-                       lambda member: session.change_source(task, member), leave_out=("mean",))
+                       lambda member: session.change_source(task, member),
+                       leave_out=("mean",), n_columns=columns)
     st.subheader("Method", anchor=False)
     parameter_form(mechanism, f"m_{mechanism.key}",
-                   lambda member: session.change_mechanism(task, member))
+                   lambda member: session.change_mechanism(task, member), n_columns=columns)
     st.subheader("Protection and chance", anchor=False)
-    columns = st.columns(3)
+    places = st.columns(columns)
     if epsilon:
-        with columns[0]:
+        with places[0]:
             bound(st.number_input, "Protection (ε)", now.epsilon, session.set_epsilon, "epsilon",
                   format="%g", step=None, help="Any value between the slider’s ends.")
     if delta:
-        with columns[epsilon]:
+        with places[epsilon % columns]:
             bound(st.number_input, "Chance the limit fails (δ)", session.chosen_delta(source),
                   lambda chosen: session.set_delta(chosen, task), "delta", format="%.2g",
                   step=None, help="Usual value 1/n². Keep it far below 1/n: at 1/n a method could "
                   "publish one whole curve and still pass. 0: never, for methods that can.")
-    with columns[epsilon + delta]:
+    with places[(epsilon + delta) % columns]:
         bound(st.number_input, "Seed", now.seed, session.set_seed, "seed", step=1, format="%d",
               help="Same seed, same noise: a class sees the same picture. Never used for a "
               "release.")

@@ -160,6 +160,9 @@ def _one_of(name: str, text: str) -> str:
     return text
 
 
+_EARLIER_VIEWS = ("releases", "ranges", "one")  # of the first edition, all in one figure now
+
+
 def _shown(text: str) -> tuple[str, ...]:
     return tuple(line for line in settings.LINES if line in text.split("."))
 
@@ -197,6 +200,7 @@ _WORDS = {
     "delta": Word(lambda text: Budget(1.0, float(text)).delta),
     "seed": Word(lambda text: settings.checked_seed(int(text))),
     **{name: Word(partial(_one_of, name)) for name in CHOICES},
+    "view": Word(lambda text: _one_of("view", "look" if text in _EARLIER_VIEWS else text)),
     "target": Word(lambda text: settings.checked_target(float(text))),
     "risk": Word(lambda text: settings.checked_risk(float(text))),
     "rule": Word(lambda text: settings.checked_rule(float(text))),

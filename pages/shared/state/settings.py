@@ -44,8 +44,8 @@ TASK = MEAN_FUNCTION.key
 CHOSEN_FOR = tuple(task.key for task in TASKS.values() if task.letters)
 LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
 AUDIT_PARTS = ("attack", "coverage", "reuse")  # of the page on audits
-VIEWS = ("releases", "ranges", "one")
-LINES = ("curves", "without", "truth")
+VIEWS = ("look", "attack")
+LINES = ("truth",)
 MOST_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
 LOOKS = {"first_guess": 3, "coefficients_show": 3, "regression_show": 2, "site_lines": 2,
@@ -87,9 +87,9 @@ class Settings:
     epsilon: float = 1.0
     delta: float | None = None  # 1/n²
     seed: int = 1
-    # The picture of Explore: its view, the lines in it, and a question about shape.
-    view: str = "releases"
-    shown: tuple[str, ...] = ("curves", "without")
+    # Explore: the figure or the attacker’s game, further lines, and a question about shape.
+    view: str = "look"
+    shown: tuple[str, ...] = ()
     shape: str = ""
     shape_tolerance: float | None = None
     shape_first: float | None = None

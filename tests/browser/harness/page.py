@@ -52,8 +52,8 @@ def band(releases, scales):
 
 def verdicts():
     """Nothing is published at the three lowest budgets, and little can be trusted at the next."""
-    return [pieces.Verdict(refused=("Too few <b>children</b>.", "Ask more."))] * 3 + [pieces.Verdict(note="Coarse.")] * 2 + [
-        pieces.Verdict()] * (len(EPSILONS) - 5)
+    return [{"refused": ("Too few <b>children</b>.", "Ask more."), "error": ""}] * 3 + [
+        {"note": "Coarse."}] * 2 + [{}] * (len(EPSILONS) - 5)
 
 
 def payload(case):
@@ -73,9 +73,11 @@ def payload(case):
         noise_high=np.quantile(releases, 0.975, axis=1),
         sampling=np.zeros_like(t) if plain else 1.5 + 0.4 * np.cos(6 * t),
         truth=None if plain else growth(t), band=None if plain else band(releases[:, :20], scales))
-    return pieces.picture_payload(
-        facts, shown, [f"error {scale:.1f} cm" for scale in scales],
-        verdicts() if case == "refused" else ())
+    said = verdicts() if case == "refused" else [{}] * len(EPSILONS)
+    return pieces.figure_payload(facts, shown, [pieces.AtBudget(**{
+        "attacker": 1 / (1 + np.exp(-0.25 * epsilon)), "error": f"{scale:.1f} cm",
+        "within": f"{2 * scale:.1f} cm", **step}) for epsilon, scale, step in
+        zip(EPSILONS, scales, said, strict=True)])
 
 
 def words(case):
@@ -125,8 +127,8 @@ pieces.strip(chips(case), words(case), state.budget, person="child", link=case !
 left, right = st.columns([7, 3])
 hidden = right.checkbox("Hide the picture")
 with left:
-    now = pieces.Picked(state.budget) if hidden else pieces.picture(
-        "picture", payload(case), pieces.Picked(state.budget), 1, state.rev,
+    now = pieces.Picked(state.budget) if hidden else pieces.figure(
+        "picture", payload(case), pieces.Picked(state.budget), state.rev,
         new_noise=case != "upload")
     pieces.said([[pieces.Said(f"Right **{k + 50} times** in 100<b>"), pieces.Said("Weak", "warning")]
                  if k > 18 else [pieces.Said(f"Right **{k + 50} times** in 100<b>")]
@@ -134,7 +136,7 @@ with left:
     pieces.chart_by_step(*zip(*steps(), strict=True), "dots", 90, state.rev)
     pieces.chart(json.loads(figure().to_json()), "The error falls with ε.", "errors", 320, 280)
 with right:
-    st.text(f"server budget {now.budget}, view {now.view}, shown {'+'.join(now.shown)}, "
+    st.text(f"server budget {now.budget}, view {now.view}, "
             f"noise {now.new_noise}, runs {state.runs}")
     if st.button("Move to the first budget"):
         state.rev, state.budget = state.rev + 1, 0

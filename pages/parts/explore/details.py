@@ -1,0 +1,83 @@
+"""What the drawer of Explore holds: one detail at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from engine.sources import Source
+from pages.parts.explore import budgets, cards, steps
+from pages.parts.explore.scene import Scene
+from pages.shared import upload_panel
+from pages.shared.cards import guarantees, holdout, odds, rules, shape
+from pages.shared.frame import controls, layout
+from pages.shared.frame.drawer import Detail
+from pages.shared.state import session
+
+
+def of(scene: Scene | None, source: Source) -> list[Detail]:
+    """All details; without a figure, those that put right why there is none."""
+    data = Detail("data", "Data", _data)
+    method = Detail("more", "Method and options", partial(_method, scene))
+    if scene is None:
+        return [data, method]
+    spends = scene.shown.spends[scene.at]
+
+    def detail(key: str, title: str, draw: Callable[[Scene], None], *folds: str) -> Detail:
+        return Detail(key, title, partial(draw, scene), folds)
+
+    return [
+        detail("accuracy", "Accuracy", _accuracy),
+        detail("attacker", "Attacker", _attacker, "why", "trade_off", "several", "explore_label"),
+        detail("budget_curve", "Every budget", _budgets, "rule"),
+        method, data,
+        detail("shape", "Shape of the curve", shape.section, "shape_numbers"),
+        detail("steps", "What each step does", steps.section),
+        Detail("published_study", "As in a published study", lambda: holdout.fold(
+            source, scene.budget, scene.is_refused), ("holdout",)),
+        Detail("ledger", "Privacy ledger", lambda: guarantees.ledger(spends, scene.budget)),
+        Detail("formula", "Formula and source", lambda: guarantees.formula(
+            session.current().mechanism, scene.shown.tuning[scene.at])),
+        detail("numbers", "Numbers and files", _numbers),
+        detail("code", "Code", cards.code, "explore_code"),
+    ]
+
+
+def _data() -> None:
+    controls.source_choice()
+    upload_panel.button()
+
+
+def _method(scene: Scene | None) -> None:
+    controls.mechanism_choice()
+    if scene is not None:
+        budgets.why_this_method(scene)
+    layout.chips(controls.all_changed(), layout.reset)
+    controls.more_options(columns=1)
+
+
+def _accuracy(scene: Scene) -> None:
+    cards.accuracy(scene)
+    cards.limits(scene)
+    if scene.shown.truth is not None:
+        controls.bound(st.toggle, "Show the true mean", "truth" in session.current().shown,
+                       lambda on: session.change(shown=("truth",) * on), "truth",
+                       help="Known only because these curves are simulated.")
+
+
+def _attacker(scene: Scene) -> None:
+    spends = scene.shown.spends[scene.at]
+    scene.charts |= odds.card(scene.facts, spends, scene.shown.data.sizes, scene)
+    guarantees.consequences(spends, scene.facts, "explore")
+
+
+def _budgets(scene: Scene) -> None:
+    budgets.budgets(scene)
+    rules.rule_and_precedents()
+
+
+def _numbers(scene: Scene) -> None:
+    cards.take_away(scene)
+    cards.numbers(scene)

@@ -1,0 +1,35 @@
+"""Where to go on from the figure, and its details."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import streamlit as st
+
+from engine.topics.planning.answer import usual_target
+from pages.shared.frame import drawer
+from pages.shared.frame.drawer import Detail
+from pages.shared.state import address, session
+
+_PAGES = Path(__file__).parents[2]
+
+
+def show(details: Sequence[Detail]) -> None:
+    """Decide, learn, or use one's own data; and the drawer."""
+    now = session.current()
+    target = usual_target(session.source().facts)
+    to_plan = address.encode(replace(now, unknown="epsilon", target=target, folds=()))
+    with st.container(horizontal=True, vertical_alignment="center", key="doors"):
+        _link("plan.py", "Decide on a budget", ":material/tune:", to_plan)
+        _link("teach.py", "Learn in five minutes", ":material/school:", "lesson-1")
+        drawer.button(details, "Use my data", "door_data", ":material/upload_file:", "data",
+                      "tertiary")
+        st.space("stretch")
+        drawer.button(details, "Details", "details", ":material/right_panel_open:")
+
+
+def _link(script: str, label: str, icon: str, token: str) -> None:
+    st.page_link(st.Page(_PAGES / script), label=label, icon=icon, width="content",
+                 query_params={"s": token} if token else None)

@@ -1,0 +1,800 @@
+// The live figure. Curves of all budgets arrive once; whatever the visitor does then happens here:
+// the slider, one release after another, a child's curve that is pulled, and the attacker's game.
+// Text from the server goes through textContent only, so that a label can never become markup.
+
+const SVG = 'http://www.w3.org/2000/svg';
+const PHONE = 620;                        // narrower than this: labels above the plot, fewer ticks
+const REST = 60;                          // ms without movement before the server is told
+const TURN = 1000 / 6;                    // ms from one release to the next
+const TAP = 5;                            // pixels: a shorter way of the pointer is a tap
+const ROUNDS = 20;                        // of the attacker's game, each with a release of its own
+const WIDTH = .12;                        // of a pull, as a share of the time axis (one standard deviation)
+const STILL = matchMedia('(prefers-reduced-motion: reduce)');
+
+export default function ({data: sent, parentElement: root, setStateValue, setTriggerValue}) {
+  const data = {...sent.curves, ...sent.now};
+  const S = root.__figure ||= {root, host: root.host, q: s => root.querySelector(s)};
+  S.send = value => setStateValue('picked', value);
+  S.askNoise = () => setTriggerValue('new_noise', true);
+  if (!S.stop) wire(S);
+  if (S.tag !== data.tag) take(S, data);
+  if (S.rev !== data.rev) move(S, data);
+  S.saved ??= data.save;                  // asked for before the figure was mounted: done already
+  ticksOfSlider(S, data.anchors || []);
+  S.q('#noise').hidden = !data.new_noise;
+  dress(S);                               // also called when the theme changes
+  S.data.with_truth = data.with_truth;
+  paint(S);
+  if (S.saved !== data.save) save(S, S.saved = data.save);
+  return () => { if (!S.host.isConnected && S.stop) { S.stop(); S.stop = null; } };
+}
+
+// ---- data ---------------------------------------------------------------------------------------
+
+function take(S, data) {
+  S.tag = data.tag;
+  S.data = data;
+  S.curves = decode(data);
+  S.limits = limits(S);
+  Object.assign(S, {from: 0, to: 0, mix: 0, reading: null, pull: null, game: null, spans: new Map()});
+  S.q('#e').max = data.epsilons.length - 1;
+  for (const node of S.root.querySelectorAll('[data-word]')) node.textContent = data.words[node.dataset.word] || '';
+  S.q('#noise').title = data.words.new_noise_help;
+  S.q('#stage').setAttribute('aria-label', data.words.stage);
+}
+
+function decode(data) {
+  const value = text => numbers(text, ...data.scale);
+  const without = value(data.without), points = data.points;
+  const rows = (texts, scales) => texts.map((text, b) => split(numbers(text, ...scales[b]), points));
+  return {
+    times: numbers(data.times, data.time.low, data.time.high), without,
+    truth: data.truth && onto(without, numbers(...data.truth)),
+    people: singles(data, value(data.curve_values)),
+    releases: rows(data.releases, data.scales),       // differences from the mean without privacy
+    low: data.band && rows(data.band.low, data.band.scales).map(all => all.map(finer)),
+    high: data.band && rows(data.band.high, data.band.scales).map(all => all.map(finer)),
+    noise: data.noise.map((text, b) => numbers(text, ...data.noise_scales[b])),
+  };
+}
+
+function finer(half) {                    // every second point was sent: the ones between, by a cubic
+  const last = half.length - 1, at = k => half[Math.max(0, Math.min(last, k))];
+  return Float64Array.from({length: 2 * last + 1}, (_, k) => k % 2 === 0 ? half[k / 2]
+    : k === 1 || k === 2 * last - 1 ? (at((k - 1) / 2) + at((k + 1) / 2)) / 2
+      : (9 * (at((k - 1) / 2) + at((k + 1) / 2)) - at((k - 3) / 2) - at((k + 3) / 2)) / 16);
+}
+
+function singles(data, values) {          // the grey curves, each with its own times
+  const times = numbers(data.curve_times, data.time.low, data.time.high);
+  let from = 0;
+  return data.counts.map(count => {
+    const part = {times: times.subarray(from, from + count), values: values.subarray(from, from + count)};
+    from += count;
+    return part;
+  });
+}
+
+function numbers(text, low, high) {
+  const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  const step = (high - low) / 65535;
+  return Float64Array.from(new Int16Array(bytes.buffer), q => low + (q + 32768) * step);
+}
+
+const onto = (without, differences) => differences.map((d, k) => d + without[k % without.length]);
+const split = (all, points) => {          // bands come with every second point
+  const length = all.length % points ? (points + 1) / 2 : points;
+  return Array.from({length: all.length / length}, (_, k) => all.subarray(k * length, (k + 1) * length));
+};
+const furthest = row => row.reduce((most, y) => Math.max(most, Math.abs(y)), 0);
+
+// Half-heights of the difference panel, one per budget. They never grow with ε, come from a ladder
+// so that the axis changes seldom, and end at half the value axis: beyond it curves leave the frame.
+function limits(S) {
+  const {releases, low, high} = S.curves, {value} = S.data;
+  const needs = releases.map((rows, b) => Math.max(...(low ? [...low[b], ...high[b]] : rows).map(furthest)));
+  for (let b = needs.length - 2; b >= 0; b--) needs[b] = Math.max(needs[b], needs[b + 1]);
+  return needs.map(need => rung(Math.min(Math.max(need, 1e-9), (value.high - value.low) / 2)));
+}
+
+function rung(need) {
+  const power = 10 ** Math.floor(Math.log10(need));
+  return [1, 2, 3, 5, 10].find(k => k * power >= need * 0.999) * power;
+}
+
+// ---- the slider and the server ------------------------------------------------------------------
+
+function move(S, data) {                  // the server moved the figure: first mount, link, Back
+  S.rev = data.rev;
+  const known = window.__budgetRev === data.rev && window.__budget !== undefined;
+  S.picked = {budget: Math.min(known ? window.__budget : data.start, data.epsilons.length - 1), view: data.view};
+  S.reported = JSON.stringify(S.picked);
+  clearTimeout(S.timer);
+  window.__budgetRev = data.rev;
+  window.__budget = S.picked.budget;
+  dispatchEvent(new CustomEvent('pc:budget', {detail: S.picked.budget}));
+  S.game = S.picked.view === 'attack' ? newGame(S) : null;
+}
+
+function report(S) {                      // now, and only when something is new
+  clearTimeout(S.timer);
+  const picked = JSON.stringify(S.picked);
+  if (picked === S.reported || !S.host.isConnected) return;
+  Object.assign(S, {reported: picked, reportedAt: performance.now(), reportedFrom: location.href});
+  S.send({...S.picked, rev: S.rev});
+}
+
+function slide(S, budget) {
+  S.picked.budget = budget;
+  window.__budget = budget;
+  if (S.game) S.game = newGame(S);        // another budget is another game
+  show(S);
+  dispatchEvent(new CustomEvent('pc:budget', {detail: budget}));
+}
+
+function ticksOfSlider(S, marks) {        // published deployments, and the visitor's own rule
+  S.q('#anchors').replaceChildren(...marks.map(({at, help, word}) => {
+    const mark = document.createElement('span');
+    mark.style.left = `calc(11px + ${at} * (100% - 22px))`;
+    mark.title = help;
+    mark.className = word ? 'rule' : '';
+    return mark;
+  }));
+}
+
+function wire(S) {
+  const e = S.q('#e'), stage = S.q('#stage');
+  e.oninput = () => slide(S, +e.value);
+  e.onchange = () => { clearTimeout(S.timer); S.timer = setTimeout(() => report(S), REST); };
+  S.q('#play').onclick = () => toggle(S);
+  S.q('#noise').onclick = () => S.askNoise();
+  S.q('#attack').onclick = () => openGame(S, !S.game);
+  S.q('#leave').onclick = () => openGame(S, false);
+  S.q('#restart').onclick = () => { S.game = newGame(S); paint(S); };
+  S.q('#a').onclick = () => guess(S, 0);
+  S.q('#b').onclick = () => guess(S, 1);
+  stage.onpointerdown = event => grip(S, event);
+  stage.onpointermove = event => S.held ? drag(S, event) : read(S, event);
+  stage.onpointerup = stage.onpointercancel = event => drop(S, event);
+  stage.onpointerleave = () => { if (!S.held && document.activeElement?.shadowRoot !== S.root) unread(S); };
+  stage.onkeydown = event => key(S, event);
+  stage.onblur = () => unread(S);
+  const others = event => {               // another piece of the page moved the budget
+    if (event.detail === S.picked?.budget || !S.data?.epsilons[event.detail]) return;
+    S.picked.budget = event.detail;
+    if (S.main) show(S);
+  };
+  const flush = event => {                // whoever copies the link wants that of what is on screen
+    report(S);
+    event.detail.waiting ||= S.reportedFrom === location.href && performance.now() - S.reportedAt < event.detail.patience;
+  };
+  addEventListener('pc:budget', others);
+  addEventListener('pc:flush', flush);
+  STILL.addEventListener('change', S.motion = () => { S.paused = STILL.matches; show(S); });
+  S.paused = STILL.matches;
+  const size = new ResizeObserver(() => {
+    if (S.width && Math.round(stage.clientWidth) !== S.width) paint(S);
+  });
+  size.observe(stage);
+  document.fonts.ready.then(() => S.width && paint(S));     // widths of words are measured
+  S.stop = () => {
+    size.disconnect();
+    clearTimeout(S.timer);
+    cancelAnimationFrame(S.frame);
+    S.frame = 0;
+    removeEventListener('pc:budget', others);
+    removeEventListener('pc:flush', flush);
+    STILL.removeEventListener('change', S.motion);
+  };
+}
+
+// ---- one release after another ------------------------------------------------------------------
+
+const moves = S => !S.paused && !S.held && !S.pull && !S.game && S.reading === null;
+
+function animate(S) {
+  if (S.frame || !moves(S)) return;
+  S.since = performance.now() - S.mix * TURN;
+  const next = now => {
+    S.frame = 0;
+    if (!moves(S) || !S.host.isConnected) return;
+    S.mix = (now - S.since) / TURN;
+    if (S.mix >= 1) Object.assign(S, {from: S.to, to: (S.to + 1) % S.data.draws, mix: 0, since: now});
+    drawRelease(S);
+    S.frame = requestAnimationFrame(next);
+  };
+  S.frame = requestAnimationFrame(next);
+}
+
+function toggle(S) {                      // where motion is unwanted, each press shows the next release
+  if (STILL.matches) {
+    S.from = S.to = (S.to + 1) % S.data.draws;
+    S.mix = 0;
+  } else {
+    S.paused = !S.paused;
+  }
+  show(S);
+}
+
+function release(S) {                     // the difference of what is on screen from the mean
+  const {budget} = S.picked, rows = S.curves.releases[budget];
+  if (S.game) return S.game.release;
+  return blend(rows[S.from], rows[S.to], S.mix);
+}
+
+const blend = (from, to, mix) => mix ? from.map((y, k) => y + (to[k] - y) * mix) : from;
+
+function band(S) {                        // of the release on screen, around the mean
+  const {budget} = S.picked, {low, high} = S.curves;
+  if (!low || S.game) return null;
+  return [low, high].map(side => blend(side[budget][S.from], side[budget][S.to], S.mix));
+}
+
+function drawRelease(S) {
+  const y = release(S), edges = band(S), {main, difference: D} = S;
+  set(main.release, path(main, onto(S.curves.without, y)));
+  set(D.release, path(D, y));
+  const [low, high] = edges ? edges.map(edge => path(D, edge)) : ['', ''];
+  set(D.low, low);
+  set(D.high, high);
+  set(D.band, edges ? `${high}L${low.slice(1).split('L').reverse().join('L')}Z` : '');
+}
+
+// ---- reading values -----------------------------------------------------------------------------
+
+function read(S, event) {
+  if (event.pointerType === 'touch' && !S.held) return;     // a finger scrolls, taps and pulls
+  S.reading = nearest(S, place(S, event).x);
+  show(S);
+}
+
+function unread(S) {
+  if (S.reading === null) return;
+  S.reading = null;
+  show(S);
+}
+
+function nearest(S, x) {
+  const {times} = S.curves, t = S.main.time(x);
+  return times.reduce((best, one, k) => Math.abs(one - t) < Math.abs(times[best] - t) ? k : best, 0);
+}
+
+function drawReading(S) {
+  const k = S.reading, {main, difference: D} = S, {words, time, value} = S.data;
+  main.over.replaceChildren();
+  D.over.replaceChildren();
+  S.readout = '';
+  if (k === null || S.pull) return;
+  const x = main.xs[k], edges = band(S), off = release(S)[k], mean = S.curves.without[k];
+  for (const P of [main, D]) P.over.append(svg('line', {x1: x, x2: x, y1: P.box.top, y2: P.box.bottom, class: 'rule'}));
+  const half = edges ? (edges[1][k] - edges[0][k]) / 2 : null;
+  const lines = [
+    `${time.name} ${rounded(S.curves.times[k], time.high - time.low)}${unit(time)}`,
+    `${words.mean}: ${amount(S, mean)}${unit(value)}`,
+    `${words.release}: ${amount(S, mean + off)}${unit(value)}`,
+    `${words.difference}: ${off > 0 ? '+' : ''}${amount(S, off)}${half === null ? '' : ` (${words.band}: ± ${amount(S, half)})`}`,
+  ];
+  S.readout = lines.join(', ');
+  const width = 18 + Math.max(...lines.map(line => wide(S, line))), left = +x + 12 + width < S.width ? +x + 12 : +x - 12 - width;
+  main.over.append(svg('rect', {x: left, y: main.box.top + 4, width, height: 18 * lines.length + 10, rx: 5, class: 'plate'}),
+    ...lines.map((line, i) => svg('text', {x: left + 9, y: main.box.top + 21 + 18 * i}, line)));
+}
+
+// ---- pulling a curve ----------------------------------------------------------------------------
+
+function place(S, event) {
+  const edge = S.q('#stage').getBoundingClientRect();
+  return {x: event.clientX - edge.left, y: event.clientY - edge.top};
+}
+
+function grip(S, event) {
+  const at = place(S, event), person = event.composedPath()[0]?.dataset?.person;
+  S.held = {...at, person: person === undefined ? null : +person, far: 0};
+  if (S.held.person !== null && !S.game) {
+    S.q('#stage').setPointerCapture(event.pointerId);
+    event.preventDefault();               // neither scrolls nor marks text
+    startPull(S, S.held.person, S.main.time(at.x));
+  }
+}
+
+function drag(S, event) {
+  const at = place(S, event);
+  S.held.far = Math.max(S.held.far, Math.hypot(at.x - S.held.x, at.y - S.held.y));
+  if (S.held.person === null || S.game || S.held.far < TAP) return;
+  S.pull.by = S.main.value(at.y) - S.main.value(S.held.y);
+  show(S);
+}
+
+function drop(S, event) {
+  const held = S.held;
+  S.held = null;
+  if (!held) return;
+  if (held.far < TAP && event.type === 'pointerup') {       // a tap: put back what was pulled, or pause
+    if (S.pull?.by) S.pull = null;
+    else { S.pull = null; return toggle(S); }
+  }
+  show(S);
+}
+
+function startPull(S, person, time) {
+  S.pull = {person, time, by: 0};
+  show(S);
+}
+
+// Values stay within the public bounds, as they would be clipped: no curve can be pulled further.
+function pulledCurve(S) {
+  const {person, time, by} = S.pull, {value, time: axis} = S.data, {times, values} = S.curves.people[person];
+  const spread = WIDTH * (axis.high - axis.low);
+  const moved = values.map((y, k) => {
+    const to = y + by * Math.exp(-.5 * ((times[k] - time) / spread) ** 2);
+    return by ? Math.min(Math.max(to, Math.min(value.low, y)), Math.max(value.high, y)) : y;
+  });
+  return {times, values: moved};
+}
+
+function shiftOfMean(S) {                 // what the pulled curve does to the mean: (points,)
+  const {times, values} = S.curves.people[S.pull.person], moved = pulledCurve(S);
+  const change = values.map((y, k) => (moved.values[k] - y) / S.data.n);
+  return smooth(S, Array.from(S.curves.times, t => between(times, change, t)));
+}
+
+function between(times, values, t) {      // on straight lines between observations, constant beyond
+  if (t <= times[0]) return values[0];
+  const last = times.length - 1;
+  if (t >= times[last]) return values[last];
+  let k = 1;
+  while (times[k] < t) k++;
+  const share = (t - times[k - 1]) / (times[k] - times[k - 1] || 1);
+  return values[k - 1] + share * (values[k] - values[k - 1]);
+}
+
+// A mean with few basis functions moves within their span, which is that of its noise. Where the
+// noise of as many releases still leaves directions open, nothing is left out.
+function smooth(S, row) {
+  const basis = span(S);
+  if (!basis) return row;
+  const result = new Float64Array(row.length);
+  for (const e of basis) {
+    const part = dot(e, row);
+    e.forEach((y, k) => { result[k] += part * y; });
+  }
+  return result;
+}
+
+const dot = (a, b) => a.reduce((sum, y, k) => sum + y * b[k], 0);
+
+function span(S) {                        // orthonormal rows, or null where releases do not show it
+  const {budget} = S.picked;
+  if (!S.spans.has(budget)) {
+    const rows = S.curves.releases[budget], basis = [];
+    for (const row of rows) {
+      const rest = Float64Array.from(row), size = Math.sqrt(dot(row, row));
+      for (let pass = 0; pass < 2; pass++) {
+        for (const e of basis) { const part = dot(e, rest); e.forEach((y, k) => { rest[k] -= part * y; }); }
+      }
+      const left = Math.sqrt(dot(rest, rest));
+      if (left > 2e-3 * size) basis.push(rest.map(y => y / left));
+    }
+    S.spans.set(budget, basis.length && basis.length < rows.length ? basis : null);
+  }
+  return S.spans.get(budget);
+}
+
+function drawPull(S) {
+  const {main, difference: D} = S;
+  for (const P of [main, D]) P.pulled.replaceChildren();
+  S.told = '';
+  if (!S.pull || S.game) return;
+  const curve = pulledCurve(S), k = nearest(S, main.x(S.pull.time)), shift = shiftOfMean(S);
+  const noise = S.curves.noise[S.picked.budget][k], person = S.curves.people[S.pull.person];
+  main.pulled.append(svg('path', {d: rawPath(main, curve), class: 'pulled'}),
+    svg('path', {d: path(main, onto(S.curves.without, shift)), class: 'moved'}));
+  const x = +main.xs[k], y = v => Math.min(Math.max(D.y(v), D.box.top), D.box.bottom);
+  const bracket = (at, low, high, kind) => svg('path', {class: `bracket ${kind}`,
+    d: `M${at - 4} ${y(low)}h8M${at - 4} ${y(high)}h8M${at} ${y(low)}V${y(high)}`});
+  D.pulled.append(svg('path', {d: path(D, shift), class: 'moved'}), bracket(x, 0, shift[k], ''),
+    bracket(x + 16, -noise, noise, 'noise'));
+  const side = x > S.width * .6 ? -1 : 1, from = x + (side > 0 ? 26 : -12), anchor = side > 0 ? 'start' : 'end';
+  const {words} = S.data, moved = Math.abs(shift[k]);
+  D.pulled.append(
+    svg('text', {x: from, y: D.box.top + 16, class: 'bracket-text', 'text-anchor': anchor}, fill(words.shift, {by: amount(S, moved)})),
+    svg('text', {x: from, y: D.box.top + 34, class: 'bracket-text noise', 'text-anchor': anchor}, fill(words.noise, {by: amount(S, noise)})));
+  const by = between(person.times, curve.values.map((v, j) => v - person.values[j]), S.pull.time);
+  S.told = fill(words.pulled, {by: amount(S, Math.abs(by)), shift: amount(S, moved), noise: amount(S, noise)});
+}
+
+function key(S, event) {                  // arrows read and pull, Escape puts back, space pauses
+  if (event.target !== S.q('#stage')) return;
+  const last = S.curves.times.length - 1, step = Math.max(1, Math.round(last / 40));
+  const turn = {ArrowLeft: -step, ArrowRight: step}[event.key];
+  const lift = {ArrowUp: 1, ArrowDown: -1}[event.key];
+  if (turn) {
+    S.reading = Math.min(Math.max((S.reading ?? Math.round(last / 2)) + turn, 0), last);
+    if (S.pull) S.pull.time = S.curves.times[S.reading];
+  } else if (lift && !S.game) {
+    const {value} = S.data, time = S.curves.times[S.reading ??= Math.round(last / 2)];
+    S.pull ||= {person: highest(S, time), time, by: 0};
+    S.pull.by += lift * (value.high - value.low) / 40;
+  } else if (event.key === 'Escape') {
+    S.pull = S.reading = null;
+  } else if (event.key === ' ') {
+    toggle(S);
+  } else {
+    return;
+  }
+  event.preventDefault();
+  show(S);
+}
+
+function highest(S, time) {               // whose curve is on top there
+  const at = S.curves.people.map(({times, values}) => between(times, values, time));
+  return at.indexOf(Math.max(...at));
+}
+
+// ---- the attacker's game ------------------------------------------------------------------------
+// Two data sets differ by one person's curve. Each round has a release of its own, drawn at the ε
+// of the slider, and the visitor says of which of the two it is.
+
+function newGame(S) {
+  const order = shuffled(S.data.draws).slice(0, ROUNDS);
+  return round(S, {order, right: []});
+}
+
+const shuffled = count => Array.from({length: count}, (_, k) => [Math.random(), k]).sort((a, b) => a[0] - b[0]).map(([, k]) => k);
+
+function round(S, game) {                 // of several pairs of people the two that differ most
+  const {people, times, releases} = S.curves, on = ({times: own, values}) => Array.from(times, t => between(own, values, t));
+  const pairs = Array.from({length: 6}, () => shuffled(people.length).slice(0, 2));
+  const apart = pairs.map(([a, b]) => { const x = on(people[a]), y = on(people[b]); return x.map((v, k) => v - y[k]); });
+  const sizes = apart.map(row => dot(row, row)), most = sizes.indexOf(Math.max(...sizes));
+  const half = smooth(S, apart[most].map(y => y / (2 * S.data.n)));       // from the middle of the two means
+  const secret = Math.random() < .5 ? 0 : 1, noise = releases[S.picked.budget][game.order[game.right.length]];
+  return {...game, pair: pairs[most], half, secret, told: '', release: noise.map((y, k) => y + (secret ? -half[k] : half[k]))};
+}
+
+function openGame(S, on) {
+  S.picked.view = on ? 'attack' : 'look';
+  S.pull = S.reading = null;
+  S.game = on ? newGame(S) : null;
+  paint(S);
+  report(S);
+  (on ? S.q('#a') : S.q('#attack')).focus();
+}
+
+function guess(S, answer) {
+  const game = S.game;
+  if (!game || game.right.length === ROUNDS) return;
+  const isRight = answer === game.secret, right = [...game.right, isRight], {words} = S.data;
+  const told = fill(isRight ? words.right : words.wrong, {letter: game.secret ? words.b : words.a});
+  S.game = right.length < ROUNDS ? {...round(S, {...game, right}), told} : {...game, right, told: ''};
+  show(S);
+}
+
+function drawGame(S) {
+  const game = S.game, {words} = S.data, {main, difference: D} = S;
+  S.q('#game').hidden = !game;
+  S.q('#attack').setAttribute('aria-expanded', String(Boolean(game)));
+  S.q('#figure').classList.toggle('playing-game', Boolean(game));
+  for (const P of [main, D]) P.game.replaceChildren();
+  if (!game) return;
+  const count = game.right.length, isOver = count === ROUNDS, hits = game.right.filter(Boolean).length;
+  game.pair.forEach((person, k) => {
+    const {times, values} = S.curves.people[person], name = k ? 'b' : 'a';
+    main.game.append(svg('path', {d: rawPath(main, S.curves.people[person]), class: `curve-${name}`}),
+      svg('text', {x: main.x(times.at(-1)) - 4, y: main.y(values.at(-1)) - 8, 'text-anchor': 'end', class: 'label'}, words[name]));
+  });
+  D.game.append(svg('path', {d: path(D, game.half), class: 'curve-a'}), svg('path', {d: path(D, game.half.map(y => -y)), class: 'curve-b'}));
+  S.q('#question').textContent = isOver ? fill(words.over, {hits, rounds: ROUNDS}) : fill(words.question, {round: count + 1, rounds: ROUNDS});
+  S.q('#answer').textContent = isOver ? lesson(S, hits) : `${game.told} ${count ? fill(words.so_far, {hits, count}) : words.hint}`.trim();
+  S.q('#a').hidden = S.q('#b').hidden = isOver;
+  S.q('#restart').hidden = !isOver;
+  drawScore(S);
+}
+
+function lesson(S, hits) {                // what was learnt, in one sentence
+  const {words} = S.data, [low, high] = chanceBand(ROUNDS), bound = S.data.share[S.picked.budget];
+  const kind = hits > high ? 'above' : hits < low ? 'below' : 'within', {over, certain} = words.lessons;
+  const fields = {low, high, bound, epsilon: S.data.epsilons[S.picked.budget]};
+  return fill(`${words.lessons[kind]} ${S.data.bound[S.picked.budget] > .99 ? certain : over}`, fields);
+}
+
+function chanceBand(n) {                  // the middle 95 % of n fair coins
+  let mass = .5 ** n, below = 0, low = 0;
+  for (let k = 0; below + mass <= .025; k++) {
+    below += mass;
+    mass *= (n - k) / (k + 1);
+    low = k + 1;
+  }
+  return [low, n - low];
+}
+
+function drawScore(S) {
+  const node = S.q('#score'), width = node.clientWidth || 320, height = node.clientHeight || 150;
+  const {words, bound} = S.data, right = S.game.right, left = 44, bottom = height - 8, top = 8;
+  const x = k => left + k / ROUNDS * (width - left - 8), y = share => bottom - share * (bottom - top);
+  const bands = Array.from({length: ROUNDS}, (_, k) => chanceBand(k + 1).map(hits => hits / (k + 1)));
+  const side = i => bands.map((ends, k) => `${x(k + 1).toFixed(1)} ${y(ends[i]).toFixed(1)}`);
+  let hits = 0;
+  const line = right.map((is, k) => { hits += is; return `${x(k + 1).toFixed(1)} ${y(hits / (k + 1)).toFixed(1)}`; });
+  const limit = y(bound[S.picked.budget]).toFixed(1), end = line.at(-1)?.split(' ');
+  S.q('#caption').textContent = fill(words.caption, {bound: S.data.share[S.picked.budget]});
+  node.setAttribute('viewBox', `0 0 ${width} ${height}`);
+  node.replaceChildren(svg('title', {}, fill(words.score, {hits, count: right.length})),
+    svg('path', {d: `M${side(1).join('L')}L${side(0).reverse().join('L')}Z`, class: 'chance'}),
+    ...[0, .5, 1].flatMap(share => [svg('line', {x1: left, x2: width - 8, y1: y(share), y2: y(share), class: 'grid'}),
+      svg('text', {x: left - 6, y: y(share) + 4.5, 'text-anchor': 'end', class: 'tick'}, `${100 * share} %`)]),
+    svg('path', {d: `M${left} ${limit}H${width - 8}`, class: 'bound'}),
+    ...(end ? [svg('path', {d: `M${line.join('L')}`, class: 'scored'}), svg('circle', {cx: end[0], cy: end[1], r: 4, class: 'scored-dot'})] : []));
+}
+
+// ---- drawing ------------------------------------------------------------------------------------
+
+function svg(name, attributes = {}, ...children) {
+  const node = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+}
+
+const set = (node, d) => node.setAttribute('d', d);
+const fill = (text, fields) => text.replace(/\{(\w+)\}/g, (_, name) => fields[name]);
+const unit = axis => axis.unit ? ` ${axis.unit}` : '';
+
+function dress(S) {                       // colours of the roles for the theme that is on screen
+  const box = S.q('#figure'), probe = document.createElement('i');
+  probe.style.cssText = 'display:none;background-color:var(--st-background-color)';
+  box.append(probe);
+  const [r, g, b] = getComputedStyle(probe).backgroundColor.match(/[\d.]+/g).map(Number);
+  probe.remove();
+  const dark = 0.2126 * r + 0.7152 * g + 0.0722 * b < 128;
+  for (const [role, colour] of Object.entries(S.data.colours[dark ? 'dark' : 'light'])) box.style.setProperty(`--pc-${role}`, colour);
+  box.style.setProperty('--pc-rail', dark ? '#39435A' : '#E1E5EC');
+}
+
+function paint(S) {                       // everything: new data, size, theme or game
+  S.width = Math.round(S.q('#stage').clientWidth);
+  if (!S.width) return;
+  const {time, value, words} = S.data, phone = S.width < PHONE;
+  const valueTicks = ticks(value.low, value.high, 7);
+  S.differences = S.limits.map(limit => ticks(-limit, limit, 5));
+  const texts = [...valueTicks.map(t => t.text), ...S.differences.flat().map(signed)];
+  const left = 30 + Math.max(...texts.map(text => wide(S, text)));
+  const labels = [words.mean, words.release, words.curves];
+  const right = phone ? 10 : 16 + Math.max(...labels.map(text => wide(S, text) * 1.06));
+  const timeTicks = ticks(time.low, time.high, Math.min(10, Math.floor((S.width - left - right) / 40)));
+  S.main = plot(S, '#main', {left, right, top: phone ? 30 : 10, bottom: 8}, timeTicks, '');
+  S.difference = plot(S, '#difference', {left, right, top: 10, bottom: 44}, timeTicks, time.label);
+  S.main.range(value.low, value.high);
+  S.main.value = y => value.low + (S.main.box.bottom - y) / (S.main.box.bottom - S.main.box.top) * (value.high - value.low);
+  rows(S.main, valueTicks.map(t => [t.value, t.text]), value.label);
+  S.limit = null;
+  for (const P of [S.main, S.difference]) {
+    for (const name of ['still', 'band', 'low', 'high', 'without', 'release', 'game', 'pulled']) {
+      const kinds = {band: 'band', low: 'band-edge', high: 'band-edge', without: 'without', release: 'release'};
+      P[name] = kinds[name] ? svg('path', {class: kinds[name]}) : svg('g');
+    }
+    P.body.replaceChildren(P.still, P.band, P.low, P.high, P.game, P.without, P.release, P.pulled);
+    P.over = svg('g');
+    P.svg.append(P.over);
+  }
+  S.main.still.append(...S.curves.people.map(curve => svg('path', {d: rawPath(S.main, curve), class: 'raw'})),
+    ...S.curves.people.map((curve, k) => svg('path', {d: rawPath(S.main, curve), class: 'grip', 'data-person': k})));
+  if (S.curves.truth && S.data.with_truth) S.main.still.append(svg('path', {d: path(S.main, S.curves.truth), class: 'truth'}));
+  set(S.main.without, path(S.main, S.curves.without));
+  labelEnds(S, labels, phone);
+  show(S);
+}
+
+function plot(S, id, margin, timeTicks, title) {
+  const node = S.q(id), height = node.clientHeight, {time} = S.data;
+  const box = {left: margin.left, top: margin.top, right: S.width - margin.right, bottom: height - margin.bottom};
+  const P = {svg: node, box, height};
+  P.x = t => box.left + (t - time.low) / (time.high - time.low) * (box.right - box.left);
+  P.time = x => Math.min(Math.max(time.low + (x - box.left) / (box.right - box.left) * (time.high - time.low), time.low), time.high);
+  P.range = (from, to) => { P.y = v => box.bottom - (v - from) / (to - from) * (box.bottom - box.top); };
+  P.xs = Array.from(S.curves.times, t => P.x(t).toFixed(1));
+  P.title = svg('title');
+  P.grid = svg('g');
+  P.body = svg('g', {'clip-path': `url(#clip-${node.id})`});
+  node.setAttribute('viewBox', `0 0 ${S.width} ${height}`);
+  node.replaceChildren(P.title, svg('defs', {}, svg('clipPath', {id: `clip-${node.id}`}, svg('rect', {x: box.left,
+    y: box.top, width: box.right - box.left, height: Math.max(0, box.bottom - box.top)}))), P.grid, P.body,
+  columns(P, timeTicks, title));
+  return P;
+}
+
+function columns(P, marks, title) {       // the time axis; words at the lower plot alone
+  const {left, right, bottom} = P.box, group = svg('g');
+  group.append(svg('line', {x1: left, x2: right, y1: bottom + .5, y2: bottom + .5, class: 'axis'}));
+  for (const {value, text} of marks) {
+    const x = P.x(value).toFixed(1);
+    group.append(svg('line', {x1: x, x2: x, y1: bottom, y2: bottom + 4, class: 'axis'}));
+    if (title) group.append(svg('text', {x, y: bottom + 18, 'text-anchor': 'middle', class: 'tick'}, text));
+  }
+  if (title) group.append(svg('text', {x: (left + right) / 2, y: bottom + 38, 'text-anchor': 'middle', class: 'tick'}, title));
+  return group;
+}
+
+function rows(P, marks, title) {          // the value axis with its grid
+  const {left, right, top, bottom} = P.box, middle = (top + bottom) / 2;
+  P.grid.replaceChildren(svg('line', {x1: left - .5, x2: left - .5, y1: top, y2: bottom, class: 'axis'}));
+  for (const [value, text] of marks) {
+    const y = P.y(value).toFixed(1);
+    P.grid.append(svg('line', {x1: left, x2: right, y1: y, y2: y, class: 'grid'}),
+      svg('text', {x: left - 8, y: +y + 4.5, 'text-anchor': 'end', class: 'tick'}, text));
+  }
+  P.grid.append(svg('text', {transform: `translate(14 ${middle}) rotate(-90)`, 'text-anchor': 'middle', class: 'tick'}, title));
+}
+
+function labelEnds(S, [mean, release, curves], phone) {     // at the ends of lines; on a phone above them
+  const {box} = S.main, {without} = S.curves, names = [[release, 'of-release'], [mean, ''], [curves, 'of-curves']];
+  if (phone) {
+    let x = box.left;
+    for (const [text, kind] of names) {
+      S.main.svg.append(svg('text', {x, y: 16, class: `label ${kind}`}, text));
+      x += wide(S, text) * 1.06 + 14;
+    }
+    return;
+  }
+  const end = Math.min(Math.max(S.main.y(without.at(-1)), box.top + 26), box.bottom - 26);
+  names.forEach(([text, kind], k) => S.main.svg.append(
+    svg('text', {x: box.right + 8, y: end + 20 * (k - 1) + 5, class: `label ${kind}`}, text)));
+}
+
+function rawPath(P, {times, values}) {
+  let d = '';
+  times.forEach((t, k) => { d += `${k ? 'L' : 'M'}${P.x(t).toFixed(1)} ${P.y(values[k]).toFixed(1)}`; });
+  return d;
+}
+
+function path(P, values) {
+  const {xs, y} = P;
+  let d = '';
+  for (let k = 0; k < xs.length; k++) d += (k ? 'L' : 'M') + xs[k] + ' ' + Math.round(y(values[k]) * 10) / 10;
+  return d;
+}
+
+function show(S) {                        // one budget: called on every movement
+  const {budget} = S.picked, {epsilons, words, title, attacker, errors, weak} = S.data, e = S.q('#e');
+  const refused = S.data.refused[budget], [error, within, spoken] = errors[budget];
+  if (+e.value !== budget) e.value = budget;
+  e.style.setProperty('--filled', `calc(11px + ${budget / (epsilons.length - 1)} * (100% - 22px))`);
+  e.setAttribute('aria-valuetext', `ε ${epsilons[budget]}, ${fill(words.spoken, {attacker: attacker[budget], error: spoken})}`);
+  S.q('#value').textContent = `ε = ${epsilons[budget]}`;
+  S.q('#attacker').textContent = attacker[budget];
+  S.q('#attacker').className = weak[budget] ? 'weak' : '';
+  S.q('#error').textContent = error;
+  S.q('#within').textContent = within;
+  S.host.dataset.budget = budget;
+  S.host.dataset.view = S.picked.view;
+  S.q('#figure').classList.toggle('drowned', Boolean(refused));
+  stretch(S, budget);
+  drawRelease(S);
+  drawGame(S);
+  drawPull(S);
+  drawReading(S);
+  if (refused) {
+    const {box} = S.main;
+    S.main.over.append(svg('text', {x: (box.left + box.right) / 2, y: box.top + 30, 'text-anchor': 'middle', class: 'shout'}, words.drowned));
+  }
+  const sentence = S.told || (refused ? refused.join(' ') : S.data.notes[budget] || words.invitation);
+  if (S.q('#sentence').textContent !== sentence) S.q('#sentence').textContent = sentence;
+  S.main.title.textContent = `${title}, ε = ${epsilons[budget]}: ${spoken}. ${S.readout}`;
+  S.difference.title.textContent = fill(words.panel, {limit: S.differences[budget].at(-1).text});
+  naming(S);
+  animate(S);
+}
+
+function naming(S) {
+  const button = S.q('#play'), {words} = S.data;
+  button.hidden = Boolean(S.game);
+  button.textContent = STILL.matches ? words.next : S.paused ? words.play : words.pause;
+}
+
+function stretch(S, budget) {             // the axis of the difference panel, when it changes
+  const D = S.difference, limit = S.limits[budget];
+  if (S.limit === limit) return;
+  S.limit = limit;
+  D.range(-limit, limit);
+  rows(D, S.differences[budget].map(t => [t.value, signed(t)]), S.data.difference);
+  set(D.without, `M${D.box.left} ${D.y(0).toFixed(1)}H${D.box.right}`);
+}
+
+// ---- numbers ------------------------------------------------------------------------------------
+
+function ticks(low, high, most) {         // round values on a 1-2-5 ladder
+  const power = 10 ** Math.floor(Math.log10((high - low) / most));
+  const step = [1, 2, 5, 10].map(k => k * power).find(s => (high - low) / s <= most * 1.0001);
+  const digits = Math.max(0, -Math.floor(Math.log10(step * 1.0001)));
+  const marks = [];
+  for (let k = Math.ceil(low / step - 1e-6); k * step <= high + step * 1e-6; k++) {
+    marks.push({value: k * step, text: written(k * step, digits)});
+  }
+  return marks;
+}
+
+function written(value, digits) {         // real minus, thin space between thousands
+  const plain = Math.abs(value).toFixed(digits), [whole, rest] = plain.split('.');
+  const text = [whole.replace(/\B(?=(\d{3})+$)/g, '\u2009'), rest].filter(Boolean).join('.');
+  return (value < 0 && +plain !== 0 ? '−' : '') + text;
+}
+
+const signed = tick => (tick.value > 1e-12 ? '+' : '') + tick.text;
+const rounded = (value, span) => written(value, Math.max(0, 2 - Math.floor(Math.log10(span))));
+
+function amount(S, value) {               // two digits of what is small, else to a thousandth of the axis
+  const {low, high} = S.data.value, least = Math.floor(Math.log10((high - low) / 1000));
+  const digits = value && Math.abs(value) < 10 ** (least + 2) ? Math.floor(Math.log10(Math.abs(value))) - 1 : least;
+  return written(value, Math.min(Math.max(0, -digits), 6));
+}
+
+function wide(S, text) {
+  S.pen ||= document.createElement('canvas').getContext('2d');
+  S.pen.font = `600 13px ${getComputedStyle(S.q('#figure')).fontFamily}`;
+  return S.pen.measureText(text).width;
+}
+
+// ---- saving -------------------------------------------------------------------------------------
+
+const KEPT = ['fill', 'fill-opacity', 'stroke', 'stroke-opacity', 'stroke-width', 'stroke-dasharray',
+  'stroke-linecap', 'opacity', 'font-family', 'font-size', 'font-weight', 'text-anchor', 'paint-order'];
+
+function save(S, asked) {
+  if (!S.data.downloads) return;
+  const kind = asked.split('-')[1], {text, width, height} = standalone(S);
+  if (kind === 'svg') {
+    const url = URL.createObjectURL(new Blob([text], {type: 'image/svg+xml'}));
+    download(S, url, 'svg');
+    return setTimeout(() => URL.revokeObjectURL(url), 10000);
+  }
+  const image = new Image();
+  image.onload = () => {
+    const canvas = Object.assign(document.createElement('canvas'), {width: 2 * width, height: 2 * height});
+    canvas.getContext('2d').drawImage(image, 0, 0, 2 * width, 2 * height);
+    download(S, canvas.toDataURL('image/png'), 'png');
+  };
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+}
+
+function standalone(S) {                  // both plots with their colours written in, title and source
+  const box = S.q('#figure'), ink = getComputedStyle(box).color, lines = caption(S), top = 18 * lines.length + 12;
+  const page = getComputedStyle(document.querySelector('[data-testid=stApp]') || document.body).backgroundColor;
+  const width = S.width + 16, height = top + S.main.height + S.difference.height + 8;
+  const whole = svg('svg', {xmlns: SVG, width, height, viewBox: `-8 0 ${width} ${height}`},
+    svg('rect', {x: -8, y: 0, width, height, fill: page}),
+    ...lines.map((line, k) => svg('text', {x: 4, y: 18 * (k + 1), fill: ink, 'font-family': 'sans-serif', 'font-size': '13px'}, line)));
+  let y = top;
+  for (const P of [S.main, S.difference]) {
+    const copy = P.svg.cloneNode(true), seen = P.svg.querySelectorAll('*');
+    copy.querySelectorAll('*').forEach((node, k) => {
+      const style = getComputedStyle(seen[k]);
+      if (/^(path|line|rect|text|circle)$/.test(node.tagName)) {
+        for (const name of KEPT) node.setAttribute(name, style.getPropertyValue(name).replaceAll('"', "'"));
+      }
+    });
+    copy.querySelectorAll('.grip').forEach(node => node.remove());
+    copy.querySelectorAll('[class]').forEach(node => node.removeAttribute('class'));
+    for (const name of ['id', 'role']) copy.removeAttribute(name);
+    for (const [name, value] of Object.entries({x: 0, y, width: S.width, height: P.height})) copy.setAttribute(name, value);
+    whole.append(copy);
+    y += P.height;
+  }
+  return {text: new XMLSerializer().serializeToString(whole), width, height};
+}
+
+function caption(S) {                     // sentences, broken into lines that fit
+  const {title, epsilons, source, errors} = S.data, {budget} = S.picked, lines = [''];
+  for (const word of `${title}. ε = ${epsilons[budget]}, ${errors[budget][2]}. ${source}.`.split(' ')) {
+    const longer = `${lines.at(-1)} ${word}`.trim();
+    if (wide(S, longer) < S.width - 8) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+function download(S, url, ending) {
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = `privacy-curves-epsilon-${S.data.epsilons[S.picked.budget]}.${ending}`;
+  link.click();
+}

@@ -1,0 +1,370 @@
+"""The live figure: the curves of every budget are sent once, the browser does the rest.
+
+`figure_payload` turns arrays into a small constant message, `figure` mounts it. Nothing is sent
+while the slider moves; the choice is reported when it rests. One release after another is shown, a
+curve can be pulled to see how little it moves the mean, and the visitor can play the attacker.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from engine.language import tags
+from engine.topics.mean.answer import PlausibleBand, Preview
+from engine.types import Array, PublicFacts
+
+VIEWS = ("look", "attack")
+MOST_CURVES = 70  # a texture, not a data display
+MOST_OBSERVATIONS = 200  # of one grey curve; more cannot be seen and would swell the message
+_FURTHEST = 5  # heights of the plot beyond which a line is cut off
+_STEPS = 65535  # of a 16-bit number
+
+_HERE = Path(__file__).parent
+_component = st.components.v2.component(
+    "privacy_curves_figure",
+    html=(_HERE / "figure.html").read_text("utf-8"),
+    css=(_HERE / "figure.css").read_text("utf-8"),
+    js=(_HERE / "figure.js").read_text("utf-8"),
+)
+
+
+@dataclass(frozen=True)
+class Picked:
+    """What the visitor has chosen in the figure; `new_noise` is true for one run only."""
+
+    budget: int
+    view: str = "look"
+    new_noise: bool = False
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """A mark under the slider at some ε: the word beside it, if any, and what it stands for."""
+
+    epsilon: float
+    help: str
+    word: str = ""
+
+
+@dataclass(frozen=True)
+class AtBudget:
+    """What is said at one budget.
+
+    Parameters
+    ----------
+    attacker : float
+        An upper bound on the accuracy of an attacker who starts at one half.
+    error : str
+        With its unit; empty where nothing is published.
+    within : str
+        What the error is below in 95 % of releases, with its unit.
+    is_weak : bool
+        Whether so much may be found out that the number stands out.
+    refused : tuple of str or None
+        A headline and what would help, where nothing would be published.
+    note : str
+        Under the figure, where little of it can be trusted.
+    """
+
+    attacker: float
+    error: str
+    within: str = ""
+    is_weak: bool = False
+    refused: tuple[str, str] | None = None
+    note: str = ""
+
+
+_COLOURS = {
+    "light": {"quiet": "#4A5468", "raw": "#8790A3", "truth": "#182033", "without": "#3F4654",
+              "method": "#3D57D6", "pull": "#B4480F"},
+    "dark": {"quiet": "#B4BCCB", "raw": "#78839A", "truth": "#FFFFFF", "without": "#D9DFEA",
+             "method": "#7A92FF", "pull": "#FFA45C"},
+}
+
+
+def figure_payload(facts: PublicFacts, view: Preview, steps: Sequence[AtBudget]) -> dict[str, Any]:
+    """Everything the browser needs to draw all budgets, as plain values.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Names, units and bounds.
+    view : Preview
+        Curves and their releases, of any number of budgets.
+    steps : sequence of AtBudget
+        One for each budget.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree or an array holds NaN.
+    """
+    _check_shapes(view)
+    if not len(view.budgets) == len(steps) == len(view.releases):
+        raise ValueError("there must be one ε and one step for each budget")
+    shares = [percent_up(step.attacker) for step in steps]
+    payload = {
+        "title": tags.study_title(facts, view.data.n_curves),
+        "epsilons": [f"{b.epsilon:g}" for b in view.budgets],
+        "n": view.data.n_curves, "share": shares,
+        "attacker": [share if share[0] == ">" else f"≤ {share}" for share in shares],
+        "bound": [step.attacker for step in steps],
+        "weak": [step.is_weak for step in steps], "notes": [step.note for step in steps],
+        "errors": [[step.error or "–", f"(95 % of releases: {step.within})" if step.within else "",
+                    f"error {step.error}" if step.error else "nothing published"]
+                   for step in steps],
+        "refused": [list(step.refused) if step.refused else None for step in steps],
+        **_axes(facts), **_curves(facts, view), "words": _words(facts, view.data.n_curves),
+        "colours": _COLOURS, "source": _source_words(facts), "downloads": not facts.is_upload,
+    }
+    payload["tag"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
+    return payload
+
+
+def percent_up(chance: float) -> str:
+    """An upper bound on a chance in whole percent, rounded up."""
+    return "> 99 %" if chance > 0.99 else f"{math.ceil(round(100 * chance, 6))} %"
+
+
+def _check_shapes(view: Preview) -> None:
+    n_budgets, n_draws, n_points = view.releases.shape
+    _check(releases=(view.releases, (n_budgets, n_draws, n_points)),
+           times=(view.times, (n_points,)), without=(view.without, (n_points,)),
+           noise_low=(view.noise_low, (n_budgets, n_points)),
+           noise_high=(view.noise_high, (n_budgets, n_points)))
+
+
+def _axes(facts: PublicFacts) -> dict[str, Any]:
+    """The axes: public, and the same at every budget."""
+    return {"time": {"low": facts.time_low, "high": facts.time_high, "unit": facts.time_unit,
+                     "name": facts.time_name, "label": _axis(facts.time_name, facts.time_unit)},
+            "value": {"low": facts.value_low, "high": facts.value_high, "unit": facts.value_unit,
+                      "label": _axis(facts.value_name, facts.value_unit)},
+            "difference": _axis("Difference", facts.value_unit)}
+
+
+def _curves(facts: PublicFacts, view: Preview) -> dict[str, Any]:
+    """All curves; what is released goes as a difference from the mean without protection.
+
+    `noise` is half the width of the middle 95 % of releases.
+    """
+    low, high, without = facts.value_low, facts.value_high, view.without
+    scale = (low - (high - low) / 2, high + (high - low) / 2)  # lines may leave the frame
+    releases, noise = view.releases - without, (view.noise_high - view.noise_low) / 2
+    scales, noise_scales = (_scales(high - low, values) for values in (releases, noise))
+    return {
+        "scale": scale, "scales": scales, "noise_scales": noise_scales,
+        "draws": view.releases.shape[1], "points": len(view.times),
+        "times": int16(view.times, facts.time_low, facts.time_high),
+        "without": int16(without, *scale), "releases": _by_budget(releases, scales),
+        "noise": _by_budget(noise, noise_scales),
+        "truth": None if view.truth is None else _spanned(view.truth - without),
+        "band": None if view.band is None else _band(facts, view, view.band),
+        **_single_curves(view.data.curves(MOST_CURVES), scale)}
+
+
+def int16(values: NDArray[Any], low: float, high: float) -> str:
+    """Values as base64 text of little-endian 16-bit numbers over [low, high]."""
+    share = (np.clip(values, low, high) - low) / (high - low)
+    return base64.b64encode(np.rint(share * _STEPS - 32768).astype("<i2").tobytes()).decode()
+
+
+def _scales(height: float, *differences: Array) -> list[tuple[float, float]]:
+    """What the 16-bit numbers of each budget span: its own differences, within reason."""
+    furthest, least = _FURTHEST * height, height / _STEPS**2
+    lows = np.minimum.reduce([d.min(axis=tuple(range(1, d.ndim))) for d in differences])
+    highs = np.maximum.reduce([d.max(axis=tuple(range(1, d.ndim))) for d in differences])
+    return [(low, max(high, low + least)) for low, high in
+            np.clip(np.stack([lows, highs], axis=1), -furthest, furthest).tolist()]
+
+
+def _spanned(values: Array) -> tuple[str, float, float]:
+    """One row of values, and what its 16-bit numbers span."""
+    low, high = float(values.min()), float(values.max())
+    high = max(high, low + 1e-9 * max(abs(low), 1.0))
+    return int16(values, low, high), low, high
+
+
+def _band(facts: PublicFacts, view: Preview, band: PlausibleBand) -> dict[str, Any]:
+    """The band of every release; where there is none, the release itself.
+
+    Bands are smooth and many: every second point is sent, and the browser puts in the others.
+    """
+    low, high = (np.where(np.isfinite(edge), edge, view.releases) - view.without
+                 for edge in (band.low, band.high))
+    _check(band_low=(low, view.releases.shape), band_high=(high, view.releases.shape))
+    scales = _scales(facts.value_high - facts.value_low, low, high)
+    return {"scales": scales, "low": _by_budget(low[..., ::2], scales),
+            "high": _by_budget(high[..., ::2], scales)}
+
+
+def _by_budget(values: Array, scales: Sequence[tuple[float, float]]) -> list[str]:
+    return [int16(row, *scale) for row, scale in zip(values, scales, strict=True)]
+
+
+def figure(key: str, payload: Mapping[str, Any], start: Picked, rev: int = 0,
+           new_noise: bool = False, with_truth: bool = False, save: str = "",
+           anchors: Sequence[Anchor] = ()) -> Picked:
+    """Draw the figure and return what the visitor has picked.
+
+    Parameters
+    ----------
+    key : str
+        Of the component.
+    payload : dict
+        From `figure_payload`.
+    start : Picked
+        Where the page stands now. It moves the figure only when it is mounted and when `rev`
+        changes (a link was opened, Back was pressed); the strip has the same `rev`.
+    rev : int
+        Which move by the server this is.
+    new_noise : bool
+        Whether a button asks for fresh draws.
+    with_truth : bool
+        Whether the true mean is drawn, where it is known.
+    save : str
+        "1-svg", "2-png" and so on: every new one saves the figure as a file.
+    anchors : sequence of Anchor
+        Marked under the slider where they lie on it.
+    """
+    data = {"curves": payload, "now": {"rev": rev, "new_noise": new_noise, "with_truth": with_truth,
+                                       "save": save,
+                                       "anchors": placed(anchors, payload["epsilons"]),
+                                       **_moved(key, rev, start)}}
+    result = _component(key=key, data=data, on_picked_change=_nothing, on_new_noise_change=_nothing)
+    chosen = read_report(result.get("picked"), start, rev, len(payload["epsilons"]))
+    return replace(chosen, new_noise=bool(result.get("new_noise")))
+
+
+def placed(anchors: Sequence[Anchor], epsilons: Sequence[str]) -> list[dict[str, Any]]:
+    """Where marks stand, as shares of the slider, whose steps are even on the screen."""
+    steps = np.log([float(epsilon) for epsilon in epsilons])
+    places = np.arange(len(steps)) / max(len(steps) - 1, 1)
+    return [{"at": round(float(np.interp(np.log(a.epsilon), steps, places)), 4), "help": a.help,
+             "word": a.word} for a in anchors
+            if steps[0] <= np.log(a.epsilon) <= steps[-1]]
+
+
+def picked(key: str, start: Picked, rev: int = 0, n_budgets: int = 24) -> Picked:
+    """The same answer before the figure is drawn, for what stands above it on the page."""
+    state = st.session_state.get(key)
+    report = state.get("picked") if isinstance(state, Mapping) else None
+    return read_report(report, start, rev, n_budgets)
+
+
+def _moved(key: str, rev: int, start: Picked) -> dict[str, Any]:
+    """Where the server last moved the figure to; constant, so that the message stays a hash."""
+    memory = st.session_state.get(f"{key}_moved")
+    if memory is None or memory[0] != rev or key not in st.session_state:
+        memory = (rev, {"start": start.budget, "view": start.view})
+        st.session_state[f"{key}_moved"] = memory
+    return dict(memory[1])
+
+
+def read_report(report: Any, start: Picked, rev: int, n_budgets: int) -> Picked:
+    """The browser's report, value by value; what is missing or impossible stays as in `start`."""
+    if not isinstance(report, Mapping) or report.get("rev", rev) != rev:
+        report = {}  # made before the server moved the figure
+    budget, view = report.get("budget"), report.get("view")
+    if isinstance(budget, bool) or budget not in range(n_budgets):
+        budget = start.budget
+    return Picked(int(budget), view if view in VIEWS else start.view)
+
+
+def _nothing() -> None:
+    """Stands for "no callback": the value is read from the result."""
+
+
+def _check(**arrays: tuple[Array, tuple[int, ...]]) -> None:
+    for name, (array, shape) in arrays.items():
+        if array.shape != shape:
+            raise ValueError(f"{name} has the shape {array.shape}, not {shape}")
+        if np.isnan(array).any():
+            raise ValueError(f"{name} holds NaN")
+
+
+def _single_curves(curves: Sequence[tuple[Array, Array]], scale: tuple[float, float]
+                   ) -> dict[str, Any]:
+    """The grey curves, one after another, with the number of observations of each."""
+    drawn = [_thinned(*curve) for curve in curves]
+    return {"counts": [len(times) for times, _ in drawn],
+            "curve_times": int16(_flat(times for times, _ in drawn), 0.0, 1.0),
+            "curve_values": int16(_flat(values for _, values in drawn), *scale)}
+
+
+def _thinned(times: Array, values: Array) -> tuple[Array, Array]:
+    keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), MOST_OBSERVATIONS)).astype(int))
+    return times[keep], values[keep]
+
+
+def _flat(arrays: Any) -> Array:
+    return np.concatenate([np.empty(0), *arrays])
+
+
+def _axis(name: str, unit: str) -> str:
+    return f"{name} ({unit})" if unit else name
+
+
+def _source_words(facts: PublicFacts) -> str:
+    """What a saved figure says about where its curves come from."""
+    return {"simulated": "Simulated curves: for looking, not for publishing",
+            "public": f"Public data: {facts.name}"}.get(facts.kind, "Not private")
+
+
+def _words(facts: PublicFacts, n_curves: int) -> dict[str, Any]:
+    """Every label and sentence of the figure; the browser shows them as text only.
+
+    Names in braces are filled in by the browser.
+    """
+    person, people, unit = facts.person, facts.people, facts.value_unit
+    n_drawn = min(n_curves, MOST_CURVES)
+    value = f"{{}} {unit}" if unit else "{}"
+    by, shift, noise = (value.format(f"{{{name}}}") for name in ("by", "shift", "noise"))
+    return {
+        "attacker": "Attacker’s accuracy", "guessing": "(guessing: 50 %)", "error": "Error",
+        "slider": "Privacy budget ε (smaller = more private)", "private": "◀ more private",
+        "accurate": "more accurate ▶",
+        "mean": "non-private mean", "release": "one release", "difference": "difference",
+        "curves": f"{n_drawn} of {n_curves} {people}" if n_drawn < n_curves
+        else f"{n_curves} {people}", "band": "95 % band",
+        "pause": "Pause", "play": "Play", "next": "Next release", "new_noise": "New noise",
+        "new_noise_help": "Draws fresh releases. Possible because these curves are simulated.",
+        "attack": "Be the attacker",
+        "stage": "Figure. Left and right read values, up and down pull a curve, Escape puts it "
+                 "back, space pauses.",
+        "spoken": "attacker’s accuracy at most {attacker}, {error}",
+        "invitation": f"Pull any grey curve: how far can one {person} move the mean?",
+        "drowned": "Noise larger than the signal: would not be released",
+        "shift": f"the mean moves {by}", "noise": f"noise ± {by} (95 %)",
+        "pulled": f"You moved one {person}’s curve by {by}. The mean moves by {shift}; the noise "
+                  f"that hides it is ± {noise} in 95 % of releases.",
+        "panel": "Difference from the non-private mean, with the 95 % confidence band of the "
+                 f"release. The axis reaches {value.format('{limit}')}.",
+        "question": "Round {round} of {rounds}: which curve is in the data?",
+        "hint": f"One of these two {people} took part, the other did not. The lower figure has "
+                "this round’s release and where the mean lies with A and with B.",
+        "a": "A", "b": "B", "right": "Right: it was {letter}.", "wrong": "Wrong: it was {letter}.",
+        "so_far": "{hits} of {count} right.", "over": "{hits} of {rounds} right",
+        "restart": "Play again", "leave": "Back to the figure",
+        "score": "Share of right answers: {hits} of {count}.",
+        "caption": "Share of right answers, round by round. Grey: 95 % of games of pure guessing. "
+                   "Dashed: no attacker is right more than {bound} of the time.",
+        "lessons": {
+            "within": "Pure guessing gives {low} to {high} right in 95 % of games, and so did you.",
+            "above": "Pure guessing gives {low} to {high} right in 95 % of games; you had more.",
+            "below": "Pure guessing gives {low} to {high} right in 95 % of games; you had fewer.",
+            "over": "Over many games no attacker, whatever they know, is right more than {bound} "
+                    "of the time at ε = {epsilon}.",
+            "certain": "At ε = {epsilon} an attacker may be nearly certain who took part."},
+    }

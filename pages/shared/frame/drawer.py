@@ -1,0 +1,81 @@
+"""Details of a page at its right, one at a time; a link keeps which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import streamlit as st
+
+from pages.shared.frame import layout
+from pages.shared.state import session
+
+
+@dataclass(frozen=True)
+class Detail:
+    """One thing that the drawer can hold.
+
+    Parameters
+    ----------
+    key : str
+        In a link.
+    title : str
+        In the choice of details.
+    draw : callable
+        Draws it.
+    folds : tuple of str
+        Keys of folds inside it: a link that opens one opens the drawer here.
+    """
+
+    key: str
+    title: str
+    draw: Callable[[], None]
+    folds: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> set[str]:
+        """What a link may say to open it."""
+        return {self.key, *self.folds}
+
+
+def is_open(details: Sequence[Detail]) -> bool:
+    """Whether one of them is on screen."""
+    return _chosen(details) is not None
+
+
+def button(details: Sequence[Detail], label: str, key: str, icon: str, first: str = "",
+           kind: Literal["secondary", "tertiary"] = "secondary") -> None:
+    """Opens the drawer, at a detail if one is named, or closes it."""
+    target = "" if is_open(details) and not first else first or details[0].key
+    st.button(label, key=key, on_click=_open, args=(details, target),
+              icon=icon, type=kind)
+
+
+def show(details: Sequence[Detail]) -> None:
+    """The detail that is chosen, beside the page; nothing where none is."""
+    detail = _chosen(details)
+    if detail is None:
+        return
+    titles = {each.key: each.title for each in details}
+    with st.container(key="drawer"):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            st.session_state["drawer_choice"] = detail.key
+            st.selectbox("Details", list(titles), key="drawer_choice",
+                         format_func=titles.__getitem__,
+                         on_change=lambda: _open(details, st.session_state.drawer_choice))
+            st.button("Close", icon=":material/close:", key="drawer_close", on_click=_open,
+                      args=(details, ""))
+        with layout.user_errors():
+            detail.draw()
+
+
+def _chosen(details: Sequence[Detail]) -> Detail | None:
+    opened = {*session.current().folds}
+    return next((detail for detail in details if detail.keys & opened), None)
+
+
+def _open(details: Sequence[Detail], key: str) -> None:
+    """Open one detail in place of the others; none for an empty key."""
+    others = {*session.current().folds}.difference(*(detail.keys for detail in details))
+    session.change(folds=tuple(sorted(others | ({key} if key else set()))))
