@@ -25,7 +25,7 @@ from engine.sources.upload_layout import suggest_layout
 from engine.tasks import MEAN_FUNCTION
 from engine.topics.mean import answer as preview
 from engine.types import Budget
-from pages.shared.components.picture import picture_payload
+from pages.shared.components.figure import AtBudget, figure_payload
 from tests import files
 
 DELTA, EPSILONS = 1e-4, (0.5, 2.0, 10.0)
@@ -83,13 +83,14 @@ def test_exchanging_one_curve_changes_nothing_that_is_not_tagged(method, way):
 
 
 @pytest.mark.parametrize("way", WILD)
-def test_axes_words_and_labels_of_the_picture_are_those_of_any_other_curve(way):
+def test_axes_words_and_labels_of_the_figure_are_those_of_any_other_curve(way):
     def sent(source):
-        return picture_payload(source.facts, shown(source, METHODS[0]), ["nothing said"] * 3)
+        return figure_payload(source.facts, shown(source, METHODS[0]),
+                              [AtBudget(0.5, "nothing said")] * 3)
 
     one, other = map(sent, pair(way))
     for name in ("time", "value", "scale", "times", "epsilons", "title", "words", "draws", "points",
-                 "counts", "refused", "notes", "downloads", "source"):
+                 "counts", "refused", "notes", "downloads", "source", "n", "errors", "attacker"):
         assert one[name] == other[name], name
     assert one["downloads"] is False
     assert one["curve_values"] != other["curve_values"]

@@ -64,10 +64,9 @@ async def burdens(visitor: Visitor, chance: random.Random) -> AsyncIterator[tupl
 
 
 async def drag(visitor: Visitor, budget: int, waits: bool = True) -> float:
-    """One report of the slider, as the picture sends it when the slider rests."""
-    report = {"picked": {"budget": budget, "view": "releases", "shown": ["curves", "without"],
-                         "rev": 1}}
+    """One report of the slider, as the figure sends it when the slider rests."""
+    report = {"picked": {"budget": budget, "view": "look", "rev": 1}}
     if waits:
-        return await visitor.run(picture=report)
-    await visitor.ask(picture=report)
+        return await visitor.run(figure=report)
+    await visitor.ask(figure=report)
     return 0.0

@@ -33,14 +33,50 @@ def first_of_each(ways):
 
 def test_the_front_page_is_drawn_on_arrival_without_a_click():
     at = open_page()
-    assert at.title[0].value == "The average growth curve, published with protection for every child"
-    assert "at most 56 times in 100" in words(at)
-    assert "root mean squared distance" in words(at)
+    assert at.title[0].value == (
+        "The mean growth curve of 200 children, released with differential privacy")
+    sent, one = components(at, "figure")[0]["curves"], EPSILON_STEPS.index(1.0)
+    assert sent["attacker"][one] == "≤ 56 %" and sent["errors"][one][0].endswith(" cm")
     assert not at.error
 
 
+DETAILS = ("accuracy", "attacker", "budget_curve", "more", "data", "shape", "steps",
+           "published_study", "ledger", "formula", "numbers", "code")
+
+
+@pytest.mark.parametrize("detail", DETAILS)
+def test_a_link_opens_each_detail_and_the_button_closes_it(detail):
+    at = open_page(f"open-{detail}")
+    assert not at.error and not at.exception
+    assert at.selectbox(key="drawer_choice").value == detail
+    at.button(key="drawer_close").click().run()
+    assert not [box for box in at.selectbox if box.key == "drawer_choice"]
+    assert "s" not in at.query_params
+
+
+def test_one_detail_takes_the_place_of_another_and_the_address_keeps_it():
+    at = open_page()
+    at.button(key="details").click().run()
+    assert at.selectbox(key="drawer_choice").value == "accuracy"
+    at.selectbox(key="drawer_choice").set_value("ledger").run()
+    assert "".join(at.query_params["s"]) == "open-ledger"
+    assert "root mean squared distance" not in words(at)
+
+
+@pytest.mark.parametrize("view", ["releases", "ranges", "one"])
+def test_a_link_of_the_first_edition_shows_the_figure(view):
+    at = open_page(f"view-{view}~shown-curves.truth~epsilon-2")
+    assert not at.warning and at.session_state.settings.view == "look"
+    now = components(at, "figure")[0]["now"]
+    assert now["view"] == "look" and now["with_truth"]
+
+
+def test_a_link_opens_the_attackers_game():
+    assert components(open_page("view-attack"), "figure")[0]["now"]["view"] == "attack"
+
+
 def test_numbers_on_screen_are_those_of_the_engine():
-    at, usual = open_page(), settings.Settings()
+    at, usual = open_page("open-accuracy"), settings.Settings()
     shown = preview(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     one = EPSILON_STEPS.index(1.0)
     error, within = shown.study.error[one], shown.study.within[one]
@@ -53,7 +89,7 @@ def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated
     monkeypatch.setattr(scene, "uses_workers", lambda: True)
     monkeypatch.setattr(run, "answer", lambda function, *arguments, **options: asked.append(
         function) or answer(function, *arguments, **options))
-    at = open_page("seed-7207")  # a seed that no other test asks for
+    at = open_page("seed-7207~open-accuracy")  # a seed that no other test asks for
     assert "being simulated" in words(at) and "If you doubled…" not in words(at)
     assert "root mean squared distance" in words(at) and if_doubled not in asked
     now = address.decode("seed-7207")[0]
@@ -66,7 +102,7 @@ def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated
 @pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(PRESETS)), ids=lambda x: str(x))
 def test_every_source_draws(cls, chosen):
     now = dataclasses.replace(settings.Settings(), source=cls(**chosen))
-    at = open_page(address.encode(now))
+    at = open_page(f"{address.encode(now)}~open-attacker".strip("~"))
     assert not at.error
     assert "picks the right one" in words(at)
 
@@ -78,22 +114,16 @@ def test_every_method_draws(cls, chosen):
 
 
 def test_choosing_other_curves_changes_the_page_and_the_address():
-    at = open_page()
+    at = open_page("open-data")
     at.selectbox(key="w_source").set_value("Smooth wave, simulated").run()
     assert "child" not in at.title[0].value
     assert "c-sparse_curves" in at.query_params["s"]
     at.selectbox(key="w_source").set_value("Growth, simulated").run()
-    assert "s" not in at.query_params
-
-
-@pytest.mark.slow
-def test_the_seed_of_the_draws_is_in_sight_without_a_fold():
-    for token, seed in (("", 1), ("seed-7", 7)):
-        assert components(open_page(token), "picture")[0]["now"]["seed"] == seed
+    assert "".join(at.query_params["s"]) == "open-data"
 
 
 def test_a_changed_option_shows_as_a_chip_until_it_is_reset():
-    at = open_page("m-noisy_gradient_mean~m.truncation-7~seed-9")
+    at = open_page("m-noisy_gradient_mean~m.truncation-7~seed-9~open-more")
     badges = " ".join(m.value for m in at.markdown if "badge" in m.value)
     assert "Basis functions kept 7" in badges
     assert "Seed 9" in badges
@@ -103,7 +133,7 @@ def test_a_changed_option_shows_as_a_chip_until_it_is_reset():
 
 
 def test_a_refused_setting_is_explained_and_the_controls_stay():
-    at = open_page("m-noisy_gradient_mean~m.scheme-split~m.n_iterations-500")
+    at = open_page("m-noisy_gradient_mean~m.scheme-split~m.n_iterations-500~open-more")
     assert "need at least 500 curves" in at.error[0].value
     assert at.selectbox(key="w_mechanism")
     at.button(key="reset").click().run()
@@ -119,16 +149,18 @@ def test_a_damaged_link_shows_the_usual_values_and_says_so():
 
 
 def test_a_budget_that_cannot_work_is_refused_before_any_data_are_read_and_the_controls_stay():
-    at = open_page("epsilon-0.05")
+    at = open_page("epsilon-0.05~open-accuracy")
     assert "Nothing would be published at this ε" in words(at)
     assert "root mean squared distance" not in words(at)
-    assert at.get("download_button")[0].proto.disabled
-    assert at.selectbox(key="w_mechanism")
     assert not at.error
+    at.selectbox(key="drawer_choice").set_value("numbers").run()
+    assert at.get("download_button")[0].proto.disabled
+    at.selectbox(key="drawer_choice").set_value("more").run()
+    assert at.selectbox(key="w_mechanism")
 
 
 def test_the_three_other_methods_that_err_least_are_compared_with_the_engines_ratio():
-    at, usual = open_page("epsilon-2"), settings.Settings()
+    at, usual = open_page("epsilon-2~open-budget_curve"), settings.Settings()
     shown = preview(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     others = other_methods(settings.TASK, usual.source, usual.mechanism, shown.budgets, usual.seed)
     two = EPSILON_STEPS.index(2.0)
@@ -143,35 +175,37 @@ def test_the_three_other_methods_that_err_least_are_compared_with_the_engines_ra
 
 
 def test_what_follows_the_slider_is_sent_once_for_all_steps_and_below_600_kilobytes():
-    at = open_page()
-    sent = {key: components(at, key) for key in ("picture", "said_", "chart_")}
-    curves, cards = sent["picture"][0]["curves"], sent["said_"]
-    assert len(cards) == 7 and all(len(card["steps"]) == len(EPSILON_STEPS) for card in cards)
+    at = open_page("open-accuracy")
+    sent = {key: components(at, key) for key in ("figure", "said_", "chart_")}
+    curves, cards = sent["figure"][0]["curves"], sent["said_"]
+    assert len(cards) == 5 and all(len(card["steps"]) == len(EPSILON_STEPS) for card in cards)
     assert sum(len(json.dumps(part)) for part in sent.values()) < 600_000
-    at.session_state["picture"] = {"picked": {"budget": 20, "rev": at.session_state.rev}}
+    at.session_state["figure"] = {"picked": {"budget": 20, "rev": at.session_state.rev}}
     at.run()
     assert at.session_state.settings.epsilon == EPSILON_STEPS[20]
     assert components(at, "said_") == cards
-    assert components(at, "picture")[0]["curves"] == curves
+    assert components(at, "figure")[0]["curves"] == curves
     by_step = [chart for chart in sent["chart_"] if len(chart["figures"]) > 1]
-    assert len(by_step) == 3
+    assert len(by_step) == 2
     assert [c for c in components(at, "chart_") if len(c["figures"]) > 1] == by_step
 
 
 def test_cards_say_at_every_step_what_the_engine_found_there():
-    at, usual = open_page(), settings.Settings()
+    usual = settings.Settings()
+    accuracy, attacker = (components(open_page(f"open-{key}"), "said_")
+                          for key in ("accuracy", "attacker"))
     shown = preview(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     for k in (6, 23):
         odds = chances.odds_main(risk.of_ledger(shown.spends[k]), "child")
         close = quality.accuracy(usual.source.facts, float(shown.study.error[k]),
                                  float(shown.study.within[k]), shown.study.baseline)
-        said = [text for card in components(at, "said_") for _, text in card["steps"][k]]
-        assert odds in said and close in said
+        assert close in [text for card in accuracy for _, text in card["steps"][k]]
+        assert odds in [text for card in attacker for _, text in card["steps"][k]]
 
 
 def test_what_was_known_before_any_reading_stands_on_the_accuracy_card():
-    assert "Forecast: **usable**." in words(open_page())
-    assert "coarse, level and trend only" in words(open_page("epsilon-0.4"))
+    assert "Forecast: **usable**." in words(open_page("open-accuracy"))
+    assert "coarse, level and trend only" in words(open_page("epsilon-0.4~open-accuracy"))
 
 
 @pytest.mark.slow
@@ -198,11 +232,12 @@ def test_every_page_with_rounds_of_few_curves_says_so(page, chosen, many):
 
 @pytest.mark.slow
 def test_without_delta_the_adaptive_mean_draws_and_only_pure_methods_stand_beside_it():
-    at = open_page("delta-0~epsilon-4", fold_ledger=True)
+    at = open_page("delta-0~epsilon-4~open-budget_curve")
     assert not at.error
     assert "Beside this method" in words(at) and "Noisy gradient" not in words(at)
+    at = open_page("delta-0~epsilon-4~open-ledger")
     assert "Together: **ε = 4.00** with δ = 0" in words(at)
-    at = open_page("delta-0~epsilon-4", fold_why=True)
+    at = open_page("delta-0~epsilon-4~open-why")
     assert "worked out from the noise of all releases together" in words(at)
     assert "With δ = 0 the limit set by ε never fails" in words(at)
     assert not at.error
@@ -210,7 +245,7 @@ def test_without_delta_the_adaptive_mean_draws_and_only_pure_methods_stand_besid
 
 @pytest.mark.slow
 def test_text_and_shares_can_be_given_in_the_form_and_come_back_from_the_address():
-    at = open_page(fold_more=True)
+    at = open_page("open-more")
     at.text_input(key="w_m_adaptive_mean_prior").set_value("1, 2").run()
     assert at.session_state.settings.mechanism.prior == "1, 2"
     assert "m.prior-1, 2" in "".join(at.query_params["s"])
@@ -222,18 +257,18 @@ def test_text_and_shares_can_be_given_in_the_form_and_come_back_from_the_address
 
 
 def test_a_delta_of_zero_is_refused_only_where_the_noise_needs_one():
-    at = open_page("m-noisy_gradient_mean", fold_more=True)
+    at = open_page("m-noisy_gradient_mean~open-more")
     at.number_input(key="w_delta").set_value(0.0).run()
     assert any("needs a δ above 0" in error.value for error in at.error)
-    at = open_page(fold_more=True)
+    at = open_page("open-more")
     at.number_input(key="w_delta").set_value(0.0).run()
     assert at.session_state.settings.delta == 0.0
 
 
 def test_weak_protection_is_said_in_words():
-    at = open_page("epsilon-8")
-    assert any("weak protection for one child" in text for text in warnings(at))
-    assert not any("weak protection" in warning.value for warning in open_page().warning)
+    def said(token):
+        return any("weak protection for one child" in text for text in warnings(open_page(token)))
+    assert said("epsilon-8~open-attacker") and not said("open-attacker")
 
 
 def test_published_constants_that_break_their_promise_are_not_shown_as_if_they_kept_it():
@@ -243,10 +278,12 @@ def test_published_constants_that_break_their_promise_are_not_shown_as_if_they_k
 
 
 def test_own_curves_are_marked_not_private_and_cannot_leave():
-    at = open_page(upload=own_curves(), show_upload=True)
+    at = open_page("open-numbers", upload=own_curves(), show_upload=True)
     assert "s" not in at.query_params
     assert at.get("download_button")[0].proto.disabled
     assert at.get("download_button")[1].proto.disabled
+    assert at.button(key="save_SVG").disabled and not components(at, "figure")[0]["curves"]["downloads"]
+    at.selectbox(key="drawer_choice").set_value("accuracy").run()
     assert "from the average without protection" in words(at)
 
 
@@ -265,7 +302,7 @@ def variations():
     """Settings with every parameter of every source and method moved from its usual value."""
     usual = settings.Settings()
     yield usual
-    for name, value in (("epsilon", 0.7), ("delta", 1e-6), ("seed", 12), ("view", "ranges"),
+    for name, value in (("epsilon", 0.7), ("delta", 1e-6), ("seed", 12), ("view", "attack"),
                         ("shown", ("truth",)), ("shown", ())):
         yield dataclasses.replace(usual, **{name: value})
     for shelf, field in ((sources, "source"), (mechanisms, "mechanism")):
@@ -325,7 +362,7 @@ def test_an_address_that_the_browser_has_not_replaced_yet_does_not_undo_a_moveme
     state = State()
     load_with(monkeypatch, state, "")
     state.settings, state.written = settings.Settings(epsilon=1.2), "epsilon-1.2"
-    state[session.PICTURE] = {"picked": {"budget": 16, "rev": state.rev}}
+    state[session.FIGURE] = {"picked": {"budget": 16, "rev": state.rev}}
     load_with(monkeypatch, state, "")
     assert state.settings.epsilon == 1.2
     session.change(seed=7)
@@ -353,17 +390,16 @@ def test_chance_in_who_took_part_is_no_switch_where_it_cannot_be_seen():
     assert "cannot be seen in real curves" in words(at)
 
 
-def test_the_picture_keeps_its_place_on_the_page_whatever_is_said_above_it():
+def test_the_figure_keeps_its_place_on_the_page_whatever_is_said_above_it():
     """In another place the browser would draw it anew: it would flash, and lose the keyboard."""
     def place(at):
-        return next(k for k, part in at.main.children.items() if part.type == "flex_container"
-                    and any(found.proto.component_name.endswith("picture")
-                            for found in part.get("bidi_component")))
+        return next(k for k, part in at.main.children.items() if part.type == "bidi_component"
+                    and part.proto.component_name.endswith("figure"))
 
     at = open_page()
     before = place(at)
     assert place(at.run()) == before
-    for said in ("epsilon-2~rule-1.5", "look-tour.2", "never-heard-of"):
+    for said in ("epsilon-2~rule-1.5", "open-accuracy", "never-heard-of"):
         assert place(open_page(said)) == before
 
 
@@ -372,7 +408,7 @@ def test_a_rule_of_ones_own_is_marked_pointed_out_and_kept_by_the_link():
     at.number_input(key="w_rule").set_value(1.5).run()
     assert any("above your own rule" in warning.value for warning in at.warning)
     assert "rule-1.5" in at.query_params["s"]
-    marks = components(at, "picture")[0]["now"]["anchors"]
+    marks = components(at, "figure")[0]["now"]["anchors"]
     assert [mark["word"] for mark in marks if mark["word"]] == ["your rule"]
     assert "Not comparable as they stand" in words(at)
     at.number_input(key="w_rule").set_value(2.5).run()
@@ -380,39 +416,17 @@ def test_a_rule_of_ones_own_is_marked_pointed_out_and_kept_by_the_link():
 
 
 def test_a_line_beside_the_method_says_that_it_errs_least():
-    assert "**Adaptive mean** errs least of" in words(open_page())
+    assert "**Adaptive mean** errs least of" in words(open_page("open-more"))
 
 
 @pytest.mark.slow
 def test_the_usual_method_is_the_one_that_errs_least_on_all_curves():
     for cls, chosen in PRESETS:
         now = dataclasses.replace(settings.Settings(), source=cls(**chosen))
-        assert "**Adaptive mean** errs least of" in words(open_page(address.encode(now))), cls
+        assert "**Adaptive mean** errs least of" in words(
+            open_page(f"{address.encode(now)}~open-more".strip("~"))), cls
 
 
 def test_nobody_is_told_to_choose_a_method_by_curves_of_their_own():
-    said = words(open_page(upload=own_curves(), show_upload=True))
+    said = words(open_page("open-more", upload=own_curves(), show_upload=True))
     assert "is not covered by ε" in said and "errs least of" not in said
-
-
-def test_the_tour_starts_and_ends_at_will_and_gives_back_what_was_on_screen():
-    at = open_page("c-sea_temperature~epsilon-2")
-    at.button(key="tour_start").click().run()
-    assert "**1 of 7. " in words(at) and at.session_state.settings.epsilon == 1.0
-    at.button(key="tour_next").click().run()
-    assert at.session_state.settings.epsilon == 0.3 and "look.tour-2" in at.query_params["s"]
-    for _ in range(3):
-        at.button(key="tour_next").click().run()
-    assert at.session_state.settings.view == "ranges"
-    at.button(key="tour_end").click().run()
-    assert "of 7. " not in words(at)
-    assert at.query_params["s"] == ["c-sea_temperature~epsilon-2"] or \
-        at.query_params["s"] == "c-sea_temperature~epsilon-2"
-
-
-def test_the_tour_is_off_until_it_is_asked_for_and_a_link_may_ask_for_it():
-    assert "of 7. " not in words(open_page("c-sea_temperature"))
-    at = open_page("c-sea_temperature~look.tour-7")
-    assert "**7 of 7. Where to go on.**" in words(at)
-    at.button(key="tour_next").click().run()
-    assert "of 7. " not in words(at)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine import theme
-from pages.shared.components.picture import _COLOURS
+from pages.shared.components.figure import _COLOURS
 
 THEMES = ("light", "dark")
 CONFIG = tomllib.loads((Path(__file__).parents[2] / ".streamlit" / "config.toml").read_text("utf-8"))

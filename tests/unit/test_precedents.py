@@ -8,7 +8,7 @@ from engine.sources.sparse_curves import SparseCurves
 from engine.topics.planning import precedents
 from engine.topics.planning.answer import Answer, Measured, Setting, protection
 from engine.types import Budget
-from pages.shared.components.picture import Anchor, placed
+from pages.shared.components.figure import Anchor, placed
 
 SETTING = Setting(SparseCurves(mean="growth"), AdaptiveMean(), 2.5, 200, 10)
 

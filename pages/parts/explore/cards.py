@@ -60,7 +60,7 @@ def figure(scene: Scene) -> None:
     now = session.current()
     payload = scene.made_once("figure", lambda: pieces.figure_payload(
         scene.facts, scene.shown, scene.at_budgets))
-    picked = pieces.figure(session.PICTURE, payload, scene.start, scene.rev,
+    picked = pieces.figure(session.FIGURE, payload, scene.start, scene.rev,
                            new_noise=scene.facts.is_simulated, with_truth="truth" in now.shown,
                            save=st.session_state.get("save_figure", ""),
                            anchors=rule_cards.anchors(now.rule))

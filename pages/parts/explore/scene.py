@@ -57,7 +57,7 @@ class Scene:
 
     def follow_figure(self) -> None:
         """Take over what the visitor did in the figure since the last run."""
-        picked = pieces.picked(session.PICTURE, self.start, self.rev, len(self.epsilons))
+        picked = pieces.picked(session.FIGURE, self.start, self.rev, len(self.epsilons))
         self.at = picked.budget
         st.session_state.settings = replace(session.current(), epsilon=self.epsilons[picked.budget],
                                             view=picked.view)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 OWN_KEYS = {DataType.CURVES: "upload", DataType.READINGS: "upload_readings",
             DataType.RECORDS: "upload_rows"}
 COMPARE = "compare"  # the page whose address carries pins
-PICTURE = "picture"  # the key of the live picture
+FIGURE = "figure"  # the key of the live figure
 # Tasks by the page they have; all other pages are on the average curves of Explore.
 _TASK_OF = {task.page: task.key for task in TASKS.values() if task.page}
 _WITHOUT_UPLOADS = ("audit", "teach")  # pages that never show the visitor's own data
@@ -56,7 +56,7 @@ def load(page: str) -> None:
     """
     state, seen = st.session_state, st.query_params.get(_PARAMETER, "")
     same_page, state.page = state.get("page") == page, page
-    moved = _picture_moved() | state.pop("changed", False)
+    moved = _figure_moved() | state.pop("changed", False)
     if not same_page:
         state.pop("left_out", None)
     is_first = "settings" not in state
@@ -80,11 +80,11 @@ def _move_folds(known: tuple[Any, ...]) -> None:
     state.update({f"fold_{name}": True for name in state.settings.folds})
 
 
-def _picture_moved() -> bool:
-    """Whether the live picture reports something else than at the last run."""
+def _figure_moved() -> bool:
+    """Whether the live figure reports something else than at the last run."""
     state = st.session_state
-    picture = state.get(PICTURE)
-    report = picture.get("picked") if isinstance(picture, Mapping) else None
+    figure = state.get(FIGURE)
+    report = figure.get("picked") if isinstance(figure, Mapping) else None
     before, state.last_report = state.get("last_report"), report
     return report is not None and report != before
 

@@ -1,4 +1,4 @@
-"""What the live picture sends to the browser."""
+"""What the live figure sends to the browser."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 
 from engine.topics.mean.answer import PlausibleBand
 from engine.types import Budget, PublicFacts
-from pages.shared.components.picture import (
+from pages.shared.components.figure import (
     MOST_CURVES,
-    MOST_READINGS,
+    MOST_OBSERVATIONS,
+    AtBudget,
     Picked,
-    Verdict,
-    picture_payload,
+    figure_payload,
     read_report,
 )
 
@@ -37,13 +37,13 @@ def arrays(spread: float = 5.0) -> dict[str, np.ndarray]:
             "noise_low": releases.min(axis=1), "noise_high": releases.max(axis=1)}
 
 
-def payload(facts: PublicFacts = FACTS, verdicts=(), curves=(), **changes):
+def payload(facts: PublicFacts = FACTS, steps=(), curves=(), **changes):
     """Of a preview with these arrays; the other parts of one are not looked at."""
     data = SimpleNamespace(n_curves=len(curves), curves=lambda limit: curves[:limit])
     budgets = [Budget(epsilon, 1e-5) for epsilon in np.geomspace(0.05, 10, BUDGETS)]
     shown = SimpleNamespace(**{"data": data, "budgets": budgets, "sampling": np.zeros(POINTS),
                                "truth": None, "band": None, **arrays(), **changes})
-    return picture_payload(facts, shown, ["error 3.9 cm"] * BUDGETS, verdicts)
+    return figure_payload(facts, shown, steps or [AtBudget(0.56, "3.9 cm", "5 cm")] * BUDGETS)
 
 
 def numbers(text: str, low: float, high: float) -> np.ndarray:
@@ -74,14 +74,13 @@ def test_releases_equal_to_the_average_without_protection_are_sent_as_such():
 
 
 @pytest.mark.parametrize("shrunk", [1, 1e-5])
-def test_the_truth_and_the_sampling_range_are_as_fine_as_they_are_small(shrunk):
-    without, wave = arrays()["without"], shrunk * np.sin(np.arange(POINTS))
-    sent = payload(truth=without + wave, sampling=wave + shrunk)
-    for name, given in (("truth", wave), ("sampling", wave + shrunk)):
-        assert np.abs(numbers(*sent[name]) - given).max() <= 2 * shrunk / 65535
+def test_the_truth_is_as_fine_as_it_is_near(shrunk):
+    wave = shrunk * np.sin(np.arange(POINTS))
+    sent = payload(truth=arrays()["without"] + wave)
+    assert np.abs(numbers(*sent["truth"]) - wave).max() <= 2 * shrunk / 65535
 
 
-def test_a_full_picture_stays_below_600_kilobytes():
+def test_a_full_figure_stays_below_600_kilobytes():
     rng = np.random.default_rng(1)
     curves = [(np.sort(rng.random(1000)), rng.uniform(60, 210, 1000)) for _ in range(200)]
     full = payload(curves=curves, truth=arrays()["without"],
@@ -91,7 +90,7 @@ def test_a_full_picture_stays_below_600_kilobytes():
     assert len(gzip.compress(text)) < 300_000
 
 
-def test_bands_are_sent_at_every_second_point_and_a_full_picture_with_them_stays_below_600_kb():
+def test_bands_are_sent_at_every_second_point_and_a_full_figure_with_them_stays_below_600_kb():
     given = arrays()["releases"]
     band = PlausibleBand(given - 3, given + 4, np.ones(POINTS), "simultaneous", (12,) * BUDGETS)
     sent = payload(band=band)
@@ -102,18 +101,35 @@ def test_bands_are_sent_at_every_second_point_and_a_full_picture_with_them_stays
         assert np.allclose(back.reshape(DRAWS, -1), differences, atol=0.05)
 
 
-def test_of_a_budget_that_is_refused_no_curves_are_sent():
-    verdicts = [Verdict(refused=("Too few.", "Ask more."))] * 2 + [Verdict()] * (BUDGETS - 2)
-    sent = payload(verdicts=verdicts)
-    for part in ("releases", "noise_low", "noise_high"):
-        assert sent[part][:2] == ["", ""] and all(sent[part][2:])
+def test_at_a_refused_budget_the_noise_is_there_to_be_seen_and_no_error_is_stated():
+    steps = [AtBudget(0.51, "", refused=("Too few.", "Ask more."))] * 2 + [
+        AtBudget(0.56, "3.9 cm", "5 cm")] * (BUDGETS - 2)
+    sent = payload(steps=steps)
+    assert all(sent["releases"]) and all(sent["noise"])
+    assert sent["refused"][:3] == [["Too few.", "Ask more."]] * 2 + [None]
+    assert sent["errors"][0] == ["–", "", "nothing published"]
+    assert sent["errors"][2][0] == "3.9 cm" and "5 cm" in sent["errors"][2][1]
 
 
-def test_only_seventy_curves_of_at_most_two_hundred_readings_are_sent():
+def test_the_noise_is_half_the_width_of_what_95_percent_of_releases_span():
+    sent = payload()
+    half = (arrays()["noise_high"] - arrays()["noise_low"]) / 2
+    for k in range(BUDGETS):
+        back = numbers(sent["noise"][k], *sent["noise_scales"][k])
+        assert np.abs(back - half[k]).max() <= 1e-3
+
+
+@pytest.mark.parametrize(("bound", "words"), [(0.5, "≤ 50 %"), (0.5501, "≤ 56 %"), (0.99, "≤ 99 %"),
+                                              (0.9901, "> 99 %"), (1.0, "> 99 %")])
+def test_an_attackers_accuracy_is_a_bound_and_rounded_up(bound, words):
+    assert payload(steps=[AtBudget(bound, "1 cm")] * BUDGETS)["attacker"][0] == words
+
+
+def test_only_seventy_curves_of_at_most_two_hundred_observations_are_sent():
     curves = [(np.linspace(0, 1, 1000), np.full(1000, 100.0))] * 90
     sent = payload(curves=curves)
-    assert sent["counts"] == [MOST_READINGS] * MOST_CURVES
-    assert sent["words"]["legend"]["curves"][0] == "Children’s curves (70 of 90 drawn)"
+    assert sent["counts"] == [MOST_OBSERVATIONS] * MOST_CURVES and sent["n"] == 90
+    assert sent["words"]["curves"] == "70 of 90 children"
 
 
 def test_the_tag_names_the_content():
@@ -128,7 +144,7 @@ def test_the_axis_is_the_stated_bounds_whatever_is_released():
     assert payload(**wild)["value"]["high"] == 210.0
 
 
-def test_a_wild_release_is_cut_off_far_outside_the_picture_and_costs_little_precision():
+def test_a_wild_release_is_cut_off_far_outside_the_figure_and_costs_little_precision():
     wild = arrays()
     wild["releases"][0, 0] = np.inf
     sent = payload(**wild)
@@ -137,14 +153,7 @@ def test_a_wild_release_is_cut_off_far_outside_the_picture_and_costs_little_prec
     assert np.abs(sent_releases(sent, 0)[1:] - differences).max() < 0.02
 
 
-def test_a_sampling_range_of_width_zero_is_left_out_with_its_words():
-    sent = payload(sampling=np.zeros(POINTS))
-    assert sent["sampling"] is None
-    assert "Hatched" not in sent["words"]["views"]["ranges"][2]
-    assert "Hatched" in payload(sampling=np.ones(POINTS))["words"]["views"]["ranges"][2]
-
-
-def test_the_picture_of_uploaded_curves_is_never_offered_for_download():
+def test_the_figure_of_uploaded_curves_is_never_offered_for_download():
     upload = PublicFacts(kind="upload", value_low=60.0, value_high=210.0, time_high=18.0)
     assert payload(upload)["downloads"] is False
     assert payload()["downloads"] is True
@@ -168,28 +177,25 @@ def test_words_follow_the_facts_of_the_source():
     patients = PublicFacts(person="patient", people="patients", value_name="Glucose",
                            value_unit="mmol/L", value_low=0.0, value_high=300.0)
     sent = payload(patients)
-    assert sent["words"]["legend"]["curves"][1] == "Patients’ curves"
     assert sent["value"]["label"] == "Glucose (mmol/L)"
     assert sent["time"]["label"] == "Time"
-    assert "not a patient" in sent["words"]["views"]["releases"][2]
+    assert "one patient" in sent["words"]["invitation"] and "mmol/L" in sent["words"]["pulled"]
 
 
 def report(said, rev=2):
-    return read_report(said, Picked(13, shown=("curves",)), rev, BUDGETS)
+    return read_report(said, Picked(13), rev, BUDGETS)
 
 
 def test_a_report_of_the_browser_is_taken_as_it_is():
-    said = {"budget": 4, "view": "one", "shown": ["without", "curves"], "rev": 2}
-    assert report(said) == Picked(4, "one", ("curves", "without"))
+    assert report({"budget": 4, "view": "attack", "rev": 2}) == Picked(4, "attack")
 
 
-def test_a_report_made_before_the_server_moved_the_picture_is_ignored():
-    assert report({"budget": 4, "view": "one", "rev": 1}) == Picked(13, "releases", ("curves",))
+def test_a_report_made_before_the_server_moved_the_figure_is_ignored():
+    assert report({"budget": 4, "view": "attack", "rev": 1}) == Picked(13)
 
 
 @pytest.mark.parametrize("said", [
     None, "4", {"budget": 24}, {"budget": -1}, {"budget": True}, {"budget": "4"},
-    {"budget": 4.5}, {"budget": [4]}, {"budget": {}}, {"view": "else"}, {"view": []},
-    {"shown": "curves"}])
+    {"budget": 4.5}, {"budget": [4]}, {"budget": {}}, {"view": "else"}, {"view": []}])
 def test_an_impossible_report_changes_nothing(said):
-    assert report(said) == Picked(13, "releases", ("curves",))
+    assert report(said) == Picked(13)
