@@ -11,7 +11,7 @@ from pages.parts.explore import cards as explore_cards
 from pages.parts.explore import steps as step_cards
 from pages.parts.explore import tour
 from pages.parts.explore.scene import Scene
-from pages.shared import roles, upload_panel
+from pages.shared import roles
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import holdout as holdout_cards
 from pages.shared.cards import odds as odds_card
@@ -19,6 +19,7 @@ from pages.shared.cards import rules as rule_cards
 from pages.shared.cards import shape as shape_cards
 from pages.shared.frame import controls, layout
 from pages.shared.state import run, session
+from pages.shared.uploads import panel
 
 now, source = session.current(), session.source()
 facts = source.facts
@@ -52,11 +53,10 @@ else:
 with left, st.container(horizontal=True, vertical_alignment="bottom"):
     controls.source_choice()
     controls.mechanism_choice()
-    upload_panel.button()
+    panel.button()
 with left:
     why = st.empty()
-upload_panel.panel()
-upload_panel.clamped()
+panel.draw()
 
 if shown is not None:
     with right, layout.user_errors():

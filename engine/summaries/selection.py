@@ -137,7 +137,7 @@ def _scores(plan: FunctionPlan, records: Held, folds: int, part: float) -> Array
     """Scores (repeats, folds, candidates); curve i is held out in fold i mod `folds`.
 
     Places say nothing of the curves: a file is read in an order that its ids decide
-    (`engine.sources.upload_columns.order_by_person`), and what is published is shuffled. Noise
+    (`engine.uploads.columns.order_by_person`), and what is published is shuffled. Noise
     is that of a release of the stated `part` of the curves.
     """
     curves, n = records.coefficients, records.n

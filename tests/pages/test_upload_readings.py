@@ -6,14 +6,14 @@ import pytest
 import streamlit as st
 
 from engine.mechanisms.wavelet_global import WaveletGlobal
-from engine.sources.tables import read_table
-from engine.sources.upload import Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_facts import declare
-from engine.sources.upload_layout import suggest_layout
+from engine.tasks import DataType
 from engine.topics.regression import answer as regression_view
 from engine.topics.regression import words as regression_words
 from engine.topics.regression.answer import Network
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.facts import declare
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 from pages.shared.server import visitors
 from pages.shared.state import address, run, session
 from tests import files
@@ -30,7 +30,7 @@ FOLDS = {f"fold_{name}": True for name in (
 
 def own(n=3000, **stated):
     table = read_table(files.csv(frame(n)))
-    curves = read_curves(table, suggest_layout(table, {"server": "site"}, single=True))
+    curves = read_curves(table, suggest_layout(table, {"server": "site"}, data=DataType.READINGS))
     return Upload(curves=curves, declared=declare(**{**STATED, "periodic": True, **stated}))
 
 
@@ -171,7 +171,7 @@ def test_one_site_can_protect_more_than_another():
 
 def test_many_sites_share_one_budget():
     table = read_table(files.csv(frame(3000, sites=[f"s{k:02d}" for k in range(20)])))
-    upload = Upload(curves=read_curves(table, suggest_layout(table, {"server": "site"}, single=True)),
+    upload = Upload(curves=read_curves(table, suggest_layout(table, {"server": "site"}, data=DataType.READINGS)),
                     declared=declare(**STATED, periodic=True))
     at = shown(upload)
     assert "w_own_epsilon_0" not in {field.key for field in at.number_input}

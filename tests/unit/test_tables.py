@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from engine.errors import InputError
-from engine.sources import table_text
-from engine.sources.table_limits import LIMITS, Limits
-from engine.sources.table_text import ENCODINGS
-from engine.sources.tables import read_table
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_layout import suggest_layout
+from engine.uploads import text as table_text
+from engine.uploads.curves import read_curves
+from engine.uploads.layout import suggest_layout
+from engine.uploads.limits import LIMITS, Limits
+from engine.uploads.tables import read_table
+from engine.uploads.text import ENCODINGS
 from tests import files
 
 WORKBOOK = files.sheet(["id", "time", "value"], ["a", 1, 2.5], ["b", 2, 3])

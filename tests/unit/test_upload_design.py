@@ -17,14 +17,13 @@ from engine.numerics.observation_times import draw_times
 from engine.questions import ask
 from engine.release import request
 from engine.release.published import quote
-from engine.sources.tables import read_table
-from engine.sources.upload import Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_design import StatedDesign, moved_to_common, numbers_in
-from engine.sources.upload_doubts import doubts
-from engine.sources.upload_facts import declare
-from engine.sources.upload_layout import suggest_layout
 from engine.types import Budget, Design, PublicFacts
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.design import StatedDesign, moved_to_common, numbers_in
+from engine.uploads.doubts import doubts
+from engine.uploads.facts import declare
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 from tests import files
 
 BOUNDS = {"value_low": 0, "value_high": 100, "time_low": 2, "time_high": 18, "origin": "a manual"}

@@ -38,12 +38,12 @@ def doubts(times: Array, counts: NDArray[np.int64], facts: PublicFacts) -> tuple
     facts : PublicFacts
         As stated.
     """
-    found = [*_of_counts(counts, facts)]
+    sentences = [*_of_counts(counts, facts)]
     if len(times):
         law = {TimeLaw.COMMON: _common, TimeLaw.VISITS: _visits, TimeLaw.WINDOWS: _windows,
                TimeLaw.INDEPENDENT: _independent, TimeLaw.UNKNOWN: _nothing}[facts.design.law]
-        found += law(times, counts, facts.design)
-    return tuple(found)
+        sentences += law(times, counts, facts.design)
+    return tuple(sentences)
 
 
 def _of_counts(counts: NDArray[np.int64], facts: PublicFacts) -> Iterator[str]:
@@ -172,16 +172,16 @@ def _variation_of_gaps(times: Array, counts: NDArray[np.int64]) -> tuple[Array, 
     Beside it what evenly spread times give: k gaps that share a stretch are Dirichlet(1, …, 1), so
     that the square is (k − 1)/(k + 1) on average.
     """
-    found, expected = [], []
+    variation, expected = [], []
     counts = counts[:_MOST_CURVES]
     for end, count in zip(np.cumsum(counts), counts, strict=True):
         if count >= 4:
             gaps = np.diff(times[end - count:end])
             if gaps.mean() > 0:
-                found.append(gaps.std() / gaps.mean())
+                variation.append(gaps.std() / gaps.mean())
                 k = count - 1
                 expected.append(np.sqrt((k - 1) / (k + 1)))
-    return np.array(found), np.array(expected)
+    return np.array(variation), np.array(expected)
 
 
 def _percent(share: float) -> str:
