@@ -40,9 +40,8 @@ def doubts(times: Array, counts: NDArray[np.int64], facts: PublicFacts) -> tuple
     """
     sentences = [*_of_counts(counts, facts)]
     if len(times):
-        law = {TimeLaw.COMMON: _common, TimeLaw.VISITS: _visits, TimeLaw.WINDOWS: _windows,
-               TimeLaw.INDEPENDENT: _independent, TimeLaw.UNKNOWN: _nothing}[facts.design.law]
-        sentences += law(times, counts, facts.design)
+        check = _CHECKS.get(facts.design.law)
+        sentences += check(times, counts, facts.design) if check else ()
     return tuple(sentences)
 
 
@@ -57,10 +56,6 @@ def _of_counts(counts: NDArray[np.int64], facts: PublicFacts) -> Iterator[str]:
     if many > _FEW:
         yield (f"{_percent(many)} of the curves have more than twice the {stated} observations "
                "stated: a larger number would use them better")
-
-
-def _nothing(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:
-    yield from ()
 
 
 def _common(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:
@@ -108,6 +103,10 @@ def _independent(times: Array, counts: NDArray[np.int64], design: Design) -> Ite
         return
     yield from _uneven(even, design)
     yield from _within(even, counts)
+
+
+_CHECKS = {TimeLaw.COMMON: _common, TimeLaw.VISITS: _visits, TimeLaw.WINDOWS: _windows,
+           TimeLaw.INDEPENDENT: _independent}  # of a design that is not known nothing is expected
 
 
 def _uneven(even: Array, design: Design) -> Iterator[str]:

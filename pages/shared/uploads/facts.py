@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Literal, TypedDict
+from typing import Any
 
 import streamlit as st
 
@@ -29,22 +29,8 @@ from pages.shared.state import session
 from pages.shared.uploads import tables
 from pages.shared.uploads.tables import key_of
 
-Word = Literal["value_name", "value_unit", "time_name", "time_unit", "person", "people"]
 Bound = float | None
-
-
-class Words(TypedDict, total=False):
-    """What things are called: fields of `PublicFacts`, empty where nothing was said."""
-
-    value_name: str
-    value_unit: str
-    time_name: str
-    time_unit: str
-    person: str
-    people: str
-
-
-Asked = tuple[tuple[Word, str, str], ...]  # each word, its label and an example
+Asked = tuple[tuple[str, str, str], ...]  # a field of `PublicFacts`, its label and an example
 _OF_CURVES: Asked = (
     ("value_name", "What is measured", "Height"), ("value_unit", "Its unit", "cm"),
     ("time_name", "What runs along the curve", "Age"), ("time_unit", "Its unit", "years"))
@@ -142,7 +128,8 @@ def _of_curves(curves: CurveTable | RowTable | None, is_single: bool) -> Stated:
     words = _words(_OF_CURVES + (_OF_ROWS if is_of_rows else _OF_PEOPLE))
     if is_of_rows and not words["person"]:  # where rows are protected, one of them is no person
         words |= {"person": "row", "people": "rows"}
-    value, time = (plain(words[name] or usual).lower() for name, usual in _USUAL)
+    value = plain(words["value_name"] or "value").lower()
+    time = plain(words["time_name"] or "time").lower()
     of_curve = " of the curve" if is_single else ""
     values = _pair((f"Lowest possible {value}{of_curve}", "e.g. 60", "value_low"),
                    (f"Highest possible {value}{of_curve}", "e.g. 210", "value_high"))
@@ -158,10 +145,6 @@ def _of_curves(curves: CurveTable | RowTable | None, is_single: bool) -> Stated:
     periodic = st.toggle("The curve ends where it began (a day, a year)", key="upload_periodic")
     return partial(declare, *values, *times, origin, covariates, is_single, spread, **plan,
                    periodic=periodic, **words), (*values, *times)
-
-
-_USUAL: tuple[tuple[Literal["value_name", "time_name"], str], ...] = (
-    ("value_name", "value"), ("time_name", "time"))
 
 
 def _of_rows(rows: CurveTable | RowTable | None, task: str) -> Stated:
@@ -180,9 +163,9 @@ def _origin(example: str) -> str:
                          placeholder=f"e.g. {example}, 2019", max_chars=200)
 
 
-def _words(asked: Asked) -> Words:
-    """What things are called, two in a row."""
-    words: Words = {}
+def _words(asked: Asked) -> dict[str, Any]:
+    """What things are called, two in a row; empty where nothing was said."""
+    words = {}
     columns = [column for _ in range(len(asked) // 2) for column in st.columns(2)]  # by rows
     for column, (name, label, example) in zip(columns, asked, strict=True):
         with column:
