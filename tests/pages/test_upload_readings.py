@@ -92,6 +92,16 @@ def test_who_a_row_belongs_to_is_asked_and_nothing_is_chosen_for_the_visitor(pan
     assert not at.error and not at.button(key="upload_show").disabled
 
 
+def test_columns_whose_names_say_nothing_are_chosen_by_hand(panel):
+    at = panel(frame().drop(columns="site").rename(columns={"hour": "aa", "value": "bb"}))
+    at.selectbox(key="upload_who").set_value("every row is another person")
+    assert "There is no column" in errors(ran(at))
+    for role, column in (("time", "aa"), ("value", "bb")):
+        at.selectbox(key=f"upload_role_{role}_open").set_value(column)
+    ran(at)
+    assert not at.error and "**600 people with one observation each · one centre**" in words(at)
+
+
 def test_a_column_of_ids_is_suggested_and_several_readings_are_refused(panel):
     at = panel(frame().drop(columns="site").assign(person_id=[f"p{k % 590}" for k in range(600)]))
     assert at.selectbox(key="upload_who").value == "person_id"

@@ -47,7 +47,7 @@ def observations(task: str) -> CurveTable | RowTable | None:
         return None
     layout = _layout(table, task)
     if data is DataType.RECORDS:
-        records = tables.observations(read_rows, table, layout, None)
+        records = tables.read(read_rows, table, layout, None)
         _in_short([f"{records.n_rows:,} records of "
                    f"{counted(len(records.covariate_names), 'number')}",
                    counted(len(records.server_names) or 1, "site")], records.notes)
@@ -55,7 +55,7 @@ def observations(task: str) -> CurveTable | RowTable | None:
     several = st.selectbox("If one person has several rows", [*_SEVERAL],
                            format_func=_SEVERAL.__getitem__,
                            key=key_of("upload_several")) if layout.is_wide else "keep"
-    read = tables.observations(read_curves, table, layout, several)
+    read = tables.read(read_curves, table, layout, several)
     _in_short([*_numbers_of(read, layout.is_single), counted(len(read.server_names), "site")
                if read.server_names else "one centre"], read.notes)
     if read.is_of_rows:

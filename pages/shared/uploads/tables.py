@@ -26,7 +26,18 @@ Built = TypeVar("Built")
 
 
 def uploaded(label: str, example: str) -> Table | None:
-    """The uploader and the table in its file; without a file an example to download."""
+    """The uploader and the table in its file; without a file an example to download.
+
+    Parameters
+    ----------
+    label, example : str
+        What may be uploaded, and the content of an example of it.
+
+    Raises
+    ------
+    InputError
+        Whatever `read_table` refuses, and what takes longer or needs more.
+    """
     st.subheader("1. The file", anchor=False)
     # Any name will do: the content decides, and a name that the widget refused would end the page.
     file = st.file_uploader(label, key="upload_file", max_upload_size=MOST_BYTES // 1_000_000)
@@ -42,7 +53,7 @@ def uploaded(label: str, example: str) -> Table | None:
     choices = file.file_id, encoding, st.session_state.get(key_of("upload_sheet"))
     try:
         table = _once("upload_read", choices, "Reading the file …", BOUNDS, read_table,
-                      file.getvalue(), *choices[1:])
+                      lambda: (file.getvalue(), *choices[1:]))
     except InputError as problem:
         is_asked |= problem.field == "encoding"
         raise
@@ -54,8 +65,8 @@ def uploaded(label: str, example: str) -> Table | None:
     return table
 
 
-def observations(reader: Callable[..., Built], table: Table, layout: Layout, several: str | None
-                 ) -> Built:
+def read(reader: Callable[..., Built], table: Table, layout: Layout, several: str | None
+         ) -> Built:
     """What a reader makes of the table in the panel.
 
     In a worker and within the bounds of reading: it takes seconds for the largest files, during
@@ -78,26 +89,27 @@ def observations(reader: Callable[..., Built], table: Table, layout: Layout, sev
     """
     choices = () if several is None else (several,)
     of_file = st.session_state.upload_read[0]
-    read = _once("upload_built", (of_file, reader.__name__, layout, *choices),
-                 "Reading the columns …", OF_COLUMNS, reader, table, layout, *choices)
+    observations = _once("upload_built", (of_file, reader.__name__, layout, *choices),
+                         "Reading the columns …", OF_COLUMNS, reader,
+                         lambda: (table, layout, *choices))
     file = st.session_state.get("upload_file")
     st.session_state.file_read = None if file is None else OwnFile(
         file.name, of_file[1], of_file[2], layout, several or "keep")
-    return read
+    return observations
 
 
 def _once(name: str, choices: tuple[Any, ...], waiting: str, bounds: Bounds,
-          reader: Callable[..., Built], *arguments: Any) -> Built:
+          reader: Callable[..., Built], arguments: Callable[[], tuple[Any, ...]]) -> Built:
     """What a reader returns, once for each choice, in a worker that is ended beyond the bounds."""
     if st.session_state.get(name, ("",))[0] != choices:
         with st.spinner(waiting):
             try:
-                result = computed(f"file {digest(choices)}", reader, *arguments, bounds=bounds)
+                result = computed(f"file {digest(choices)}", reader, *arguments(), bounds=bounds)
             except Ended:
                 raise too_much(bounds) from None
         st.session_state[name] = choices, result
-    read: Built = st.session_state[name][1]
-    return read
+    built: Built = st.session_state[name][1]
+    return built
 
 
 def forget() -> None:
