@@ -99,8 +99,9 @@ class StatedDesign:
         plain : mapping
             As `to_plain` writes them.
         """
-        return cls(**{name: tuple(value) if isinstance(value, list) else value
-                      for name, value in plain.items()})
+        fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
+                                  for name, value in plain.items()}
+        return cls(**fields)
 
     def to_plain(self) -> dict[str, Any]:
         """The fields that say something, as they stand in a request file."""

@@ -143,8 +143,9 @@ def _of_curves(curves: CurveTable | RowTable | None, is_single: bool) -> Stated:
     covariates = [_covariate(name) for name in curves.covariate_names] if curves else []
     origin = _origin("national growth chart")
     periodic = st.toggle("The curve ends where it began (a day, a year)", key="upload_periodic")
-    return partial(declare, *values, *times, origin, covariates, is_single, spread, **plan,
-                   periodic=periodic, **words), (*values, *times)
+    others = {**plan, **words, "periodic": periodic}
+    return partial(declare, *values, *times, origin, covariates, is_single, spread,
+                   **others), (*values, *times)
 
 
 def _of_rows(rows: CurveTable | RowTable | None, task: str) -> Stated:
