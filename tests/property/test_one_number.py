@@ -7,7 +7,7 @@ from functools import cache
 from types import SimpleNamespace
 
 import pytest
-from engine.questions.numbers import WITHIN
+from engine.asking import WITHIN
 
 from engine import scenario, studies
 from engine.__main__ import main
