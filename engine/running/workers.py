@@ -6,6 +6,7 @@ sure way to stop a computation. So whoever needs workers keeps one of these for 
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import signal
@@ -23,6 +24,7 @@ from engine import use_one_blas_thread
 # allocator (jemalloc), which stops it for a fork.
 _SPAWN = multiprocessing.get_context("spawn")
 _FORKS = multiprocessing.get_context("forkserver") if sys.platform == "linux" else None
+_PR_SET_PDEATHSIG = 1  # as prctl.h numbers it
 
 Answer = Callable[[Connection, bytes], None]
 
@@ -52,6 +54,7 @@ class Worker:
     def __init__(self, answer: Answer, niceness: int = 0, modules: Sequence[str] = ()) -> None:
         self.process: BaseProcess | None = None
         self._life, self._modules = (answer, niceness), [*modules]
+        self._is_still = False
 
     def send(self, task: bytes) -> None:
         """Hand a task over, to a new process if there is none or it has died.
@@ -88,7 +91,27 @@ class Worker:
         """The next message; waits for it."""
         return self._pipe.recv()
 
+    def stand_still(self) -> None:
+        """Let the process stand still and keep what it has; only where workers are copies (Linux).
+
+        Nobody should listen to it meanwhile: it may have said half a message.
+        """
+        if self._modules and _FORKS is not None:
+            self._signal(signal.SIGSTOP, is_still=True)
+
+    def go_on(self) -> None:
+        """Let a process that stood still go on."""
+        if self._is_still:
+            self._signal(signal.SIGCONT, is_still=False)
+
+    def _signal(self, number: int, is_still: bool) -> None:
+        if self.process is not None and self._is_still != is_still:
+            with suppress(ProcessLookupError):  # it has died, which shows when it is listened to
+                os.kill(self.process.pid or 0, number)
+            self._is_still = is_still
+
     def kill(self) -> None:
+        self._is_still = False
         if self.process is not None:
             self.process.kill()
             self.process.join()
@@ -113,12 +136,20 @@ class Worker:
 def _live(pipe: Connection, answer: Answer, niceness: int) -> None:
     """The life of a worker: take a task, answer it, until its owner has gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the owner, which ends us
+    _end_with_the_server_of_forks()
     if niceness and hasattr(os, "nice"):
         os.nice(niceness)
     threading.Thread(target=_leave_with_the_owner, daemon=True).start()
     with suppress(EOFError, OSError):
         while True:
             answer(pipe, pipe.recv_bytes())
+
+
+def _end_with_the_server_of_forks() -> None:
+    """A process that stands still cannot look after its owner: the system ends it instead."""
+    owner = multiprocessing.parent_process()
+    if _FORKS is not None and owner is not None and os.getppid() != owner.pid:
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _leave_with_the_owner() -> None:
