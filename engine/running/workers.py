@@ -6,12 +6,12 @@ sure way to stop a computation. So whoever needs workers keeps one of these for 
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
 import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
@@ -24,7 +24,8 @@ from engine import use_one_blas_thread
 # allocator (jemalloc), which stops it for a fork.
 _SPAWN = multiprocessing.get_context("spawn")
 _FORKS = multiprocessing.get_context("forkserver") if sys.platform == "linux" else None
-_PR_SET_PDEATHSIG = 1  # as prctl.h numbers it
+
+_LOOK_SECONDS = 0.02  # between two looks of a process that stands still
 
 Answer = Callable[[Connection, bytes], None]
 
@@ -92,23 +93,23 @@ class Worker:
         return self._pipe.recv()
 
     def stand_still(self) -> None:
-        """Let the process stand still and keep what it has; only where workers are copies (Linux).
+        """Let the process stand still and keep what it has, where the system has signals.
 
-        Nobody should listen to it meanwhile: it may have said half a message.
+        It does so between two steps of Python. Nobody should listen to it meanwhile: it may have
+        said half a message.
         """
-        if self._modules and _FORKS is not None:
-            self._signal(signal.SIGSTOP, is_still=True)
+        self._stand(is_still=True)
 
     def go_on(self) -> None:
         """Let a process that stood still go on."""
-        if self._is_still:
-            self._signal(signal.SIGCONT, is_still=False)
+        self._stand(is_still=False)
 
-    def _signal(self, number: int, is_still: bool) -> None:
-        if self.process is not None and self._is_still != is_still:
-            with suppress(ProcessLookupError):  # it has died, which shows when it is listened to
-                os.kill(self.process.pid or 0, number)
-            self._is_still = is_still
+    def _stand(self, is_still: bool) -> None:
+        if sys.platform == "win32" or self.process is None or self._is_still == is_still:
+            return
+        with suppress(ProcessLookupError):  # it has died, which shows when it is listened to
+            os.kill(self.process.pid or 0, signal.SIGUSR1 if is_still else signal.SIGUSR2)
+        self._is_still = is_still
 
     def kill(self) -> None:
         self._is_still = False
@@ -131,25 +132,42 @@ class Worker:
         process.start()
         theirs.close()  # so that its death is the end of the pipe
         self.process = process
+        self._pipe.recv()  # it is up
 
 
 def _live(pipe: Connection, answer: Answer, niceness: int) -> None:
     """The life of a worker: take a task, answer it, until its owner has gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the owner, which ends us
-    _end_with_the_server_of_forks()
     if niceness and hasattr(os, "nice"):
         os.nice(niceness)
+    if sys.platform != "win32":
+        _heed_signals()
     threading.Thread(target=_leave_with_the_owner, daemon=True).start()
     with suppress(EOFError, OSError):
+        pipe.send(None)
         while True:
             answer(pipe, pipe.recv_bytes())
 
 
-def _end_with_the_server_of_forks() -> None:
-    """A process that stands still cannot look after its owner: the system ends it instead."""
-    owner = multiprocessing.parent_process()
-    if _FORKS is not None and owner is not None and os.getppid() != owner.pid:
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+def _heed_signals() -> None:
+    """Stand still from one signal to another.
+
+    The system could stop the whole process, but then it would not see that its owner has gone.
+    """
+    is_still = False
+
+    def stand_still(*_: object) -> None:
+        nonlocal is_still
+        is_still = True
+        while is_still:
+            time.sleep(_LOOK_SECONDS)
+
+    def go_on(*_: object) -> None:
+        nonlocal is_still
+        is_still = False
+
+    signal.signal(signal.SIGUSR2, go_on)
+    signal.signal(signal.SIGUSR1, stand_still)
 
 
 def _leave_with_the_owner() -> None:

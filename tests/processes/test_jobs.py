@@ -89,20 +89,27 @@ def test_what_a_visitor_has_left_gives_its_slot_to_whoever_waits():
         pool.close()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="workers can stand still there")
+@pytest.mark.skipif(sys.platform == "win32", reason="workers cannot stand still there")
 def test_a_short_question_never_waits_for_a_long_one_which_stands_still_meanwhile(monkeypatch):
     monkeypatch.setattr("pages.shared.server.jobs._SHORT_SECONDS", 0.01)
     pool = Jobs(slots=1, waiting=10, paused=1)
     try:
         heavy = pool.start("heavy", TARGETS + "named_squares", visitor="a")
-        until(lambda: heavy.seconds > 1)
+        until(lambda: heavy.parts)
+        heavy.seconds += 1000
         light = pool.start("light", TARGETS + "named_squares", visitor="b")
         until(lambda: light.parts)
-        until(lambda: psutil.Process(heavy.parts[0]).status() == psutil.STATUS_STOPPED)
-        there = heavy.seconds, len(heavy.parts)
+
+        def stands_still():
+            there, more = len(heavy.parts), len(light.parts) + 20
+            until(lambda: len(light.parts) > more)
+            return len(heavy.parts) == there
+
+        until(stands_still)
+        there = len(heavy.parts)
         light.stop()
-        assert light.wait(PATIENCE) and there == (pytest.approx(heavy.seconds, abs=0.2), there[1])
-        until(lambda: len(heavy.parts) > there[1])
+        assert light.wait(PATIENCE)
+        until(lambda: len(heavy.parts) > there)
         process = psutil.Process(heavy.parts[0])
         heavy.stop()
         assert heavy.wait(PATIENCE)
@@ -327,14 +334,11 @@ def test_a_closed_pool_has_ended_its_jobs_and_takes_no_more():
 def test_no_worker_outlives_the_server(paused, ending):
     script = f"""
 import os, signal
-import psutil
 from pages.shared.server import jobs
 from tests.waiting import until
 jobs._SHORT_SECONDS, pool = 0.01, jobs.Jobs(slots=2 - {paused}, paused={paused})
 some = [pool.start(str(k), "{TARGETS}named_squares") for k in range(3)]
 until(lambda: some[0].parts and some[1].parts)
-until(lambda: not {paused} or psutil.STATUS_STOPPED in [
-    psutil.Process(job.parts[0]).status() for job in some[:2]])
 print("running", flush=True)
 {ending}
 """

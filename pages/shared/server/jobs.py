@@ -7,10 +7,10 @@ A shared job belongs to all who watch it. Who presses Stop leaves, and sees it a
 itself ends with the last one. Who has not been heard of for a while has left, too, but then the
 job gives up its slot only to another that waits: a visitor may come back.
 
-No visitor can keep the others waiting. Short questions go before long ones, and how long a question
-is shows in how long it has run: where more jobs have begun than there are slots, those that have run
-for the shortest time go on and the others stand still. Of one visitor one job runs at a time, each
-may have only so much waiting, and a job ends after a stated time.
+No visitor can keep the others waiting. Short questions go before long ones, and how long a
+question is shows in how long it has run: where more jobs have begun than there are slots, those
+that have run for the shortest time go on and the others stand still. Of one visitor one job runs at
+a time, each may have only so much waiting, and a job ends after a stated time.
 """
 
 from __future__ import annotations
@@ -330,7 +330,7 @@ class Jobs:
             self._leave(job)
 
     def _next(self) -> Job | None:
-        """The waiting job that goes first, of a visitor of whom none runs; None when all is closed."""
+        """The waiting job that goes first, of visitors of whom none runs; None when closed."""
         with self._changed:
             while not self._closed:
                 busy = {job.visitor for job in self._running if job.visitor and self.slots > 1}
