@@ -234,6 +234,15 @@ def test_only_what_depends_on_a_changed_budget_is_computed_again():
     assert kept.together.error == found(changed, GRADIENTS).together.error
 
 
+def test_the_error_without_privacy_can_come_later_and_changes_nothing_else():
+    partial, whole = sites.without_baseline(WAVE, GRADIENTS, FEW, 1), found(FEW, GRADIENTS)
+    assert partial.baseline is None and partial.together.error == whole.together.error
+    assert sites.baseline(WAVE, GRADIENTS, FEW, 1) == whole.baseline
+    assert "ithout privacy" not in site_words.compared(partial)
+    assert "Without privacy" in site_words.compared(whole)
+    assert "without protection" not in site_words.compared(partial)  # that is said of real curves
+
+
 # -- what if, and the transcript ----------------------------------------------------------------
 
 

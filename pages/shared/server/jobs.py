@@ -57,7 +57,7 @@ class Job:
     a message may quote a reading. `is_later` says that no page waits for it to stand.
     """
 
-    def __init__(self, key: str, total: int | None = None, task: bytes = b"",
+    def __init__(self, key: str, total: int | None = None, task: tuple[Any, ...] = (),
                  is_shared: bool = True, visitor: str = "", is_later: bool = False) -> None:
         self.key, self.total, self.is_shared, self.visitor = key, total, is_shared, visitor
         self.is_later = is_later
@@ -164,7 +164,7 @@ class Job:
     def _end(self, state: str, only_from: str = "running") -> None:
         with self._lock:
             if self.state == only_from:
-                self.state, self._task = state, b""
+                self.state, self._task = state, ()
                 self._over.set()
                 _log.info("job %s: %s", self.key, state)
 
@@ -239,8 +239,7 @@ class Jobs:
             job = self._kept.get(key)
             if job is None or not job._worth_sharing:
                 self._refuse_if_full(visitor)
-                job = Job(key, total, pickle.dumps((target, arguments)), is_shared, visitor,
-                          is_later)
+                job = Job(key, total, (target, arguments), is_shared, visitor, is_later)
                 self._enqueue(job)
             else:
                 job.is_left, job.is_later = False, job.is_later and is_later
@@ -353,7 +352,7 @@ class Jobs:
     def _follow(self, job: Job, worker: Worker) -> None:
         """Follow a job to its end. Whatever goes wrong ends the job and the worker, no more."""
         try:
-            worker.send(job._task)
+            worker.send(pickle.dumps(job._task))  # here, because a file may be among it
             while job.live:
                 if job.is_abandoned and self._waiting:
                     job.stop()
