@@ -229,8 +229,8 @@ def doubts_of_people(times: Array, values: Array, counts: NDArray[np.int64], fac
     part = np.clip((times[known] * _PARTS).astype(int), 0, _PARTS - 1)
     mean = np.bincount(part, inside, _PARTS) / np.maximum(np.bincount(part, minlength=_PARTS), 1)
     observed = np.bincount(curve[known], minlength=len(counts))
-    level = np.bincount(curve[known], inside - mean[part], len(counts))[observed > 0]
-    level = level / observed[observed > 0]
+    total = np.bincount(curve[known], inside - mean[part], len(counts))
+    level = total[observed > 0] / observed[observed > 0]
     n = len(level)
     if n < _FEWEST_CURVES:
         return ()
