@@ -68,6 +68,10 @@ FEW_TIMES = ("Everybody was observed at a few common times. Between them the cur
 CLUSTERED_TIMES = (
     "The released distribution of observation times has clusters, as common times would make. The "
     "band cannot be relied on: state the common times.")
+GAP_IN_TIMES = (
+    "By the released distribution of observation times, next to none may lie in a fifth of the "
+    "time range or more. The curve and its band cannot be relied on there: state how times come "
+    "about.")
 SKEWED_PARTS = (
     "Each person is observed in a part of the time range only, and people are not stated to be "
     "symmetric about their mean. Where few are observed, or people differ most, the confidence "
@@ -199,6 +203,7 @@ class AdaptiveMean(AdaptiveRelease):
             few = np.array([plan.size > len(facts.common_times) for plan in plans])
             yield Caution(FEW_TIMES, released & few[:, None, None])
         yield Caution(CLUSTERED_TIMES, model.clustered)
+        yield Caution(GAP_IN_TIMES, model.with_gap)
         law = self.law_of_times(facts)
         if not facts.symmetric and law.law in (TimeLaw.VISITS, TimeLaw.WINDOWS):
             yield Caution(SKEWED_PARTS, released)

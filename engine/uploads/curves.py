@@ -34,7 +34,7 @@ from engine.uploads.columns import (
     people_of,
 )
 from engine.uploads.design import moved_to_common
-from engine.uploads.doubts import doubts
+from engine.uploads.doubts import doubts, doubts_of_people
 from engine.uploads.layout import FEW_TIMES, KINDS, Layout, check_roles
 from engine.uploads.regressors import check_regressors
 from engine.uploads.source import UploadedData
@@ -416,8 +416,9 @@ class Upload(UploadedData[CurveData]):
     @cached_property
     def doubts(self) -> tuple[str, ...]:
         """Where the file does not look as declared; for the holder of the curves alone."""
-        return doubts(self.declared.to_unit_time(self.curves.times), self.curves.counts,
-                      self.declared)
+        times, counts = self.declared.to_unit_time(self.curves.times), self.curves.counts
+        return (*doubts(times, counts, self.declared),
+                *doubts_of_people(times, self.curves.values, counts, self.declared))
 
     @property
     def clamped(self) -> Clamped:

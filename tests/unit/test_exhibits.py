@@ -181,6 +181,7 @@ def test_claims_hold_in_the_stored_table_unless_a_reason_says_why_not(key):
         assert finding.holds is (not claim.fails_because), f"{claim.says} {finding.measured}"
         told = exhibit_words.claim(claim, finding)
         assert told.endswith(".") and ".." not in told and finding.measured in told
+        assert not re.search(r"\b(nan|inf|None)\b", told)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
