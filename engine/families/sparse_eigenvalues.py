@@ -70,8 +70,14 @@ def row_sum(gram: Array, q: int) -> Array:
     Returns
     -------
     (…)
+
+    Examples
+    --------
+    >>> float(row_sum(np.array([[1.0, -0.5, 0.2], [-0.5, 1.0, 0.0], [0.2, 0.0, 1.0]]), 2))
+    1.5
     """
-    return np.asarray(-np.sort(-np.abs(gram), axis=-1)[..., :q].sum(axis=-1).max(axis=-1))
+    largest_of_row = np.sort(np.abs(gram), axis=-1)[..., -q:]
+    return np.asarray(largest_of_row.sum(axis=-1).max(axis=-1))
 
 
 def row_sum_sensitivity(q: int, feature: float, norm: float, n: int) -> float:
