@@ -44,7 +44,15 @@ _BLOCK = 600_000  # entries of T of the repeats worked on together
 
 @dataclass(frozen=True)
 class MeanPlan(AdaptivePlan):
-    """The plan of a mean; `learns_times` says that observation times are released first."""
+    """The plan of a mean.
+
+    Parameters
+    ----------
+    learns_times : bool
+        Whether observation times are released first.
+    constants : Constants
+        Of the clips.
+    """
 
     learns_times: bool
     constants: Constants
@@ -64,6 +72,22 @@ class MeanStreams(Streams):
     @classmethod
     def draw(cls, rng: np.random.Generator, repeats: int, draws: int, size: int, pure: bool
              ) -> MeanStreams:
+        """Draw the standard noise of one site.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Where noise comes from.
+        repeats, draws : int
+        size : int
+            Of the largest basis.
+        pure : bool
+            Whether δ = 0 at any budget.
+
+        Returns
+        -------
+        MeanStreams
+        """
         normals = rng.standard_normal((5, repeats, draws, size))
         square = rng.standard_normal((repeats, draws, size, size))
         times = rng.standard_normal((repeats, draws, n_bins(size)))
@@ -78,8 +102,10 @@ class MeanFit(AdaptiveFit):
 
     Parameters
     ----------
-    values : (repeats, N), readings in unit scale.
-    rng : spawns the noise of every site.
+    values : (repeats, N)
+        Readings in unit scale.
+    rng : numpy.random.Generator
+        Spawns the noise of every site.
     """
 
     def __init__(self, data: CurveData, basis: Basis, plans: Sequence[MeanPlan], draws: int,
@@ -154,8 +180,8 @@ class MeanFit(AdaptiveFit):
         Those that common times cannot tell apart stay where smoothness alone puts them.
         """
         prior = _PRIOR * public_scale(size, self.sizes)
-        seen = len(self.design.times) or size
-        prior[seen:] = _UNSEEN * np.arange(seen + 1.0, size + 1) ** -1.5
+        determined = len(self.design.times) or size
+        prior[determined:] = _UNSEEN * np.arange(determined + 1.0, size + 1) ** -1.5
         return prior
 
     def _learned(self, s: int, shares: Array, members: list[int], repeats: slice
