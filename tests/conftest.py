@@ -114,7 +114,7 @@ FEW_DATA_SETS = {"engine.studies.MOST_DATA_SETS": 8, "engine.studies._FEWEST_DAT
 VERY_FEW_DATA_SETS = FEW_DATA_SETS | {
     "engine.studies.MOST_DATA_SETS": 4, "engine.studies._READINGS": 50_000,
     "engine.studies._FEWEST_RELEASES": 4, "engine.studies._MOST_DRAWS": 20,
-    "engine.views.summaries._REPEATS": 8}
+    "engine.topics.summaries.answer._REPEATS": 8}
 
 
 def pytest_collection_finish() -> None:

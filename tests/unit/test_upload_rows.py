@@ -34,6 +34,7 @@ from engine.topics.summaries import charts as figures
 from engine.topics.summaries import words as summary_words
 from engine.types import Budget
 from tests import files
+from tests.heavy import few
 
 BUDGET = Budget(1.0, 1e-6)
 RNG = generator(0, 0, 0)
@@ -231,7 +232,7 @@ def test_the_unit_of_the_rows_does_not_change_which_coefficients_are_released():
     assert releases[0].spends[0][0].rho == pytest.approx(releases[1].spends[0][0].rho)
 
 
-@pytest.mark.parametrize("reach", REACHES.values())
+@pytest.mark.parametrize("reach", few(list(REACHES.values())))
 def test_features_that_lie_as_stated_get_steps_and_clips_that_suit_them(reach):
     """With every kind of spread the two features that matter are found, with their sizes."""
     rng, n = np.random.default_rng(3), 20_000
