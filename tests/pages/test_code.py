@@ -41,7 +41,7 @@ from pages.shared import components
 from pages.shared.frame import code_fold
 from pages.shared.state import settings
 from tests import files
-from tests.conftest import FEW_DATA_SETS
+from tests.conftest import VERY_FEW_DATA_SETS
 from tests.pages.opening import open_page, own_curves, visit
 from tests.pages.reading import words
 from tests.pages.test_upload_readings import own as own_readings
@@ -81,7 +81,7 @@ json.dump(said, sys.stdout)
 def run(*programs, where=None):
     """What programs print, run by another Python one after the other."""
     done = subprocess.run([sys.executable, "-c", DRIVER], text=True, capture_output=True, cwd=where,
-                          input=json.dumps([programs, FEW_DATA_SETS]),
+                          input=json.dumps([programs, VERY_FEW_DATA_SETS]),
                           env={**os.environ, "PYTHONPATH": str(ROOT)})
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

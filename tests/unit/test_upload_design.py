@@ -118,7 +118,7 @@ def test_what_is_no_list_of_numbers_is_refused(text):
 # -- files
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(some.integers(2, 9), some.integers(1, 6), some.randoms(use_true_random=False))
 def test_wide_and_long_files_of_the_same_numbers_are_exactly_the_same_data(n, m, chance):
     """Whatever is missing, and however the rows of the long file are ordered within a person."""

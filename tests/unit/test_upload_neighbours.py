@@ -110,7 +110,7 @@ def assert_same(one, other):
 # -- the engine
 
 
-@pytest.mark.parametrize("law", few(DESIGNS, 2))
+@pytest.mark.parametrize("law", few(DESIGNS))
 @pytest.mark.parametrize(("key", "chosen"), CURVE_METHODS, ids=lambda value: str(value))
 def test_one_person_of_a_long_file_changes_nothing_but_the_messages(key, chosen, law, tmp_path):
     mechanism = mechanisms.build(key, chosen)
