@@ -22,7 +22,7 @@ export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/compiled
 .PHONY: run test test-fast test-all bench lint audit pins bill image clean
 
 run: $(VENV)/installed
-	$(BIN)/streamlit run app.py --server.address $(ADDRESS) --server.port $(PORT)
+	$(BIN)/python -m streamlit run app.py --server.address $(ADDRESS) --server.port $(PORT)
 
 test: $(VENV)/tested browser
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -6,6 +6,7 @@ import argparse
 import sys
 import traceback
 from pathlib import Path
+from typing import NoReturn
 
 from engine.commands import (
     ask,
@@ -23,6 +24,7 @@ from engine.errors import InputError
 
 _ENGINE = Path(__file__).parent
 _FAULT = 70  # as in sysexits.h
+_LONGEST = 1000  # characters of a complaint about the words of a command
 _COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, show, release, ledger)
 
 
@@ -62,8 +64,15 @@ def _place(fault: Exception) -> str:
     return f"{type(fault).__name__} in {where}" + (f", line {places[-1].lineno}" if places else "")
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaint about thousands of words can still be read."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="python -m engine", description="Privacy Curves on the command line.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for one in _COMMANDS:

@@ -116,7 +116,13 @@ class Claim:
 
 
 def outcome_row(outcome: Outcome) -> Row:
-    """The place of a cell on the axes, mean and standard error of what was measured, repeats."""
+    """The place of a cell on the axes, mean and standard error of what was measured, repeats.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Of one cell; of one that failed the row says why.
+    """
     if outcome.failure:
         return {**outcome.cell.at, "failure": outcome.failure}
     figures = {(kind if figure == "mean" else f"{kind}_se"): value for kind in KINDS
@@ -190,6 +196,13 @@ class Paper:
     order: int = 100
 
     def exhibit(self, key: str) -> Exhibit:
+        """The exhibit of this paper with a key.
+
+        Parameters
+        ----------
+        key : str
+            Such as "table-2"; `engine.papers.find` refuses what does not exist in words.
+        """
         return next(exhibit for exhibit in self.exhibits if exhibit.key == key)
 
 
@@ -215,7 +228,27 @@ class Progress:
 def run(exhibit: Exhibit, form: Form, executor: Executor,
         finished: sweeps.Finished | None = None, limits: Limits = NO_LIMITS
         ) -> Generator[Progress, None, Result]:
-    """Run an exhibit: yields the progress, returns the result.
+    """Run an exhibit.
+
+    Parameters
+    ----------
+    exhibit : Exhibit
+    form : {"quick", "full"}
+    executor : Executor
+        Where cells and calls run; the table does not depend on it.
+    finished : sweeps.Finished, optional
+        Parts of an earlier run that need not be made again; see `sweeps.run_sweep`.
+    limits : Limits
+        Of time and memory of the sweep.
+
+    Yields
+    ------
+    Progress
+        After each part.
+
+    Returns
+    -------
+    Result
 
     Raises
     ------
@@ -244,7 +277,12 @@ def run(exhibit: Exhibit, form: Form, executor: Executor,
 
 
 def n_pieces(work: Work) -> int:
-    """How many steps of progress there will be."""
+    """How many steps of progress there will be.
+
+    Parameters
+    ----------
+    work : Work
+    """
     return len(blocks(work.cells, work.run)) + len(work.calls)
 
 

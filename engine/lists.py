@@ -1,8 +1,9 @@
-"""Lists of numbers that travel as text: in a form, on the command line, in a link."""
+"""Lists as text: of numbers in a form, a command or a link, of names in a message."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from engine.errors import InputError
 
@@ -37,3 +38,59 @@ def whole_numbers(field: str, text: str | None) -> tuple[int, ...]:
         raise InputError(f"“{field}” must be up to {MOST_SITES} whole numbers above 0, with commas "
                          "between them.", field=field, hint="For example 400, 250, 100.")
     return tuple(int(word) for word in words)
+
+
+def shortened(name: str, length: int = 40) -> str:
+    """A visitor's name for something, on one line and no longer than fits a message.
+
+    Parameters
+    ----------
+    name : str
+        Of any length; signs that cannot be printed become blanks.
+    length : int
+        Most signs of the result.
+
+    Examples
+    --------
+    >>> shortened("weight at birth", 10)
+    'weight at…'
+    """
+    line = " ".join("".join(c if c.isprintable() else " " for c in name[:1000]).split())
+    return line if len(line) <= length else f"{line[:length - 1]}…"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with what it counts.
+
+    Parameters
+    ----------
+    number : int
+    noun : str
+        Of one of them; others get an s.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1000, "row")
+    ('1 row', '1,000 rows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Names in quotes, of which some may only be counted.
+
+    Parameters
+    ----------
+    names : sequence of str
+    most : int
+        So many are written out.
+
+    Examples
+    --------
+    >>> listed(["a", "b"]), listed(["a", "b", "c"], 1)
+    ('“a” and “b”', '“a” and 2 more')
+    """
+    quoted = [f"“{shortened(name)}”" for name in names[:most]]
+    if len(names) > most:
+        return f"{', '.join(quoted)} and {len(names) - most:,} more"
+    return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)

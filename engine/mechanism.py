@@ -34,9 +34,19 @@ _USUAL = Budget(1.0, 1e-3)
 class Trial:
     """A setting on small data in which an audit tries to break what a mechanism claims.
 
-    Budgets do not matter for ratios; where only large ones let a few records be released at all, a
-    large one is taken. `attains` is the least share of the claim that must be found, and `why` what
-    keeps it from being 0.95. `chunk` pairs are tried at a time.
+    Parameters
+    ----------
+    settings : mapping
+        Tuning parameters that differ from the usual ones.
+    budget : Budget
+        That of the release. It does not matter for ratios; where only a large one lets a few
+        records be released at all, a large one is taken.
+    attains : float
+        The least share of the claim that must be found.
+    why : str
+        What keeps it from being 0.95.
+    chunk : int
+        Pairs that are tried at a time.
     """
 
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -90,9 +100,18 @@ class Mechanism(Parameterised):
         return NoiseLaw.LAPLACE
 
     def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
-        """A change of what is sent in standard deviations of its noise: (…, numbers) each.
+        """A change of what is sent, in standard deviations of its noise.
 
         In coordinates in which the noise is independent; infinite where a change gets none.
+
+        Parameters
+        ----------
+        shift, noise : (…, numbers)
+            The change, and the deviations of the noise.
+
+        Returns
+        -------
+        (…, numbers)
         """
         with np.errstate(all="ignore"):
             return np.where(shift == 0, 0.0, shift / noise)
@@ -114,14 +133,19 @@ class Mechanism(Parameterised):
 
         Parameters
         ----------
-        data : CurveData or SampleData, as the mechanism takes them.
-        budgets : for each release one budget for all servers, or one for each server.
-        draws : how often noise is drawn at each budget.
-        rng : where all noise comes from.
+        data : CurveData or SampleData
+            As the mechanism takes them.
+        budgets : sequence of tuple of Budget
+            For each release one budget for all servers, or one for each server.
+        draws : int
+            How often noise is drawn at each budget.
+        rng : numpy.random.Generator
+            Where all noise comes from.
 
         Returns
         -------
-        Estimate with coefficients (budgets, repeats, draws, …) and a ledger for each budget.
+        Estimate
+            Coefficients (budgets, repeats, draws, …) and a ledger for each budget.
 
         Raises
         ------
@@ -148,11 +172,41 @@ class Mechanism(Parameterised):
     def release(
         self, data: Data, budgets: tuple[Budget, ...], rng: np.random.Generator
     ) -> Estimate:
-        """One release at one budget: a batch of one."""
+        """Release once, at one budget: a batch of one.
+
+        Parameters
+        ----------
+        data : CurveData or SampleData
+            As the mechanism takes them.
+        budgets : tuple of Budget
+            One for all servers, or one for each.
+        rng : numpy.random.Generator
+            Where all noise comes from.
+
+        Returns
+        -------
+        Estimate
+            Coefficients (1, repeats, 1, …) and its ledger.
+
+        Raises
+        ------
+        InputError
+            As `release_many`.
+        """
         return self.release_many(data, [budgets], 1, rng)
 
     def without_protection(self, data: Any) -> Estimate:
         """What would be published without any privacy: never leaves the curator's screen.
+
+        Parameters
+        ----------
+        data : CurveData or SampleData
+            As the mechanism takes them.
+
+        Returns
+        -------
+        Estimate
+            Coefficients (1, repeats, 1, …) and an empty ledger.
 
         Raises
         ------
@@ -166,12 +220,15 @@ class Mechanism(Parameterised):
 
         Parameters
         ----------
-        public : sizes and stated facts; no reading can be in it.
-        budgets : one for all servers, or one for each.
+        public : Public
+            Sizes and stated facts; no reading can be in it.
+        budgets : tuple of Budget
+            One for all servers, or one for each.
 
         Returns
         -------
-        The mechanism's own kind of `Plan`.
+        Plan
+            Of the mechanism's own kind.
 
         Raises
         ------
@@ -181,14 +238,36 @@ class Mechanism(Parameterised):
         return self.planned(public, one_per_server(budgets, public.sizes.n_servers))
 
     def estimate_of(self, plans: Sequence[Any], fit: Fit) -> Estimate:
-        """A fit by these plans with their ledgers."""
+        """Put a fit by these plans together with their ledgers.
+
+        Parameters
+        ----------
+        plans : sequence of Plan
+            One for each budget.
+        fit : Fit
+            As `fitted` returns it.
+
+        Returns
+        -------
+        Estimate
+        """
         return Estimate.of(self.main_task.key, fit, tuple(self.ledger(plan) for plan in plans),
                            tuple(plan.tuning for plan in plans))
 
     # -- what a mechanism says -------------------------------------------------------------
 
     def validated(self, data: Any) -> Any:
-        """The data as `planned` and `fitted` take them; the same unless a mechanism says otherwise.
+        """Return the data as `planned` and `fitted` take them: as they are, unless a mechanism
+        differs.
+
+        Parameters
+        ----------
+        data : CurveData or SampleData
+            As they were given.
+
+        Returns
+        -------
+        CurveData or SampleData
 
         Raises
         ------
@@ -198,11 +277,38 @@ class Mechanism(Parameterised):
         return data
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
-        """`plan` for as many budgets as there are servers: tuning, noise and the ledger."""
+        """Fix tuning, noise and the ledger; see `plan`.
+
+        Parameters
+        ----------
+        public : Public
+            Sizes and stated facts.
+        budgets : tuple of Budget
+            As many as there are servers.
+
+        Returns
+        -------
+        Plan
+
+        Raises
+        ------
+        InputError
+            If no plan keeps the budgets.
+        """
         raise NotImplementedError
 
     def ledger(self, plan: Any) -> tuple[Spend, ...]:
-        """The lines of one plan; a mechanism with a line for each of thousands makes them here."""
+        """The lines of one plan; a mechanism with a line for each of thousands makes them here.
+
+        Parameters
+        ----------
+        plan : Plan
+            As `planned` returns it.
+
+        Returns
+        -------
+        tuple of Spend
+        """
         spends: tuple[Spend, ...] = plan.spends
         return spends
 
@@ -213,19 +319,35 @@ class Mechanism(Parameterised):
 
         Parameters
         ----------
-        data : as `validated` returns them.
-        plans : one for each budget.
-        draws : how often noise is drawn, shared by all plans.
-        rng : where noise comes from.
+        data : CurveData or SampleData
+            As `validated` returns them.
+        plans : sequence of Plan
+            One for each budget.
+        draws : int
+            How often noise is drawn, shared by all plans.
+        rng : numpy.random.Generator
+            Where noise comes from.
 
         Returns
         -------
-        Fit with coefficients (plans, repeats, draws, …).
+        Fit
+            Coefficients (plans, repeats, draws, …).
         """
         raise NotImplementedError
 
     def exact_fit(self, data: Any) -> Fit:
-        """The same estimate from all data as they are, neither clipped nor noised."""
+        """The same estimate from all data as they are, neither clipped nor noised.
+
+        Parameters
+        ----------
+        data : CurveData or SampleData
+            As `validated` returns them.
+
+        Returns
+        -------
+        Fit
+            Coefficients (1, repeats, 1, …).
+        """
         raise NotImplementedError
 
     @property
@@ -246,27 +368,86 @@ class Mechanism(Parameterised):
     # -- from public facts alone, before any reading is looked at ---------------------------
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility | None:
-        """Whether these sizes and budgets can give anything useful; None if there is no rule."""
+        """Whether these sizes and budgets can give anything useful.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        budgets : tuple of Budget
+            One for all servers, or one for each.
+
+        Returns
+        -------
+        Feasibility or None
+            None if there is no rule.
+        """
         return None
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float | None:
-        """Planned integrated squared error that privacy adds, in squared response units.
+        """Planned squared error that privacy adds, integrated where the result is a function.
 
-        None if there is no rule, NaN if nothing would be released.
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        budgets : tuple of Budget
+            One for all servers, or one for each.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        float or None
+            In squared response units; None if there is no rule, NaN if nothing would be released.
         """
         return None
 
     def exact_risk(self, source: Source[Data], budgets: tuple[Budget, ...]) -> float | None:
-        """Mean squared error on this kind of simulated data, where a formula gives it exactly."""
+        """Mean squared error on this kind of simulated data, where a formula gives it exactly.
+
+        Parameters
+        ----------
+        source : Source
+            Simulated data, of which the truth is known.
+        budgets : tuple of Budget
+            One for all servers, or one for each.
+
+        Returns
+        -------
+        float or None
+            In squared response units.
+        """
         return None
 
     def caution(self, facts: PublicFacts) -> str:
-        """What does not suit these curves, in words; empty if nothing is known against it."""
+        """What does not suit these curves, in words; empty if nothing is known against it.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        str
+        """
         return ""
 
     def fewest_in_a_round(self, sizes: Sizes) -> int | None:
-        """How many curves the smallest of its rounds has; None if all take part in every one."""
+        """How many curves the smallest of its rounds has.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+
+        Returns
+        -------
+        int or None
+            None if all take part in every round.
+        """
         return None
 
     def why_not_published(self, budget: Budget) -> str:
@@ -275,17 +456,48 @@ class Mechanism(Parameterised):
         A mechanism that can sends all it says of the data through `transcript.sent`, or `summed`,
         with independent Gaussian or Laplace noise whose size and cost its ledger states, and draws
         nothing else: see `engine.release.certified`.
+
+        Parameters
+        ----------
+        budget : Budget
+            That of the release.
+
+        Returns
+        -------
+        str
         """
         return ("There is no hardened sampler for the way this method draws its noise, so it can "
                 "be looked at, not published.")
 
     def comparable(self, facts: PublicFacts) -> Mechanism:
-        """The same method as it should meet others on these curves: with a basis that suits."""
+        """The same method as it should meet others on these curves: with a basis that suits.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        Mechanism
+        """
         return self
 
 
 def one_per_server(budgets: tuple[Budget, ...], n_servers: int) -> tuple[Budget, ...]:
     """The budgets of all servers; a single one is used for every server.
+
+    Parameters
+    ----------
+    budgets : tuple of Budget
+        One, or as many as servers.
+    n_servers : int
+        How many there are.
+
+    Returns
+    -------
+    tuple of Budget
+        One for each server.
 
     Raises
     ------

@@ -42,7 +42,7 @@ class Argument(Enumeration):
 
 _MOST_COLUMNS = 10_000  # more than any table has
 _OF_CURVES = ("id", "time", "value", "server")
-_OF_RECORDS = ("features", "id", "server")
+_OF_RECORDS = ("covariates", "id", "server")
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,7 @@ class Task:
     source, mechanism : keys of those that it begins with; see `Registry.usual`.
     has_value_unit : whether a result is in the unit of the values.
     roles : what columns of a person's own file can be; empty where nobody can bring one.
+        Features of records are covariates, their response is a value.
     features : how many columns hold the numbers of a record; None where data are no records.
     states : what is stated of a person's own data besides ranges and words.
     page : the page where source and mechanism are chosen; empty where there is none.
@@ -210,7 +211,7 @@ RISK_MINIMISATION = Task(
     loss="integrated squared error",
     unit=Unit.RECORD, data=DataType.RECORDS, argument=Argument.FEATURE,
     source="labelled_points", mechanism="iclp",
-    roles=(*_OF_RECORDS, "response"), states=("two_classes",),
+    roles=(*_OF_RECORDS, "value"), states=("two_classes",),
     features=Columns(1, 1, "one column to predict from", "Predicted from"),
     page="summaries", prefix="labels_", letters="lu", summary=4)
 
@@ -220,7 +221,7 @@ SPARSE_REGRESSION = Task(
     loss="squared error of the coefficients",
     unit=Unit.ROW, data=DataType.RECORDS, argument=Argument.NOTHING,
     source="sparse_rows", mechanism="sparse_newton",
-    roles=(*_OF_RECORDS, "response"), states=("spread", "reach"),
+    roles=(*_OF_RECORDS, "value"), states=("spread", "reach"),
     features=Columns(2, _MOST_COLUMNS, "at least two columns of features", "Features"),
     page="sparse", prefix="rows_", letters="xy")
 

@@ -4,8 +4,8 @@ import streamlit as st
 
 from engine.topics.coefficients import words as coefficient_words
 from pages.parts import coefficients as cards
-from pages.shared import upload_panel
 from pages.shared.frame import controls, layout
+from pages.shared.uploads import panel
 
 st.title(coefficient_words.TITLE, anchor=False)
 layout.link_problems()
@@ -22,9 +22,8 @@ if view is not None:
 with st.container(horizontal=True, vertical_alignment="bottom"):
     controls.source_choice(cards.TASK)
     controls.mechanism_choice(cards.TASK)
-    upload_panel.button()
-upload_panel.panel("Show the protected effects")
-upload_panel.clamped(cards.TASK)
+    panel.button()
+panel.draw("Show the protected effects", cards.TASK)
 cards.own_curves()
 
 if view is not None:

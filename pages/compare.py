@@ -5,8 +5,8 @@ import streamlit as st
 from engine.topics.compare import words as compare_words
 from pages.parts.compare import cards
 from pages.parts.compare import pins as pin_cards
-from pages.shared import upload_panel
 from pages.shared.frame import controls, layout
+from pages.shared.uploads import panel
 
 st.title(compare_words.TITLE, anchor=False)
 layout.link_problems()
@@ -15,9 +15,8 @@ with layout.loading(600):
 cards.strip(view)
 with st.container(horizontal=True, vertical_alignment="bottom"):
     controls.source_choice()
-    upload_panel.button()
-upload_panel.panel()
-upload_panel.clamped()
+    panel.button()
+panel.draw()
 cards.choices(view)
 with layout.user_errors():
     if view.known:

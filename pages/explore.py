@@ -8,10 +8,10 @@ from engine.language.grammar import escape
 from engine.topics.mean.answer import Preview
 from pages.parts.explore import cards, details, doors
 from pages.parts.explore.scene import Scene
-from pages.shared import upload_panel
 from pages.shared.cards import guarantees, rules
 from pages.shared.frame import controls, drawer, layout
 from pages.shared.state import run, session
+from pages.shared.uploads import panel
 
 now, source = session.current(), session.source()
 
@@ -37,8 +37,7 @@ if scene is not None:
 
 contents = details.of(scene, source)
 doors.show(contents)
-upload_panel.panel()
-upload_panel.clamped()
+panel.draw()
 if scene is not None:
     cards.strip(scene)
 drawer.show(contents)

@@ -5,9 +5,9 @@ import streamlit as st
 from engine.topics.regression import words as regression_words
 from pages.parts.regression import cards
 from pages.parts.regression import network as network_cards
-from pages.shared import upload_panel
 from pages.shared.frame import controls, layout
 from pages.shared.state import session
+from pages.shared.uploads import panel
 
 st.title(regression_words.TITLE, anchor=False)
 layout.link_problems()
@@ -19,8 +19,7 @@ if view is not None:
 layout.prose(regression_words.LEAD)
 network_cards.choices()
 network_cards.rows()
-upload_panel.panel("Show the protected curve", cards.TASK, network_cards.start_own)
-upload_panel.clamped(cards.TASK)
+panel.draw("Show the protected curve", cards.TASK, network_cards.start_own)
 if view is not None:
     left, right = st.columns([7, 3], gap="medium")
     with left, layout.user_errors():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import io
 import logging
 import os
@@ -83,7 +84,7 @@ def unhurried(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
             monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: 0.0))
 
 
-def fewer_data_sets() -> Iterator[None]:
+def fewer_data_sets(sizes: dict[str, int]) -> Iterator[None]:
     """Few data sets behind every error, for tests that ask which number is said, not how precise.
 
     How precise errors are, is tested with the engine. What pages keep meanwhile is not kept longer.
@@ -94,7 +95,7 @@ def fewer_data_sets() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         forget()
-        for name, value in FEW_DATA_SETS.items():
+        for name, value in sizes.items():
             patch.setattr(name, value)
         yield
         forget()
@@ -102,13 +103,29 @@ def fewer_data_sets() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def few_data_sets() -> Iterator[None]:
-    """See `fewer_data_sets`; tests of pages have it anyway."""
-    yield from fewer_data_sets()
+    """See `fewer_data_sets`; tests of pages have even fewer."""
+    yield from fewer_data_sets(FEW_DATA_SETS)
 
 
 FEW_DATA_SETS = {"engine.studies.MOST_DATA_SETS": 8, "engine.studies._FEWEST_DATA_SETS": 2,
                  "engine.studies._READINGS": 100_000, "engine.topics.coefficients.answer._REPEATS": 8,
                  "engine.topics.coefficients.answer._REPEATS_QUICK": 4}
+# for pages, which say each number as the engine has it, whatever it is
+VERY_FEW_DATA_SETS = FEW_DATA_SETS | {
+    "engine.studies.MOST_DATA_SETS": 4, "engine.studies._READINGS": 50_000,
+    "engine.studies._FEWEST_RELEASES": 4, "engine.studies._MOST_DRAWS": 20,
+    "engine.topics.summaries.answer._REPEATS": 8}
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay to the end, so the search for what can be freed leaves them out.
+
+    It would look at millions of them again and again, a tenth of the time of all tests.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+
 
 LONG = ("browser", "pages", "processes", "hostile", "golden", "audit")  # folders of tests that take seconds
 SLOW_SECONDS = 4 * 3600.0  # a slow test that takes minutes may take an hour on a busy machine

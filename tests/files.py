@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 import pandas as pd
 
-from engine.sources.upload_design import StatedDesign
+from engine.uploads.design import StatedDesign
 
 EVEN = {"design": StatedDesign(law="even"), "observations": 5}
 """What `declare` is told of times on their own and a planned number of observations."""

@@ -46,11 +46,26 @@ _MOST_NUMBERS = 2_000_000  # in the data of all pairs of one run
 class Progress:
     """How far an audit is: all a chart needs to climb under its claim.
 
-    `worst` and `claim` are in `unit`: "mu", "epsilon" or "rho" (then √(2ρ)). `bound` and
-    `claimed_epsilon` are ε at the δ of the budget; the bound comes from `runs` of `planned`
-    releases of each of two data sets, which lose `lost` by what the noise is said to be (0 if no
-    message is heard). `is_beyond` says that they show more than can be. `reason` says in words what
-    broke the claim beyond any number.
+    Parameters
+    ----------
+    tried : int
+        Pairs so far.
+    worst, claim : float
+        The most that a pair loses, and what is claimed, in `unit`.
+    unit : str
+        "mu", "epsilon" or "rho" (then √(2ρ)).
+    claimed_epsilon, delta : float
+        The claim as ε, at the δ of the budget.
+    bound : float
+        A lower bound of ε at that δ, from releases.
+    runs, planned : int
+        Releases of each of two data sets, so far and in all.
+    lost : float
+        What those two lose by what the noise is said to be; 0 if no message is heard.
+    is_beyond : bool
+        Whether releases show more than can be.
+    reason : str
+        In words what broke the claim beyond any number.
     """
 
     tried: int
@@ -102,10 +117,18 @@ def _as_epsilon(unit: str, loss: float, delta: float) -> float:
 
 @dataclass(frozen=True)
 class Report(Progress):
-    """What an audit found of one mechanism.
+    """What an audit says of one mechanism.
 
-    `attains` is the share of the claim that must be found for noise to be no more than needed, and
-    `why` says what keeps it from being 0.95.
+    Parameters
+    ----------
+    mechanism, settings, neighbours : str
+        What was attacked, and with what.
+    attains : float
+        The share of the claim that must be found for noise to be no more than needed.
+    why : str
+        What keeps it from being 0.95.
+    seconds : float
+        How long it took.
     """
 
     mechanism: str = ""
@@ -145,32 +168,32 @@ class Report(Progress):
         names = ("mechanism", "settings", "neighbours", "unit", "claim", "worst", "ratio", "tried",
                  "claimed_epsilon", "exact_epsilon", "delta", "lost", "bound", "confidence", "runs",
                  "planned", "shortfall", "attains", "why", "reason", "verdict")
-        found = {name: getattr(self, name) for name in names}
+        values = {name: getattr(self, name) for name in names}
         return {name: None if isinstance(value, float) and not math.isfinite(value) else value
-                for name, value in found.items()}
+                for name, value in values.items()}
 
 
-def _of_pair(found: Report) -> str:
+def _of_pair(report: Report) -> str:
     """Why the attacked pair loses less than ε."""
-    if not found.lost:
+    if not report.lost:
         return ("Only what comes out at the end is seen, not the messages that it is made of, and "
                 "it shows less than they do.")
-    if found.lost >= _NEARLY * found.exact_epsilon:
+    if report.lost >= _NEARLY * report.exact_epsilon:
         return ""
-    if found.worst_epsilon < _NEARLY * found.exact_epsilon and found.why:
-        return found.why
-    return (f"This pair loses ε = {found.lost:.3g} in all messages together: each step has a worst "
-            "record of its own, and one record is not the worst for all of them.")
+    if report.worst_epsilon < _NEARLY * report.exact_epsilon and report.why:
+        return report.why
+    return (f"This pair loses ε = {report.lost:.3g} in all messages together: each step has a "
+            "worst record of its own, and one record is not the worst for all of them.")
 
 
-def _of_releases(found: Report) -> str:
+def _of_releases(report: Report) -> str:
     """Why releases show less than the pair loses."""
-    if not found.lost or found.bound >= _NEARLY * found.lost:
+    if not report.lost or report.bound >= _NEARLY * report.lost:
         return ""
-    if found.runs < found.planned:
-        return (f"In the time given {found.runs:,} of {found.planned:,} releases were made; more "
+    if report.runs < report.planned:
+        return (f"In the time given {report.runs:,} of {report.planned:,} releases were made; more "
                 "would show more.").replace(",", " ")
-    if found.bound >= _MOST_BY_CHANCE * found.lost:
+    if report.bound >= _MOST_BY_CHANCE * report.lost:
         return ("What is shown at 95 % confidence after a limited number of releases is a little "
                 "less than what the pair loses.")
     return ("All of ε shows only in outcomes that are too rare to be counted: what is seen in most "
@@ -182,10 +205,31 @@ def audit(mechanism: Mechanism, source: Source[Data] | None = None, budget: Budg
           ) -> Generator[Progress, None, Report]:
     """Try to break a mechanism; yields its progress and returns what was found.
 
-    Neighbours are built around the data of `source`, or around small data of their own; a search
-    around a source says nothing about tightness. It ends after `tries` pairs, when the claim is
-    broken, or after a third of `seconds`; then come `runs` releases of both sides of the worst
-    pair, or fewer where they show enough.
+    It ends after `tries` pairs, when the claim is broken, or after a third of `seconds`; then come
+    releases of both sides of the worst pair.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        As it is set.
+    source : Source or None
+        Whose data neighbours are built around, which says nothing about tightness. None: small data
+        of their own.
+    budget : Budget or None
+        That of the releases; usually the one of the mechanism's trial.
+    seed : int
+        Of everything random.
+    tries : int
+        Pairs.
+    runs : int
+        Releases of each side, or fewer where they show enough.
+    seconds : float
+        For all of it.
+
+    Returns
+    -------
+    generator of Progress
+        It returns a Report.
 
     Raises
     ------
@@ -206,14 +250,42 @@ def audit(mechanism: Mechanism, source: Source[Data] | None = None, budget: Budg
 
 def audit_case(case: Case, seed: int = 1, *, tries: int = 2000, runs: int = 20_000,
                seconds: float = 60.0) -> Report:
-    """The whole audit of one case on its small data."""
+    """The whole audit of one case on its small data.
+
+    Parameters
+    ----------
+    case : Case
+    seed, tries, runs, seconds : as in `audit`
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
+    >>> report = audit_case(cases_of(SparseMeanLaplace)[0], tries=60, runs=0)
+    >>> report.verdict, round(report.ratio, 2)
+    ('holds', 1.0)
+    """
     return finished(audit_steps(case, None, seed, tries=tries, runs=runs, seconds=seconds))
 
 
 def audit_steps(case: Case, source: Source[Data] | None = None, seed: int = 1, *, tries: int = 2000,
                 runs: int = 20_000, seconds: float = 60.0
                 ) -> Generator[Progress, None, Report]:
-    """The audit of a case, step by step; see `audit`."""
+    """The audit of a case, step by step; see `audit`.
+
+    Parameters
+    ----------
+    case : Case
+    source, seed, tries, runs, seconds : as in `audit`
+
+    Returns
+    -------
+    generator of Progress
+        It returns a Report.
+    """
     search, start = _Search(case, source, seed), time.monotonic()
     yield from search.grey_box(tries, start + seconds / 3)
     yield from search.black_box(runs, start + seconds)
@@ -221,7 +293,17 @@ def audit_steps(case: Case, source: Source[Data] | None = None, seed: int = 1, *
 
 
 def finished(steps: Generator[Progress, None, Report]) -> Report:
-    """Run an audit to its end."""
+    """Run an audit to its end.
+
+    Parameters
+    ----------
+    steps : generator
+        As `audit` and `audit_steps` return them.
+
+    Returns
+    -------
+    Report
+    """
     while True:
         try:
             next(steps)
@@ -239,7 +321,7 @@ class _Search:
         usual = (enlarged(self.family.usual(case.mechanism), case.copies) if source is None
                  else source.draw(1, generator(seed, 0, 0)))
         self.question = Question(case.mechanism, usual, case.budget)
-        self.now: Progress | None = None
+        self.progress: Progress | None = None
         self.best = [(-1.0, (usual, usual))] * 2  # of all pairs, and of those that hear the truth
 
     def grey_box(self, tries: int, end: float) -> Iterator[Progress]:
@@ -247,7 +329,7 @@ class _Search:
         size = next(a.size for a in vars(self.question.usual).values() if isinstance(a, np.ndarray))
         most = max(4, min(self.case.chunk, tries, _MOST_NUMBERS // max(size, 1)))
         step = 0
-        while self.now is None or (self.now.tried < tries and not self.now.is_broken
+        while self.progress is None or (self.progress.tried < tries and not self.progress.is_broken
                                    and time.monotonic() < end):
             yield self._tried(most, step)
             step += 1
@@ -258,20 +340,22 @@ class _Search:
         pairs = self.family.pairs(self.question, count, rng)
         losses = compare(mechanism, pairs, budget, self.seed + step, rng)
         reason = losses.reason
-        if self.now is None:
-            self.claim, self.now = losses.claim, _before(losses.claim, budget)
+        if self.progress is None:
+            self.claim, self.progress = losses.claim, _before(losses.claim, budget)
             reason = reason or noise_fault(mechanism, pairs.one, budget, self.seed, rng)
         self._remember(pairs, losses.each)
-        worst = max(self.now.worst, losses.worst * self.now.claim)
-        self.now = replace(self.now, tried=self.now.tried + count, worst=worst, reason=reason)
-        return self.now
+        before = self.progress
+        self.progress = replace(
+            before, tried=before.tried + count, reason=reason,
+            worst=max(before.worst, losses.worst * before.claim))
+        return self.progress
 
     def _remember(self, pairs: Pairs, each: Any) -> None:
         for k, among in enumerate((each, np.where(is_honest(pairs.count), each, -np.inf))):
             if among.max() > self.best[k][0]:
                 self.best[k] = float(among.max()), pairs.pair(int(among.argmax()))
 
-    def chosen(self) -> tuple[Any, Any]:
+    def worst_pair(self) -> tuple[Any, Any]:
         """The pair that loses most when everybody hears the truth."""
         alone = self.family.alone
         pairs = [alone(self.case.mechanism, pair) for _, pair in self.best]
@@ -280,22 +364,23 @@ class _Search:
 
     def black_box(self, runs: int, end: float) -> Iterator[Progress]:
         """Releases of the worst pair, as long as there is time."""
-        assert self.now is not None
+        assert self.progress is not None
         if runs == 0:
             return
-        for found in bounds(self.case.mechanism, self.chosen(), self.case.budget, self.claim, runs,
-                            self.seed, end):
-            self.now = replace(self.now, bound=found.epsilon, runs=found.runs, lost=found.lost,
-                               planned=found.planned, is_beyond=found.is_beyond)
-            if found.is_beyond and found.epsilon <= self.now.claimed_epsilon:
-                self.now = replace(self.now, reason=QUIETER)
-            yield self.now
+        for bound in bounds(self.case.mechanism, self.worst_pair(), self.case.budget, self.claim,
+                            runs, self.seed, end):
+            self.progress = replace(self.progress, bound=bound.epsilon, runs=bound.runs,
+                                    lost=bound.lost, planned=bound.planned,
+                                    is_beyond=bound.is_beyond)
+            if bound.is_beyond and bound.epsilon <= self.progress.claimed_epsilon:
+                self.progress = replace(self.progress, reason=QUIETER)
+            yield self.progress
 
     def report(self, seconds: float) -> Report:
-        assert self.now is not None
+        assert self.progress is not None
         mechanism = self.case.mechanism
         changed = ", ".join(f"{name}={value}" for name, value in mechanism.changed().items())
-        return Report(**vars(self.now), mechanism=mechanism.key, settings=changed,
+        return Report(**vars(self.progress), mechanism=mechanism.key, settings=changed,
                       neighbours=self.family.label, attains=self.case.attains, why=self.case.why,
                       seconds=seconds)
 

@@ -75,11 +75,19 @@ _SHARES = np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.
 
 @dataclass(frozen=True)
 class Bound:
-    """ε is at least this, after so many of the planned releases of each data set.
+    """A lower bound of ε from releases.
 
-    `lost` is the exact ε, at the δ of the budget, of the pair by the noise as it is stated; 0 where
-    no message was heard. `is_beyond` says that more is lost than the claim or the stated noise
-    allow, beyond reasonable doubt.
+    Parameters
+    ----------
+    epsilon : float
+        ε is at least this.
+    runs, planned : int
+        After so many of the planned releases of each data set.
+    lost : float
+        The exact ε, at the δ of the budget, of the pair by the noise as it is stated; 0 where no
+        message was heard.
+    is_beyond : bool
+        Whether more is lost than the claim or the stated noise allow, beyond reasonable doubt.
     """
 
     epsilon: float
@@ -91,37 +99,72 @@ class Bound:
 
 def bounds(mechanism: Any, pair: tuple[Data, Data], budget: Budget, claim: Claim, runs: int,
            seed: int, end: float = math.inf) -> Iterator[Bound]:
-    """Lower bounds from more and more releases of both data sets of a pair, each twice as many.
+    """Bound ε from more and more releases of both data sets of a pair, each time twice as many.
 
-    There are no more releases than `enough`, nor any begun after `end` on the monotonic clock.
+    Parameters
+    ----------
+    mechanism : Mechanism
+        As it is set.
+    pair : tuple[Data, Data]
+        Two neighbouring data sets.
+    budget : Budget
+    claim : Claim
+        Of the ledger.
+    runs : int
+        Releases of each data set; no more than `enough` are made.
+    seed : int
+        Of everything random.
+    end : float
+        On the monotonic clock, after which none is begun.
+
+    Returns
+    -------
+    iterator of Bound
     """
     odds = Odds(mechanism, pair, budget, claim, seed)
-    found: list[list[Scored]] = [[], []]
-    done = shown = 0
+    scored_of_side: list[list[Scored]] = [[], []]
+    done = reported = 0
     runs = min(runs, enough(odds, claim))
     for block, part in enumerate(parts(runs, _PART if odds.size <= _MANY else _FEWER)):
         for side in range(2):
             scored = odds.scored(side, part, (seed, side, block))
             needed = part if not odds.hears else 0
-            found[side].append(replace(scored, outputs=scored.outputs[:needed]))
+            scored_of_side[side].append(replace(scored, outputs=scored.outputs[:needed]))
         done += part
         is_over = done == runs or time.monotonic() > end
-        if is_over or done >= 2 * shown:
-            shown = done
-            yield replace(_bound_of(odds, found), planned=runs)
+        if is_over or done >= 2 * reported:
+            reported = done
+            yield replace(_bound_of(odds, scored_of_side), planned=runs)
         if is_over:
             return
 
 
-def _bound_of(odds: Odds, found: Sequence[Sequence[Scored]]) -> Bound:
+def _bound_of(odds: Odds, scored: Sequence[Sequence[Scored]]) -> Bound:
     if odds.hears:
-        return _from_scores(odds, found)
-    one, other = (np.concatenate([own.outputs for own in side]) for side in found)
-    return _from_outputs(one, other, odds.claim, odds.budget)
+        return _from_scores(odds, scored)
+    first, second = (np.concatenate([part.outputs for part in side]) for side in scored)
+    return _from_outputs(first, second, odds.claim, odds.budget)
 
 
 def parts(runs: int, most: int = _PART) -> Iterator[int]:
-    """How many releases to make at once: few at first, so that a bound is there soon."""
+    """How many releases to make at once: few at first, so that a bound is there soon.
+
+    Parameters
+    ----------
+    runs : int
+        In all.
+    most : int
+        At once.
+
+    Returns
+    -------
+    iterator of int
+
+    Examples
+    --------
+    >>> list(parts(7000, most=4000))
+    [1000, 1000, 2000, 3000]
+    """
     done = 0
     while done < runs:
         part = min(max(done, _FIRST), most, runs - done)
@@ -133,10 +176,21 @@ def enough(odds: Odds, claim: Claim) -> int:
     """Releases of each data set that show nearly all that the pair loses, to our experience.
 
     Where the pair loses little more than nine tenths of the claim, more are needed to show those.
+
+    Parameters
+    ----------
+    odds : Odds
+        Of the pair.
+    claim : Claim
+        Of the ledger.
+
+    Returns
+    -------
+    int
     """
     if not odds.hears:
         return MOST[claim.unit]
-    lost, claimed = (_as_epsilon(own, claim, odds.budget) for own in (odds.lost, claim.total))
+    lost, claimed = (_as_epsilon(loss, claim, odds.budget) for loss in (odds.lost, claim.total))
     missed = min(_MISSED, 1 - MOSTLY * claimed / lost) if lost > MOSTLY * claimed else _MISSED
     wanted = math.ceil(min((_ENOUGH / (missed * odds.mu)) ** 2, MOST[claim.unit]))
     return max(_FEWEST, wanted)
@@ -149,19 +203,19 @@ def _as_epsilon(loss: float, claim: Claim, budget: Budget) -> float:
 # -- from messages --------------------------------------------------------------------------------
 
 
-def _from_scores(odds: Odds, found: Sequence[Sequence[Scored]]) -> Bound:
-    scores = [np.concatenate([own.score for own in side]).round(6) for side in found]
-    losses = np.concatenate([own.losses for side in found for own in side])
+def _from_scores(odds: Odds, scored: Sequence[Sequence[Scored]]) -> Bound:
+    scores = [np.concatenate([part.score for part in side]).round(6) for side in scored]
+    losses = np.concatenate([part.losses for side in scored for part in side])
     ends = _counted(scores[0], scores[1], _mu_of_ends)
     if odds.claim.unit == "epsilon":
-        return _from_pure(odds, scores, losses, ends, _parts_of(found))
+        return _from_pure(odds, scores, losses, ends, _parts_of(scored))
     mu = max(0.0, 2 * float(ndtri(_right_at_least(scores[0], scores[1]))))
     surely = max(0.0, *(_mu(*limits) for limits in ends.limits(CERTAIN)))
     beyond = _is_beyond(odds, scores, losses, ends)
     usual = math.sqrt((losses**2).mean())
     if odds.claim.unit == "rho":
         usual = math.sqrt(max(0.0, scores[1].mean() - scores[0].mean()))
-    told, lost, claimed = (_as_epsilon(own, odds.claim, odds.budget) for own in (
+    told, lost, claimed = (_as_epsilon(part, odds.claim, odds.budget) for part in (
         surely if beyond else mu, usual, odds.claim.total))
     return _bound(told, ends.released, lost, beyond, claimed)
 
@@ -186,7 +240,7 @@ def _from_pure(odds: Odds, scores: Sequence[Array], losses: Array, ends: _Counte
     usual = math.sqrt((losses**2).mean())
     if beyond or not odds.is_exact:
         limits = certain if beyond else ends.limits(SHOWN)
-        hits, alarms = max(limits, key=lambda own: _mu(*own))
+        hits, alarms = max(limits, key=lambda limit: _mu(*limit))
         weaker = pair.weakest(lambda t: pair.power(alarms, t) >= hits)
         direct = _direct(limits, 0.0)
     else:
@@ -201,56 +255,58 @@ def _bound(epsilon: float, runs: int, lost: float, beyond: bool, claimed: float)
     return Bound(epsilon if beyond else min(epsilon, most), runs, lost=lost, is_beyond=beyond)
 
 
-def _is_quieter(one: Array, other: Array) -> bool:
+def _is_quieter(first: Array, second: Array) -> bool:
     """Whether scores are too certain for the noise as it is stated, by five standard errors.
 
     Then the share of `other` with a score s ≤ 0 is the mean of e^s over such releases of `one`;
     less noise makes that mean the larger of the two.
     """
-    expected, seen = np.exp(np.minimum(one, 0.0)) * (one <= 0), (other <= 0).astype(float)
-    error = math.sqrt((expected.var() + seen.var()) / len(one))
-    return bool(expected.mean() - seen.mean() > _ERRORS * error)
+    expected, observed = np.exp(np.minimum(first, 0.0)) * (first <= 0), (second <= 0).astype(float)
+    error = math.sqrt((expected.var() + observed.var()) / len(first))
+    return bool(expected.mean() - observed.mean() > _ERRORS * error)
 
 
-def _parts_of(found: Sequence[Sequence[Scored]]) -> Parts:
+def _parts_of(scored: Sequence[Sequence[Scored]]) -> Parts:
     """The most that any number loses in any draw."""
-    numbers, bits, vectors = (np.max([getattr(own, name) for side in found for own in side], axis=0)
-                              for name in ("numbers", "bits", "vectors"))
+    numbers, bits, vectors = (
+        np.max([getattr(part, name) for side in scored for part in side], axis=0)
+        for name in ("numbers", "bits", "vectors"))
     return Parts(numbers, bits, tuple((float(size), int(count)) for size, count in vectors))
 
 
 # -- from outputs alone ---------------------------------------------------------------------------
 
 
-def _from_outputs(one: Array, other: Array, claim: Claim, budget: Budget) -> Bound:
-    bound, certain = (_epsilon(one, other, claim.unit, budget.delta, level)
+def _from_outputs(first: Array, second: Array, claim: Claim, budget: Budget) -> Bound:
+    bound, certain = (_epsilon(first, second, claim.unit, budget.delta, level)
                       for level in (SHOWN, CERTAIN))
     claimed = claim.total if claim.unit == "epsilon" else budget.epsilon
     beyond = certain > claimed * _ROUNDING
-    return _bound(certain if beyond else bound, len(one), 0.0, beyond, claimed)
+    return _bound(certain if beyond else bound, len(first), 0.0, beyond, claimed)
 
 
-def _epsilon(one: Array, other: Array, unit: str, delta: float, level: float = SHOWN) -> float:
+def _epsilon(first: Array, second: Array, unit: str, delta: float, level: float = SHOWN) -> float:
     """The bound from outputs (runs, numbers); of five releases one fits and four certify."""
-    one, other = _rounded(one, other)
-    fits = np.arange(len(one)) % _FIT == 0
-    score = _test(one[fits], other[fits], unit)
+    first, second = _rounded(first, second)
+    fits = np.arange(len(first)) % _FIT == 0
+    score = _test(first[fits], second[fits], unit)
     if unit == "mu":
-        limits = _counted(score(one), score(other), _mu_of_ends).limits(level)
-        return accounting.exact_epsilon(max(0.0, *(_mu(*own) for own in limits)), delta)
+        limits = _counted(score(first), score(second), _mu_of_ends).limits(level)
+        return accounting.exact_epsilon(max(0.0, *(_mu(*limit) for limit in limits)), delta)
     least = 0.0 if unit == "epsilon" else delta
-    counted = _counted(score(one), score(other), lambda own: _direct(own.limits(SHOWN), least))
+    counted = _counted(score(first), score(second),
+                       lambda errors: _direct(errors.limits(SHOWN), least))
     return _direct(counted.limits(level), least)
 
 
-def _rounded(one: Array, other: Array) -> tuple[Array, Array]:
+def _rounded(first: Array, second: Array) -> tuple[Array, Array]:
     """Both to whole millionths, about, of the spread of each number."""
-    if not (np.isfinite(one).all() and np.isfinite(other).all()):
-        return one, other
-    spread, size = (np.maximum(*each) for each in ((one.std(axis=0), other.std(axis=0)),
-                                                   (abs(one).max(axis=0), abs(other).max(axis=0))))
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        return first, second
+    spread = np.maximum(first.std(axis=0), second.std(axis=0))
+    size = np.maximum(abs(first).max(axis=0), abs(second).max(axis=0))
     unit = np.maximum(np.maximum(2.0**-20 * spread, 2.0**-40 * size), 1e-300)
-    return np.round(one / unit), np.round(other / unit)
+    return np.round(first / unit), np.round(second / unit)
 
 
 def _test(one: Array, other: Array, unit: str) -> Any:
@@ -296,29 +352,29 @@ class _Counted:
                 for caught, wrong in ways]
 
 
-def _counted(one: Array, other: Array, worth: Callable[[_Counted], float]) -> _Counted:
+def _counted(first: Array, second: Array, worth: Callable[[_Counted], float]) -> _Counted:
     """Errors of the threshold that is worth most on every fifth release, on the others."""
-    fits = np.arange(len(one)) % _FIT == 0
-    fitted, certain = ((one[own], other[own]) for own in (fits, ~fits))
+    fits = np.arange(len(first)) % _FIT == 0
+    fitted, certain = ((first[part], second[part]) for part in (fits, ~fits))
     tried = np.unique(np.quantile(np.concatenate(fitted), _SHARES))
-    best = max(tried, key=lambda at: worth(_errors(*fitted, at)))
-    return replace(_errors(*certain, best), released=len(one))
+    best = max(tried, key=lambda threshold: worth(_errors(*fitted, threshold)))
+    return replace(_errors(*certain, best), released=len(first))
 
 
 def _mu_of_ends(counted: _Counted) -> float:
-    return max(_mu(*own) for own in counted.limits(SHOWN))
+    return max(_mu(*limits) for limits in counted.limits(SHOWN))
 
 
-def _right_at_least(one: Array, other: Array) -> float:
+def _right_at_least(first: Array, second: Array) -> float:
     """How often the best guess between both is right at least, below which one limit is enough."""
-    counted = _counted(one, other, lambda own: own.right)
+    counted = _counted(first, second, lambda errors: errors.right)
     return _limit(counted.right, 2 * counted.n, 1 - CONFIDENCE, low=True)
 
 
-def _errors(one: Array, other: Array, threshold: float) -> _Counted:
+def _errors(first: Array, second: Array, threshold: float) -> _Counted:
     """Of a threshold on scores, which are higher for `other`."""
-    n = len(one)
-    return _Counted(int((other > threshold).sum()), int((one > threshold).sum()), n, n)
+    n = len(first)
+    return _Counted(int((second > threshold).sum()), int((first > threshold).sum()), n, n)
 
 
 def _limit(count: int, n: int, level: float, low: bool) -> float:

@@ -23,9 +23,18 @@ _FEW_SUFFICE = 4.0  # up to this ε of a case its few records do; others need as
 class Case:
     """A mechanism as it is set and the budget it gets on the small data of its family.
 
-    `attains` is the least share of the claim that must be found, and `why` what keeps it from
-    being 0.95. `chunk` pairs are tried at a time. Each record of the small data is there `copies`
-    times.
+    Parameters
+    ----------
+    mechanism : Mechanism
+    budget : Budget
+    attains : float
+        The least share of the claim that must be found.
+    why : str
+        What keeps it from being 0.95.
+    chunk : int
+        Pairs that are tried at a time.
+    copies : int
+        How often each record of the small data is there.
     """
 
     mechanism: Any
@@ -36,7 +45,17 @@ class Case:
     copies: int = 1
 
     def at(self, budget: Budget) -> Case:
-        """The same at another budget; where few records would release nothing, with more."""
+        """The same at another budget; where few records would release nothing, with more.
+
+        Parameters
+        ----------
+        budget : Budget
+            The other one.
+
+        Returns
+        -------
+        Case
+        """
         if self.budget.epsilon <= _FEW_SUFFICE:
             return replace(self, budget=budget)
         copies = max(1, math.ceil(_precision(self.budget) / _precision(budget)))
@@ -50,13 +69,31 @@ def _precision(budget: Budget) -> float:
 
 
 def cases_of(cls: type[Mechanism]) -> tuple[Case, ...]:
-    """Everything that is audited of one class of mechanisms."""
+    """Everything that is audited of one class of mechanisms.
+
+    Parameters
+    ----------
+    cls : type[Mechanism]
+
+    Returns
+    -------
+    tuple of Case
+    """
     return tuple(Case(cls(**trial.settings), trial.budget, trial.attains, trial.why, trial.chunk)
                  for trial in cls.trials())
 
 
 def case_like(mechanism: Mechanism) -> Case:
-    """The first case of this kind, with the mechanism as it is set."""
+    """The first case of this kind, with the mechanism as it is set.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+
+    Returns
+    -------
+    Case
+    """
     cases = cases_of(type(mechanism))
     alike = [case for case in cases if case.mechanism.main_task is mechanism.main_task]
     return replace((alike or cases)[0], mechanism=mechanism)

@@ -35,8 +35,15 @@ from engine.types import Array, Budget, Spend, Step
 class Claim:
     """What the ledger promises to one site's people, in the unit in which losses are measured.
 
-    "mu" where all noise is Gaussian, "epsilon" where all holds with δ = 0, and otherwise "rho",
-    for which losses are √(2ρ): of Gaussian noise that is μ. It never exceeds what was asked.
+    Parameters
+    ----------
+    unit : str
+        "mu" where all noise is Gaussian, "epsilon" where all holds with δ = 0, and otherwise "rho",
+        for which losses are √(2ρ): of Gaussian noise that is μ.
+    total : float
+        In that unit; never more than what was asked.
+    lines : tuple of Spend
+        Of the site.
     """
 
     unit: str
@@ -45,18 +52,38 @@ class Claim:
 
     @classmethod
     def of(cls, lines: Sequence[Spend]) -> Claim:
-        asked, own = lines[0].asked, tuple(lines)
+        """What these lines of one site promise together.
+
+        Parameters
+        ----------
+        lines : sequence of Spend
+
+        Returns
+        -------
+        Claim
+        """
+        asked, of_site = lines[0].asked, tuple(lines)
         if all(line.mu is not None for line in lines):
             most = accounting.exact_mu(asked.epsilon, asked.delta)
-            return cls("mu", min(accounting.total_mu(lines), most), own)
+            return cls("mu", min(accounting.total_mu(lines), most), of_site)
         pure = accounting.total_epsilon(lines)
         if pure is not None:
-            return cls("epsilon", min(pure, asked.epsilon), own)
+            return cls("epsilon", min(pure, asked.epsilon), of_site)
         most = accounting.rho_of(asked.epsilon, asked.delta)
-        return cls("rho", math.sqrt(2 * min(accounting.total_rho(lines), most)), own)
+        return cls("rho", math.sqrt(2 * min(accounting.total_rho(lines), most)), of_site)
 
     def composed(self, losses: Sequence[Array]) -> Array:
-        """Losses (pairs,) of several messages about the same people, together."""
+        """Losses of several messages about the same people, together.
+
+        Parameters
+        ----------
+        losses : sequence of (pairs,)
+            Of each message.
+
+        Returns
+        -------
+        (pairs,)
+        """
         each = np.stack(losses)
         with np.errstate(over="ignore"):
             return np.asarray(each.sum(axis=0) if self.unit == "epsilon"
@@ -68,12 +95,21 @@ class Claim:
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    """The loss of every pair over the claim, (pairs,), and the most that messages allow together.
+    """What pairs lose, over the claim.
 
-    `worst` takes the worst pair of each line of the ledger and adds those up where lines and
-    messages correspond: an adaptive adversary may want another curve at every step; `lines` are
-    then the worst of each line over its own claim. `reason` is in words what breaks the claim
-    beyond any number.
+    Parameters
+    ----------
+    each : (pairs,)
+        The loss of every pair.
+    worst : float
+        The most that messages allow together: the worst pair of each line of the ledger, added up
+        where lines and messages correspond, because an adaptive adversary may want another curve at
+        every step.
+    claim : Claim
+    reason : str
+        In words what breaks the claim beyond any number.
+    lines : (lines,)
+        The worst of each line over its own claim, where lines and messages correspond.
     """
 
     each: Array
@@ -87,32 +123,47 @@ def compare(mechanism: Any, pairs: Pairs, budget: Budget, seed: int,
             rng: np.random.Generator) -> Losses:
     """Run the first data sets, replay the answers on the second, and measure what differs.
 
+    Parameters
+    ----------
+    mechanism : Mechanism
+    pairs : Pairs
+        Neighbouring data sets.
+    budget : Budget
+    seed : int
+        Of the noise, the same for both.
+    rng : numpy.random.Generator
+        Where an adversary's answers come from.
+
+    Returns
+    -------
+    Losses
+
     Raises
     ------
     InputError
         If nothing is claimed, because nothing is released, or everything without noise.
     """
     try:
-        one = run(mechanism, pairs.one, budget, seed, rng=rng)
-        other = run(mechanism, pairs.other, budget, seed, one.answers)
+        first = run(mechanism, pairs.one, budget, seed, rng=rng)
+        second = run(mechanism, pairs.other, budget, seed, first.answers)
     except np.linalg.LinAlgError:  # some data do this, so it says something of them
         nothing = Claim("epsilon", budget.epsilon, ())
         return Losses(np.full(pairs.count, np.inf), math.inf, nothing,
                       "the run breaks down on some data, which gives them away")
     claims = {server: Claim.of(lines) for server, lines in
-              accounting.by_server(one.estimate.spends[0]).items()}
+              accounting.by_server(first.estimate.spends[0]).items()}
     usual = claims[0]
     if not 0 < usual.total < math.inf:
         raise InputError("There is nothing to audit: at this budget nothing is released, or "
                          "everything without noise.", field="budget",
                          hint="Choose another budget, or more records.")
-    reason = _difference(one, other)
+    reason = _difference(first, second)
     if reason:
         return Losses(np.full(pairs.count, np.inf), math.inf, usual, reason)
-    parts = [_of_site(mechanism, server, claim, one, other, pairs)
+    parts = [_of_site(mechanism, server, claim, first, second, pairs)
              for server, claim in claims.items()]
-    strangers = _heard_elsewhere(one, other, pairs)
-    each = np.max([own for own, _, _ in parts], axis=0)
+    strangers = _heard_elsewhere(first, second, pairs)
+    each = np.max([losses for losses, _, _ in parts], axis=0)
     each = np.where(strangers, np.inf, each)
     worst = math.inf if strangers.any() else max(total for _, total, _ in parts)
     broken = "one record changes what another site sends" if strangers.any() else ""
@@ -122,15 +173,15 @@ def compare(mechanism: Any, pairs: Pairs, budget: Budget, seed: int,
     return Losses(each, worst, usual, broken, np.max([lines for *_, lines in parts], axis=0))
 
 
-def _difference(one: Run, other: Run) -> str:
+def _difference(run_of_first: Run, run_of_second: Run) -> str:
     """What differs that should not, though all messages are the same."""
-    if [message.kind for message in one.heard.values()] != [
-            message.kind for message in other.heard.values()]:
+    if [message.kind for message in run_of_first.heard.values()] != [
+            message.kind for message in run_of_second.heard.values()]:
         return "other calls, or messages of other shapes, are made for neighbours"
-    first, second = one.estimate, other.estimate
+    first, second = run_of_first.estimate, run_of_second.estimate
     if first.spends != second.spends or first.tuning != second.tuning:
         return "the ledger or the tuning follows the data"
-    if one.has_sums:
+    if run_of_first.has_sums:
         return ""
     same = np.array_equal(first.coefficients, second.coefficients, equal_nan=True)
     if same and first.band is not None and second.band is not None:
@@ -139,32 +190,32 @@ def _difference(one: Run, other: Run) -> str:
     return "" if same else "the release looks past what was sent"
 
 
-def _heard_elsewhere(one: Run, other: Run, pairs: Pairs) -> NDArray[np.bool_]:
+def _heard_elsewhere(first: Run, second: Run, pairs: Pairs) -> NDArray[np.bool_]:
     """Whether a site that does not hold the record said something else: (pairs,)."""
-    found = np.zeros(pairs.count, dtype=bool)
-    for key, message in one.heard.items():
+    differs_elsewhere = np.zeros(pairs.count, dtype=bool)
+    for key, message in first.heard.items():
         if message.server != transcript.CENTRE:
-            same = (message.values == other.heard[key].values) | (
-                np.isnan(message.values) & np.isnan(other.heard[key].values))
+            same = (message.values == second.heard[key].values) | (
+                np.isnan(message.values) & np.isnan(second.heard[key].values))
             differs = ~same.reshape(pairs.count, -1).all(axis=1)
-            found |= differs & (pairs.server != message.server)
-    return found
+            differs_elsewhere |= differs & (pairs.server != message.server)
+    return differs_elsewhere
 
 
-def _of_site(mechanism: Any, server: int, claim: Claim, one: Run, other: Run, pairs: Pairs
+def _of_site(mechanism: Any, server: int, claim: Claim, first: Run, second: Run, pairs: Pairs
              ) -> tuple[Array, float, Array]:
     """Losses over the claim of one site, of pairs whose record is there.
 
     Also the worst of all messages together, and that of each line over its own claim.
     """
-    own = [key for key, message in one.heard.items() if message.server in (server,
+    messages = [key for key, message in first.heard.items() if message.server in (server,
                                                                            transcript.CENTRE)]
-    if not own:
+    if not messages:
         return np.zeros(pairs.count), 0.0, np.empty(0)
-    each = [_loss(mechanism, claim, one.heard[key], other.heard[key]) for key in own]
+    each = [_loss(mechanism, claim, first.heard[key], second.heard[key]) for key in messages]
     each = [np.where(pairs.server == server, loss, 0.0) for loss in each]
     together = claim.composed(each)
-    lines = _line_of_each([one.heard[key].step for key in own], claim.lines)
+    lines = _line_of_each([first.heard[key].step for key in messages], claim.lines)
     if lines is None:
         return together / claim.total, float(together.max()) / claim.total, np.empty(0)
     most = [loss.max(keepdims=True) for loss in each]
@@ -182,15 +233,15 @@ def _line_of_each(steps: Sequence[Step], lines: Sequence[Spend]) -> list[Spend] 
     return [by_key[key] for key in keys]
 
 
-def _loss(mechanism: Any, claim: Claim, one: Heard, other: Heard) -> Array:
+def _loss(mechanism: Any, claim: Claim, first: Heard, second: Heard) -> Array:
     """The loss of every pair by one message: (pairs,); infinite where noise does not cover it."""
-    count, same = len(one.values), one.noise == other.noise
+    count, same = len(first.values), first.noise == second.noise
     with np.errstate(all="ignore"):
-        shift = one.values - other.values
+        shift = first.values - second.values
         fine = (np.isfinite(shift) & same).reshape(count, -1).all(axis=1)
-        units = mechanism.in_units_of_noise(shift, one.noise)
-        found = _in_units(mechanism, claim, one, units.reshape(*units.shape[:2], -1))
-    return np.where(fine, found.max(axis=1), np.inf)
+        units = mechanism.in_units_of_noise(shift, first.noise)
+        losses = _in_units(mechanism, claim, first, units.reshape(*units.shape[:2], -1))
+    return np.where(fine, losses.max(axis=1), np.inf)
 
 
 def _in_units(mechanism: Any, claim: Claim, message: Heard, units: Array) -> Array:
@@ -202,7 +253,25 @@ def _in_units(mechanism: Any, claim: Claim, message: Heard, units: Array) -> Arr
 
 
 def loss_in_units(law: NoiseLaw, units: Array, spread: Array) -> Array:
-    """The same for a law by name; `spread`, the deviations themselves, matters for bits alone."""
+    """Losses by a law of noise.
+
+    Parameters
+    ----------
+    law : NoiseLaw
+    units : (pairs, ways, numbers)
+        Shifts in standard deviations of the noise.
+    spread : (pairs, ways, numbers)
+        Those deviations, which matter for bits alone.
+
+    Returns
+    -------
+    (pairs, ways)
+
+    Examples
+    --------
+    >>> loss_in_units(NoiseLaw.GAUSSIAN, np.array([[[3.0, 4.0]]]), np.ones((1, 1, 2)))
+    array([[5.]])
+    """
     if law is NoiseLaw.GAUSSIAN:
         return np.asarray(np.linalg.norm(units, axis=-1))
     if law is NoiseLaw.NORM:  # E‖z‖² = r(r + 1)
@@ -214,7 +283,17 @@ def loss_in_units(law: NoiseLaw, units: Array, spread: Array) -> Array:
 
 
 def law_of(mechanism: Any, claim: Claim) -> NoiseLaw:
-    """The law of noise on numbers that are sent, by the ledger and what the mechanism says."""
+    """The law of noise on numbers that are sent, by the ledger and what the mechanism says.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    claim : Claim
+
+    Returns
+    -------
+    NoiseLaw
+    """
     if claim.unit != "epsilon":
         return NoiseLaw.GAUSSIAN
     return NoiseLaw(mechanism.noise_law)

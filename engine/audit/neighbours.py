@@ -12,7 +12,7 @@ attacked only where its author expects it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,6 +49,7 @@ from engine.types import (
 )
 
 NO_NUMBERS = np.array([np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324])
+_SIGNS = np.array([-1.0, 1.0])
 _PEAKS = np.array([0.0, 0.125, 0.25, 0.5, 0.75, 1.0])  # where waves are tallest
 _WILD = (-1e9, 1e300, np.nan, np.inf)  # covariates outside any range
 # where edge functions of a cell of wavelets are tallest, and spread evenly
@@ -57,7 +58,15 @@ _FRACTIONS = np.unique(np.concatenate([np.arange(256) / 256, [1e-9, 1 - 1e-9]]))
 
 @dataclass(frozen=True)
 class Pairs:
-    """Data sets k of both batches differ in one record, which is on site `server` (k,)."""
+    """Neighbouring data sets: those of the same number in both batches differ in one record.
+
+    Parameters
+    ----------
+    one, other : CurveData or SampleData
+        The batches.
+    server : (pairs,) array of int
+        The site of that record.
+    """
 
     one: Any
     other: Any
@@ -68,12 +77,32 @@ class Pairs:
         return len(self.server)
 
     def pair(self, index: int) -> tuple[Any, Any]:
+        """One pair.
+
+        Parameters
+        ----------
+        index : int
+            Its number.
+
+        Returns
+        -------
+        tuple of two data sets
+        """
         return self.one.repeat(index), self.other.repeat(index)
 
 
 @dataclass(frozen=True)
 class Question:
-    """What pairs are wanted for: a mechanism as it is set, usual data, and a budget."""
+    """What pairs are wanted for.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        As it is set.
+    usual : CurveData or SampleData
+        Data that pairs are built around.
+    budget : Budget
+    """
 
     mechanism: Any
     usual: Any
@@ -81,15 +110,35 @@ class Question:
 
 
 def as_it_is(mechanism: Any, pair: tuple[Any, Any]) -> tuple[Any, Any]:
+    """The pair, of which nobody is left out.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    pair : tuple[Any, Any]
+
+    Returns
+    -------
+    tuple of two data sets
+    """
     return pair
 
 
 @dataclass(frozen=True)
 class Family:
-    """Neighbours of one type of data: small `usual` data of a mechanism, and pairs around any.
+    """Neighbours of one type of data.
 
-    `alone` leaves out of a pair whoever sends messages of their own that only add noise to what
-    comes out at the end.
+    Parameters
+    ----------
+    label : str
+        In words.
+    usual : callable
+        From a mechanism to small data of this type.
+    pairs : callable
+        From a question, how many are wanted and a generator to `Pairs`.
+    alone : callable
+        Leaves out of a pair whoever sends messages of their own that only add noise to what comes
+        out at the end.
     """
 
     label: str
@@ -100,6 +149,14 @@ class Family:
 
 def family_of(mechanism: Mechanism) -> Family:
     """The family that fits what a mechanism takes.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+
+    Returns
+    -------
+    Family
 
     Raises
     ------
@@ -117,16 +174,27 @@ def family_of(mechanism: Mechanism) -> Family:
 
 
 def enlarged(usual: Any, copies: int) -> Any:
-    """Data of curves with each curve there so many times."""
+    """The same data with each record there several times.
+
+    Parameters
+    ----------
+    usual : CurveData or SampleData
+    copies : int
+        How many times.
+
+    Returns
+    -------
+    CurveData or SampleData
+    """
     if copies == 1:
         return usual
     if isinstance(usual, SampleData):
         return replace(usual, x=usual.x.repeat(copies, axis=1), server=usual.server.repeat(copies),
                        y=None if usual.y is None else usual.y.repeat(copies, axis=1))
     ends = np.cumsum(usual.counts)
-    own = [np.tile(np.arange(end - count, end), copies)
+    readings_of_copies = [np.tile(np.arange(end - count, end), copies)
            for end, count in zip(ends, usual.counts, strict=True)]
-    readings = np.concatenate(own)
+    readings = np.concatenate(readings_of_copies)
     known = usual.covariates
     return replace(usual, times=usual.times[:, readings], values=usual.values[:, readings],
                    counts=usual.counts.repeat(copies), server=usual.server.repeat(copies),
@@ -143,7 +211,23 @@ def _opposite(k: int) -> bool:
 
 def usual_curves(mechanism: Any, n_curves: int = 24, readings: int = 4, n_covariates: int = 0,
                  n_servers: int = 1, unequal: bool = False, seed: int = 1) -> CurveData:
-    """Ordinary curves of a few readings each, on unit scale, with covariates if asked for."""
+    """Ordinary curves of a few readings each, on unit scale, with covariates if asked for.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Makes no difference.
+    n_curves, readings, n_covariates, n_servers : int
+        How many of each.
+    unequal : bool
+        Whether every third curve has half of the readings.
+    seed : int
+        Of the data.
+
+    Returns
+    -------
+    CurveData
+    """
     rng = np.random.default_rng(seed)
     counts = np.full(n_curves, readings)
     if unequal:
@@ -157,45 +241,88 @@ def usual_curves(mechanism: Any, n_curves: int = 24, readings: int = 4, n_covari
                      covariates=known)
 
 
+def _any_of(values: Sequence[float] | Array, rng: np.random.Generator) -> float:
+    """What `rng.choice` draws, which takes ten times as long to look at a few values."""
+    drawn: float = values[int(rng.integers(len(values)))]
+    return drawn
+
+
 def extreme_curve(count: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """All points where a wave peaks, or anywhere; readings of any size: times and values."""
-    times = rng.random(count) if rng.random() < 0.3 else np.full(count, rng.choice(_PEAKS))
+    """All points where a wave peaks, or anywhere; readings of any size.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+    rng : numpy.random.Generator
+        Where noise comes from.
+
+    Returns
+    -------
+    times, values : (count,)
+    """
+    times = rng.random(count) if rng.random() < 0.3 else np.full(count, _any_of(_PEAKS, rng))
     kind, size = rng.integers(6), 10.0 ** rng.integers(0, 9)
-    signs = rng.choice([-1.0, 1.0], size=count) if kind == 1 else rng.choice([-1.0, 1.0])
+    signs = rng.choice(_SIGNS, size=count) if kind == 1 else _any_of(_SIGNS, rng)
     values = np.full(count, size) * signs
     if kind == 2:
-        values[rng.integers(count)] = rng.choice([np.nan, np.inf, -np.inf, 1e308])
+        values[rng.integers(count)] = _any_of((np.nan, np.inf, -np.inf, 1e308), rng)
     if kind == 3:
-        times[rng.integers(count)] = rng.choice([np.nan, np.inf, -1.0, 2.0])
+        times[rng.integers(count)] = _any_of((np.nan, np.inf, -1.0, 2.0), rng)
     if kind == 4:
-        values = np.full(count, rng.choice([0.0, -0.0, 5e-324]))
+        values = np.full(count, _any_of((0.0, -0.0, 5e-324), rng))
     return times, values
 
 
 def extreme_covariates(facts: PublicFacts, rng: np.random.Generator) -> Array:
-    """At the ends of the stated ranges, far outside, inside, or no number at all."""
-    ends = [[one.low, one.high] for one in facts.covariates]
+    """Covariates at the ends of the stated ranges, far outside, inside, or no number at all.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Stated facts.
+    rng : numpy.random.Generator
+        Where noise comes from.
+
+    Returns
+    -------
+    (d,)
+    """
+    ends = [[covariate.low, covariate.high] for covariate in facts.covariates]
     if rng.random() < 0.7:
-        return np.array([rng.choice(both) for both in ends])
-    return np.array([rng.choice([*both, sum(both) / 2, *_WILD]) for both in ends])
+        return np.array([_any_of(both, rng) for both in ends])
+    return np.array([_any_of([*both, sum(both) / 2, *_WILD], rng) for both in ends])
 
 
 def pairs_of_curves(question: Question, count: int, rng: np.random.Generator) -> Pairs:
-    """One curve is replaced, with its covariates; lengths are public and stay."""
+    """One curve is replaced, with its covariates; lengths are public and stay.
+
+    Parameters
+    ----------
+    question : Question
+    count : int
+        How many pairs.
+    rng : numpy.random.Generator
+        Where noise comes from.
+
+    Returns
+    -------
+    Pairs
+    """
     usual: CurveData = question.usual
     batches = [_repeated(usual, count) for _ in range(2)]
     stops, servers = np.cumsum(usual.counts), np.zeros(count, dtype=np.int64)
     for k in range(count):
         curve = int(rng.integers(usual.n_curves))
         length, servers[k] = int(usual.counts[curve]), usual.server[curve]
-        own = slice(int(stops[curve]) - length, int(stops[curve]))
+        readings = slice(int(stops[curve]) - length, int(stops[curve]))
         for batch, (times, values, known) in zip(batches, _ends(usual, k, length, rng),
                                                  strict=True):
-            batch["times"][k, own], batch["values"][k, own] = times, values
+            batch["times"][k, readings], batch["values"][k, readings] = times, values
             if "covariates" in batch:
                 batch["covariates"][k, curve] = known
-    one, other = (replace(usual, **batch) for batch in batches)
-    return Pairs(one, other, servers)
+    first, second = (replace(usual, **batch) for batch in batches)
+    return Pairs(first, second, servers)
 
 
 def _ends(usual: CurveData, k: int, length: int, rng: np.random.Generator
@@ -220,7 +347,18 @@ def _repeated(usual: CurveData, count: int) -> dict[str, Any]:
 
 
 def usual_whole_curves(mechanism: Any, n_curves: int | None = None) -> CurveData:
-    """Ordinary curves on a common grid, whose norm is bounded far more tightly than readings."""
+    """Ordinary curves on a common grid, whose norm is bounded far more tightly than readings.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    n_curves : int or None
+        Usually 50 for a mean, else 20.
+
+    Returns
+    -------
+    CurveData
+    """
     n = n_curves or (50 if mechanism.task == MEAN_FUNCTION.key else 20)
     is_wide = mechanism.task == COVARIANCE.key and mechanism.key != "bernstein"
     grid, rng = midpoints(12 if is_wide else 30), np.random.default_rng(1)
@@ -237,26 +375,35 @@ def pairs_of_whole_curves(question: Question, count: int, rng: np.random.Generat
     """One curve is replaced by a worst shape, with its covariates; others may be one shape, too.
 
     Covariates of everybody are drawn anew for each pair.
+
+    Parameters
+    ----------
+    question, count, rng : as in `pairs_of_curves`
+
+    Returns
+    -------
+    Pairs
     """
     usual, (values, curve) = question.usual, curves_of_pairs(*_parts(question), count, rng)
     grid = question.mechanism.grid(usual.facts)
     times = np.broadcast_to(np.tile(grid.times, usual.n_curves), values[0].shape)
     known = [None, None] if usual.covariates is None else _known_of_all(usual, curve, rng)
-    one, other = (CurveData(times, values[side], np.full(usual.n_curves, grid.size), usual.server,
-                            usual.facts, covariates=known[side]) for side in range(2))
-    return Pairs(one, other, usual.server[curve])
+    first, second = (CurveData(
+        times, values[side], np.full(usual.n_curves, grid.size), usual.server, usual.facts,
+        covariates=known[side]) for side in range(2))
+    return Pairs(first, second, usual.server[curve])
 
 
 def _known_of_all(usual: CurveData, curve: NDArray[np.int64], rng: np.random.Generator
                   ) -> list[Any]:
     """Covariates of everybody in both data sets, which differ in those of the chosen curves."""
-    one = np.stack([[extreme_covariates(usual.facts, rng) for _ in range(usual.n_curves)]
-                    for _ in curve])
-    other, far = one.copy(), np.array([one.high for one in usual.facts.covariates])
-    for k, chosen in enumerate(curve):
+    first = np.stack([[extreme_covariates(usual.facts, rng) for _ in range(usual.n_curves)]
+                      for _ in curve])
+    second, far = first.copy(), np.array([known.high for known in usual.facts.covariates])
+    for k, replaced in enumerate(curve):
         drawn = [extreme_covariates(usual.facts, rng) for _ in range(2)]
-        one[k, chosen], other[k, chosen] = (far, far) if _opposite(k) else drawn
-    return [one, other]
+        first[k, replaced], second[k, replaced] = (far, far) if _opposite(k) else drawn
+    return [first, second]
 
 
 def _parts(question: Question) -> tuple[Any, CurveData, Budget]:
@@ -267,7 +414,17 @@ def _parts(question: Question) -> tuple[Any, CurveData, Budget]:
 
 
 def usual_readings(mechanism: Any) -> CurveData:
-    """Forty people at two sites, one reading each."""
+    """Forty people at two sites, one reading each.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Makes no difference.
+
+    Returns
+    -------
+    CurveData
+    """
     rng = np.random.default_rng(3)
     facts = PublicFacts(value_low=-1.0, value_high=1.0, reading_sd=0.1, unit_scale=True)
     return CurveData(rng.random((1, 40)), rng.normal(size=(1, 40)), np.ones(40, dtype=np.int64),
@@ -279,10 +436,18 @@ def pairs_of_readings(question: Question, count: int, rng: np.random.Generator) 
 
     Times run over a fine grid, so that wherever functions overlap or peak is tried. In some pairs
     all other readings are as large as they can be, and one of the two is missing.
+
+    Parameters
+    ----------
+    question, count, rng : as in `pairs_of_curves`
+
+    Returns
+    -------
+    Pairs
     """
     usual: CurveData = question.usual
     batches = [_repeated(usual, count) for _ in range(2)]
-    chosen = rng.integers(usual.n_curves, size=count)
+    replaced = rng.integers(usual.n_curves, size=count)
     level = question.mechanism.level or 5
     times = (rng.integers(2**level, size=count) + rng.choice(_FRACTIONS, count)) / 2**level
     sizes = rng.choice([1e-3, 1.0, 2.5, 40.0, 1e9, np.inf, np.nan], count)
@@ -293,16 +458,25 @@ def pairs_of_readings(question: Question, count: int, rng: np.random.Generator) 
     labels = [sizes, np.where(crowd, rng.choice(NO_NUMBERS, count), -sizes)]
     for batch, time, label in zip(batches, (times, others), labels, strict=True):
         batch["times"][crowd], batch["values"][crowd] = times[crowd, None], 1e9
-        batch["times"][rows, chosen], batch["values"][rows, chosen] = time, label
-    one, other = (replace(usual, **batch) for batch in batches)
-    return Pairs(one, other, usual.server[chosen])
+        batch["times"][rows, replaced], batch["values"][rows, replaced] = time, label
+    first, second = (replace(usual, **batch) for batch in batches)
+    return Pairs(first, second, usual.server[replaced])
 
 
 # -- rows -----------------------------------------------------------------------------------------
 
 
 def usual_rows(mechanism: Any) -> SampleData:
-    """Rows on six machines of four rows: of six numbers, or twelve to choose from by one centre."""
+    """Rows on six machines of four rows: of six numbers, or twelve to choose from by one centre.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+
+    Returns
+    -------
+    SampleData
+    """
     size = 6 if hasattr(mechanism, "per_machine") else 12
     facts = PublicFacts(reading_sd=1.0, covariates=(Covariate("Number"),) * size)
     x = np.random.default_rng(1).normal(size=(1, 24, size))
@@ -314,21 +488,29 @@ def pairs_of_rows(question: Question, count: int, rng: np.random.Generator) -> P
 
     In some pairs all other rows are alike and far out, so that a choice of the largest means hangs
     on the row: half of its numbers add to them, half take away, and then the other way round.
+
+    Parameters
+    ----------
+    question, count, rng : as in `pairs_of_curves`
+
+    Returns
+    -------
+    Pairs
     """
     usual: SampleData = question.usual
     x = [np.repeat(usual.x, count, axis=0) for _ in range(2)]
     rows = rng.integers(usual.n_curves, size=count)
     for k, row in enumerate(rows):
         whole = getattr(question.mechanism, "protects", Unit.ROW) is Unit.MACHINE
-        own = usual.server == usual.server[row] if whole else np.arange(usual.n_curves) == row
+        replaced = usual.server == usual.server[row] if whole else np.arange(usual.n_curves) == row
         crowd, signs = k % 5 == 0, _balanced(usual.x.shape[2], rng)
         for side, end in enumerate((-1.0, 1.0)):
             odd = rng.choice(NO_NUMBERS, usual.x.shape[2])
             x[side][k] = 1e9 if crowd else x[side][k]
-            x[side][k, own] = end * 10.0 ** rng.integers(0, 9) if rng.random() < 0.7 else odd
-            x[side][k, own] = end * 1e9 * signs if crowd else x[side][k, own]
-    one, other = (replace(usual, x=each) for each in x)
-    return Pairs(one, other, usual.server[rows])
+            x[side][k, replaced] = end * 10.0 ** rng.integers(0, 9) if rng.random() < 0.7 else odd
+            x[side][k, replaced] = end * 1e9 * signs if crowd else x[side][k, replaced]
+    first, second = (replace(usual, x=each) for each in x)
+    return Pairs(first, second, usual.server[rows])
 
 
 def _balanced(size: int, rng: np.random.Generator) -> Array:
@@ -337,7 +519,17 @@ def _balanced(size: int, rng: np.random.Generator) -> Array:
 
 
 def usual_rows_with_response(mechanism: Any) -> SampleData:
-    """Rows of twelve features and a response on three machines of ten rows."""
+    """Rows of twelve features and a response on three machines of ten rows.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Makes no difference.
+
+    Returns
+    -------
+    SampleData
+    """
     rng = np.random.default_rng(1)
     facts = PublicFacts(unit_scale=True, reading_sd=0.5, value_low=-8.0, value_high=8.0,
                         covariates=(Covariate("x", -4.0, 4.0),) * 12)
@@ -349,6 +541,14 @@ def pairs_of_rows_with_response(question: Question, count: int, rng: np.random.G
     """A row at the clips and far beyond; in every other pair the response turns over.
 
     In some pairs all other rows are alike, so that a choice of the largest entries hangs on it.
+
+    Parameters
+    ----------
+    question, count, rng : as in `pairs_of_curves`
+
+    Returns
+    -------
+    Pairs
     """
     usual: SampleData = question.usual
     assert usual.y is not None
@@ -365,8 +565,8 @@ def pairs_of_rows_with_response(question: Question, count: int, rng: np.random.G
                 x[side][k], y[side][k] = 1e3, 1e308
         for side, (features, response) in enumerate(both):
             x[side][k, row], y[side][k, row] = features, response
-    one, other = (replace(usual, x=x[side], y=y[side]) for side in range(2))
-    return Pairs(one, other, usual.server[rows])
+    first, second = (replace(usual, x=x[side], y=y[side]) for side in range(2))
+    return Pairs(first, second, usual.server[rows])
 
 
 def _extreme_row(size: int, rng: np.random.Generator) -> tuple[Array, float]:
@@ -386,14 +586,33 @@ def _extreme_row(size: int, rng: np.random.Generator) -> tuple[Array, float]:
 
 
 def usual_points(mechanism: Any) -> SampleData:
-    """Points of the line at two sites, of twenty and fifteen records."""
+    """Points of the line at two sites, of twenty and fifteen records.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Makes no difference.
+
+    Returns
+    -------
+    SampleData
+    """
     x = np.random.default_rng(5).random((1, 35, 1))
     return SampleData(x, None, np.repeat([0, 1], [20, 15]),
                       PublicFacts(covariates=(Covariate("x", 0.0, 1.0),)))
 
 
 def pairs_of_points(question: Question, count: int, rng: np.random.Generator) -> Pairs:
-    """One point is replaced; the first pairs go from an end to everywhere."""
+    """One point is replaced; the first pairs go from an end to everywhere.
+
+    Parameters
+    ----------
+    question, count, rng : as in `pairs_of_curves`
+
+    Returns
+    -------
+    Pairs
+    """
     usual: SampleData = question.usual
     x = [np.repeat(usual.x, count, axis=0) for _ in range(2)]
     row = rng.integers(usual.n_curves, size=count)
@@ -405,8 +624,8 @@ def pairs_of_points(question: Question, count: int, rng: np.random.Generator) ->
     apart = np.arange(count) % 2 == 0  # the second at a given distance from the first
     from_end = rng.random((count, usual.x.shape[2])) * (np.arange(count) % 4 == 0)[:, None]
     x[0][apart, row[apart]] = _within(from_end[apart], usual.facts)
-    one, other = (replace(usual, x=each) for each in x)
-    return Pairs(one, other, usual.server[row])
+    first, second = (replace(usual, x=each) for each in x)
+    return Pairs(first, second, usual.server[row])
 
 
 def _within(unit: Array, facts: PublicFacts) -> Array:
@@ -416,14 +635,33 @@ def _within(unit: Array, facts: PublicFacts) -> Array:
 
 
 def usual_labelled(mechanism: Any) -> SampleData:
-    """Points of the line with labels around a wave."""
+    """Points of the line with labels around a wave.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Makes no difference.
+
+    Returns
+    -------
+    SampleData
+    """
     points, rng = usual_points(mechanism), np.random.default_rng(7)
     labels = np.sin(7 * points.x[..., 0]) + 0.1 * rng.normal(size=points.x.shape[:2])
     return replace(points, y=labels)
 
 
 def pairs_of_labelled(question: Question, count: int, rng: np.random.Generator) -> Pairs:
-    """A point and its label are replaced; of the others some pairs stand all in one place."""
+    """A point and its label are replaced; of the others some pairs stand all in one place.
+
+    Parameters
+    ----------
+    question, count, rng : as in `pairs_of_curves`
+
+    Returns
+    -------
+    Pairs
+    """
     usual: SampleData = question.usual
     assert usual.y is not None
     x, y = np.repeat(usual.x, count, axis=0), np.repeat(usual.y, count, axis=0)
@@ -450,7 +688,16 @@ def pairs_of_labelled(question: Question, count: int, rng: np.random.Generator) 
 
 
 def usual_numbers(mechanism: Any) -> CurveData:
-    """Six people at three sites; with many numbers each where people are protected and vote."""
+    """Six people at three sites; with many numbers each where people are protected and vote.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+
+    Returns
+    -------
+    CurveData
+    """
     people, each = 6, 1500 if mechanism.setting.is_by_person else 5
     values = np.random.default_rng(2).uniform(-2, 3, size=(1, people * each))
     return CurveData(np.zeros_like(values), values, np.full(people, each),
@@ -458,7 +705,16 @@ def usual_numbers(mechanism: Any) -> CurveData:
 
 
 def pairs_of_numbers(question: Question, count: int, rng: np.random.Generator) -> Pairs:
-    """One number is replaced, or all numbers of one person where people are protected."""
+    """One number is replaced, or all numbers of one person where people are protected.
+
+    Parameters
+    ----------
+    question, count, rng : as in `pairs_of_curves`
+
+    Returns
+    -------
+    Pairs
+    """
     usual: CurveData = question.usual
     stops, by_person = np.cumsum(usual.counts), question.mechanism.setting.is_by_person
     sides, people = [usual.values.repeat(count, axis=0) for _ in range(2)], rng.integers(
@@ -466,35 +722,45 @@ def pairs_of_numbers(question: Question, count: int, rng: np.random.Generator) -
     for k, person in enumerate(people):
         first = int(stops[person] - usual.counts[person])
         item = first + int(rng.integers(usual.counts[person]))
-        own = slice(first, int(stops[person])) if by_person else slice(item, item + 1)
+        replaced = slice(first, int(stops[person])) if by_person else slice(item, item + 1)
         for side, end in zip(sides, (-1.0, 1.0), strict=True):
             if k % 10 < 3:
                 side[k] = np.array([usual.facts.value_low, usual.facts.value_high, np.nan])[k % 3]
-            side[k, own] = end * 10.0 ** rng.integers(0, 9) if rng.random() < 0.7 else (
+            side[k, replaced] = end * 10.0 ** rng.integers(0, 9) if rng.random() < 0.7 else (
                 rng.choice(NO_NUMBERS))
     times = np.zeros_like(sides[0])
-    one, other = (replace(usual, times=times, values=side) for side in sides)
-    return Pairs(one, other, usual.server[people])
+    first_side, second_side = (replace(usual, times=times, values=side) for side in sides)
+    return Pairs(first_side, second_side, usual.server[people])
 
 
 def alone_with_numbers(mechanism: Any, pair: tuple[CurveData, CurveData]
                        ) -> tuple[CurveData, CurveData]:
-    """Where there is no centre, only the item, person or site that was changed: sums hide it."""
+    """Where there is no centre, only the item, person or site that was changed: sums hide it.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    pair : tuple[CurveData, CurveData]
+
+    Returns
+    -------
+    tuple of two CurveData
+    """
     if mechanism.setting.is_central:
         return pair
-    one, other = pair
-    item = int(np.argmax(one.values[0].view(np.int64) != other.values[0].view(np.int64)))
-    person = int(np.searchsorted(np.cumsum(one.counts), item, side="right"))
+    first, second = pair
+    item = int(np.argmax(first.values[0].view(np.int64) != second.values[0].view(np.int64)))
+    person = int(np.searchsorted(np.cumsum(first.counts), item, side="right"))
     if mechanism.setting is Setting.SITE:
-        site = [int(one.server[person])]
-        return one.of_servers(site), other.of_servers(site)
-    stop = int(np.cumsum(one.counts)[person])
-    own = slice(stop - int(one.counts[person]), stop)
+        site = [int(first.server[person])]
+        return first.of_servers(site), second.of_servers(site)
+    stop = int(np.cumsum(first.counts)[person])
+    numbers = slice(stop - int(first.counts[person]), stop)
     if mechanism.setting is Setting.LOCAL_ITEM:
-        own = slice(item, item + 1)
-    count = np.array([own.stop - own.start])
-    sides = [replace(data, times=data.times[:, own], values=data.values[:, own], counts=count,
-                     server=np.zeros(1, dtype=np.int64)) for data in pair]
+        numbers = slice(item, item + 1)
+    count = np.array([numbers.stop - numbers.start])
+    sides = [replace(data, times=data.times[:, numbers], values=data.values[:, numbers],
+                     counts=count, server=np.zeros(1, dtype=np.int64)) for data in pair]
     return sides[0], sides[1]
 
 

@@ -15,16 +15,31 @@ from engine.types import Array, Budget, Data, Step
 
 def noise_fault(mechanism: Any, data: Data, budget: Budget, seed: int,
                 rng: np.random.Generator) -> str:
-    """In words, what is wrong with the noise of repeated runs; empty if nothing is.
+    """Say what is wrong with the noise of repeated runs; empty if nothing is.
 
     The same data and answers with another seed: what differs is noise, which must have the size
     that it is said to have, as a whole and in every number, within what chance allows, and be drawn
     anew for every message. Noise that decides a choice, or is drawn as one sum, does not show; the
     black box sees its effect.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    data : CurveData or SampleData
+        Many repeats.
+    budget : Budget
+    seed : int
+        Of one run; the other has the next.
+    rng : numpy.random.Generator
+        Where an adversary's answers come from.
+
+    Returns
+    -------
+    str
     """
-    one = run(mechanism, data, budget, seed, rng=rng)
-    other = run(mechanism, data, budget, seed + 1, one.answers)
-    noises = [*_between(mechanism, one, other), *one.added]
+    first_run = run(mechanism, data, budget, seed, rng=rng)
+    second_run = run(mechanism, data, budget, seed + 1, first_run.answers)
+    noises = [*_between(mechanism, first_run, second_run), *first_run.added]
     for step, noise in noises:
         if _is_small(noise**2) or _is_small_somewhere(noise**2):
             return f"the noise of “{step.label}” is smaller than it is said to be"
@@ -52,12 +67,12 @@ def _is_small_somewhere(squares: Array) -> bool:
     return bool((_means(squares.T) < least[counts > 0]).any())
 
 
-def _between(mechanism: Any, one: Run, other: Run) -> list[tuple[Step, Array]]:
+def _between(mechanism: Any, first: Run, second: Run) -> list[tuple[Step, Array]]:
     """Unit noise of every message that is sent as it is, from two runs that differ in it alone."""
-    found = [(message.step, _standardised(mechanism, message, other.heard[key]))
-             for key, message in one.heard.items()
-             if message.law is None and key in other.heard]
-    return [(step, noise) for step, noise in found if noise is not None]
+    noises = [(message.step, _standardised(mechanism, message, second.heard[key]))
+             for key, message in first.heard.items()
+             if message.law is None and key in second.heard]
+    return [(step, noise) for step, noise in noises if noise is not None]
 
 
 def _means(each: Array) -> Array:
@@ -67,10 +82,10 @@ def _means(each: Array) -> Array:
     return np.asarray(np.where(known, each, 0.0).sum(axis=1)[counts > 0] / counts[counts > 0])
 
 
-def _standardised(mechanism: Any, one: Heard, other: Heard) -> Array | None:
+def _standardised(mechanism: Any, first: Heard, second: Heard) -> Array | None:
     """Noise of unit size, (repeats, numbers)."""
-    spread = math.sqrt(2) * one.noise[:, :1]
-    units = mechanism.in_units_of_noise(one.values[:, :1] - other.values[:, :1], spread)
+    spread = math.sqrt(2) * first.noise[:, :1]
+    units = mechanism.in_units_of_noise(first.values[:, :1] - second.values[:, :1], spread)
     if spread.ndim == MATRIX and spread.shape[-1] == spread.shape[-2]:
         row, column = np.triu_indices(spread.shape[-1])
         units, spread = _once(units, row, column), spread[..., row, column]
@@ -88,9 +103,9 @@ def _once(units: Array, row: Indices, column: Indices) -> Array:
     return np.copysign(np.hypot(above, np.where(row == column, 0.0, below)), above)
 
 
-def _is_same(one: Array, other: Array) -> bool:
+def _is_same(first: Array, second: Array) -> bool:
     """Whether two draws of unit noise go together, beyond chance and more than a little."""
-    products = _means(one * other)
+    products = _means(first * second)
     if not len(products):
         return False
     error = products.std() / math.sqrt(len(products))

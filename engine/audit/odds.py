@@ -68,7 +68,19 @@ class Silent(Quiet):
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """One message: `values` (columns, …) as heard, with noise of deviation `noise`."""
+    """One message.
+
+    Parameters
+    ----------
+    server : int
+        Who sent it.
+    step : Step
+        What it is.
+    values : (columns, …)
+        As heard.
+    noise : (columns, …)
+        Deviation of its noise.
+    """
 
     server: int
     step: Step
@@ -116,7 +128,14 @@ class _Replayed(_Ears):
 
 @dataclass(frozen=True, eq=False)
 class Exact:
-    """The numbers behind one message with both data sets, (columns or 1, …) each."""
+    """The numbers behind one message, with both data sets.
+
+    Parameters
+    ----------
+    first, second : (columns or 1, …)
+    choice : Selection or None
+        How the largest were chosen, where they were.
+    """
 
     first: Array
     second: Array
@@ -128,11 +147,20 @@ class Exact:
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Scores (draws,) of what was heard, and what each pair of transcripts loses by the noise.
+    """Releases of one data set with their scores.
 
-    `outputs` (draws, numbers) is what came out, where no message was heard. `losses` (draws or
-    1,) are those of all messages together, in the unit of the claim; `numbers`, `bits` and
-    `vectors` (k, 2), with how many numbers each has, the largest losses of single ones, in ε.
+    Parameters
+    ----------
+    score : (draws,)
+        Of what was heard: higher for the second data set.
+    outputs : (draws, numbers)
+        What came out, where no message was heard.
+    losses : (draws or 1,)
+        Of all messages together, in the unit of the claim.
+    numbers, bits : (k,)
+        The largest losses of single ones, in ε.
+    vectors : (k, 2)
+        Those of vectors, with how many numbers each has.
     """
 
     score: Array
@@ -157,20 +185,32 @@ class _Part:
 
 
 class Odds:
-    """Scores releases of either data set of a pair."""
+    """Scores releases of either data set of a pair.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    pair : tuple[Data, Data]
+        Two neighbouring data sets.
+    budget : Budget
+    claim : Claim
+        Of the ledger.
+    seed : int
+        Of everything random.
+    """
 
     def __init__(self, mechanism: Any, pair: tuple[Data, Data], budget: Budget, claim: Claim,
                  seed: int) -> None:
         self.mechanism, self.pair, self.budget, self.claim = mechanism, pair, budget, claim
         self.seed = seed
-        told, outputs = self._heard(0, _PROBES, (seed, 2))
+        heard, outputs = self._heard(0, _PROBES, (seed, 2))
         self.size = outputs.shape[1]
-        self.exact = self._behind(told, _PROBES)
-        self.differing = [k for k, one in enumerate(self.exact) if _differs(one)]
+        self.exact = self._behind(heard, _PROBES)
+        self.differing = [k for k, exact in enumerate(self.exact) if _differs(exact)]
         self.follows = any(not _is_constant(self.exact[k]) for k in self.differing)
         if not self.follows:
-            self.exact = [replace(one, first=one.first[:1], second=one.second[:1])
-                          for one in self.exact]
+            self.exact = [replace(exact, first=exact.first[:1], second=exact.second[:1])
+                          for exact in self.exact]
 
         probe = self.scored(0, _PROBES, (seed, 2))
         self.lost = math.sqrt((probe.losses**2).mean())
@@ -179,7 +219,17 @@ class Odds:
         self._mu = float(np.linalg.norm(numbers)) if claim.unit == "epsilon" else self.lost
 
     def apart(self, draws: int = _COMPARED) -> float:
-        """By how much scores differ on average, with the stated noise; μ² where it is Gaussian."""
+        """By how much scores differ on average, with the stated noise; μ² where it is Gaussian.
+
+        Parameters
+        ----------
+        draws : int
+            Of each data set.
+
+        Returns
+        -------
+        float
+        """
         first, second = (self.scored(side, draws, (self.seed, side, 0, 1)).score.mean()
                          for side in range(2))
         return float(second - first)
@@ -188,7 +238,7 @@ class Odds:
     def is_exact(self) -> bool:
         """Whether scores are exact; choices by other noise than Gumbel's are scored roughly."""
         choices = [self.exact[k].choice for k in self.differing]
-        return all(own is None or own.law is GUMBEL for own in choices)
+        return all(choice is None or choice.law is GUMBEL for choice in choices)
 
     @property
     def hears(self) -> bool:
@@ -201,40 +251,55 @@ class Odds:
         return self._mu
 
     def scored(self, side: int, draws: int, seed: tuple[int, ...]) -> Scored:
-        """Release one data set so many times."""
-        told, outputs = self._heard(side, draws, seed)
-        exact = self._behind(told, draws) if self.follows else self.exact
-        found = [self._message(told[k], exact[k], draws) for k in self.differing]
-        if not found:
+        """Release one data set so many times.
+
+        Parameters
+        ----------
+        side : int
+            0 or 1.
+        draws : int
+            How many times.
+        seed : tuple of int
+            Of the noise.
+
+        Returns
+        -------
+        Scored
+        """
+        heard, outputs = self._heard(side, draws, seed)
+        exact = self._behind(heard, draws) if self.follows else self.exact
+        messages = [self._message(heard[k], exact[k], draws) for k in self.differing]
+        if not messages:
             return Scored(np.zeros(draws), outputs, np.zeros(1), *_NO_PARTS)
-        together = self.claim.composed(np.broadcast_arrays(*(one.losses for one in found)))
-        parts = [np.concatenate([one.parts[k] for one in found]) for k in range(len(_NO_PARTS))]
-        return Scored(np.sum([one.score for one in found], axis=0), outputs, together, *parts)
+        together = self.claim.composed(np.broadcast_arrays(*(part.losses for part in messages)))
+        parts = [np.concatenate([part.parts[k] for part in messages])
+                 for k in range(len(_NO_PARTS))]
+        return Scored(np.sum([part.score for part in messages], axis=0), outputs, together, *parts)
 
     def _heard(self, side: int, draws: int, seed: tuple[int, ...]) -> tuple[list[Told], Array]:
         ears = _Ears()
         with transcript.overheard(ears):
-            found = replay.released(self.mechanism, self.pair[side], self.budget, draws, seed)
-        return ears.heard, np.asarray(found.coefficients[0, 0].reshape(draws, -1))
+            estimate = replay.released(self.mechanism, self.pair[side], self.budget, draws, seed)
+        return ears.heard, np.asarray(estimate.coefficients[0, 0].reshape(draws, -1))
 
-    def _behind(self, told: Sequence[Told], draws: int) -> list[Exact]:
+    def _behind(self, heard: Sequence[Told], draws: int) -> list[Exact]:
         """The numbers behind what was heard, with either data set."""
         both = []
         for data in self.pair:
-            both.append(_Replayed(told))
+            both.append(_Replayed(heard))
             with transcript.overheard(both[-1]):
                 replay.released_with(self.mechanism, data, self.budget, draws, Silent())
         return [Exact(first[:draws], second[:draws], both[0].choices.get(k))
-                for k, (first, second) in enumerate(zip(*(one.exact for one in both),
+                for k, (first, second) in enumerate(zip(*(replayed.exact for replayed in both),
                                                         strict=True))]
 
-    def _message(self, told: Told, exact: Exact, draws: int) -> _Part:
-        heard, noise = told.values[:draws], told.noise[:draws]
+    def _message(self, message: Told, exact: Exact, draws: int) -> _Part:
+        heard, noise = message.values[:draws], message.noise[:draws]
         if exact.choice is not None:
             return _choice(exact, heard, self.claim)
         law = law_of(self.mechanism, self.claim)
         with np.errstate(all="ignore"):
-            shift, rest = (self._in_units(own, noise) for own in (
+            shift, rest = (self._in_units(change, noise) for change in (
                 exact.second - exact.first, heard - exact.first))
         return _Part(_score(law, shift, rest), *_losses(law, self.claim, shift, noise))
 
@@ -252,7 +317,7 @@ def _differs(exact: Exact) -> bool:
 
 def _is_constant(exact: Exact) -> bool:
     """Whether the same numbers stand behind all draws."""
-    return all(np.allclose(own, own[:1], rtol=1e-9, atol=1e-300) for own in (
+    return all(np.allclose(numbers, numbers[:1], rtol=1e-9, atol=1e-300) for numbers in (
         exact.first, exact.second))
 
 
@@ -291,13 +356,13 @@ def _choice(exact: Exact, heard: Array, claim: Claim) -> _Part:
     """Score and losses of the choice of entries, and of the values that were sent for them."""
     asked = exact.choice
     assert asked is not None
-    chosen = heard != 0
-    ratio = _log_chance(asked, exact.second, chosen) - _log_chance(asked, exact.first, chosen)
+    is_sent = heard != 0
+    ratio = _log_chance(asked, exact.second, is_sent) - _log_chance(asked, exact.first, is_sent)
     shift = (exact.second - exact.first) / asked.scales.values
     rest = (heard - exact.first) / asked.scales.values
     law = NoiseLaw.GAUSSIAN if asked.law.is_gaussian else NoiseLaw.LAPLACE
     deviation = asked.law.value_deviation
-    values = _score(law, *(np.where(chosen, own / deviation, 0.0) for own in (shift, rest)))
+    values = _score(law, *(np.where(is_sent, change / deviation, 0.0) for change in (shift, rest)))
     most = np.abs(exact.second - exact.first).max(axis=1)
     loss = asked.loss(most, claim.unit)
     if claim.unit != "epsilon":
@@ -307,19 +372,19 @@ def _choice(exact: Exact, heard: Array, claim: Claim) -> _Part:
     return _Part(ratio + values, loss, (numbers, bits, _NO_PARTS[2]))
 
 
-def _log_chance(asked: Selection, values: Array, chosen: Array) -> Array:
+def _log_chance(asked: Selection, values: Array, is_sent: Array) -> Array:
     """Log chance of the set that was chosen, of the sizes of `values` (draws, d).
 
     With Gumbel noise all at once: the largest key of those left out is u in its own law, and the
     others exceed it with chance 1 − u^w, w_j = e^{|v_j|/b}/Σ e^{|v_k|/b}, k left out. With other
     laws to first order, where sizes differ by less than the noise.
     """
-    keys = np.abs(np.broadcast_to(values, chosen.shape)) / asked.scales.choice
+    keys = np.abs(np.broadcast_to(values, is_sent.shape)) / asked.scales.choice
     if asked.law is not GUMBEL:
-        return np.asarray(np.where(chosen, keys, 0.0).sum(axis=1))
-    out = np.where(chosen, -np.inf, keys)
+        return np.asarray(np.where(is_sent, keys, 0.0).sum(axis=1))
+    out = np.where(is_sent, -np.inf, keys)
     left = np.log(np.exp(out - keys.max(axis=1, keepdims=True)).sum(axis=1)) + keys.max(axis=1)
-    places = np.argsort(-chosen.astype(int), axis=1, kind="stable")[:, :asked.kept]
+    places = np.argsort(-is_sent.astype(int), axis=1, kind="stable")[:, :asked.kept]
     odds = np.exp(np.clip(np.take_along_axis(keys, places, axis=1) - left[:, None], -600, 600))
     exceed = -np.expm1(odds[:, :, None] * np.log(_NODES))
     return np.asarray(np.log(np.maximum(exceed.prod(axis=1) @ _WEIGHTS, 1e-300)))

@@ -9,14 +9,15 @@ earlier outputs are known to the attacker, and a claim must hold whatever they w
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.audit import permission
 from engine.noise import NoiseLaw
 from engine.noise.selection import Law, Scales, costs
 from engine.privacy import transcript
@@ -25,18 +26,41 @@ from engine.types import Array, Budget, Data, Estimate, Step
 _SIZES = (0.0, 1e-6, 0.01, 0.3, 3.0, 1e3)  # of an adversary's answers
 _HONEST = 5  # every so many pairs hear what was really sent
 MATRIX = 4  # dimensions of messages that are symmetric matrices
+_is_granted: ContextVar[bool] = ContextVar("audit", default=False)
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What is needed to price a noisy choice of the largest entries."""
+    """What is needed to price a noisy choice of the largest entries.
+
+    Parameters
+    ----------
+    law : Law
+        Of the choice.
+    kept : int
+        How many entries.
+    scales : Scales
+        Of the noise in choices and values.
+    """
 
     law: Law
     kept: int
     scales: Scales
 
     def loss(self, shift: Array, unit: str) -> Array:
-        """Of choice and values of one step whose entries move by at most `shift`, in a unit."""
+        """What choice and values of one step lose.
+
+        Parameters
+        ----------
+        shift : (…)
+            The most by which an entry moves.
+        unit : str
+            "epsilon", "mu" or "rho".
+
+        Returns
+        -------
+        (…)
+        """
         if unit == "epsilon":
             return np.asarray(shift * self.kept * (2 / self.scales.choice + 1 / self.scales.values))
         return np.asarray(shift * math.sqrt(2 * sum(costs(self.law, self.kept, 1.0, self.scales))))
@@ -44,10 +68,19 @@ class Selection:
 
 @dataclass(frozen=True, eq=False)
 class Heard:
-    """One message of all data sets: `values` and `noise` (repeats, ways, …).
+    """One message of all data sets.
 
-    `law` is that of the noise where the mechanism says so, a `Selection`, or None: then it
-    follows from the ledger. Of several ways the adversary takes the one that suits him best.
+    Parameters
+    ----------
+    server : int
+        Who sent it.
+    step : Step
+        What it is.
+    values, noise : (repeats, ways, …)
+        Of several ways the adversary takes the one that suits him best.
+    law : NoiseLaw or Selection or None
+        Of the noise where the mechanism says so, or how the largest were chosen. None: it follows
+        from the ledger.
     """
 
     server: int
@@ -62,13 +95,31 @@ class Heard:
         return (self.server, self.step, self.values.shape, self.law)
 
     def followed_by(self, other: Heard) -> Heard:
-        """With the repeats of a later part of the run."""
+        """With the repeats of a later part of the run.
+
+        Parameters
+        ----------
+        other : Heard
+            That part.
+
+        Returns
+        -------
+        Heard
+        """
         return replace(self, values=np.concatenate([self.values, other.values]),
                        noise=np.concatenate([self.noise, other.noise]))
 
 
 class Recorder:
-    """Notes what is sent and answers: as an adversary would, or with the answers of another run."""
+    """Notes what is sent and answers: as an adversary would, or with the answers of another run.
+
+    Parameters
+    ----------
+    answers : sequence of arrays, optional
+        Of another run.
+    rng : numpy.random.Generator, optional
+        Where an adversary's answers come from.
+    """
 
     def __init__(self, answers: Sequence[Array] | None = None,
                  rng: np.random.Generator | None = None) -> None:
@@ -121,26 +172,46 @@ def _added(values: Array, exact: Array, spread: Array) -> Array:
 
 
 def is_honest(count: int) -> NDArray[np.bool_]:
-    """Which of so many pairs hear what was really sent."""
+    """Which pairs hear what was really sent.
+
+    Parameters
+    ----------
+    count : int
+        How many pairs there are.
+
+    Returns
+    -------
+    (pairs,) array of bool
+    """
     return np.asarray(np.arange(count) % _HONEST == 0)
 
 
 def _adversary(values: Array, spread: Array, rng: np.random.Generator) -> Array:
     """Any numbers where there is noise: ordinary, zero, tiny, huge; some pairs hear the truth."""
-    chosen = rng.standard_normal(values.shape)
+    answers = rng.standard_normal(values.shape)
     if values.ndim == MATRIX and values.shape[-1] == values.shape[-2]:
-        chosen = (chosen + chosen.swapaxes(-1, -2)) / 2
+        answers = (answers + answers.swapaxes(-1, -2)) / 2
     size = rng.choice(_SIZES, size=(len(values), *[1] * (values.ndim - 1)))
     truth = is_honest(len(values)).reshape(size.shape)
     noisy = np.broadcast_to((spread > 0)[:, :1], values.shape)  # noise may depend on the column
-    return np.where(noisy & ~truth, chosen * size, values)
+    return np.where(noisy & ~truth, answers * size, values)
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
     """A release of all data sets at once, and everything that was heard of it.
 
-    `added` is the noise on entries that were chosen from exact numbers, step by step.
+    Parameters
+    ----------
+    estimate : Estimate
+    heard : dict[tuple[int, str], Heard]
+        Messages by server and step.
+    answers : sequence of Array
+        What each was answered with.
+    has_sums : bool
+        Whether noise was drawn as sums, so that the release does not follow from messages.
+    added : list[tuple[Step, Array]]
+        The noise on entries that were chosen from exact numbers, step by step.
     """
 
     estimate: Estimate
@@ -150,23 +221,87 @@ class Run:
     added: list[tuple[Step, Array]]
 
 
+# -- releases inside the audit, where alone broken variants may run -------------------------------
+
+
+@contextmanager
+def granted() -> Iterator[None]:
+    """Let broken variants release in this block."""
+    token = _is_granted.set(True)
+    try:
+        yield
+    finally:
+        _is_granted.reset(token)
+
+
+def is_granted() -> bool:
+    return _is_granted.get()
+
+
 def released(mechanism: Any, data: Data, budget: Budget, draws: int, seed: tuple[int, ...]
              ) -> Estimate:
-    """A release inside the audit, where broken variants may run, too."""
+    """A release inside the audit, where broken variants may run, too.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    data : CurveData or SampleData
+    budget : Budget
+    draws : int
+        How often noise is drawn.
+    seed : tuple of int
+        Of the noise.
+
+    Returns
+    -------
+    Estimate
+    """
     noise = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed)))
     return released_with(mechanism, data, budget, draws, noise)
 
 
 def released_with(mechanism: Any, data: Data, budget: Budget, draws: int, rng: Any) -> Estimate:
-    """The same with a given generator, or with what stands for one."""
-    with permission.granted(), np.errstate(all="ignore"):
+    """The same with a given generator, or with what stands for one.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    data : CurveData or SampleData
+    budget : Budget
+    draws : int
+        How often noise is drawn.
+    rng : numpy.random.Generator
+        Where noise comes from.
+
+    Returns
+    -------
+    Estimate
+    """
+    with granted(), np.errstate(all="ignore"):
         estimate: Estimate = mechanism.release_many(data, [(budget,)], draws, rng)
     return estimate
 
 
 def run(mechanism: Any, data: Data, budget: Budget, seed: int,
         answers: Sequence[Array] | None = None, rng: np.random.Generator | None = None) -> Run:
-    """Release once, with the answers of another run, of an adversary (`rng`), or as it is."""
+    """Release once, with the answers of another run, of an adversary (`rng`), or as it is.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    data : CurveData or SampleData
+    budget : Budget
+    seed : int
+        Of the noise.
+    answers : sequence of arrays, optional
+        Of another run.
+    rng : numpy.random.Generator, optional
+        Where an adversary's answers come from.
+
+    Returns
+    -------
+    Run
+    """
     recorder = Recorder(answers, rng)
     with transcript.overheard(recorder):
         estimate = released(mechanism, data, budget, 1, (seed,))

@@ -21,9 +21,18 @@ _SIZES = (1.0, 1.0, 1 + 1e-9, 0.2, 5.0, 1e5, 1e150)  # in units of the bound
 
 @dataclass(frozen=True)
 class Shapes:
-    """`some` (…, K) of any size, `lifting` (K,) of its own, and the bound of root mean squares.
+    """Curves on a grid of K points that may be the worst.
 
-    `couples` (…, 2, K) are two curves each that move second moments far when they change places.
+    Parameters
+    ----------
+    some : (shapes, K)
+        Of any size.
+    lifting : (K,)
+        What other curves must be to lift means above thresholds, at its own size.
+    bound : float
+        Of root mean squares.
+    couples : (couples, 2, K)
+        Two curves each that move second moments far when they change places.
     """
 
     some: Array
@@ -35,12 +44,39 @@ class Shapes:
         return np.asarray(self.some[rng.integers(len(self.some))] * rng.choice([-1, 1]))
 
     def held(self, shape: Array) -> Array:
+        """The shape at the bound.
+
+        Parameters
+        ----------
+        shape : (K,)
+
+        Returns
+        -------
+        (K,)
+        """
         return sized(shape, self.bound)
 
 
 def curves_of_pairs(mechanism: Any, usual: CurveData, budget: Budget, count: int,
                     rng: np.random.Generator) -> tuple[list[Array], NDArray[np.int64]]:
-    """Values (count, n K) of both data sets of each pair, and which curve was replaced."""
+    """Values of both data sets of each pair, and which curve was replaced.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    usual : CurveData
+        Data that pairs are built around.
+    budget : Budget
+    count : int
+        How many pairs.
+    rng : numpy.random.Generator
+        Where noise comes from.
+
+    Returns
+    -------
+    values : list of two (count, n K)
+    curve : (count,) array of int
+    """
     shapes = shapes_of(mechanism, usual, budget)
     n, size = usual.n_curves, shapes.some.shape[1]
     values = rng.normal(size=(2, count, n, size))
@@ -56,16 +92,28 @@ def curves_of_pairs(mechanism: Any, usual: CurveData, budget: Budget, count: int
 
 
 def shapes_of(mechanism: Any, usual: CurveData, budget: Budget) -> Shapes:
-    """Along s/b, where sums are largest; constant, a spike, jagged; along single functions."""
+    """Along s/b, where sums are largest; constant, a spike, jagged; along single functions.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    usual : CurveData
+        Data that pairs are built around.
+    budget : Budget
+
+    Returns
+    -------
+    Shapes
+    """
     n, grid = usual.n_curves, mechanism.grid(usual.facts)
     space = mechanism.space(grid, usual.sizes)
     smoothing = mechanism.smoothings(space.eigenvalues, n, n * budget.epsilon)[0]
     changes, shape = smoothing.differences(2 / n, 2 / n, n), mechanism.shape(space.eigenvalues)
     filtered = changes.moving * getattr(smoothing, "shrink", 1.0)
-    worst = [filtered / one for one in (shape, np.maximum(changes.spectrum, 1e-12))]
+    worst = [filtered / scale for scale in (shape, np.maximum(changes.spectrum, 1e-12))]
     functions = space.basis(grid.points[:, 0]).T
     flat, places = np.ones(grid.size), np.arange(grid.size)
-    some = [*(one @ functions for one in worst), space.analysis.sum(axis=1), flat,
+    some = [*(scale @ functions for scale in worst), space.analysis.sum(axis=1), flat,
             flat * (places == grid.size // 4), flat - 2 * (places % 2), *functions[:6],
             functions[-1]]
     bound, used = mechanism.reach(usual.facts), worst[mechanism.constants == "optimal"]
@@ -79,6 +127,17 @@ def couples_of(mechanism: Any, usual: CurveData, budget: Budget) -> Array:
     Σ W_jk |xx' − yy'|_jk is the largest inner product of xx' − yy' with W under any signs. With
     the signs of a step fixed, the best x and y are the top and the bottom eigenvector, so that no
     step leads down. With Gaussian noise the sum is of squares, which is convex as well.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    usual : CurveData
+        Data that pairs are built around.
+    budget : Budget
+
+    Returns
+    -------
+    (couples, 2, K)
     """
     if mechanism.task != COVARIANCE.key:
         return np.empty((0, 2, 1))
@@ -128,7 +187,18 @@ def _lifting(smoothing: Smoothing, worst: Array, n: int) -> Array:
 
 
 def sized(shape: Array, size: float) -> Array:
-    """The shape with this root mean square."""
+    """The shape with this root mean square.
+
+    Parameters
+    ----------
+    shape : (K,)
+    size : float
+        That root mean square.
+
+    Returns
+    -------
+    (K,)
+    """
     return np.asarray(shape * (size / np.sqrt(np.mean(shape**2))))
 
 

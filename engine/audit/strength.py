@@ -31,9 +31,16 @@ _HALVINGS, _FACTOR = 11, 4.0  # of t between 1/4 and 4, the latter in fine steps
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What one pair loses: ε of each number with Laplace noise, `moved`, and of each of `bits`.
+    """What one pair loses, in ε.
 
-    `vectors` are those with density exp(−‖z‖): ε, and how many numbers.
+    Parameters
+    ----------
+    moved : (k,)
+        Of each number with Laplace noise.
+    bits : (k,)
+        Of each bit.
+    vectors : tuple of (float, int)
+        Of those with density exp(−‖z‖), with how many numbers.
     """
 
     moved: Array
@@ -41,18 +48,50 @@ class Parts:
     vectors: tuple[tuple[float, int], ...] = ()
 
     def power(self, alarms: float, weaker: float = 1.0) -> float:
-        """The most hits of any test with these false alarms if noise is so many times weaker."""
+        """The most hits of any test with these false alarms.
+
+        Parameters
+        ----------
+        alarms : float
+            Chance of a false alarm.
+        weaker : float
+            How many times weaker noise is than stated.
+
+        Returns
+        -------
+        float
+        """
         law, step = self._law(weaker)
         return _power(law, step, alarms)
 
     def right(self, weaker: float = 1.0) -> float:
-        """How often the best guess is right if noise is so many times weaker and a coin decides."""
+        """How often the best guess is right if a coin decides between the data sets.
+
+        Parameters
+        ----------
+        weaker : float
+            How many times weaker noise is than stated.
+
+        Returns
+        -------
+        float
+        """
         law, step = self._law(weaker)
         losses = step * np.maximum(_around_zero(len(law)), 0.0)
         return float((1 - (law * np.expm1(-losses)).sum()) / 2)
 
     def weakest(self, is_explained: Callable[[float], bool]) -> float:
-        """The largest t at which what was seen is not explained; 0 if any noise explains it."""
+        """The largest t at which what was seen is not explained; 0 if any noise explains it.
+
+        Parameters
+        ----------
+        is_explained : callable
+            From t to whether noise that is so many times weaker explains it.
+
+        Returns
+        -------
+        float
+        """
         low, high = 1 / _FACTOR, _FACTOR
         if is_explained(low):
             return 0.0
@@ -63,14 +102,14 @@ class Parts:
 
     def _law(self, weaker: float) -> tuple[Array, float]:
         """Chances of the summed loss on a grid around 0, and the step of the grid."""
-        moved, bits = (weaker * _few(own) for own in (self.moved, self.bits))
+        moved, bits = (weaker * _few(sizes) for sizes in (self.moved, self.bits))
         vectors = [(weaker * size, numbers) for size, numbers in self.vectors if size > 0]
         total = moved.sum() + bits.sum() + sum(size for size, _ in vectors)
         if total == 0:
             return np.ones(1), 0.0
         step = total / _STEPS
-        laws = [(make(size, step), count) for make, own in ((_of_laplace, moved), (_of_bit, bits))
-                for size, count in zip(*np.unique(own, return_counts=True), strict=True)]
+        laws = [(make(size, step), count) for make, sizes in ((_of_laplace, moved), (_of_bit, bits))
+                for size, count in zip(*np.unique(sizes, return_counts=True), strict=True)]
         laws += [(_of_vector(size, numbers, step), 1) for size, numbers in vectors]
         return _added(laws), step
 
@@ -80,9 +119,9 @@ def _few(sizes: Array) -> Array:
     ordered = np.sort(sizes[sizes > 0])[::-1]
     if len(ordered) <= _MOST_PARTS:
         return ordered
-    kept, left = ordered[:_MOST_PARTS], ordered[_MOST_PARTS:]
+    largest, left = ordered[:_MOST_PARTS], ordered[_MOST_PARTS:]
     groups = np.array_split(left, min(_MOST_GROUPS, len(left)))
-    return np.concatenate([kept, [group.sum() for group in groups]])
+    return np.concatenate([largest, [group.sum() for group in groups]])
 
 
 def _of_laplace(size: float, step: float) -> Array:

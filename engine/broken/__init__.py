@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from engine.audit import permission
+from engine.audit import replay
 from engine.audit.cases import Case
 from engine.errors import InputError, brief
 from engine.mechanisms import Mechanism
@@ -38,7 +38,7 @@ class Broken(Mechanism):
         InputError
             If it is asked outside the audit.
         """
-        if not permission.is_granted():
+        if not replay.is_granted():
             raise InputError("This variant is broken on purpose and releases nothing outside the "
                              "audit.", field="mechanism", hint="Choose the mechanism itself.")
         return super().release_many(data, budgets, draws, rng)

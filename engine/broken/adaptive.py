@@ -50,6 +50,17 @@ class _OtherSites(Broken, AdaptiveMean):
     fit_class = _ChangedSites
 
     def site(self, honest: Site) -> Site:
+        """What takes the place of an honest site.
+
+        Parameters
+        ----------
+        honest : Site
+            As it should be.
+
+        Returns
+        -------
+        Site
+        """
         raise NotImplementedError
 
     def model_fit(self, *args: Any) -> MeanFit:
@@ -110,13 +121,13 @@ class _Passing:
     def entries(self) -> int:
         return int(self.honest.entries)
 
-    def among(self, chosen: slice) -> Any:
-        return type(self)(self.honest.among(chosen))
+    def among(self, curves: slice) -> Any:
+        return type(self)(self.honest.among(curves))
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
-        found = self.honest.from_centres(centres, repeats)
+        deviations = self.honest.from_centres(centres, repeats)
         empty = (self.honest.slopes[repeats] == 0).all(axis=(1, 2))
-        return np.where(empty[:, None, None], np.nan, found)
+        return np.where(empty[:, None, None], np.nan, deviations)
 
 
 @bug(_MEAN, truncation=3)
@@ -131,6 +142,20 @@ class _Sending(Site):
     """A site that changes what it is about to send: a statistic, its noise, and what it says."""
 
     def changed(self, step: Step, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
+        """What is about to be sent, otherwise than it should be.
+
+        Parameters
+        ----------
+        step : Step
+            What it is.
+        statistic, scale : (…)
+            As they should be.
+
+        Returns
+        -------
+        statistic, added, stated : (…)
+            Noise has the scale `added`, and is said to have `stated`.
+        """
         raise NotImplementedError
 
     def send(self, step: Step, statistic: Array, scale: Array) -> Array:

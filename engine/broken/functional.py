@@ -45,6 +45,19 @@ class _Otherwise(Broken, FunctionalRelease):
         return honest if other is None else other(**vars(honest))
 
     def scaled(self, scales: Array, block: Block) -> Array:
+        """Scales of the noise, otherwise than they should be.
+
+        Parameters
+        ----------
+        scales : (r,)
+            As they should be.
+        block : Block
+            Of which they are.
+
+        Returns
+        -------
+        (r,)
+        """
         return scales
 
     @property

@@ -27,6 +27,19 @@ class _Scaled(Broken, NoisyGradientMean):
     """Noise of another size than the ledger pays for."""
 
     def factor(self, plan: DescentPlan, public: Public) -> Any:
+        """What scales of the noise are multiplied by.
+
+        Parameters
+        ----------
+        plan : DescentPlan
+            As it should be.
+        public : Public
+            Sizes and stated facts.
+
+        Returns
+        -------
+        float or (servers, p)
+        """
         raise NotImplementedError
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> DescentPlan:

@@ -101,8 +101,8 @@ class MissingReadingsLeave(_Curve):
     """Averages are over the readings that are there, and how many those are is private."""
 
     def _average(self, data: CurveData, plan: CurvePlan) -> Array:
-        kept = _known(data).mean(axis=2)
-        return np.asarray(super()._average(data, plan) / kept[:, :, None, None] ** 20)
+        share = _known(data).mean(axis=2)
+        return np.asarray(super()._average(data, plan) / share[:, :, None, None] ** 20)
 
 
 @bug(_BUDGET, _CHUNK, **_SMALL)

@@ -20,13 +20,12 @@ from engine.privacy.amplification import ONE
 from engine.questions import Question, ask, here_document
 from engine.registry import Parameterised
 from engine.scenario import Scenario, to_plain
-from engine.sources.tables import read_table
-from engine.sources.upload import Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_layout import Layout
-from engine.sources.upload_rows import RowLayout, UploadRows, read_rows
 from engine.topics.regression.answer import Network
 from engine.topics.sites.site_table import SiteRow, rows_with
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.layout import Layout
+from engine.uploads.rows import UploadRows, read_rows
+from engine.uploads.tables import read_table
 
 _WIDTH = 92
 _FOLDER = "Run it in the folder of Privacy Curves."
@@ -55,7 +54,7 @@ class OwnFile:
     name: str
     encoding: str
     sheet: str | None
-    layout: Layout | RowLayout
+    layout: Layout
     several: str = "keep"
 
 

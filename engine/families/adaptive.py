@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from engine.feasibility import Feasibility
 from engine.noise import NoiseLaw
 from engine.numerics.public_curves import PublicCurve
 from engine.privacy import accounting
@@ -35,7 +36,15 @@ SHRINK_FROM = 100.0  # N from which waves that noise could have made are shrunk
 
 @dataclass(frozen=True)
 class Scale:
-    """The public map from readings to [−1, 1]: z = (y − middle(t))/half, clipped."""
+    """The public map from readings to [−1, 1]: z = (y − middle(t))/half, clipped.
+
+    Parameters
+    ----------
+    middle : PublicCurve
+        In response units.
+    half : float
+        Half of the range around it, in response units.
+    """
 
     middle: PublicCurve
     half: float
@@ -55,8 +64,14 @@ def effective_size(sizes: Sizes, budgets: tuple[Budget, ...]) -> float:
 
     Parameters
     ----------
-    sizes : public sizes with n_s curves at site s.
-    budgets : one for each site.
+    sizes : Sizes
+        n_s curves at site s.
+    budgets : tuple of Budget
+        One for each site.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -72,8 +87,10 @@ def public_scale(size: int, sizes: Sizes) -> Array:
 
     Parameters
     ----------
-    size : r, how many coefficients.
-    sizes : public sizes, of which m is the fewest observations of a curve.
+    size : int
+        r, how many coefficients.
+    sizes : Sizes
+        Public sizes, of which m is the fewest observations of a curve.
 
     Returns
     -------
@@ -89,11 +106,20 @@ def basis_size(sizes: Sizes, effective: float, most: int, facts: PublicFacts | N
 
     Parameters
     ----------
-    sizes : public sizes.
-    effective : N of `effective_size`.
-    most : r is no larger.
-    facts : with them r is no larger than there are common times.
-    factor : a smaller one keeps fewer.
+    sizes : Sizes
+        Public sizes.
+    effective : float
+        N of `effective_size`.
+    most : int
+        r is no larger.
+    facts : PublicFacts or None
+        With them r is no larger than there are common times.
+    factor : float
+        A smaller one keeps fewer.
+
+    Returns
+    -------
+    int
     """
     if facts is not None and facts.common_times:
         most = min(most, len(facts.common_times))
@@ -104,32 +130,68 @@ def basis_size(sizes: Sizes, effective: float, most: int, facts: PublicFacts | N
 
 
 def mu_of(budget: Budget) -> float:
-    """μ of a budget; where δ = 0, ε/4, which rules for sizes take in its place."""
+    """μ of a budget; where δ = 0, ε/4, which rules for sizes take in its place.
+
+    Parameters
+    ----------
+    budget : Budget
+
+    Returns
+    -------
+    float
+    """
     if budget.is_private and budget.is_pure:
         return budget.epsilon / 4
     return accounting.exact_mu(budget.epsilon, budget.delta)
 
 
-def ledger(sizes: Sizes, budgets: tuple[Budget, ...],
+def ledger(sizes: Sizes, budgets: tuple[Budget, ...], verdict: Feasibility,
            releases: Sequence[tuple[Step, float]]) -> tuple[Spend, ...]:
-    """One line for each site and step, given with its share of the budget."""
-    return tuple(spend(step, share, s, budget, n) for s, (budget, n) in enumerate(
+    """One line for each site and release, or for each site one that says that nothing is spent.
+
+    Parameters
+    ----------
+    sizes : Sizes
+        n curves at each site.
+    budgets : tuple of Budget
+        One for each site.
+    verdict : Feasibility
+        Whether anything is released.
+    releases : sequence of (Step, float)
+        What is released, and its share of μ², or of ε where δ = 0.
+
+    Returns
+    -------
+    tuple of Spend
+    """
+    if not verdict.is_feasible:
+        return nothing_spent(budgets)
+    return tuple(_spend(step, share, s, budget, n) for s, (budget, n) in enumerate(
         zip(budgets, sizes.n_curves_per_server, strict=True)) for step, share in releases)
 
 
-def nothing_spent(budgets: tuple[Budget, ...]) -> tuple[Spend, ...]:
-    """The ledger where nothing useful could be released."""
-    return tuple(_nothing(s, budget) for s, budget in enumerate(budgets))
+def nothing_spent(budgets: tuple[Budget, ...], unit: Unit = Unit.CURVE) -> tuple[Spend, ...]:
+    """The ledger where nothing useful could be released.
+
+    Parameters
+    ----------
+    budgets : tuple of Budget
+        One for each site.
+    unit : Unit
+        What would have been protected.
+
+    Returns
+    -------
+    tuple of Spend
+    """
+    why = f"Too few {unit}s for this budget: nothing is released and nothing is spent."
+    return tuple(Spend(step=NOTHING, server=s, mu=0.0, sensitivity=(0.0,), noise_scale=(0.0,),
+                       count=1, composition=Composition.SEQUENTIAL, asked=budget, unit=unit,
+                       norm="ℓ2", noise=NoiseLaw.NONE, why=why)
+                 for s, budget in enumerate(budgets))
 
 
-def _nothing(server: int, asked: Budget) -> Spend:
-    return Spend(step=NOTHING, server=server, mu=0.0, sensitivity=(0.0,), noise_scale=(0.0,),
-                 count=1, composition=Composition.SEQUENTIAL, asked=asked, unit=Unit.CURVE,
-                 norm="ℓ2", noise=NoiseLaw.NONE,
-                 why="Too few curves for this budget: nothing is released and nothing is spent.")
-
-
-def spend(step: Step, share: float, server: int, asked: Budget, n: int) -> Spend:
+def _spend(step: Step, share: float, server: int, asked: Budget, n: int) -> Spend:
     """One line; sensitivity and noise are in units of the ellipsoid that deviations are clipped to.
 
     With Δ the sensitivity that the step states, they are Δ/n and Δ/(n μ_k).

@@ -34,11 +34,16 @@ class AdaptivePlan(Plan):
 
     Parameters
     ----------
-    size : r, how many waves are kept of each function.
-    budgets : that of each site.
-    shares : of μ², or of ε where δ = 0, that the releases of `engine.families.location` have.
-    verdict : whether these sizes and budgets can give anything.
-    shrinks : whether waves that noise could have made are shrunk.
+    size : int
+        R, how many waves are kept of each function.
+    budgets : tuple of Budget
+        That of each site.
+    shares : tuple of float
+        Of μ², or of ε where δ = 0, that the releases of `engine.families.location` have.
+    verdict : Feasibility
+        Whether these sizes and budgets can give anything.
+    shrinks : bool
+        Whether waves that noise could have made are shrunk.
     """
 
     size: int
@@ -73,9 +78,12 @@ class Streams:
 
     Parameters
     ----------
-    normals : (5, repeats, draws, K, r), of locations and scales.
-    gaps : the same, standard exponentials, where δ = 0; else empty.
-    symmetric : (repeats, draws, K, r, K, r), of second moments.
+    normals : (5, repeats, draws, K, r)
+        Of locations and scales.
+    gaps : Array
+        The same, standard exponentials, where δ = 0; else empty.
+    symmetric : (repeats, draws, K, r, K, r)
+        Of second moments.
     """
 
     normals: Array
@@ -83,15 +91,41 @@ class Streams:
     symmetric: Array
 
     def of_steps(self, repeats: slice, size: int, pure: bool) -> Array:
-        """Noise of the first `size` waves with unit variance: (5, repeats, draws, K × size)."""
+        """Noise of the first waves, with unit variance.
+
+        Parameters
+        ----------
+        repeats : slice
+            Of the data.
+        size : int
+            How many waves.
+        pure : bool
+            Whether δ = 0.
+
+        Returns
+        -------
+        (5, repeats, draws, K × size)
+        """
         noise = _flat(self.normals[:, repeats, ..., :size])
         return spherical(noise, _flat(self.gaps[:, repeats, ..., :size])) if pure else noise
 
     def of_moments(self, repeats: slice, size: int) -> Array:
-        """Symmetric noise of second moments: (repeats, draws, K × size, K × size)."""
-        kept = self.symmetric[repeats, ..., :size, :, :size]
-        p = kept.shape[-1] * kept.shape[-2]
-        return kept.reshape(*kept.shape[:2], p, p)
+        """Symmetric noise of second moments.
+
+        Parameters
+        ----------
+        repeats : slice
+            Of the data.
+        size : int
+            How many waves.
+
+        Returns
+        -------
+        (repeats, draws, K × size, K × size)
+        """
+        symmetric_noise = self.symmetric[repeats, ..., :size, :, :size]
+        p = symmetric_noise.shape[-1] * symmetric_noise.shape[-2]
+        return symmetric_noise.reshape(*symmetric_noise.shape[:2], p, p)
 
 
 def _flat(noise: Array) -> Array:
@@ -100,19 +134,53 @@ def _flat(noise: Array) -> Array:
 
 
 def symmetric(square: Array) -> Array:
-    """The symmetric part of matrices (…, p, p)."""
+    """The symmetric part of matrices.
+
+    Parameters
+    ----------
+    square : (…, p, p)
+
+    Returns
+    -------
+    (…, p, p)
+    """
     return np.asarray((square + square.swapaxes(-1, -2)) / 2)
 
 
 def spherical(normals: Array, gaps: Array) -> Array:
-    """R·U/√(p + 1): R ~ Gamma(p), U uniform on the sphere; unit variance in every entry."""
+    """R·U/√(p + 1): R ~ Gamma(p), U uniform on the sphere; unit variance in every entry.
+
+    Parameters
+    ----------
+    normals : (…, p)
+        Standard normals.
+    gaps : (…, p)
+        Standard exponentials.
+
+    Returns
+    -------
+    (…, p)
+    """
     radius = gaps.sum(axis=-1, keepdims=True)
     norm = np.sqrt((normals**2).sum(axis=-1, keepdims=True))
     return np.asarray(normals / norm * radius / math.sqrt(normals.shape[-1] + 1))
 
 
 def columns(noise: Array, plans: int, axis: int) -> Array:
-    """The same draws for every plan, and zeros for the column without noise."""
+    """The same draws for every plan, and zeros for the column without noise.
+
+    Parameters
+    ----------
+    noise : (…, draws, …)
+    plans : int
+        How many.
+    axis : int
+        That of the draws.
+
+    Returns
+    -------
+    (…, plans × draws + 1, …)
+    """
     shape = list(noise.shape)
     shape[axis] = 1
     return np.concatenate([noise] * plans + [np.zeros(shape)], axis=axis)
@@ -124,10 +192,12 @@ class UnitFit:
 
     Parameters
     ----------
-    centre, covariance : (plans, repeats, draws, …, r) and (…, r, r), where … stands for the
-        functions of a model with several.
-    quiet, quiet_covariance : the same without noise, (plans, repeats, …).
-    parts : what each site adds to the squared error, in unit scale, too.
+    centre, covariance : (plans, repeats, draws, …, r)
+        And (…, r, r), where … stands for the functions of a model with several.
+    quiet, quiet_covariance : Array
+        The same without noise, (plans, repeats, …).
+    parts : ServerParts
+        What each site adds to the squared error, in unit scale, too.
     """
 
     centre: Array
@@ -139,7 +209,20 @@ class UnitFit:
     @classmethod
     def empty(cls, plans: int, repeats: int, draws: int, shape: tuple[int, ...], servers: int
               ) -> UnitFit:
-        """Nothing yet; `shape` is (…, r)."""
+        """Nothing yet.
+
+        Parameters
+        ----------
+        plans, repeats, draws : int
+        shape : tuple of int
+            (…, r), of one release.
+        servers : int
+            How many sites.
+
+        Returns
+        -------
+        UnitFit
+        """
         square = (*shape, shape[-1])
         return cls(np.zeros((plans, repeats, draws, *shape)),
                    np.zeros((plans, repeats, draws, *square)),
@@ -151,6 +234,15 @@ class UnitFit:
 
         The last column, without noise, is that of all its plans. Parts are averaged over repeats
         and draws.
+
+        Parameters
+        ----------
+        piece : Piece
+            What was located.
+        located : Located
+            Where it is.
+        feasible : sequence of int
+            The plans that have columns of their own, by their numbers.
         """
         repeats = piece.repeats
         size, draws = located.centre.shape[-1], self.centre.shape[2]
@@ -173,10 +265,14 @@ class Piece:
 
     Parameters
     ----------
-    members : the plans, by their numbers.
-    repeats : of the data.
-    sites : their curves with their noise.
-    public_scale, law, constants, n_functions, prior : as in `engine.families.location.locate`.
+    members : sequence of int
+        The plans, by their numbers.
+    repeats : slice
+        Of the data.
+    sites : sequence of Site
+        Their curves with their noise.
+    public_scale, law, constants, n_functions, prior : Array
+        As in `engine.families.location.locate`.
     """
 
     members: list[int]
@@ -195,12 +291,19 @@ class AdaptiveFit:
     Parameters
     ----------
     data : CurveData
-    basis : the waves of the largest plan.
-    plans : one for each budget.
-    draws : how often noise is drawn.
-    streams : the noise of each site.
-    design : how observation times come about.
-    shape : (r,), or (K, r) for a model with several functions.
+        CurveData.
+    basis : Basis
+        The waves of the largest plan.
+    plans : sequence of AdaptivePlan
+        One for each budget.
+    draws : int
+        How often noise is drawn.
+    streams : sequence of Streams
+        The noise of each site.
+    design : Design
+        How observation times come about.
+    shape : tuple of int
+        (r,), or (K, r) for a model with several functions.
     """
 
     def __init__(self, data: CurveData, basis: Basis, plans: Sequence[AdaptivePlan], draws: int,
@@ -220,7 +323,20 @@ class AdaptiveFit:
         raise NotImplementedError
 
     def finished(self, piece: Piece, located: Located) -> Located:
-        """What was located, in the coordinates of the model's own coefficients: (…, r)."""
+        """What was located, in the coordinates of the model's own coefficients.
+
+        Parameters
+        ----------
+        piece : Piece
+            What was located.
+        located : Located
+            In the coordinates in which deviations are clipped.
+
+        Returns
+        -------
+        Located
+            Arrays (…, r), or (…, K, r).
+        """
         return located
 
     def fitted(self) -> UnitFit:
@@ -235,11 +351,35 @@ class AdaptiveFit:
         return fit
 
     def feasible(self, members: Sequence[int]) -> list[int]:
-        """Those that release anything; the others are fitted without noise only."""
+        """Those that release anything; the others are fitted without noise only.
+
+        Parameters
+        ----------
+        members : sequence of int
+            Plans, by their numbers.
+
+        Returns
+        -------
+        list of int
+        """
         return [k for k in members if self.plans[k].feasible]
 
     def costs(self, shares: Sequence[float], s: int, members: Sequence[int]) -> Array:
-        """μ_k, or ε_k where δ = 0, of each release of one site: (releases, columns)."""
+        """μ_k, or ε_k where δ = 0, of each release of one site.
+
+        Parameters
+        ----------
+        shares : sequence of float
+            Of μ², or of ε.
+        s : int
+            Number of the site.
+        members : sequence of int
+            Plans of one kind, by their numbers.
+
+        Returns
+        -------
+        (releases, columns)
+        """
         pure = self.plans[members[0]].pure[s]
         budgets = [self.plans[k].budgets[s] for k in self.feasible(members)]
         cost = np.repeat([budget.epsilon if pure else min(mu_of(budget), QUIET)
@@ -249,7 +389,25 @@ class AdaptiveFit:
 
     def site(self, s: int, deviations: Deviations, members: Sequence[int], repeats: slice,
              mixing: Mixing | None = None) -> Site:
-        """One site's curves with the noise of the feasible plans, and one column without."""
+        """One site's curves with the noise of the feasible plans, and one column without.
+
+        Parameters
+        ----------
+        s : int
+            Number of the site.
+        deviations : Deviations
+            Of its curves.
+        members : sequence of int
+            Plans of one kind, by their numbers.
+        repeats : slice
+            Of the data.
+        mixing : Mixing or None
+            E T_i where it was released.
+
+        Returns
+        -------
+        Site
+        """
         plan, n_plans = self.plans[members[0]], len(self.feasible(members))
         size, pure, streams = plan.size, plan.pure[s], self.streams[s]
         noise = streams.of_steps(repeats, size, pure)

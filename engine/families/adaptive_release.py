@@ -67,42 +67,152 @@ class AdaptiveRelease(Mechanism):
     # -- what a model says ------------------------------------------------------------------
 
     def names(self, facts: PublicFacts) -> tuple[str, ...]:
-        """The names of the functions of a model with several; none for a single one."""
+        """The names of the functions of a model with several; none for a single one.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        tuple of str
+        """
         return ()
 
     def n_functions(self, sizes: Sizes) -> int:
+        """How many functions are estimated together.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+
+        Returns
+        -------
+        int
+        """
         return 1
 
     def functions(self, size: int, facts: PublicFacts) -> Basis:
-        """The first waves."""
+        """The first waves.
+
+        Parameters
+        ----------
+        size : int
+            How many.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        Basis
+        """
         raise NotImplementedError
 
     def size(self, sizes: Sizes, effective: float, facts: PublicFacts) -> int:
-        """r, at this effective size N."""
+        """r, at this effective size.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        effective : float
+            N; infinite without a budget.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        int
+        """
         raise NotImplementedError
 
     def scale(self, facts: PublicFacts) -> Scale:
-        """Where [−1, 1] lies in response units: the bounds."""
+        """Where [−1, 1] lies in response units: the bounds.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        Scale
+        """
         return Scale(PublicCurve((facts.value_middle,) * 2), facts.value_half_width)
 
     def law_of_times(self, facts: PublicFacts) -> Design:
-        """How observation times come about, as far as this release relies on it."""
+        """How observation times come about, as far as this release relies on it.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        Design
+        """
         return facts.design
 
     def curves(self, data: CurveData, moments: Moments) -> Moments | RegressionMoments:
-        """What is kept of the curves beside their moments."""
+        """What is kept of the curves beside their moments.
+
+        Parameters
+        ----------
+        data : CurveData
+        moments : Moments
+            Of all curves.
+
+        Returns
+        -------
+        Moments or RegressionMoments
+        """
         return moments
 
     def model_fit(self, data: CurveData, basis: Basis, plans: Sequence[Any], draws: int,
                   rng: np.random.Generator) -> AdaptiveFit:
-        """What fits these plans."""
+        """Make what fits these plans.
+
+        Parameters
+        ----------
+        data : CurveData
+        basis : Basis
+            The waves of the largest plan.
+        plans : sequence of AdaptivePlan
+            One for each budget.
+        draws : int
+            How often noise is drawn at each budget.
+        rng : numpy.random.Generator
+            Where noise comes from.
+
+        Returns
+        -------
+        AdaptiveFit
+        """
         raise NotImplementedError
 
     def cautions(self, facts: PublicFacts, plans: Sequence[Any], fit: Fit, model: Any,
                  released: NDArray[np.bool_]) -> Iterable[Caution]:
         """What is known, from released quantities or stated facts, against taking it as it is.
 
-        `released` (plans, repeats, draws) are the releases that say anything at all.
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+        plans : sequence of AdaptivePlan
+            One for each budget.
+        fit : Fit
+            The release without its cautions.
+        model : AdaptiveFit
+            What fitted it.
+        released : (plans, repeats, draws) array of bool
+            The releases that say anything at all.
+
+        Returns
+        -------
+        iterable of Caution
         """
         raise NotImplementedError
 
@@ -149,7 +259,18 @@ class AdaptiveRelease(Mechanism):
                          offset=None if scale.is_flat else scale.middle)
 
     def in_unit_scale(self, data: CurveData, basis: Basis) -> Any:
-        """What is kept of all curves, responses mapped to [−1, 1]."""
+        """What is kept of all curves, responses mapped to [−1, 1].
+
+        Parameters
+        ----------
+        data : CurveData
+        basis : Basis
+            Its waves.
+
+        Returns
+        -------
+        Moments or RegressionMoments
+        """
         values = self.scale(data.facts)(data.times, data.values)
         return self.curves(data, curve_moments(data.times, values, data.counts, basis))
 
@@ -167,16 +288,41 @@ class AdaptiveRelease(Mechanism):
 
 
 def shrunk(centre: Array, covariance: Array, shrinks: Array) -> Array:
-    """a_l · max(0, 1 − 2C_ll/a_l²) where a plan shrinks: waves that noise could make vanish."""
+    """a_l · max(0, 1 − 2C_ll/a_l²) where a plan shrinks: waves that noise could make vanish.
+
+    Parameters
+    ----------
+    centre : (plans, …, r)
+    covariance : (plans, …, r, r)
+    shrinks : (plans,) array of bool
+
+    Returns
+    -------
+    (plans, …, r)
+    """
     variance = np.nan_to_num(np.diagonal(covariance, axis1=-2, axis2=-1))
     left = np.maximum(0.0, 1 - 2 * variance / np.maximum(centre**2, 1e-300))
     return np.where(shrinks.reshape(-1, *[1] * (centre.ndim - 1)), centre * left, centre)
 
 
 def in_response_units(coefficients: Array, scale: Scale, names: tuple[str, ...]) -> Array:
-    """Undo the map to [−1, 1]: (…, r), or (…, K, r) where functions have names.
+    """Undo the map to [−1, 1].
 
     A flat middle goes into the constant wave, that of the intercept where there are several.
+
+    Parameters
+    ----------
+    coefficients : (…, r), or (…, K, r) where functions have names
+        In unit scale.
+    scale : Scale
+        The map.
+    names : tuple of str
+        Of the functions.
+
+    Returns
+    -------
+    (…, r) or (…, K, r)
+        In response units.
     """
     out = np.asarray(coefficients * scale.half)
     if scale.is_flat:

@@ -32,7 +32,13 @@ _BLOCK = 2_000_000  # entries of the reference law of the repeats worked on toge
 
 @dataclass(frozen=True)
 class CoefficientPlan(AdaptivePlan):
-    """The plan of coefficients; `covariate_shares` of μ² go to both releases of the covariates."""
+    """The plan of coefficients.
+
+    Parameters
+    ----------
+    covariate_shares : tuple of float
+        Of μ², of both releases of the covariates; 0 for one that is not made.
+    """
 
     covariate_shares: tuple[float, ...]
 
@@ -46,6 +52,22 @@ class CoefficientStreams(Streams):
     @classmethod
     def draw(cls, rng: np.random.Generator, repeats: int, draws: int, n_functions: int, size: int
              ) -> CoefficientStreams:
+        """Draw the standard noise of one site.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Where noise comes from.
+        repeats, draws : int
+        n_functions : int
+            K.
+        size : int
+            Of the largest basis.
+
+        Returns
+        -------
+        CoefficientStreams
+        """
         shape, p = (repeats, draws, n_functions, size), n_functions * size
         square = symmetric(rng.standard_normal((repeats, draws, p, p)))
         gram = symmetric(rng.standard_normal((2, repeats, draws, n_functions, n_functions)))
@@ -65,9 +87,12 @@ class CoefficientFit(AdaptiveFit):
 
     Parameters
     ----------
-    curves : moments of all curves with their regressors, responses in unit scale.
-    declared : (K, K), second moments of the regressors where they are stated, else None.
-    rng : spawns the noise of every site.
+    curves : RegressionMoments
+        Moments of all curves with their regressors, responses in unit scale.
+    declared : Array or None
+        (K, K), second moments of the regressors where they are stated, else None.
+    rng : numpy.random.Generator
+        Spawns the noise of every site.
     """
 
     def __init__(self, data: CurveData, basis: Basis, plans: Sequence[CoefficientPlan], draws: int,
@@ -122,7 +147,22 @@ class CoefficientFit(AdaptiveFit):
 
     def covariate_site(self, s: int, regressors: Array, members: list[int], repeats: slice
                        ) -> CovariateSite:
-        """One site's regressors with the noise of both of their releases."""
+        """One site's regressors with the noise of both of their releases.
+
+        Parameters
+        ----------
+        s : int
+            Number of the site.
+        regressors : (repeats, K, people)
+        members : sequence of int
+            Plans of one kind, by their numbers.
+        repeats : slice
+            Of the data.
+
+        Returns
+        -------
+        CovariateSite
+        """
         shares = self.covariate_plans[members[0]].covariate_shares
         with np.errstate(divide="ignore"):  # a release that is not made has no share
             unit = 1 / (regressors.shape[2] * self.costs(shares, s, members))

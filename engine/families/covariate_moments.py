@@ -42,22 +42,49 @@ _WIDEST, _BY_LEVERAGE = 25.0, 60.0
 
 
 def shift(n_functions: int) -> float:
-    """By how much one of n people can move either release in Frobenius norm, times n: √2 K."""
+    """By how much one of n people can move either release in Frobenius norm, times n: √2 K.
+
+    Parameters
+    ----------
+    n_functions : int
+        K.
+
+    Returns
+    -------
+    float
+    """
     return float(np.sqrt(2) * n_functions)
 
 
 def steps(n_functions: int) -> tuple[Step, Step]:
-    """Both releases with their sensitivity, which grows with the number of covariates."""
+    """Both releases with their sensitivity, which grows with the number of covariates.
+
+    Parameters
+    ----------
+    n_functions : int
+        K.
+
+    Returns
+    -------
+    tuple of two Step
+    """
     return (replace(IN_RANGES, sensitivity=shift(n_functions)),
             replace(SCALED, sensitivity=shift(n_functions)))
 
 
 @dataclass(frozen=True)
 class CovariateSite:
-    """One site's regressors (repeats, K, people) and its noise.
+    """One site's regressors and its noise.
 
-    `unit` (2, columns) is 1/(n μ_k), infinite for a release that is not made; `noise` (2, repeats,
-    columns, K, K) is symmetric, of variance 1 on the diagonal and ½ beside it.
+    Parameters
+    ----------
+    regressors : (repeats, K, people)
+    unit : (2, columns)
+        1/(n μ_k), infinite for a release that is not made.
+    noise : (2, repeats, columns, K, K)
+        Symmetric, of variance 1 on the diagonal and ½ beside it.
+    index : int
+        Number of the site.
     """
 
     regressors: Array
@@ -70,7 +97,17 @@ class CovariateSite:
         return int(self.regressors.shape[1])
 
     def noise_scale(self, step: Step) -> Array:
-        """Standard deviation of the noise on the diagonal: (columns,)."""
+        """Standard deviation of the noise on the diagonal.
+
+        Parameters
+        ----------
+        step : Step
+            One of `STEPS`.
+
+        Returns
+        -------
+        (columns,)
+        """
         return np.asarray(shift(self.n_functions) * self.unit[STEPS.index(step)])
 
     def first(self) -> Array:
@@ -79,13 +116,34 @@ class CovariateSite:
         return self.send(IN_RANGES, average[:, None])
 
     def second(self, standard: Array) -> Array:
-        """Those of the weighted V G, for V (repeats, columns, K, K)."""
+        """Release the second moments of the weighted V G.
+
+        Parameters
+        ----------
+        standard : (repeats, columns, K, K)
+            V.
+
+        Returns
+        -------
+        (repeats, columns, K, K)
+        """
         scaled = standard @ self.regressors[:, None]
         weighted = regressor_maps.weights(scaled) * scaled
         return self.send(SCALED, weighted @ scaled.swapaxes(-1, -2) / self.regressors.shape[2])
 
     def send(self, step: Step, average: Array) -> Array:
-        """All that leaves a site: an average of its people with noise of this scale."""
+        """All that leaves a site: an average of its people with noise of this scale.
+
+        Parameters
+        ----------
+        step : Step
+            One of `STEPS`.
+        average : (repeats, columns or 1, K, K)
+
+        Returns
+        -------
+        (repeats, columns, K, K)
+        """
         scale = np.broadcast_to(self.noise_scale(step)[:, None, None], self.noise.shape[2:]).copy()
         if step == IN_RANGES:
             scale[..., 0, 0] = 0.0  # the mean of 1 is known
@@ -117,10 +175,20 @@ class CovariateMoments:
 
 
 def learned(sites: Sequence[CovariateSite], declared: Array | None = None) -> CovariateMoments:
-    """Both releases of all sites; the first is left out where second moments (K, K) are declared.
+    """Make both releases of all sites; the first is left out where second moments are declared.
 
     Sites count with (n_s μ_s)², the inverse of their noise variance. A wrong declaration makes the
     second release a coarser one, and no more, as that measures what is left.
+
+    Parameters
+    ----------
+    sites : sequence of CovariateSite
+    declared : (K, K)
+        Stated second moments of the regressors.
+
+    Returns
+    -------
+    CovariateMoments
     """
     if declared is None:
         rough, noise = _combined([site.first() for site in sites],
@@ -141,7 +209,7 @@ def learned(sites: Sequence[CovariateSite], declared: Array | None = None) -> Co
 def _combined(sent: Sequence[Array], scales: Sequence[Array]) -> tuple[Array, Array]:
     """The average of what sites sent, and the standard deviation of its noise (columns,)."""
     mass = np.stack([1 / scale**2 for scale in scales])
-    total = sum(each * one[:, None, None] for each, one in zip(sent, mass, strict=True))
+    total = sum(each * precision[:, None, None] for each, precision in zip(sent, mass, strict=True))
     return np.asarray(total / mass.sum(axis=0)[:, None, None]), 1 / np.sqrt(mass.sum(axis=0))
 
 

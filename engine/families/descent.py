@@ -96,9 +96,22 @@ class Scheme(Enumeration):
 
 @dataclass(frozen=True)
 class DescentPlan(Plan):
-    """All that is fixed before any reading is looked at: public sizes and one budget in.
+    """All that is fixed before any reading is looked at.
 
-    `size` basis functions are kept of each of `n_functions` functions; p is their product.
+    Parameters
+    ----------
+    size, n_functions : int
+        So many basis functions of so many functions; p is their product.
+    rounds : int
+        T.
+    batch_sizes : tuple of int
+        Curves of each server in a round.
+    scales : (servers, p)
+        Standard deviation of the noise each server adds each round.
+    weights : (servers,)
+        Share of each server in the combined gradient.
+    schedule : (rounds, servers) array of int
+        Which of its batches a server uses; −1 where it rests.
     """
 
     size: int
@@ -117,7 +130,18 @@ class DescentPlan(Plan):
 
 @dataclass(frozen=True)
 class Server:
-    """What one server holds: its own curves, their public clipping radii and its noise."""
+    """What one server holds: its own curves, their public clipping radii and its noise.
+
+    Parameters
+    ----------
+    index : int
+        Number of the server.
+    moments : Curves
+        Of its curves.
+    radii : (curves or 1, p)
+    normals : (rounds, repeats, draws, p)
+        Its standard noise.
+    """
 
     index: int
     moments: Curves
@@ -125,10 +149,20 @@ class Server:
     normals: Array  # (rounds, repeats, draws, p): its own standard noise
 
     def first(self, size: int) -> Server:
-        """With the first `size` basis functions of every function."""
-        kept = _first_of_each(self.radii.shape[1], self.moments, size)
-        return replace(self, moments=self.moments.first(size), radii=self.radii[:, kept],
-                       normals=self.normals[..., kept])
+        """The same with the first basis functions of every function.
+
+        Parameters
+        ----------
+        size : int
+            How many.
+
+        Returns
+        -------
+        Server
+        """
+        coefficients = _first_of_each(self.radii.shape[1], self.moments, size)
+        return replace(self, moments=self.moments.first(size), radii=self.radii[:, coefficients],
+                       normals=self.normals[..., coefficients])
 
 
 def _first_of_each(p: int, moments: Curves, size: int) -> Index:
@@ -232,11 +266,32 @@ class NoisyGradient(Mechanism):
     # -- what a model says ------------------------------------------------------------------
 
     def names(self, facts: PublicFacts) -> tuple[str, ...]:
-        """The names of the functions of a model with several; none for a single one."""
+        """The names of the functions of a model with several; none for a single one.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        tuple of str
+        """
         return ()
 
     def curves(self, data: CurveData, moments: Moments) -> Curves:
-        """What is kept of the curves beside their moments."""
+        """What is kept of the curves beside their moments.
+
+        Parameters
+        ----------
+        data : CurveData
+        moments : Moments
+            Of all curves.
+
+        Returns
+        -------
+        Moments or RegressionMoments
+        """
         return moments
 
     # -- releases ---------------------------------------------------------------------------
@@ -314,6 +369,19 @@ class NoisyGradient(Mechanism):
         return float(self._unit(facts)**2 * self._noise_left(plan).sum())
 
     def basis(self, size: int, facts: PublicFacts) -> Basis:
+        """The functions in which curves are expressed.
+
+        Parameters
+        ----------
+        size : int
+            r.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        Basis
+        """
         if self.functions == "cosine":
             return Basis(size, family="cosine")
         if self.extension is not None:
@@ -461,10 +529,10 @@ class NoisyGradient(Mechanism):
         ends = np.cumsum(data.sizes.n_curves_per_server)
         streams = rng.spawn(len(ends))
         shape = (data.n_repeats, draws, moments.size)
-        return [Server(s, moments.curves(slice(stop - len(own), stop)),
-                       self._radii(own, n, basis.size, _n_functions(moments)),
-                       stream.standard_normal((self._rounds_of(len(own), rounds), *shape)))
-                for s, (stop, own, stream) in enumerate(
+        return [Server(s, moments.curves(slice(stop - len(counts), stop)),
+                       self._radii(counts, n, basis.size, _n_functions(moments)),
+                       stream.standard_normal((self._rounds_of(len(counts), rounds), *shape)))
+                for s, (stop, counts, stream) in enumerate(
                     zip(ends, _counts_per_server(data), streams, strict=True))]
 
     def _rounds_of(self, n_curves: int, rounds: int) -> int:
@@ -483,10 +551,11 @@ class NoisyGradient(Mechanism):
         sampling = np.zeros((len(plans), len(servers)))
         for size, members in _grouped_by_size(plans):
             ours = [server.first(size) for server in servers]
-            chosen = [plans[k] for k in members]
+            plans_of_size = [plans[k] for k in members]
             released[members, ..., :size], unprotected[members, ..., :size] = self._descend(
-                ours, chosen, draws)
-            sampling[members] = self._sampling(ours, chosen, unprotected[members[0], ..., :size])
+                ours, plans_of_size, draws)
+            sampling[members] = self._sampling(ours, plans_of_size,
+                                               unprotected[members[0], ..., :size])
         return released, unprotected, sampling
 
     def _descend(self, servers: list[Server], plans: Sequence[DescentPlan], draws: int
@@ -528,11 +597,25 @@ class NoisyGradient(Mechanism):
                       scales: Array, linear: Array | None = None) -> Array:
         """Everything a server does with its curves in one round; only the result leaves it.
 
-        `batch` counts the rounds this server takes part in.
+        Parameters
+        ----------
+        server : Server
+            What it holds.
+        batch : int
+            Counts the rounds that it takes part in.
+        batch_size : int
+            Curves in each.
+        iterates : (repeats, columns, p)
+            From the centre.
+        scales : (plans, p)
+            Of its noise.
+        linear : Array or None
+            What follows from the iterates alone, worked out once for all servers.
 
-        `iterates` (repeats, columns, p) came from the centre; `scales` (plans, p). Returns the
-        averaged clipped gradients, noised in the private columns: (repeats, columns, p). `linear`
-        is worked out from the iterates alone, once for all servers.
+        Returns
+        -------
+        (repeats, columns, p)
+            Averaged clipped gradients, noised in the private columns.
         """
         sent = self.clipped_average(server, batch, batch_size, iterates, linear)
         noise = scales[:, None] * server.normals[batch][:, None]
@@ -542,7 +625,16 @@ class NoisyGradient(Mechanism):
 
     def clipped_average(self, server: Server, batch: int, batch_size: int, iterates: Array,
                         linear: Array | None) -> Array:
-        """The average of a batch's clipped gradients, before noise: (repeats, columns, p)."""
+        """The average of a batch's clipped gradients, before noise.
+
+        Parameters
+        ----------
+        server, batch, batch_size, iterates, linear : as in `server_update`
+
+        Returns
+        -------
+        (repeats, columns, p)
+        """
         start = batch * batch_size if not self.uses_all_curves else 0
         used = slice(start, start + batch_size)
         radii = server.radii if len(server.radii) == 1 else server.radii[used]
@@ -550,8 +642,24 @@ class NoisyGradient(Mechanism):
 
     def combine(self, sent: list[Array], shares: Array, iterates: Array, n_functions: int = 1
                 ) -> Array:
-        """The centre's step: it sees what the servers sent and no data."""
-        gradient = sum(shares[:, s, None] * one for s, one in enumerate(sent))
+        """The centre's step: it sees what the servers sent and no data.
+
+        Parameters
+        ----------
+        sent : list of (repeats, columns, p)
+            From each server that takes part.
+        shares : (columns, servers)
+            Of each of them, summing to one.
+        iterates : (repeats, columns, p)
+            Before the step.
+        n_functions : int
+            K, whose coefficients are projected apart.
+
+        Returns
+        -------
+        (repeats, columns, p)
+        """
+        gradient = sum(shares[:, s, None] * message for s, message in enumerate(sent))
         moved = np.asarray(iterates - self.step_size * gradient)
         if self.ellipsoid_radius is None:
             return moved
@@ -564,8 +672,8 @@ class NoisyGradient(Mechanism):
         """Least squares or plain gradient descent on the curves of all servers: (repeats, p)."""
         n = np.array([server.moments.n_curves for server in servers])
         averages = [server.moments.average() for server in servers]
-        gram, cross = (sum(share * one[k] for share, one in zip(n / n.sum(), averages, strict=True))
-                       for k in (0, 1))
+        gram, cross = (sum(share * moments[k] for share, moments in zip(
+            n / n.sum(), averages, strict=True)) for k in (0, 1))
         if self.baseline == "least_squares":
             return least_squares.solve(np.asarray(gram), np.asarray(cross))
         fit = np.zeros((*np.shape(cross), 1))
@@ -593,9 +701,9 @@ class NoisyGradient(Mechanism):
         if len(servers) == 1:
             return np.zeros((len(plans), 1))
         first = slice(0, 1)  # of the data sets: enough for a share
-        at = quiet[first].reshape(1, 1, -1)
-        spread = np.array([clipped_variance(one.moments.repeats(first), at, one.radii)[0, 0]
-                           for one in servers])
+        estimate = quiet[first].reshape(1, 1, -1)
+        spread = np.array([clipped_variance(server.moments.repeats(first), estimate,
+                                            server.radii)[0, 0] for server in servers])
         return np.stack([self._scatter_kept(plan) * spread / np.array(plan.batch_sizes)
                          for plan in plans])
 
@@ -607,9 +715,9 @@ class NoisyGradient(Mechanism):
 
     def _noise_left(self, plan: DescentPlan) -> Array:
         """Variance of every server's noise that is left at the end: (servers,)."""
-        return np.asarray(self._kept(plan) * (plan.scales**2).sum(axis=1))
+        return np.asarray(self._noise_share(plan) * (plan.scales**2).sum(axis=1))
 
-    def _kept(self, plan: DescentPlan) -> Array:
+    def _noise_share(self, plan: DescentPlan) -> Array:
         """How much is left of the variance of one round of every server: (servers,).
 
         ρ² Σ_t ν_st² (1 − ρ)^{2(T − 1 − t)}, ν_st its share in round t, 0 where it rests.
@@ -623,7 +731,7 @@ class NoisyGradient(Mechanism):
         """The same of how curves scatter: with all of them in every round it does not change."""
         if self.uses_all_curves:
             return np.asarray((plan.weights * (1 - (1 - self.step_size) ** plan.rounds)) ** 2)
-        return self._kept(plan)
+        return self._noise_share(plan)
 
 
 def _is_periodic(facts: PublicFacts) -> bool:

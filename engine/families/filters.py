@@ -22,9 +22,14 @@ _LEAST_NOISE = 1e-9  # of a measurement, in units of what it measures: for direc
 
 @dataclass(frozen=True)
 class Combined:
-    """M of an average over sites, Σ_s ω_s M_s, with the weights (sites, …, p) it was formed with.
+    """M of an average over sites, Σ_s ω_s M_s; errors of the M_s are independent between sites.
 
-    Errors of the M_s are independent between sites.
+    Parameters
+    ----------
+    mixings : sequence of Mixing
+        M_s.
+    weights : (sites, …, p)
+        ω_s, with which the average was formed.
     """
 
     mixings: Sequence[Mixing]
@@ -36,7 +41,17 @@ class Combined:
                               zip(self.weights, self.mixings, strict=True)))
 
     def uncertainty(self, covariance: Array) -> Array:
-        """Variance that errors of the M_s add, where a − β has this covariance: (…, p)."""
+        """Variance that errors of the M_s add.
+
+        Parameters
+        ----------
+        covariance : (…, p, p)
+            Of a − β.
+
+        Returns
+        -------
+        (…, p)
+        """
         return np.asarray(sum(weight**2 * mixing.uncertainty(covariance) for weight, mixing in
                               zip(self.weights, self.mixings, strict=True)))
 
@@ -50,23 +65,67 @@ class Filter(Protocol):
 
     def update(self, measured: Array, noise: Array, slope: Array, sampling: Array,
                response: Array | None, design: Combined | None) -> tuple[Array, Filter]:
-        """The step of the centre (…, p) after a measurement with this noise variance (…, p).
+        """The step of the centre after a measurement.
 
-        `slope` is J, `sampling` (…, p) the variance that chance in who takes part gives x/J,
-        `response` (…, p, p) is J M where the design is stated, and `design` is M where it was
-        released.
+        Parameters
+        ----------
+        measured : (…, p)
+            x.
+        noise : (…, p)
+            Variance of the noise in it.
+        slope : (…, p)
+            J.
+        sampling : (…, p)
+            The variance that chance in who takes part gives x/J.
+        response : (…, p, p)
+            J M where the design is stated.
+        design : Combined or None
+            M where it was released.
+
+        Returns
+        -------
+        step : (…, p)
+            Of the centre.
+        filter : Filter
+            As it is afterwards.
         """
 
     def widened(self, allowance: Array) -> Filter:
-        """The same with a variance (…, p) added to every coefficient."""
+        """The same with more variance in every coefficient.
+
+        Parameters
+        ----------
+        allowance : (…, p)
+            The variance that is added.
+
+        Returns
+        -------
+        Filter
+        """
 
     def covariance(self, sampling: Array) -> Array:
-        """Of the centre, with that of x/J over who takes part (…, p, p): (…, p, p)."""
+        """Covariance of the centre.
+
+        Parameters
+        ----------
+        sampling : (…, p, p)
+            That of x/J over who takes part.
+
+        Returns
+        -------
+        (…, p, p)
+        """
 
 
 @dataclass(frozen=True)
 class Independent:
-    """Coefficients that are measured one by one."""
+    """Coefficients that are measured one by one.
+
+    Parameters
+    ----------
+    variance : (…, p)
+        Of the centre's privacy noise.
+    """
 
     variance: Array
 
@@ -106,6 +165,19 @@ class Joint:
 
     @classmethod
     def start(cls, variance: Array, prior: Array) -> Joint:
+        """A filter before anything is measured.
+
+        Parameters
+        ----------
+        variance : (…, p)
+            Of the prior.
+        prior : (…, p)
+            Variance of its error, for the bands.
+
+        Returns
+        -------
+        Joint
+        """
         eye = np.broadcast_to(np.eye(variance.shape[-1]), (*variance.shape, variance.shape[-1]))
         return cls(variance[..., None] * eye, np.zeros(eye.shape), eye, prior)
 
@@ -117,16 +189,16 @@ class Joint:
                response: Array | None, design: Combined | None) -> tuple[Array, Joint]:
         if design is None:
             assert response is not None
-            seen = response
+            response_matrix = response
         else:
-            seen = slope[..., None] * design.matrix
+            response_matrix = slope[..., None] * design.matrix
             doubt = self.noise + _weighed(self.pull, sampling)
             noise = noise + slope**2 * design.uncertainty(doubt)
-        total = seen @ self.noise @ _turned(seen)
+        total = response_matrix @ self.noise @ _turned(response_matrix)
         least = _LEAST_NOISE * np.diagonal(total, axis1=-2, axis2=-1).max(axis=-1, keepdims=True)
         total = total + np.maximum(noise, least)[..., None] * np.eye(noise.shape[-1])
-        gain = _turned(np.asarray(np.linalg.solve(total, seen @ self.noise)))
-        rest = np.eye(noise.shape[-1]) - gain @ seen
+        gain = _turned(np.asarray(np.linalg.solve(total, response_matrix @ self.noise)))
+        rest = np.eye(noise.shape[-1]) - gain @ response_matrix
         left = rest @ self.noise @ _turned(rest) + _weighed(gain, noise)
         return (-(gain @ measured[..., None])[..., 0],
                 replace(self, noise=left, pull=rest @ self.pull - gain * slope[..., None, :],

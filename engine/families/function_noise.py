@@ -25,11 +25,35 @@ class FunctionNoise(Protocol):
     """Noise that a release of a function may have."""
 
     def standard(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-        """Noise of scale one, (…, r); the same for all budgets."""
+        """Noise of scale one; the same for all budgets.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            (…, r).
+        rng : numpy.random.Generator
+            Where noise comes from.
+
+        Returns
+        -------
+        (…, r)
+        """
         ...
 
     def calibrated(self, block: Block, n: float, budget: Budget) -> Calibrated:
-        """The noise of one vector, averaged over n records, that costs its share of a budget.
+        """The noise of one vector that costs its share of a budget.
+
+        Parameters
+        ----------
+        block : Block
+            The vector, and the changes that one record can make to it.
+        n : float
+            How many records it is averaged over.
+        budget : Budget
+
+        Returns
+        -------
+        Calibrated
 
         Raises
         ------
@@ -45,8 +69,9 @@ class LaplaceNoise:
 
     Parameters
     ----------
-    constants : "tight" takes the exact size, "published" the printed one, and "optimal" the shape
-        of the least total noise in place of the block's own.
+    constants : str
+        "tight" takes the exact size, "published" the printed one, and "optimal" the shape of the
+        least total noise in place of the block's own.
     """
 
     constants: str = "tight"
@@ -102,7 +127,8 @@ class GaussianNoise:
 
     Parameters
     ----------
-    constants : as in `LaplaceNoise`; the printed multiplier is √(2 log(2/δ))/ε.
+    constants : str
+        As in `LaplaceNoise`; the printed multiplier is √(2 log(2/δ))/ε.
     """
 
     constants: str = "tight"

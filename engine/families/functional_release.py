@@ -162,23 +162,83 @@ class FunctionalRelease(Mechanism):
     # -- what subclasses say -------------------------------------------------------------------
 
     def space(self, grid: Grid, sizes: Sizes) -> Space:
-        """The functions in which curves on this grid are expressed."""
+        """The functions in which curves are expressed.
+
+        Parameters
+        ----------
+        grid : Grid
+            Where curves are taken.
+        sizes : Sizes
+            Public sizes.
+
+        Returns
+        -------
+        Space
+        """
         raise NotImplementedError
 
     def smoothings(self, eigenvalues: Array, n: float, effective: float) -> tuple[Smoothing, ...]:
-        """How averages of n records are smoothed; `effective` is nε, over all sites."""
+        """How averages are smoothed: the candidates.
+
+        Parameters
+        ----------
+        eigenvalues : (r,)
+            Of the functions, which decide how much each is smoothed.
+        n : float
+            How many records are averaged.
+        effective : float
+            nε, over all sites.
+
+        Returns
+        -------
+        tuple of Smoothing
+        """
         return (Linear(np.ones(len(eigenvalues))),)
 
     def atoms(self, grid: Grid, n: float) -> DensityAtoms:
-        """What a record at each point of the grid adds to a density of n records."""
+        """What a record at each point of the grid adds to a density.
+
+        Parameters
+        ----------
+        grid : Grid
+            The points.
+        n : float
+            How many records there are.
+
+        Returns
+        -------
+        DensityAtoms
+        """
         raise NotImplementedError
 
     def features(self, grid: Grid, sizes: Sizes) -> Features:
-        """The functions by which records on this grid are predicted, and their penalty."""
+        """The functions by which records are predicted, and their penalty.
+
+        Parameters
+        ----------
+        grid : Grid
+            Where records stand.
+        sizes : Sizes
+            Public sizes.
+
+        Returns
+        -------
+        Features
+        """
         raise NotImplementedError
 
     def shape(self, variances: Array) -> Array:
-        """The mechanism's own shape of the noise, given the variances of its process: (r,)."""
+        """The mechanism's own shape of the noise.
+
+        Parameters
+        ----------
+        variances : (r,)
+            Of its process.
+
+        Returns
+        -------
+        (r,)
+        """
         return np.ones(len(variances))
 
     # -- releases ------------------------------------------------------------------------------
@@ -193,11 +253,22 @@ class FunctionalRelease(Mechanism):
 
     @classmethod
     def presets_for(cls, task: str) -> tuple[tuple[str, dict[str, Any]], ...]:
-        """The presets that serve a task, with the task in them."""
+        """The presets that serve a task, with the task in them.
+
+        Parameters
+        ----------
+        task : str
+            Its key.
+
+        Returns
+        -------
+        tuple of (str, dict)
+            Labels and settings.
+        """
         if task in (MEAN_FUNCTION.key, FUNCTIONAL_SUMMARY.key):
             return cls.presets()
-        return tuple((label, {"task": task, **chosen}) for label, chosen in cls.presets()
-                     if cls.serves(task, chosen))
+        return tuple((label, {"task": task, **settings}) for label, settings in cls.presets()
+                     if cls.serves(task, settings))
 
     @property
     def served(self) -> frozenset[str]:
@@ -207,8 +278,20 @@ class FunctionalRelease(Mechanism):
         return self.presets_for(self.task)
 
     @classmethod
-    def serves(cls, task: str, chosen: dict[str, Any]) -> bool:
-        """Whether a preset can be used for a task."""
+    def serves(cls, task: str, settings: dict[str, Any]) -> bool:
+        """Whether a preset can be used for a task.
+
+        Parameters
+        ----------
+        task : str
+            Its key.
+        settings : dict[str, Any]
+            Of the preset.
+
+        Returns
+        -------
+        bool
+        """
         return task in cls.tasks
 
     @property
@@ -216,21 +299,33 @@ class FunctionalRelease(Mechanism):
         return str(summaries[self.task].first_step(self))
 
     def summary(self, sizes: Sizes, facts: PublicFacts) -> Summary:
-        """The chosen summary, from public facts."""
-        found: Summary = summaries[self.task](self, sizes, facts)
-        return found
+        """The stated summary, from public facts.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        Summary
+        """
+        summary: Summary = summaries[self.task](self, sizes, facts)
+        return summary
 
     def fitted(self, data: Data, plans: Sequence[FunctionPlan], draws: int,
                rng: np.random.Generator) -> Fit:
         """The summary of every site with noise, put together; see `Mechanism.fitted`."""
         summary = self.summary(data.sizes, data.facts)
-        records = [summary.records(own) for own in _by_site(data)]
+        records = [summary.records(site_data) for site_data in _by_site(data)]
         chance, *streams = rng.spawn(1 + len(records))
-        chosen = [choose(self, plan, records, draws, chance) for plan in plans]
+        choices = [choose(self, plan, records, draws, chance) for plan in plans]
         noise = [[self.process.standard((data.n_repeats, draws, len(block.shape)), stream)
                   for block in plans[0].blocks[0]] for stream in streams]
         releases = [_Release(summary, plan, records, noise, choice)
-                    for plan, choice in zip(plans, chosen, strict=True)]
+                    for plan, choice in zip(plans, choices, strict=True)]
         return Fit(
             basis=summary.basis, offset=summary.offset, functions=summary.functions,
             coefficients=summary.scale * np.stack([each.released() for each in releases]),
@@ -258,8 +353,8 @@ class FunctionalRelease(Mechanism):
             raise InputError("Every site needs at least one record.", field="counts",
                              hint="Number sites without gaps.")
         summary = self.summary(sizes, facts)
-        effective = math.hypot(*(one * min(budget.epsilon, 1e12)
-                                 for one, budget in zip(n, budgets, strict=True)))
+        effective = math.hypot(*(records * min(budget.epsilon, 1e12)
+                                 for records, budget in zip(n, budgets, strict=True)))
         smoothings = summary.smoothings(float(n.sum()), effective)
         blocks = tuple(summary.blocks(smoothing) for smoothing in smoothings)
         noise = tuple(tuple(tuple(self.process.calibrated(block, people, self.left(budget))
@@ -273,11 +368,31 @@ class FunctionalRelease(Mechanism):
             spends=self._ledger(blocks, noise, budgets))
 
     def left(self, budget: Budget) -> Budget:
-        """What is left for the release when the smoothing has been chosen."""
+        """What is left for the release when the smoothing has been chosen.
+
+        Parameters
+        ----------
+        budget : Budget
+            Of the whole.
+
+        Returns
+        -------
+        Budget
+        """
         return budget
 
     def candidates(self, usual: float) -> tuple[float, ...]:
-        """Weights of the penalty to choose from; only the usual one where a formula decides."""
+        """Weights of the penalty to choose from; only the usual one where a formula decides.
+
+        Parameters
+        ----------
+        usual : float
+            By formula.
+
+        Returns
+        -------
+        tuple of float
+        """
         return (usual,)
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
@@ -296,11 +411,33 @@ class FunctionalRelease(Mechanism):
                 "peaks, and the errors of readings stay in. *Adaptive mean* has no such step.")
 
     def reach(self, facts: PublicFacts) -> float:
-        """τ in response units: the stated one, else what the bounds of the values allow."""
+        """τ: the stated one, else what the bounds of the values allow.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        float
+            In response units.
+        """
         return self.size or facts.largest_norm
 
     def grid(self, facts: PublicFacts, dimension: int = 1) -> Grid:
         """The public grid: common times where curves have them, else midpoints.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+        dimension : int
+            1 or 2.
+
+        Returns
+        -------
+        Grid
 
         Raises
         ------
@@ -316,7 +453,20 @@ class FunctionalRelease(Mechanism):
         return midpoints(self.grid_size or usual, dimension)
 
     def width(self, n: float, dimension: int) -> float:
-        """Width h of a density's atoms, as a share of the range: c n^(−1/(4 + d))."""
+        """Width h of a density's atoms: c n^(−1/(4 + d)).
+
+        Parameters
+        ----------
+        n : float
+            How many records there are.
+        dimension : int
+            d.
+
+        Returns
+        -------
+        float
+            As a share of the range.
+        """
         return float((self.bandwidth or _BANDWIDTH[dimension]) * n ** (-1 / (4 + dimension)))
 
     # -- noise ---------------------------------------------------------------------------------
@@ -340,17 +490,29 @@ class FunctionalRelease(Mechanism):
         return tuple(lines)
 
     def selection(self, server: int, budget: Budget) -> tuple[Spend, ...]:
-        """What choosing the smoothing costs at one site."""
+        """What choosing the smoothing costs at one site.
+
+        Parameters
+        ----------
+        server : int
+            Number of the site.
+        budget : Budget
+            Of the whole.
+
+        Returns
+        -------
+        tuple of Spend
+        """
         return ()
 
 
-def _line(block: Block, own: Calibrated, server: int, budget: Budget, unit: Unit) -> Spend:
+def _line(block: Block, noise: Calibrated, server: int, budget: Budget, unit: Unit) -> Spend:
     return Spend(
-        step=block.step, server=server, mu=own.mu, epsilon=own.epsilon, count=1,
-        sensitivity=(own.sensitivity,), noise_scale=(own.multiplier,),
-        composition=Composition.SEQUENTIAL, asked=budget, unit=unit, norm=own.norm, noise=own.law,
-        why=(f"{len(block.shape)} coefficients, each with noise in proportion to a "
-                           "public shape; sensitivity and scale are in units of that shape."))
+        step=block.step, server=server, mu=noise.mu, epsilon=noise.epsilon, count=1,
+        sensitivity=(noise.sensitivity,), noise_scale=(noise.multiplier,),
+        composition=Composition.SEQUENTIAL, asked=budget, unit=unit, norm=noise.norm,
+        noise=noise.law, why=f"{len(block.shape)} coefficients, each with noise in proportion to a "
+        "public shape; sensitivity and scale are in units of that shape.")
 
 
 def _by_site(data: Data) -> list[Data]:
@@ -402,18 +564,18 @@ class _Release:
         """Everything one site does with its records for one vector; only the result leaves it."""
         noise = [candidate[site][block] for candidate in self.plan.noise]
         scales = noise[0].scales if self.chosen is None else np.stack(
-            [one.scales for one in noise])[self.chosen]
+            [calibrated.scales for calibrated in noise])[self.chosen]
         noisy = (self._values(block, site, earlier, self.chosen)
                  + scales * self.noise[site][block])
         spread = np.broadcast_to(math.sqrt(noise[0].variance) * scales, noisy.shape)
         return transcript.sent(site, self.plan.blocks[0][block].step, noisy, spread)
 
     def _values(self, block: int, site: int, earlier: Sequence[Array],
-                chosen: NDArray[np.int64] | None) -> Array:
+                choice: NDArray[np.int64] | None) -> Array:
         """One vector of one site without noise: (repeats, 1 or draws, r)."""
         each = [self.summary.values(block, self.records[site], smoothing, earlier)
                 for smoothing in self.plan.smoothings]
-        if chosen is None:
+        if choice is None:
             return each[0]
-        repeats = np.arange(len(chosen))[:, None]
-        return np.asarray(np.stack(each)[chosen, repeats, 0])
+        repeats = np.arange(len(choice))[:, None]
+        return np.asarray(np.stack(each)[choice, repeats, 0])

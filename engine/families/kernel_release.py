@@ -82,9 +82,18 @@ class PenalisedRelease(KernelRelease):
         return self.power_in(1)
 
     def power_in(self, dimension: int) -> float:
-        """η: the chosen one, else 1 + 2/β, the smallest for which the published theorem holds.
+        """η: the stated one, else 1 + 2/β, the smallest for which the published theorem holds.
 
         The theorem for densities needs more than 1 + 1/β only, and smoothing hides their modes.
+
+        Parameters
+        ----------
+        dimension : int
+            1 or 2; β is the decay of the kernel there.
+
+        Returns
+        -------
+        float
         """
         if self.eta is not None:
             return self.eta
@@ -108,6 +117,17 @@ class PenalisedRelease(KernelRelease):
         R, noise and bias at nε = 100 are up to seven times their least sum, and with this ψ within
         3 in 100 of it. At nε = 5000 it is the other way round: who knows R states the ψ of that
         minimum as `penalty_weight`.
+
+        Parameters
+        ----------
+        n : float
+            How many records are averaged.
+        effective : float
+            nε, over all sites.
+
+        Returns
+        -------
+        float
         """
         if self.penalty_weight is not None:
             return self.penalty_weight

@@ -62,7 +62,29 @@ _MOST_LARGER = 10.0  # how far the sum of second moments that are clipped tightl
 
 @dataclass(frozen=True)
 class Constants:
-    """Public constants of the engine, one setting of each model for all sizes and budgets."""
+    """Public constants of the engine, one setting of each model for all sizes and budgets.
+
+    Parameters
+    ----------
+    first_radius : float
+        c of the first location, in units of ‖√u‖.
+    first_scale : float
+        c of the first scale, over that.
+    middle_width, scale_width, final_width : float
+        κ of the second location, the second scale and the final location: c² is κ Σ d².
+    prior : float
+        Size of coefficients before anything is measured, in units of u.
+    prior_in_band : float
+        Times the prior, where the design leaves coefficients to it.
+    least_kept, least_slope : float
+        Shares that clipping is never taken to leave less of.
+    moments_width : float
+        κ of the second moments, where they have one of their own.
+    tail_allowance : float
+        Of the variance that sizes alone stand for.
+    bias_allowance : float
+        Of an early centre, in units of the spread that was released there.
+    """
 
     first_radius: float = 0.5
     first_scale: float = 0.4
@@ -86,10 +108,21 @@ WITH_COVARIATES = Constants(middle_width=2.0, scale_width=2.0, final_width=2.0)
 class Site:
     """One site's curves and its noise.
 
-    `unit` (5 or 6, columns) is the standard deviation of a release's noise for ‖δ/d‖ = c = 1 and
-    d = 1, one over n μ_k; `noise` (5, repeats, columns, p) has unit variance; `symmetric`
-    (repeats, columns, p, p) is the noise of the sixth release, None without a band. `index` is the
-    number of the site. `mixing` is E T_i where it was released, None where it is public.
+    Parameters
+    ----------
+    deviations : Deviations
+        Of its curves.
+    unit : (5 or 6, columns)
+        1/(n μ_k): the standard deviation of a release's noise for a sensitivity and a radius of 1,
+        and a shape of ones.
+    noise : (5, repeats, columns, p)
+        Of unit variance.
+    symmetric : (repeats, columns, p, p)
+        Noise of the sixth release; None without a band.
+    index : int
+        Number of the site.
+    mixing : Mixing or None
+        E T_i where it was released; None where it is public.
     """
 
     deviations: Deviations
@@ -104,17 +137,50 @@ class Site:
         return self.deviations.n_curves
 
     def noise_of(self, step: Step) -> Array:
-        """Standard noise of a release: symmetric matrices for second moments."""
+        """Standard noise of a release: symmetric matrices for second moments.
+
+        Parameters
+        ----------
+        step : Step
+            One of `STEPS`.
+
+        Returns
+        -------
+        (repeats, columns, p) or (repeats, columns, p, p)
+        """
         if step == SECOND_MOMENTS and self.symmetric is not None:
             return self.symmetric
         return np.asarray(self.noise[STEPS.index(step)])
 
     def unit_of(self, step: Step) -> Array:
-        """One over n μ_k of a release: (columns,)."""
+        """1/(n μ_k) of a release.
+
+        Parameters
+        ----------
+        step : Step
+            One of `STEPS`.
+
+        Returns
+        -------
+        (columns,)
+        """
         return np.asarray(self.unit[STEPS.index(step)])
 
     def send(self, step: Step, statistic: Array, scale: Array) -> Array:
-        """All that ever leaves a site: a statistic of its curves with noise of this scale."""
+        """All that ever leaves a site: a statistic of its curves with noise of this scale.
+
+        Parameters
+        ----------
+        step : Step
+            One of `STEPS`.
+        statistic : (repeats, columns, …)
+        scale : (repeats, columns, …)
+            Standard deviation of the noise.
+
+        Returns
+        -------
+        (repeats, columns, …)
+        """
         return transcript.sent(self.index, step, statistic + scale * self.noise_of(step), scale)
 
 
@@ -122,8 +188,14 @@ class Site:
 class State:
     """What has been learned: all of it released or public.
 
-    `centre`, `shape` d and `spread` (of the deviations) are (repeats, columns, p), `radius` c is
-    (repeats, columns); `filter` holds the covariance of the centre's privacy noise.
+    Parameters
+    ----------
+    centre, shape, spread : (repeats, columns, p)
+        a, the shape d of the ellipsoid, and the size of deviations.
+    filter : Filter
+        The covariance of the centre's privacy noise.
+    radius : (repeats, columns)
+        c, in units of the shape.
     """
 
     centre: Array
@@ -135,11 +207,19 @@ class State:
 
 @dataclass(frozen=True)
 class Located:
-    """The final centre (repeats, columns, p) and its released covariance (repeats, columns, p, p).
+    """The final centre and its released covariance.
 
-    The covariance covers privacy noise and chance in who took part. Of each site, (sites, repeats,
-    columns): its `weight` in the final release, averaged over coefficients, and the parts that its
-    noise and chance in who took part there have in the variance, summed over them.
+    The covariance covers privacy noise and chance in who took part.
+
+    Parameters
+    ----------
+    centre : (repeats, columns, p)
+    covariance : (repeats, columns, p, p)
+    weight : (sites, repeats, columns)
+        Of each site in the final release, averaged over coefficients.
+    noise, sampling : (sites, repeats, columns)
+        The parts that its noise, and chance in who took part there, have in the variance, summed
+        over coefficients.
     """
 
     centre: Array
@@ -155,16 +235,22 @@ def locate(sites: Sequence[Site], public_scale: Array, law: Law, constants: Cons
 
     Parameters
     ----------
-    sites : the curves of every site with its noise.
-    public_scale : (…, p), u, the size of deviations expected from what is public or released.
-    law : of the deviations.
-    constants : widths of the clips, as the model has them.
-    n_functions : K; coefficients run function after function, p/K of each.
-    prior : (p,), the size of coefficients before anything is measured. None: in units of u.
+    sites : sequence of Site
+        The curves of every site with its noise.
+    public_scale : (…, p)
+        u, the size of deviations expected from what is public or released.
+    law : Law
+        Of the deviations.
+    constants : Constants
+        Widths of the clips, as the model has them.
+    n_functions : int
+        K; coefficients run function after function, p/K of each.
+    prior : (p,), optional
+        The size of coefficients before anything is measured. None: in units of u.
 
     Returns
     -------
-    Located with the final centre (repeats, columns, p) and its covariance.
+    Located
     """
     state = _start(sites[0], public_scale, constants, law, prior)
     slope = np.ones_like(state.centre)
@@ -269,10 +355,10 @@ def _tighten(sites: Sequence[Site], state: State, step: Step, phase: int, law: L
     by_function = size.reshape(*size.shape[:-1], n_functions, -1)
     smooth = non_increasing_fit(by_function).reshape(size.shape)
     clipped_size = np.maximum(smooth, noise)  # no smaller than noise could have hidden
-    kept = np.maximum(law.retained_share(clipped_size, resized.shape, resized.radius),
+    retained = np.maximum(law.retained_share(clipped_size, resized.shape, resized.radius),
                       constants.least_kept)
     width = constants.middle_width if phase == 1 else constants.final_width
-    return replace(state, spread=clipped_size / kept, shape=np.sqrt(clipped_size),
+    return replace(state, spread=clipped_size / retained, shape=np.sqrt(clipped_size),
                    radius=np.sqrt(width * clipped_size.sum(axis=-1)))
 
 

@@ -26,8 +26,8 @@ from engine.numerics.moments import curve_moments
 from engine.numerics.reference_law import ReferenceLaw, heavy_tailed, of_observed_curves
 from engine.numerics.time_histograms import (
     SENSITIVITY,
-    Mixing,
     are_rough,
+    leave_a_gap,
     mixing_of_shares,
     n_bins,
     time_shares,
@@ -44,7 +44,15 @@ _BLOCK = 600_000  # entries of T of the repeats worked on together
 
 @dataclass(frozen=True)
 class MeanPlan(AdaptivePlan):
-    """The plan of a mean; `learns_times` says that observation times are released first."""
+    """The plan of a mean.
+
+    Parameters
+    ----------
+    learns_times : bool
+        Whether observation times are released first.
+    constants : Constants
+        Of the clips.
+    """
 
     learns_times: bool
     constants: Constants
@@ -64,6 +72,22 @@ class MeanStreams(Streams):
     @classmethod
     def draw(cls, rng: np.random.Generator, repeats: int, draws: int, size: int, pure: bool
              ) -> MeanStreams:
+        """Draw the standard noise of one site.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Where noise comes from.
+        repeats, draws : int
+        size : int
+            Of the largest basis.
+        pure : bool
+            Whether δ = 0 at any budget.
+
+        Returns
+        -------
+        MeanStreams
+        """
         normals = rng.standard_normal((5, repeats, draws, size))
         square = rng.standard_normal((repeats, draws, size, size))
         times = rng.standard_normal((repeats, draws, n_bins(size)))
@@ -78,8 +102,10 @@ class MeanFit(AdaptiveFit):
 
     Parameters
     ----------
-    values : (repeats, N), readings in unit scale.
-    rng : spawns the noise of every site.
+    values : (repeats, N)
+        Readings in unit scale.
+    rng : numpy.random.Generator
+        Spawns the noise of every site.
     """
 
     def __init__(self, data: CurveData, basis: Basis, plans: Sequence[MeanPlan], draws: int,
@@ -89,7 +115,7 @@ class MeanFit(AdaptiveFit):
                       for stream in rng.spawn(data.sizes.n_servers)]
         super().__init__(data, basis, plans, draws, self.noise, design, (basis.size,))
         self.mean_plans, self.data, self.values = plans, data, values
-        self.clustered = np.zeros((len(plans), data.n_repeats, draws), dtype=bool)
+        self.clustered, self.with_gap = np.zeros((2, len(plans), data.n_repeats, draws), dtype=bool)
 
     def pieces(self) -> Iterator[Piece]:
         stated: list[list[int]] = []
@@ -122,9 +148,12 @@ class MeanFit(AdaptiveFit):
         shares = time_shares(data.times, self.values, data.counts, n_bins(size))
         for repeats in self._blocks(size):
             deviations, of_block = plain(moments.repeats(repeats)), shares[repeats]
+            learned = [self._learned(s, of_block[..., curves], members, repeats)
+                       for s, curves in enumerate(self.servers)]
+            self._doubt(learned, members, repeats)
             yield self._piece(members, repeats, [
                 self.site(s, deviations.among(curves), members, repeats,
-                          self._learned(s, of_block[..., curves], members, repeats))
+                          mixing_of_shares(*learned[s], size))
                 for s, curves in enumerate(self.servers)])
 
     def _blocks(self, size: int) -> Iterator[slice]:
@@ -151,12 +180,13 @@ class MeanFit(AdaptiveFit):
         Those that common times cannot tell apart stay where smoothness alone puts them.
         """
         prior = _PRIOR * public_scale(size, self.sizes)
-        seen = len(self.design.times) or size
-        prior[seen:] = _UNSEEN * np.arange(seen + 1.0, size + 1) ** -1.5
+        determined = len(self.design.times) or size
+        prior[determined:] = _UNSEEN * np.arange(determined + 1.0, size + 1) ** -1.5
         return prior
 
-    def _learned(self, s: int, shares: Array, members: list[int], repeats: slice) -> Mixing:
-        """What one site releases of its observation times, and what follows from it.
+    def _learned(self, s: int, shares: Array, members: list[int], repeats: slice
+                 ) -> tuple[Array, Array]:
+        """What one site releases of its observation times, and the scale of the noise in it.
 
         `shares` (repeats, bins, curves). The last column, without noise, is for looking at alone.
         """
@@ -170,8 +200,17 @@ class MeanFit(AdaptiveFit):
         else:
             cost = [math.sqrt(TIMES_SHARE) * min(mu_of(b), QUIET) for b in budgets]
         scale = SENSITIVITY / (shares.shape[2] * np.array([*np.repeat(cost, self.draws), QUIET]))
-        sent = transcript.sent(s, TIMES, shares.mean(axis=2)[:, None] + scale[:, None]
-                               * columns(noise, len(feasible), 1), scale[:, None])
-        rough = are_rough(sent, scale)[:, :-1].reshape(len(sent), len(feasible), self.draws)
-        self.clustered[feasible, repeats] |= rough.swapaxes(0, 1)
-        return mixing_of_shares(sent, scale, plan.size)
+        return transcript.sent(s, TIMES, shares.mean(axis=2)[:, None] + scale[:, None]
+                               * columns(noise, len(feasible), 1), scale[:, None]), scale
+
+    def _doubt(self, learned: Sequence[tuple[Array, Array]], members: list[int], repeats: slice
+               ) -> None:
+        """Note in which releases times are clustered at a site, or leave a gap at all of them."""
+        feasible = self.feasible(members)
+        people = np.array(self.sizes.n_curves_per_server)
+        pooled = sum(n * shares for n, (shares, _) in zip(people, learned, strict=True))
+        clustered = np.any([are_rough(*of_site) for of_site in learned], axis=0)
+        for doubt, doubted in ((self.clustered, clustered),
+                               (self.with_gap, leave_a_gap(pooled / people.sum()))):
+            of_plans = doubted[:, :-1].reshape(len(doubted), len(feasible), self.draws)
+            doubt[feasible, repeats] |= of_plans.swapaxes(0, 1)

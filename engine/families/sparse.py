@@ -54,7 +54,7 @@ from engine.privacy import transcript
 from engine.types import Array, Budget, Composition, PublicFacts, SampleData, Spend, Step, Unit
 
 LONGEST_STEP = 0.7  # of hard thresholding; a released bound shortens it
-_REACH = 4.0  # of ranges of which nothing else is stated
+LEAST_EIGENVALUE = 1 / 3  # public, of the features' covariance, where rounds are counted
 _BLOCK = 2**19  # numbers of rows worked on at once, to stay in cache
 Gradient = Callable[[Array], Array]
 
@@ -77,9 +77,18 @@ class CentreSees(Enumeration):
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Features (repeats, N, d) held to their range, and responses (repeats, N), by machine.
+    """What the machines hold: rows held to their range, machine after machine.
 
-    `is_secure` says that machines mask what they send, so that the centre sees sums alone.
+    Parameters
+    ----------
+    x : (repeats, N, d)
+        Features.
+    y : (repeats, N)
+        Responses.
+    per_machine : tuple of int
+        How many rows each has.
+    is_secure : bool
+        Whether machines mask what they send, so that the centre sees sums alone.
     """
 
     x: Array
@@ -104,28 +113,39 @@ class Rows:
                      for n, stop in zip(self.per_machine, stops, strict=True))
 
     def gradient(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Averages over all rows of [x'b − y]_R x: (repeats, columns, d) for vectors of that shape.
+        """Averages over all rows of [x'b − y]_R x.
 
         The machines' averages go to the trusted centre as they are; nothing here is published.
+
+        Parameters
+        ----------
+        vectors : (repeats, columns, d)
+            b.
+        clip : float
+            R.
+
+        Returns
+        -------
+        (repeats, columns, d)
         """
         total = np.zeros_like(vectors)
         for machine, pieces in enumerate(self.blocks):
             if pieces:
-                own = self._sums(vectors, clip, pieces) / self.per_machine[machine]
+                average = self._sums(vectors, clip, pieces) / self.per_machine[machine]
                 if not self.is_secure:
-                    transcript.entrusted(machine, AVERAGE_GRADIENT, own)
-                total += self.per_machine[machine] / self.n * own
+                    transcript.entrusted(machine, AVERAGE_GRADIENT, average)
+                total += self.per_machine[machine] / self.n * average
         if self.is_secure:
             transcript.entrusted(transcript.CENTRE, AVERAGE_GRADIENT, total)
         return total
 
     def _sums(self, vectors: Array, clip: float, pieces: Sequence[slice]) -> Array:
         sums = np.zeros_like(vectors)
-        for r, own in enumerate(vectors):
-            used = np.flatnonzero(own.any(axis=0))  # few, because the vectors are sparse
+        for r, sparse in enumerate(vectors):
+            used = np.flatnonzero(sparse.any(axis=0))  # few, because the vectors are sparse
             for piece in pieces:
                 x = self.x[r, piece]
-                residuals = _products(x, own, used) - self.y[r, piece, None]
+                residuals = _products(x, sparse, used) - self.y[r, piece, None]
                 np.clip(residuals, -clip, clip, out=residuals)
                 sums[r] += rows_times(residuals.T, x)
         return sums
@@ -142,13 +162,30 @@ def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = 
             is_secure: bool = False, norm: float | None = None) -> Rows:
     """Rows in standard units, by public constants alone.
 
-    With `norm`, a row (x, y) beyond ±`clip` in an entry or `norm` in length is shortened as a
-    whole, response included: (wx, wy) with w ≤ 1 a function of x. Both sides of y = x'β + noise
-    are then multiplied by w, so that no coefficient is biased, whatever the law of x.
-
     Features are moved so that their stated range is ±`reach` and held to ±`clip`; responses lose
     the middle of their stated range and are held to ±`response_clip`. Values of size one are taken
     as they stand. What is not finite counts as 0, the middle.
+
+    With `norm`, a row (x, y) beyond ±`clip` in an entry or `norm` in length is shortened as a
+    whole, response included: (wx, wy) with w ≤ 1 a function of x. Both sides of y = x'β + noise are
+    then multiplied by w, so that no coefficient is biased, whatever the law of x.
+
+    Parameters
+    ----------
+    data : SampleData
+        Rows, with a response or without.
+    reach, clip : float
+        In standard deviations of a feature.
+    response_clip : float
+        In response units.
+    is_secure : bool
+        Whether machines mask what they send.
+    norm : float or None
+        B.
+
+    Returns
+    -------
+    Rows
     """
     facts, x = data.facts, np.array(data.x)
     y = np.zeros(x.shape[:2]) if data.y is None else data.y - facts.value_middle
@@ -176,13 +213,18 @@ def _shorten(x: Array, y: Array, clip: float, norm: float) -> None:
     y /= largest * length
 
 
-def stated_reach(chosen: float | None, facts: PublicFacts) -> float:
-    """How many standard deviations the stated ranges of features reach to each side."""
-    return chosen or facts.reach or _REACH
-
-
 def is_standard(facts: PublicFacts) -> bool:
-    """Whether features and responses are of size one as they stand; never so for uploads."""
+    """Whether features and responses are of size one as they stand; never so for uploads.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Stated facts.
+
+    Returns
+    -------
+    bool
+    """
     return facts.unit_scale and facts.is_simulated
 
 
@@ -191,7 +233,19 @@ def is_standard(facts: PublicFacts) -> bool:
 
 @dataclass(frozen=True)
 class Steps:
-    """The public constants of the rounds: s, T, η and the largest norm c₀ of a vector."""
+    """The public constants of the rounds.
+
+    Parameters
+    ----------
+    sparsity : int
+        s, how many entries are kept.
+    rounds : int
+        T.
+    size : float
+        η.
+    radius : float
+        c₀, the largest norm of a vector.
+    """
 
     sparsity: int
     rounds: int
@@ -200,12 +254,47 @@ class Steps:
 
 
 def sensitivity(step: float, residual: float, feature: float, n: int) -> float:
-    """λ = η 2Rc/N, the most by which one row moves an entry of a step."""
+    """λ = η 2Rc/N, the most by which one row moves an entry of a step.
+
+    Parameters
+    ----------
+    step : float
+        η.
+    residual, feature : float
+        The clips R and c.
+    n : int
+        N.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> sensitivity(step=0.5, residual=4.0, feature=4.0, n=1000)
+    0.016
+    """
     return 2 * step * residual * feature / n
 
 
 def largest_residual(response: float, sparsity: int, feature: float, radius: float) -> float:
-    """R' + √s c c₀: what a residual can be without a clip, for vectors in the Euclidean ball."""
+    """R' + √s c c₀: what a residual can be without a clip, for vectors in the Euclidean ball.
+
+    Parameters
+    ----------
+    response : float
+        The clip R' of responses.
+    sparsity : int
+        s.
+    feature : float
+        The clip c of features.
+    radius : float
+        c₀.
+
+    Returns
+    -------
+    float
+    """
     return response + math.sqrt(sparsity) * feature * radius
 
 
@@ -213,12 +302,42 @@ def noise_over_signal(scale: float, n_features: int, smallest: float) -> float:
     """The largest of d noises, about scale · log d, over the smallest coefficient that matters.
 
     Far below 1 the right features are found; above 1 they are not.
+
+    Parameters
+    ----------
+    scale : float
+        Of the noise in a choice.
+    n_features : int
+        d.
+    smallest : float
+        That coefficient.
+
+    Returns
+    -------
+    float
     """
     return scale * math.log(n_features) / smallest
 
 
 def fewest_rounds(step: float, least_eigenvalue: float) -> int:
-    """The least T with (1 − ην)^T ≤ 1/20: what is left of the distance after T rounds."""
+    """The least T with (1 − ην)^T ≤ 1/20: what is left of the distance after T rounds.
+
+    Parameters
+    ----------
+    step : float
+        η.
+    least_eigenvalue : float
+        ν, of the covariance of the features.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> fewest_rounds(0.7, 1 / 3)
+    12
+    """
     return max(1, math.ceil(math.log(20) / -math.log1p(-step * least_eigenvalue) - 1e-9))
 
 
@@ -226,7 +345,12 @@ def fewest_rounds(step: float, least_eigenvalue: float) -> int:
 class Subject:
     """What rounds are about: how their messages and their lines in the ledger are named.
 
-    `noun` is in the lines, which cover all rounds, and `part` before what is sent in each.
+    Parameters
+    ----------
+    noun : str
+        In the lines, which cover all rounds.
+    part : str
+        Before what is sent in each round.
     """
 
     noun: str = "coefficients"
@@ -250,7 +374,17 @@ class Subject:
         return Step(f"{self.part}largest eigenvalue", charged_to=(self.eigenvalue.key,))
 
     def round(self, t: int) -> Step:
-        """The message of the round after t others."""
+        """The message of one round.
+
+        Parameters
+        ----------
+        t : int
+            How many came before it.
+
+        Returns
+        -------
+        Step
+        """
         return Step(f"{self.part}round {t + 1}", charged_to=(self.choice.key, self.values.key))
 
 
@@ -261,7 +395,26 @@ def ledger(law: Law, steps: Steps, most: float, scales: Scales, budgets: Sequenc
            subject: Subject = COEFFICIENTS) -> tuple[Spend, ...]:
     """Two lines for every machine: the choices of all rounds, and the values published with them.
 
-    `most` is λ. The centre's noise is the same for all rows, whatever budget was asked for them.
+    The centre's noise is the same for all rows, whatever budget was asked for them.
+
+    Parameters
+    ----------
+    law : Law
+        Of the choice.
+    steps : Steps
+        Constants of the rounds.
+    most : float
+        λ.
+    scales : Scales
+        Of the noise in choices and values.
+    budgets : sequence of Budget
+        What each machine asked for.
+    subject : Subject
+        What the rounds are about.
+
+    Returns
+    -------
+    tuple of Spend
     """
     choice, values = costs(law, steps.sparsity, most, scales)
     why = (f"All rows take part in each of {steps.rounds} rounds, whose costs ρ add. Noise is "
@@ -284,39 +437,37 @@ def ledger(law: Law, steps: Steps, most: float, scales: Scales, budgets: Sequenc
 # -- the rounds -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Descent:
-    """Vectors after all rounds: `columns` (repeats, budgets × draws + 1, d).
-
-    The last column took the same steps without noise; it is not published.
-    """
-
-    columns: Array
-    draws: int
-
-    @property
-    def released(self) -> Array:
-        """(budgets, repeats, draws, d)."""
-        repeats, _, size = self.columns.shape
-        return self.columns[:, :-1].reshape(repeats, -1, self.draws, size).swapaxes(0, 1)
-
-    @property
-    def quiet(self) -> Array:
-        """The same steps without noise: (repeats, d)."""
-        return self.columns[:, -1]
-
-
 def descend(gradient: Gradient, shape: tuple[int, int, int], steps: Steps, law: Law,
             scales: Sequence[Scales], rng: np.random.Generator,
-            subject: Subject = COEFFICIENTS, pace: Array | float = 1.0) -> Descent:
-    """All rounds from 0, at each of several scales; `shape` is (repeats, draws, d).
+            subject: Subject = COEFFICIENTS, pace: Array | float = 1.0) -> Array:
+    """Take all rounds from 0, at each of several scales; draws share their noise across scales.
 
-    `gradient` takes vectors (repeats, columns, d) to averages over rows. Draws share their standard
-    noise across scales. `subject` is what the rounds are about.
+    Steps are η·pace. What is published is v/pace − η·gradient, which one row moves by λ = η 2Rc/N
+    whatever the pace, so that noise and ledger do not depend on it.
 
-    `pace` (repeats, columns, 1) are shares of the step that were released before: steps are
-    η·pace. What is published is v/pace − η·gradient, which one row moves by λ = η 2Rc/N whatever
-    the pace, so that noise and ledger do not depend on it.
+    Parameters
+    ----------
+    gradient : Gradient
+        From vectors (repeats, columns, d) to averages over rows of that shape.
+    shape : tuple[int, int, int]
+        (repeats, draws, d).
+    steps : Steps
+        Constants of the rounds.
+    law : Law
+        Of the choice.
+    scales : sequence of Scales
+        Of the noise at each budget.
+    rng : numpy.random.Generator
+        Where noise comes from.
+    subject : Subject
+        What the rounds are about.
+    pace : (repeats, columns, 1) or float
+        Shares of the step that were released before.
+
+    Returns
+    -------
+    (repeats, budgets × draws + 1, d)
+        The last column took the same steps without noise; it is not published.
     """
     repeats, draws, size = shape
     vectors = np.zeros((repeats, len(scales) * draws + 1, size))
@@ -325,13 +476,13 @@ def descend(gradient: Gradient, shape: tuple[int, int, int], steps: Steps, law: 
         noise = draw(law, steps.sparsity, (repeats, 1, draws, size), rng)
         sent = _published(subject.round(t), moved, steps, law, scales, noise)
         vectors = in_ball(pace * sent, steps.radius)
-    return Descent(vectors, draws)
+    return vectors
 
 
 def _published(step: Step, moved: Array, steps: Steps, law: Law, scales: Sequence[Scales],
                noise: Draw) -> Array:
     """What the centre publishes in a round; the last column, without noise, is not published."""
-    choice, values = (np.array([getattr(one, name) for one in scales])[:, None, None]
+    choice, values = (np.array([getattr(pair, name) for pair in scales])[:, None, None]
                       for name in ("choice", "values"))
     transcript.weighed(transcript.CENTRE, step, moved, law, steps.sparsity, scales[0])
     by_budget = moved[:, :-1].reshape(len(moved), len(scales), -1, moved.shape[-1])
@@ -344,7 +495,18 @@ def _published(step: Step, moved: Array, steps: Steps, law: Law, scales: Sequenc
 
 
 def in_ball(vectors: Array, radius: float) -> Array:
-    """Vectors (…, d) drawn to norm `radius` where they are longer."""
+    """Vectors drawn to a norm where they are longer.
+
+    Parameters
+    ----------
+    vectors : (…, d)
+    radius : float
+        The norm.
+
+    Returns
+    -------
+    (…, d)
+    """
     norm = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.asarray(vectors * (radius / np.maximum(norm, radius)))
 
@@ -353,10 +515,21 @@ def in_ball(vectors: Array, radius: float) -> Array:
 
 
 def settled(rows: Rows, sparsity: int) -> Array:
-    """Least squares on the best features, neither clipped nor noised: (repeats, d).
+    """Least squares on the best features, neither clipped nor noised.
 
     The features are those of `sparse_fits.best_subset`, which hard thresholding finds, too, where
     its steps settle; this settles for correlated features as well.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of all machines.
+    sparsity : int
+        How many features are kept.
+
+    Returns
+    -------
+    (repeats, d)
     """
     out = np.zeros((len(rows.x), rows.n_features))
     for x, y, end in zip(rows.x, rows.y, out, strict=True):

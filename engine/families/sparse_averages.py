@@ -41,45 +41,146 @@ class Averages(Protocol):
     def n(self) -> int: ...
 
     def gradient(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Of [x'b − y]_clip x: (repeats, columns, d)."""
+        """Averages of [x'b − y]_R x.
+
+        Parameters
+        ----------
+        vectors : (repeats, columns, d)
+            b.
+        clip : float
+            R.
+
+        Returns
+        -------
+        (repeats, columns, d)
+        """
         ...
 
     def products(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Of [x'b]_clip x: (repeats, columns, d)."""
+        """Averages of [x'b]_τ x.
+
+        Parameters
+        ----------
+        vectors : (repeats, columns, d)
+            b.
+        clip : float
+            τ.
+
+        Returns
+        -------
+        (repeats, columns, d)
+        """
         ...
 
     def squared_residuals(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Of [y − x'b]_clip²: (repeats, columns)."""
+        """Averages of [y − x'b]_R².
+
+        Parameters
+        ----------
+        vectors : (repeats, columns, d)
+            b.
+        clip : float
+            R.
+
+        Returns
+        -------
+        (repeats, columns)
+        """
         ...
 
     def within(self, vectors: Array, clip: float = math.inf) -> Array:
-        """The share of rows with |y − x'b| ≤ clip: (repeats, columns)."""
+        """The share of rows with |y − x'b| ≤ R.
+
+        Parameters
+        ----------
+        vectors : (repeats, columns, d)
+            b.
+        clip : float
+            R.
+
+        Returns
+        -------
+        (repeats, columns)
+        """
         ...
 
     def squared_products(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Of [x'b]_clip²: (repeats, columns)."""
+        """Averages of [x'b]_τ².
+
+        Parameters
+        ----------
+        vectors : (repeats, columns, d)
+            b.
+        clip : float
+            τ.
+
+        Returns
+        -------
+        (repeats, columns)
+        """
         ...
 
     def gram(self, norm: float = math.inf) -> Array:
-        """Of x x', rows drawn back to this norm: (repeats, d, d)."""
+        """Averages of x x', rows drawn back to a norm.
+
+        Parameters
+        ----------
+        norm : float
+            B.
+
+        Returns
+        -------
+        (repeats, d, d)
+        """
         ...
 
     def gram_on(self, where: Indices, norm: float = math.inf) -> Array:
-        """Of x_S x_S', for places S = `where` (repeats, columns, s): (repeats, columns, s, s)."""
+        """Averages of x_S x_S' for places S, rows x_S drawn back to a norm.
+
+        Parameters
+        ----------
+        where : (repeats, columns, s) array of int
+            S.
+        norm : float
+            Their norm.
+
+        Returns
+        -------
+        (repeats, columns, s, s)
+        """
         ...
 
     def corrections(self, vectors: Array, directions: Array, clip: float = math.inf,
                     norms: Array | float = math.inf) -> Array:
-        """Of w [y − x'b]_clip, w = Θx drawn back to norm W: (repeats, columns, g).
+        """Averages of w [y − x'b]_R, w = Θx drawn back to norm W.
 
-        `directions` Θ (repeats, columns, g, d); `norms` W (repeats, columns) or a number.
+        Parameters
+        ----------
+        vectors : (repeats, columns, d)
+            b.
+        directions : (repeats, columns, g, d)
+            Θ.
+        clip : float
+            R.
+        norms : (repeats, columns) or float
+            W.
+
+        Returns
+        -------
+        (repeats, columns, g)
         """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class RowAverages:
-    """Clipped averages over the rows of some machines, which entrust them to the centre."""
+    """Clipped averages over the rows of some machines, which entrust them to the centre.
+
+    Parameters
+    ----------
+    rows : Rows
+        Held to their range.
+    """
 
     rows: Rows
 
@@ -88,12 +189,22 @@ class RowAverages:
         return self.rows.n
 
     def of_machine(self, machine: int) -> RowAverages:
-        """The averages over the rows of one machine alone."""
+        """The averages over the rows of one machine alone.
+
+        Parameters
+        ----------
+        machine : int
+            Its number.
+
+        Returns
+        -------
+        RowAverages
+        """
         stop = int(np.cumsum(self.rows.per_machine)[machine])
         size = self.rows.per_machine[machine]
-        own = slice(stop - size, stop)
+        rows = slice(stop - size, stop)
         counts = tuple(size * (k == machine) for k in range(len(self.rows.per_machine)))
-        return RowAverages(replace(self.rows, x=self.rows.x[:, own], y=self.rows.y[:, own],
+        return RowAverages(replace(self.rows, x=self.rows.x[:, rows], y=self.rows.y[:, rows],
                                    per_machine=counts))
 
     def gradient(self, vectors: Array, clip: float = math.inf) -> Array:
@@ -128,7 +239,7 @@ class RowAverages:
 
     def gram_on(self, where: Indices, norm: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
-            each = [_drawn_back(self.rows.x[r, rows][:, own], norm) for own in where[r]]
+            each = [_drawn_back(self.rows.x[r, rows][:, places], norm) for places in where[r]]
             return np.stack([x.T @ x for x in each])
         return self._average(Step("average of x x' of chosen features"),
                              (*where.shape, where.shape[-1]), part)
@@ -141,8 +252,8 @@ class RowAverages:
             x = self.rows.x[r, rows]
             residuals = np.clip(self.rows.y[r, rows, None] - x @ vectors[r].T, -clip, clip)
             out = np.empty(directions.shape[1:3])
-            for c, own in enumerate(directions[r]):
-                products = x @ own.T
+            for c, matrix in enumerate(directions[r]):
+                products = x @ matrix.T
                 out[c] = (residuals[:, c] * _shortening(products, limits[r, c])) @ products
             return out
         return self._average(Step("average correction"), directions.shape[:3], part)
@@ -153,11 +264,11 @@ class RowAverages:
         total = np.zeros(shape)
         for machine, blocks in enumerate(self.rows.blocks):
             if blocks:
-                own = np.stack([sum(part(r, rows) for rows in blocks)
+                sums = np.stack([sum(part(r, rows) for rows in blocks)
                                 for r in range(shape[0])])
                 if not self.rows.is_secure:
-                    transcript.entrusted(machine, step, own / self.rows.per_machine[machine])
-                total += own
+                    transcript.entrusted(machine, step, sums / self.rows.per_machine[machine])
+                total += sums
         if self.rows.is_secure:
             transcript.entrusted(transcript.CENTRE, step, total / self.n)
         return total / self.n
@@ -185,9 +296,20 @@ def _shortening(rows: Array, norm: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Averages of x x' (repeats, d, d), x y (repeats, d) and y² (repeats,) over n rows.
+    """Averages over n rows without the rows.
 
     Clips are accepted and not applied: for studies of simulated data, never for a release.
+
+    Parameters
+    ----------
+    n : int
+        How many rows.
+    second : (repeats, d, d)
+        Averages of x x'.
+    cross : (repeats, d)
+        Averages of x y.
+    square : (repeats,)
+        Averages of y².
     """
 
     n: int
@@ -215,8 +337,8 @@ class Moments:
         return self.second
 
     def gram_on(self, where: Indices, norm: float = math.inf) -> Array:
-        which = np.arange(len(where))[:, None, None, None]
-        return np.asarray(self.second[which, where[..., :, None], where[..., None, :]])
+        repeats = np.arange(len(where))[:, None, None, None]
+        return np.asarray(self.second[repeats, where[..., :, None], where[..., None, :]])
 
     def corrections(self, vectors: Array, directions: Array, clip: float = math.inf,
                     norms: Array | float = math.inf) -> Array:
@@ -224,14 +346,34 @@ class Moments:
 
 
 def of_rows(averages: RowAverages) -> Moments:
-    """The exact moments of some rows."""
+    """The exact moments of some rows.
+
+    Parameters
+    ----------
+    averages : RowAverages
+        Over those rows.
+
+    Returns
+    -------
+    Moments
+    """
     x, y = averages.rows.x, averages.rows.y
     return Moments(averages.n, averages.gram(), -averages.gradient(np.zeros_like(x[:, :1]))[:, 0],
                    np.asarray((y**2).mean(axis=1)))
 
 
 def pooled(parts: Sequence[Moments]) -> Moments:
-    """The moments of the rows of several machines together."""
+    """The moments of the rows of several machines together.
+
+    Parameters
+    ----------
+    parts : sequence of Moments
+        Of each machine.
+
+    Returns
+    -------
+    Moments
+    """
     n = sum(part.n for part in parts)
 
     def mean(name: str) -> Array:
@@ -243,8 +385,27 @@ def drawn(covariance: Array, vector: Array, sd: float, n: int, repeats: int,
           rng: np.random.Generator) -> Moments:
     """Moments of n rows x ~ N(0, Σ), y = x'β + σw, w ~ N(0, 1), for each of several data sets.
 
-    X'X = RR' is a Wishart matrix, drawn by its triangular factor (Bartlett); given X, X'w = Rz
-    with z standard normal, and ‖w‖² = ‖z‖² + χ² with n − d degrees of freedom. Needs n ≥ d.
+    X'X = RR' is a Wishart matrix, drawn by its triangular factor (Bartlett); given X, X'w = Rz with
+    z standard normal, and ‖w‖² = ‖z‖² + χ² with n − d degrees of freedom. Needs n ≥ d.
+
+    Parameters
+    ----------
+    covariance : (d, d)
+        Σ.
+    vector : (d,)
+        β.
+    sd : float
+        σ.
+    n : int
+        How many rows.
+    repeats : int
+        How many data sets.
+    rng : numpy.random.Generator
+        Where the data come from.
+
+    Returns
+    -------
+    Moments
     """
     size = len(covariance)
     factor = np.tril(rng.standard_normal((repeats, size, size)), -1)
@@ -253,7 +414,8 @@ def drawn(covariance: Array, vector: Array, sd: float, n: int, repeats: int,
     root = np.linalg.cholesky(covariance) @ factor / math.sqrt(n)
     z = rng.standard_normal((repeats, size))
     noise = sd / math.sqrt(n) * (root @ z[..., None])[..., 0]
-    own = sd**2 / n * ((z**2).sum(axis=1) + (rng.chisquare(n - size, repeats) if n > size else 0))
+    rest = rng.chisquare(n - size, repeats) if n > size else 0
+    energy = sd**2 / n * ((z**2).sum(axis=1) + rest)
     second = root @ root.swapaxes(1, 2)
     signal = second @ vector
-    return Moments(n, second, signal + noise, signal @ vector + 2 * noise @ vector + own)
+    return Moments(n, second, signal + noise, signal @ vector + 2 * noise @ vector + energy)

@@ -38,9 +38,16 @@ _BLOCK = 2**20  # numbers worked on at once, to stay in cache
 
 @dataclass(frozen=True)
 class Residuals:
-    """Average squared clipped residual, and P, the share within the clip: (repeats, columns) each.
+    """What was released of residuals.
 
-    `is_enough` says where P is so large that it can be divided by; elsewhere it counts as 0.3.
+    Parameters
+    ----------
+    variance : (repeats, columns)
+        Average squared clipped residual.
+    within : (repeats, columns)
+        P, the share within the clip.
+    is_enough : (repeats, columns) array of bool
+        Where P is so large that it can be divided by; elsewhere it counts as 0.3.
     """
 
     variance: Array
@@ -48,12 +55,34 @@ class Residuals:
     is_enough: NDArray[np.bool_]
 
 
-def residual_law(own: Averages, vectors: Array, clip: float, guess: float, deviations: Array,
+def residual_law(averages: Averages, vectors: Array, clip: float, guess: float, deviations: Array,
                  columns: Columns, rng: np.random.Generator) -> Residuals:
-    """Residuals at β̂ (repeats, columns, d), as one message of two numbers."""
-    squares = own.squared_residuals(vectors, clip)
+    """Release the squares of residuals and the share within their clip, as one message.
+
+    Parameters
+    ----------
+    averages : Averages
+        Over the rows that coefficients belong to.
+    vectors : (repeats, columns, d)
+        β̂.
+    clip : float
+        R.
+    guess : float
+        Of σ.
+    deviations : (columns,)
+        Of the noise in both numbers.
+    columns : Columns
+        Budgets and draws side by side.
+    rng : numpy.random.Generator
+        Where noise comes from.
+
+    Returns
+    -------
+    Residuals
+    """
+    squares = averages.squared_residuals(vectors, clip)
     unit = clip**2 if math.isfinite(clip) else 1.0
-    exact = np.stack([squares / unit, own.within(vectors, clip)], axis=-1)
+    exact = np.stack([squares / unit, averages.within(vectors, clip)], axis=-1)
     released = published(RESIDUALS, exact, deviations, columns.normals((2,), rng))
     within = np.minimum(released[..., 1], 1.0)
     return Residuals(np.maximum(unit * released[..., 0], LEAST_VARIANCE * guess**2),
@@ -62,12 +91,24 @@ def residual_law(own: Averages, vectors: Array, clip: float, guess: float, devia
 
 @dataclass(frozen=True)
 class Directions:
-    """What corrections are taken along, for g coefficients: w = `theta` x, theta (…, g, d).
+    """What corrections are taken along, for g coefficients: w = Θx.
 
-    `root` (…, g, g) takes average corrections to coefficients, so that root theta is Θ̂_G;
-    `spread` (…, g, g) is the covariance of w; `norms` W, to which w is held: (repeats, columns).
-    `deviation` (columns,) is that of noise in entries of the Gram matrix, and `is_distinct`
-    (repeats, columns) whether its least eigenvalue is clearly above that noise.
+    Parameters
+    ----------
+    theta : (repeats, columns, g, d)
+        Θ.
+    root : (repeats, columns, g, g)
+        Takes average corrections to coefficients, so that root Θ is Θ̂_G.
+    spread : (repeats, columns, g, g)
+        Covariance of w.
+    norms : (repeats, columns)
+        W, to which w is held.
+    deviation : (columns,)
+        Of noise in entries of the Gram matrix.
+    is_distinct : (repeats, columns) array of bool
+        Whether its least eigenvalue is clearly above that noise.
+    gram : (repeats, columns, d, d)
+        The released matrix; None without one.
     """
 
     theta: Array
@@ -81,9 +122,16 @@ class Directions:
 
 @dataclass(frozen=True)
 class Distance:
-    """What was released about β − β̂: an estimate (repeats, columns, d) and its covariance.
+    """What was released about β − β̂.
 
-    `least` (repeats, columns) is added to the squared norm, where there is a bound and no estimate.
+    Parameters
+    ----------
+    values : (repeats, columns, d)
+        An estimate of it.
+    covariance : (repeats, columns, d, d)
+        Of that estimate.
+    least : (repeats, columns) or float
+        Added to the squared norm, where there is a bound and no estimate.
     """
 
     values: Array
@@ -92,7 +140,19 @@ class Distance:
 
     @classmethod
     def bounded(cls, vectors: Array, radius: float) -> Distance:
-        """No more than that ‖β‖ is at most `radius`, as stated."""
+        """Nothing is known but that ‖β‖ is at most what is stated.
+
+        Parameters
+        ----------
+        vectors : (repeats, columns, d)
+            β̂.
+        radius : float
+            The stated norm.
+
+        Returns
+        -------
+        Distance
+        """
         norm = np.linalg.norm(vectors, axis=-1)
         return cls(np.zeros_like(vectors), np.zeros((*vectors.shape, vectors.shape[-1])),
                    (norm + radius) ** 2)
@@ -102,17 +162,26 @@ class Distance:
         """An upper bound of ‖β − β̂‖², two standard deviations above what noise leaves of it."""
         noise = np.trace(self.covariance, axis1=-2, axis2=-1)
         spread = np.sqrt(2 * (self.covariance**2).sum(axis=(-2, -1)))
-        found = (self.values**2).sum(axis=-1) - noise
-        return np.asarray(np.maximum(found, 0.0) + 2 * spread + self.least)
+        norm = (self.values**2).sum(axis=-1) - noise
+        return np.asarray(np.maximum(norm, 0.0) + 2 * spread + self.least)
 
 
 @dataclass(frozen=True)
 class Corrected:
-    """β̃ (repeats, columns, g) and how far off it may be.
+    """β̃ and how far off it may be; where limits would not hold they are refused, with a reason.
 
-    `sampling` (repeats, columns, g, g) is chance in rows, `privacy` that of noise: in the
-    corrections, and in the Gram matrix times β − β̂. `variance` σ̂² (repeats, columns). Where limits
-    would not hold they are refused, for a reason that has its own array (repeats, columns).
+    Parameters
+    ----------
+    values : (repeats, columns, g)
+        β̃.
+    sampling : (repeats, columns, g, g)
+        Covariance by chance in rows.
+    privacy : (repeats, columns, g, g)
+        By noise: in the corrections, and in the Gram matrix times β − β̂.
+    variance : (repeats, columns)
+        σ̂².
+    is_distinct, is_enough : (repeats, columns) array of bool
+        Whether Gram matrix and residuals let limits hold.
     """
 
     values: Array
@@ -142,41 +211,92 @@ class Corrected:
         return np.sqrt(np.diagonal(self.covariance, axis1=-2, axis2=-1))
 
 
-def correct(own: Averages, vectors: Array, directions: Directions, places: Indices, c: Constants,
-            noises: Sequence[Noise], columns: Columns, rng: np.random.Generator,
+def correct(averages: Averages, vectors: Array, directions: Directions, places: Indices,
+            c: Constants, noises: Sequence[Noise], columns: Columns, rng: np.random.Generator,
             distance: Distance | None = None, are_alike: bool = True) -> Corrected:
-    """β̃ at `places` (g,), from rows the coefficients belong to; see `newton`.
+    """β̃ at some places, from rows the coefficients belong to; see `newton`.
 
-    `distance` is what is known of β − β̂ where not all coefficients are asked for; none is needed
-    without a Gram matrix.
+    Parameters
+    ----------
+    averages : Averages
+        Over those rows.
+    vectors : (repeats, columns, d)
+        β̂.
+    directions : Directions
+        What corrections are taken along.
+    places : (g,) array of int
+        Which coefficients.
+    c : Constants
+        Clips and public guesses.
+    noises : sequence of Noise
+        At each budget.
+    columns : Columns
+        Budgets and draws side by side.
+    rng : numpy.random.Generator
+        Where noise comes from.
+    distance : Distance or None
+        What is known of β − β̂ where not all coefficients are asked for; none is needed without a
+        Gram matrix.
+    are_alike : bool
+        Whether the Gram matrix is that of the same rows.
+
+    Returns
+    -------
+    Corrected
     """
-    deviations = tuple((one.residuals, one.correction) for one in noises)
-    return newton(own, vectors, vectors[..., places], directions, c.residual, c.guess, deviations,
-                  columns, rng, None if len(places) == vectors.shape[-1] else distance, are_alike)
+    deviations = tuple((noise.residuals, noise.correction) for noise in noises)
+    return newton(averages, vectors, vectors[..., places], directions, c.residual, c.guess,
+                  deviations, columns, rng,
+                  None if len(places) == vectors.shape[-1] else distance, are_alike)
 
 
-def newton(own: Averages, vectors: Array, start: Array, directions: Directions, clip: float,
+def newton(averages: Averages, vectors: Array, start: Array, directions: Directions, clip: float,
            guess: float, noises: Sequence[tuple[float, float]], columns: Columns,
            rng: np.random.Generator, distance: Distance | None = None, are_alike: bool = True
            ) -> Corrected:
     """β̃ = β̂ + root · (average of Θx [y − x'β̂]_R + noise)/P, with all of its errors.
 
-    `vectors` are β̂ (repeats, columns, d) and `start` its corrected entries (repeats, columns, g);
-    `noises` are those of residuals and of corrections at each budget. Without `distance` what β̂
-    lacks is taken to be what is corrected here. `are_alike`: the Gram matrix is that of the same
-    rows, so that chance in it cancels, and what β̂ lacks is no part of the sampling error.
+    Parameters
+    ----------
+    averages : Averages
+        Over the rows the coefficients belong to.
+    vectors : (repeats, columns, d)
+        β̂.
+    start : (repeats, columns, g)
+        Its entries that are corrected.
+    directions : Directions
+        What corrections are taken along.
+    clip : float
+        R.
+    guess : float
+        Of σ.
+    noises : sequence of (float, float)
+        Deviations of residuals and of corrections at each budget.
+    columns : Columns
+        Budgets and draws side by side.
+    rng : numpy.random.Generator
+        Where noise comes from.
+    distance : Distance or None
+        What is known of β − β̂. None: it is what is corrected here.
+    are_alike : bool
+        Whether the Gram matrix is that of the same rows: chance in it then cancels, and what β̂
+        lacks is no part of the sampling error.
+
+    Returns
+    -------
+    Corrected
     """
-    of_residuals, of_averages = (columns.per_budget([one[k] for one in noises]) for k in (0, 1))
-    law = residual_law(own, vectors, clip, guess, of_residuals, columns, rng)
-    exact = own.corrections(vectors, directions.theta, clip, directions.norms)
+    of_residuals, of_averages = (columns.per_budget([noise[k] for noise in noises]) for k in (0, 1))
+    law = residual_law(averages, vectors, clip, guess, of_residuals, columns, rng)
+    exact = averages.corrections(vectors, directions.theta, clip, directions.norms)
     deviations = directions.norms * of_averages
-    averages = published(CORRECTIONS, exact, deviations, columns.normals(start.shape[-1:], rng))
-    moved = _times(directions.root, averages) / law.within[..., None]
+    noisy = published(CORRECTIONS, exact, deviations, columns.normals(start.shape[-1:], rng))
+    moved = times(directions.root, noisy) / law.within[..., None]
     variance, has_gram = law.variance, directions.gram is not None
     if are_alike and has_gram:
-        variance = _less_signal(law.variance, averages, own.n, deviations, guess)
+        variance = _less_signal(law.variance, noisy, averages.n, deviations, guess)
     scale, across = law.within**-2.0, directions.root.swapaxes(-1, -2)
-    sampling = (scale * variance / own.n)[..., None, None] * (
+    sampling = (scale * variance / averages.n)[..., None, None] * (
         directions.root @ directions.spread @ across)
     privacy = (scale * deviations**2)[..., None, None] * (directions.root @ across)
     if has_gram:
@@ -199,44 +319,103 @@ def _less_signal(variance: Array, averages: Array, n: int, deviations: Array, gu
 
 
 def matrix_noise(inverse: Array, deviation: Array, distance: Distance) -> Array:
-    """Covariance of Θ̂_G(Â − A)(β − β̂), from noise of deviation t in Â: (…, g, g).
+    """Covariance of Θ̂_G(Â − A)(β − β̂), from noise of deviation t in Â.
 
     (Â − A)v has covariance t²(‖v‖² I + vv') for a fixed v, its diagonal having twice the variance.
-    `inverse` is Θ̂_G (…, g, k), `deviation` t (columns,), `distance` about k coefficients.
+
+    Parameters
+    ----------
+    inverse : (repeats, columns, g, k)
+        Θ̂_G.
+    deviation : (columns,)
+        t.
+    distance : Distance
+        About k coefficients.
+
+    Returns
+    -------
+    (repeats, columns, g, g)
     """
-    along = _times(inverse, distance.values)
+    along = times(inverse, distance.values)
     across = inverse @ inverse.swapaxes(-1, -2)
     return np.asarray((deviation**2)[:, None, None] * (
         distance.square[..., None, None] * across + along[..., :, None] * along[..., None, :]))
 
 
-def _times(matrix: Array, vector: Array) -> Array:
-    return np.asarray((matrix @ vector[..., None])[..., 0])
+def times(matrices: Array, vectors: Array) -> Array:
+    """Products of matrices with vectors.
+
+    Parameters
+    ----------
+    matrices : (…, g, k)
+        On the left.
+    vectors : (…, k)
+        On the right.
+
+    Returns
+    -------
+    (…, g)
+    """
+    return np.asarray((matrices @ vectors[..., None])[..., 0])
 
 
 # -- how far off they may be ----------------------------------------------------------------------
 
 
 def pointwise_half_widths(errors: Array) -> Array:
-    """1.96 standard errors: each coefficient on its own, 95 in 100."""
+    """1.96 standard errors: each coefficient on its own, 95 in 100.
+
+    Parameters
+    ----------
+    errors : (…)
+
+    Returns
+    -------
+    (…)
+    """
     return np.asarray(float(ndtri((1 + LEVEL) / 2)) * errors)
 
 
 def two_sided_p_values(distances: Array, errors: Array) -> Array:
-    """2Φ(−|β̃ − b|/error) for the hypothesis that β = b, from distances β̃ − b: below .05 exactly
-    where the pointwise limits leave b out. Nothing but what is published goes in.
+    """2Φ(−|β̃ − b|/error) for the hypothesis that β = b.
+
+    Below .05 exactly where the pointwise limits leave b out. Nothing but what is published goes in.
+
+    Parameters
+    ----------
+    distances : (…)
+        β̃ − b.
+    errors : (…)
+        Standard errors.
+
+    Returns
+    -------
+    (…)
+
+    Examples
+    --------
+    >>> two_sided_p_values(np.array([0.0, 1.96]), np.array([1.0, 1.0])).round(3)
+    array([1.  , 0.05])
     """
     return np.asarray(2 * ndtr(-np.abs(distances) / errors))
 
 
 def simultaneous_half_width(covariance: Array) -> Array:
-    """The 95 % quantile of the largest error of g coefficients together: (…,).
+    """The 95 % quantile of the largest error of g coefficients together.
 
-    Simulated from the covariance (…, g, g) of what was published, its negative part set to zero:
+    Simulated from the covariance of what was published, its negative part set to zero:
     post-processing, with a fixed public sample, so that a release always has the same band.
+
+    Parameters
+    ----------
+    covariance : (…, g, g)
+
+    Returns
+    -------
+    (…)
     """
     return _by_blocks(
-        lambda own: largest_quantile(own, LEVEL, _SAMPLE, np.random.default_rng(_SEED)),
+        lambda matrices: largest_quantile(matrices, LEVEL, _SAMPLE, np.random.default_rng(_SEED)),
         covariance, covariance.shape[-1] * _SAMPLE)
 
 

@@ -38,9 +38,22 @@ _LEAST_EIGENVALUE = 0.01  # of a released matrix, where it has to be inverted ne
 
 
 def symmetric(columns: Columns, size: int, rng: np.random.Generator) -> Array:
-    """Standard noise in all directions of symmetric matrices: (repeats, columns, d, d).
+    """Standard noise in all directions of symmetric matrices.
 
     Variance 1 beside the diagonal and 2 on it, so that its law depends on the Frobenius norm alone.
+
+    Parameters
+    ----------
+    columns : Columns
+        Budgets and draws side by side.
+    size : int
+        d.
+    rng : numpy.random.Generator
+        Where noise comes from.
+
+    Returns
+    -------
+    (repeats, columns, d, d)
     """
     standard = np.triu(columns.normals((size, size), rng))
     return np.asarray(standard + np.triu(standard, 1).swapaxes(-1, -2)
@@ -49,19 +62,54 @@ def symmetric(columns: Columns, size: int, rng: np.random.Generator) -> Array:
 
 def noisy_gram(pooled: Averages, c: Constants, noises: Sequence[Noise], columns: Columns,
                rng: np.random.Generator) -> Array:
-    """The average of xx' with symmetric noise: (repeats, columns, d, d).
+    """The average of xx' with symmetric noise.
 
     Replacing a row moves it by at most √2 B²/N in the Frobenius norm, which two orthogonal rows of
     norm B attain, and noise is alike in all directions of that norm.
+
+    Parameters
+    ----------
+    pooled : Averages
+        Over all rows.
+    c : Constants
+        Clips; B is `c.row`.
+    noises : sequence of Noise
+        At each budget.
+    columns : Columns
+        Budgets and draws side by side.
+    rng : numpy.random.Generator
+        Where noise comes from.
+
+    Returns
+    -------
+    (repeats, columns, d, d)
     """
     exact = pooled.gram(c.row)[:, None]
-    return with_noise(GRAM, exact, columns.per_budget([one.gram for one in noises]),
+    return with_noise(GRAM, exact, columns.per_budget([noise.gram for noise in noises]),
                       columns, rng)
 
 
 def with_noise(step: Step, exact: Array, deviations: Array, columns: Columns,
                rng: np.random.Generator) -> Array:
-    """Symmetric matrices (repeats, columns, d, d) with noise of (columns,) beside the diagonal."""
+    """Publish symmetric matrices with noise.
+
+    Parameters
+    ----------
+    step : Step
+        What is published.
+    exact : (repeats, 1 or columns, d, d)
+        Without noise.
+    deviations : (columns,)
+        Of noise beside the diagonal.
+    columns : Columns
+        Budgets and draws side by side.
+    rng : numpy.random.Generator
+        Where noise comes from.
+
+    Returns
+    -------
+    (repeats, columns, d, d)
+    """
     size = exact.shape[-1]
     sizes = deviations[:, None, None] * (1 + (math.sqrt(2) - 1) * np.eye(size))
     standard = symmetric(columns, size, rng) / (1 + (math.sqrt(2) - 1) * np.eye(size))
@@ -71,7 +119,17 @@ def with_noise(step: Step, exact: Array, deviations: Array, columns: Columns,
 def several_directions(gram: Array, places: Indices, deviation: Array) -> Directions:
     """Whitened directions of several coefficients from a released matrix: post-processing.
 
-    `deviation` (columns,) is that of its noise, whose norm is about 2√d times as large.
+    Parameters
+    ----------
+    gram : (repeats, columns, d, d)
+    places : (g,) array of int
+        Which coefficients.
+    deviation : (columns,)
+        Of its noise, whose norm is about 2√d times as large.
+
+    Returns
+    -------
+    Directions
     """
     size = gram.shape[-1]
     values, vectors = np.linalg.eigh(gram)
@@ -97,9 +155,29 @@ def _power(values: Array, vectors: Array, exponent: float) -> Array:
 
 def on_support(averages: Averages, vectors: Array, s: int, deviations: Array, columns: Columns,
                rng: np.random.Generator) -> tuple[Indices, Directions]:
-    """Places (repeats, columns, s) of entries that are not zero, and directions for them.
+    """Places of entries that are not zero, and directions for them.
 
     Only the Gram matrix of the s chosen features is released, whose rows are so much shorter.
+
+    Parameters
+    ----------
+    averages : Averages
+        Over all rows.
+    vectors : (repeats, columns, d)
+        Of which s entries are not zero.
+    s : int
+        How many.
+    deviations : (columns,)
+        Of noise in that matrix.
+    columns : Columns
+        Budgets and draws side by side.
+    rng : numpy.random.Generator
+        Where noise comes from.
+
+    Returns
+    -------
+    where : (repeats, columns, s) array of int
+    directions : Directions
     """
     where = np.sort(largest(np.abs(vectors), s), axis=-1)
     gram = with_noise(GRAM_OF_CHOSEN, averages.gram_on(where, ball(s)),
@@ -120,16 +198,37 @@ def one_direction(pooled: Averages, place: int, size: int, c: Constants, noises:
     """Θ̂_k by private hard thresholding, and V by clipped squares, for one coefficient.
 
     Products are held to ±τ everywhere, τ being about four of their standard deviations Θ_kk^½.
+
+    Parameters
+    ----------
+    pooled : Averages
+        Over all rows.
+    place : int
+        k.
+    size : int
+        d.
+    c : Constants
+        Clips; τ is `c.product`.
+    noises : sequence of Noise
+        At each budget.
+    columns : Columns
+        Budgets and draws side by side.
+    rng : numpy.random.Generator
+        Where noise comes from.
+
+    Returns
+    -------
+    Directions
     """
-    found = descend(partial(_column_gradient, pooled, place, c.product),
+    vectors = descend(partial(_column_gradient, pooled, place, c.product),
                     (columns.repeats, columns.draws, size), c.column, c.law,
-                    [one.column for one in noises], rng, DIRECTION).columns
-    exact = pooled.squared_products(found, c.product)
-    deviations = columns.per_budget([one.spread for one in noises])
+                    [noise.column for noise in noises], rng, DIRECTION)
+    exact = pooled.squared_products(vectors, c.product)
+    deviations = columns.per_budget([noise.spread for noise in noises])
     spread = published(SPREAD, exact, deviations, columns.normals((), rng))
     spread = np.maximum(spread, LEAST_SPREAD)[:, :, None, None]
-    shape = found.shape[:2]
-    return Directions(found[:, :, None], np.ones((*shape, 1, 1)), spread,
+    shape = vectors.shape[:2]
+    return Directions(vectors[:, :, None], np.ones((*shape, 1, 1)), spread,
                       np.full(shape, c.product), np.zeros(shape[1]), np.ones(shape, dtype=bool))
 
 

@@ -31,9 +31,21 @@ _LEAST = 0.1  # no smallest eigenvalue is taken to be lower
 
 
 def on_supports(gram: Array, vectors: Array, s: int) -> tuple[Array, Array]:
-    """Largest and smallest eigenvalue of released matrices (…, d, d) on the s largest entries.
+    """Extreme eigenvalues of released matrices on the s largest entries: post-processing.
 
-    `vectors` (…, d) are released, too: post-processing. Smallest ones are held to 0.1.
+    Parameters
+    ----------
+    gram : (…, d, d)
+        Released.
+    vectors : (…, d)
+        Released, too.
+    s : int
+        How many entries.
+
+    Returns
+    -------
+    largest, smallest : (…)
+        The smallest are held to 0.1.
     """
     where = largest(np.abs(vectors), s)
     rows = np.take_along_axis(gram, where[..., None], axis=-2)
@@ -43,12 +55,29 @@ def on_supports(gram: Array, vectors: Array, s: int) -> tuple[Array, Array]:
 
 
 def row_sum(gram: Array, q: int) -> Array:
-    """The largest sum of q absolute values in a row of matrices (…, d, d): (…,).
+    """The largest sum of q absolute values in a row.
 
     At least v'Av for every unit vector v with q entries, at places S: v'Av is at most the largest
     eigenvalue of A on S, and that at most the largest row sum of |A| on S (Gershgorin).
+
+    Parameters
+    ----------
+    gram : (…, d, d)
+        A.
+    q : int
+        Entries of a row.
+
+    Returns
+    -------
+    (…)
+
+    Examples
+    --------
+    >>> float(row_sum(np.array([[1.0, -0.5, 0.2], [-0.5, 1.0, 0.0], [0.2, 0.0, 1.0]]), 2))
+    1.5
     """
-    return np.asarray(-np.sort(-np.abs(gram), axis=-1)[..., :q].sum(axis=-1).max(axis=-1))
+    largest_of_row = np.sort(np.abs(gram), axis=-1)[..., -q:]
+    return np.asarray(largest_of_row.sum(axis=-1).max(axis=-1))
 
 
 def row_sum_sensitivity(q: int, feature: float, norm: float, n: int) -> float:
@@ -57,18 +86,52 @@ def row_sum_sensitivity(q: int, feature: float, norm: float, n: int) -> float:
     x_j x_k becomes z_j z_k, so that a sum of q absolute values in row j moves by at most
     (|x_j| Σ|x_k| + |z_j| Σ|z_k|)/N over q places k, and Σ|x_k| ≤ min(√q ‖x‖, qc) with |x_j| ≤ c and
     ‖x‖ ≤ B. The largest of such sums moves by no more than the one that moves most.
+
+    Parameters
+    ----------
+    q : int
+        Entries of a row.
+    feature, norm : float
+        c and B, to which entries of a row of data and its norm are held.
+    n : int
+        N.
+
+    Returns
+    -------
+    float
     """
     return 2 * feature * min(math.sqrt(q) * norm, q * feature) / n
 
 
 def bias_factor(most: Array, least: Array) -> Array:
-    """γ (μ/ν)², γ = max(μ(9μ + 1/4), 17μ/16 + 1/96): of the bound, what depends on eigenvalues."""
+    """γ (μ/ν)², γ = max(μ(9μ + 1/4), 17μ/16 + 1/96): of the bound, what depends on eigenvalues.
+
+    Parameters
+    ----------
+    most, least : (…)
+        μ and ν.
+
+    Returns
+    -------
+    (…)
+    """
     gamma = np.maximum(most * (9 * most + 1 / 4), 17 / 16 * most + 1 / 96)
     return np.asarray(gamma * (most / least) ** 2)
 
 
 def bias_unit(s: int, size: int, n: int, epsilon: float, delta: float) -> float:
-    """s² log²d log(1/δ) log³N/(Nε)²: the rest of the bound; 0 at ε = ∞."""
+    """s² log²d log(1/δ) log³N/(Nε)²: the rest of the bound; 0 at ε = ∞.
+
+    Parameters
+    ----------
+    s, size, n : int
+        s, d and N.
+    epsilon, delta : float
+
+    Returns
+    -------
+    float
+    """
     if math.isinf(epsilon):
         return 0.0
     logs = math.log(size) ** 2 * math.log(1 / delta) * math.log(n) ** 3

@@ -5,18 +5,29 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from engine.errors import InputError
-from engine.families.sparse import is_standard, stated_reach
+from engine.families.sparse import is_standard, rows_of, settled
 from engine.mechanism import Mechanism
+from engine.numerics.coordinates import Coordinates
 from engine.registry import param
 from engine.tasks import SPARSE_REGRESSION
-from engine.types import Data, PublicFacts, SampleData
+from engine.types import Array, Data, Fit, PublicFacts, SampleData
 
 
 @dataclass(frozen=True)
 class LargestNoise:
-    """What the noise is before any row is looked at: its sensitivity and its scale in a choice and
-    in a published value; `largest` of all noises among which features are chosen.
+    """What the noise is before any row is looked at.
+
+    Parameters
+    ----------
+    sensitivity : float
+        Of what is chosen from.
+    choice, values : float
+        Scales of the noise in a choice and in a published value.
+    largest : float
+        Of all noises among which features are chosen.
     """
 
     sensitivity: float
@@ -26,6 +37,8 @@ class LargestNoise:
 
 
 CLIP = 4.0  # of features, in standard deviations
+_REACH = 4.0  # of ranges of which nothing else is stated
+_MATRIX = 4  # dimensions of messages that are matrices: repeats, columns, and two
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +72,30 @@ class PublicGuesses(Mechanism):
         "used where values are of size one.", low=1.0, high=100.0)
 
     def reach_of(self, facts: PublicFacts) -> float:
-        """How many standard deviations the stated ranges of features reach."""
-        return stated_reach(self.reach, facts)
+        """How many standard deviations the stated ranges of features reach to each side.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        float
+        """
+        return self.reach or facts.reach or _REACH
 
     def spread(self, facts: PublicFacts) -> float:
         """σ, the standard deviation of a response around what its features say.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        float
 
         Raises
         ------
@@ -78,18 +110,80 @@ class PublicGuesses(Mechanism):
         return stated
 
     def largest_norm(self, facts: PublicFacts) -> float:
-        """c₀, a guess of the norm of all coefficients."""
+        """c₀, a guess of the norm of all coefficients.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        float
+        """
         usual = 1.0 if is_standard(facts) else facts.value_half_width
         return usual if self.radius is None else self.radius
 
     def clip_of_features(self, facts: PublicFacts) -> float:
-        """Four standard deviations, or the reach of the stated ranges where that is less."""
+        """Four standard deviations, or the reach of the stated ranges where that is less.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        float
+            In standard deviations.
+        """
         return CLIP if is_standard(facts) else min(CLIP, self.reach_of(facts))
 
     def clip_of_responses(self, facts: PublicFacts) -> float:
-        """3 (c₀² + σ²)^½, or half the width of their range: for averages at β = 0."""
+        """3 (c₀² + σ²)^½, or half the width of their range: for averages at β = 0.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        float
+            In response units.
+        """
         most = 3 * math.hypot(self.largest_norm(facts), self.spread(facts))
         return most if is_standard(facts) else min(most, facts.value_half_width)
+
+    def least_squares(self, data: Data, sparsity: int) -> Fit:
+        """Least squares on the best features of all rows, neither clipped nor noised.
+
+        Parameters
+        ----------
+        data : SampleData
+            Rows with responses.
+        sparsity : int
+            How many features are kept at most.
+
+        Returns
+        -------
+        Fit
+            Coefficients (1, repeats, 1, d).
+
+        Raises
+        ------
+        InputError
+            If the data have no responses.
+        """
+        rows = rows_of(with_responses(data), self.reach_of(data.facts), math.inf)
+        return Fit.exact(Coordinates(rows.n_features), settled(rows, min(sparsity,
+                                                                         rows.n_features)))
+
+    def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
+        """Noise of a Gram matrix is independent on and above the diagonal, and mirrored."""
+        units = super().in_units_of_noise(shift, noise)
+        is_matrix = units.ndim == _MATRIX and units.shape[-1] == units.shape[-2]
+        return np.triu(units) if is_matrix else units
 
     def caution(self, facts: PublicFacts) -> str:
         """Ranges that say nothing of standard deviations make steps too long or too short."""
@@ -102,6 +196,14 @@ class PublicGuesses(Mechanism):
 
 def with_responses(data: Data) -> SampleData:
     """The same data, if they are rows of features with a response.
+
+    Parameters
+    ----------
+    data : CurveData or SampleData
+
+    Returns
+    -------
+    SampleData
 
     Raises
     ------

@@ -10,7 +10,13 @@ from typing import ClassVar
 import numpy as np
 
 from engine.errors import InputError
-from engine.families.sparse import LONGEST_STEP, Steps, fewest_rounds, rows_of
+from engine.families.sparse import (
+    LEAST_EIGENVALUE,
+    LONGEST_STEP,
+    Steps,
+    fewest_rounds,
+    rows_of,
+)
 from engine.families.sparse_averages import RowAverages
 from engine.families.sparse_corrections import (
     Corrected,
@@ -45,8 +51,6 @@ ASSUMED = (
     "These intervals rest on the assumption that a column of the inverse covariance of the "
     "features has few entries. Nothing that was released can check it.")
 Shown = Callable[[Array], Array]
-_LEAST_EIGENVALUE = 1 / 3  # public, of the features' covariance
-_MATRIX = 4  # dimensions of messages that are matrices: repeats, columns, and two
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +110,16 @@ class SparseIntervals(PublicGuesses):
         return self.step_size or LONGEST_STEP
 
     def places(self, sizes: Sizes) -> Indices:
-        """The features that are asked for, counted from 0.
+        """The features that limits are asked for, counted from 0.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+
+        Returns
+        -------
+        (g,) array of int
 
         Raises
         ------
@@ -120,23 +133,85 @@ class SparseIntervals(PublicGuesses):
         return np.array(sorted(k - 1 for k in asked)) if asked else np.arange(size)
 
     def is_one(self, sizes: Sizes) -> bool:
-        """Whether one coefficient is asked for without a Gram matrix."""
+        """Whether one coefficient is asked for without a Gram matrix.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+
+        Returns
+        -------
+        bool
+        """
         return self.directions == "column"
 
     def shares(self, sizes: Sizes) -> Shares:
+        """How the budget is divided.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+
+        Returns
+        -------
+        Shares
+        """
         return ONE if self.is_one(sizes) else SEVERAL
 
-    def steps(self, sizes: Sizes, facts: PublicFacts, kept: int) -> Steps:
-        """Rounds that keep `kept` entries."""
-        return Steps(min(kept, sizes.n_covariates), self.n_rounds(self.step), self.step,
+    def steps(self, sizes: Sizes, facts: PublicFacts, sparsity: int) -> Steps:
+        """Constants of rounds of hard thresholding.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        facts : PublicFacts
+            Stated facts.
+        sparsity : int
+            How many entries are kept.
+
+        Returns
+        -------
+        Steps
+        """
+        return Steps(min(sparsity, sizes.n_covariates), self.n_rounds(self.step), self.step,
                      self.largest_norm(facts))
 
     def n_rounds(self, step: float) -> int:
-        """T."""
-        return self.rounds or fewest_rounds(step, _LEAST_EIGENVALUE)
+        """T.
+
+        Parameters
+        ----------
+        step : float
+            η.
+
+        Returns
+        -------
+        int
+        """
+        return self.rounds or fewest_rounds(step, LEAST_EIGENVALUE)
 
     def constants(self, sizes: Sizes, facts: PublicFacts) -> Constants:
-        """Clips, and the steps for a column of the inverse covariance."""
+        """Clips, and the steps for a column of the inverse covariance.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        Constants
+
+        Raises
+        ------
+        InputError
+            If σ is not stated.
+        """
         guess, size = self.spread(facts), sizes.n_covariates
         column = Steps(min(self.precision_kept, size), self.n_rounds(0.7), 0.7, LARGEST_PRECISION)
         feature = self.feature_clip or self.clip_of_features(facts)
@@ -147,35 +222,71 @@ class SparseIntervals(PublicGuesses):
     def averages(self, data: Data, c: Constants | None = None) -> RowAverages:
         """What machines hold, rows shortened to the clips; the only place at which rows are read.
 
-        Without constants nothing is clipped.
+        Parameters
+        ----------
+        data : SampleData
+            Rows with responses.
+        c : Constants or None
+            Clips; without them nothing is clipped.
+
+        Returns
+        -------
+        RowAverages
+
+        Raises
+        ------
+        InputError
+            If the data have no responses.
         """
         rows = with_responses(data)
         clip, norm = (math.inf, None) if c is None else (c.feature, c.row)
         return RowAverages(rows_of(rows, self.reach_of(rows.facts), clip, norm=norm))
 
-    def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
-        """Noise of a Gram matrix is independent on and above the diagonal, and mirrored."""
-        units = super().in_units_of_noise(shift, noise)
-        is_matrix = units.ndim == _MATRIX and units.shape[-1] == units.shape[-2]
-        return np.triu(units) if is_matrix else units
-
-    def limits_around(self, found: Corrected, places: Indices, size: int, shown: Shown
+    def limits_around(self, corrected: Corrected, places: Indices, size: int, released: Shown
                       ) -> Intervals:
-        """Limits of the entries at `places`; `shown` takes columns to what may be seen of them.
+        """Limits of the entries that were asked for.
 
         Where they are refused, half widths and errors are not numbers.
+
+        Parameters
+        ----------
+        corrected : Corrected
+            Those g entries.
+        places : (g,) array of int
+            Where they stand.
+        size : int
+            d.
+        released : Shown
+            Takes columns to what may be seen of them.
+
+        Returns
+        -------
+        Intervals
         """
-        refused = found.is_refused[..., None]
-        half, errors = (np.where(refused, np.nan, own)
-                        for own in (self.half_widths(found), found.errors))
-        centre, half, error = (shown(placed(own, places, size)) for own in (
-            found.values, half, errors))
+        refused = corrected.is_refused[..., None]
+        half, errors = (np.where(refused, np.nan, entries)
+                        for entries in (self.half_widths(corrected), corrected.errors))
+        centre, half, error = (released(placed(entries, places, size)) for entries in (
+            corrected.values, half, errors))
         return Intervals(centre, half, error,
                          "simultaneous" if self.target == "band" else "pointwise")
 
     def cautions(self, each: Sequence[Corrected], columns: Columns) -> tuple[Caution, ...]:
-        """Why limits are refused, or what they rest on, from what was released; of any machine."""
-        distinct, enough = (columns.released(np.all([getattr(own, name) for own in each], axis=0))
+        """Why limits are refused, or what they rest on, from what was released.
+
+        Parameters
+        ----------
+        each : sequence of Corrected
+            Of every machine; a caution applies where it does to any.
+        columns : Columns
+            Budgets and draws side by side.
+
+        Returns
+        -------
+        tuple of Caution
+        """
+        distinct, enough = (columns.released(np.all([getattr(entries, name) for entries in each],
+                                                    axis=0))
                             for name in ("is_distinct", "is_enough"))
         out = [Caution(text, ~fine) for text, fine in
                ((NOT_DISTINCT, distinct), (NOT_ENOUGH, enough)) if not fine.all()]
@@ -183,16 +294,41 @@ class SparseIntervals(PublicGuesses):
             out.append(Caution(ASSUMED, np.ones_like(distinct)))
         return tuple(out)
 
-    def half_widths(self, found: Corrected) -> Array:
-        """Of intervals or of the band around g coefficients: (repeats, columns, g)."""
+    def half_widths(self, corrected: Corrected) -> Array:
+        """Half widths of intervals, or of the band around g coefficients.
+
+        Parameters
+        ----------
+        corrected : Corrected
+            Those entries.
+
+        Returns
+        -------
+        (repeats, columns, g)
+        """
         if self.target == "coordinates":
-            return pointwise_half_widths(found.errors)
-        width = simultaneous_half_width(found.covariance)
-        return np.asarray(np.broadcast_to(width[..., None], found.values.shape))
+            return pointwise_half_widths(corrected.errors)
+        width = simultaneous_half_width(corrected.covariance)
+        return np.asarray(np.broadcast_to(width[..., None], corrected.values.shape))
 
 
 def placed(values: Array, places: Indices, size: int, around: Array | None = None) -> Array:
-    """Values (…, g) put at their places among `size` entries; elsewhere `around`, or NaN."""
+    """Values put at their places among all entries.
+
+    Parameters
+    ----------
+    values : (…, g)
+    places : (g,) array of int
+        Where they belong.
+    size : int
+        d.
+    around : (…, d)
+        What stands elsewhere; NaN if nothing is given.
+
+    Returns
+    -------
+    (…, d)
+    """
     out = np.full((*values.shape[:-1], size), np.nan) if around is None else around.copy()
     out[..., places] = values
     return out

@@ -23,24 +23,53 @@ from engine.types import Array
 _PEELING = 5 / 24  # ρ of choosing and releasing at the printed scale, in units of ε²/log(1/δ)
 
 
-def wrong_sign(vectors: Array, found: Corrected) -> Array:
+def wrong_sign(vectors: Array, corrected: Corrected) -> Array:
     """β̂ less the correction, as in (4.1): twice the bias of selection, where there is one.
 
-    `vectors` (repeats, columns, g) are β̂ at the same places.
+    Parameters
+    ----------
+    vectors : (repeats, columns, g)
+        β̂ at the same places.
+    corrected : Corrected
+        With the right sign.
+
+    Returns
+    -------
+    (repeats, columns, g)
     """
-    return 2 * vectors - found.values
+    return 2 * vectors - corrected.values
 
 
-def scaled_errors(found: Corrected) -> Array:
-    """σ̂ (V/n + s²)^{1/2}, as in Algorithm 6: too small where σ < 1, (repeats, columns, g)."""
-    sampling, privacy = (np.diagonal(own, axis1=-2, axis2=-1)
-                         for own in (found.sampling, found.privacy))
-    return np.sqrt(sampling + found.variance[..., None] * privacy)
+def scaled_errors(corrected: Corrected) -> Array:
+    """σ̂ (V/n + s²)^{1/2}, as in Algorithm 6: too small where σ < 1.
+
+    Parameters
+    ----------
+    corrected : Corrected
+        Entries with all of their errors.
+
+    Returns
+    -------
+    (repeats, columns, g)
+    """
+    sampling, privacy = (np.diagonal(covariance, axis1=-2, axis2=-1)
+                         for covariance in (corrected.sampling, corrected.privacy))
+    return np.sqrt(sampling + corrected.variance[..., None] * privacy)
 
 
-def half_width_without_privacy(found: Corrected) -> Array:
-    """Of a band whose bootstrap has chance in rows alone: (repeats, columns)."""
-    return simultaneous_half_width(found.sampling)
+def half_width_without_privacy(corrected: Corrected) -> Array:
+    """Half width of a band whose bootstrap has chance in rows alone.
+
+    Parameters
+    ----------
+    corrected : Corrected
+        Entries with all of their errors.
+
+    Returns
+    -------
+    (repeats, columns)
+    """
+    return simultaneous_half_width(corrected.sampling)
 
 
 # -- section 12: what the parts cost together -----------------------------------------------------
@@ -48,7 +77,19 @@ def half_width_without_privacy(found: Corrected) -> Array:
 
 @dataclass(frozen=True)
 class PublishedCost:
-    """What a task costs when each of its releases has (ε, δ): ε added up, and ε as ρ proves it."""
+    """What a task costs when each of its releases has (ε, δ).
+
+    Parameters
+    ----------
+    task : str
+        In words.
+    releases : int
+        How many it has.
+    added : float
+        ε added up.
+    proved : float
+        ε as ρ proves it.
+    """
 
     task: str
     releases: int
@@ -65,8 +106,25 @@ def published_costs(epsilon: float, machines: int, per_machine: int, size: int, 
                     draws: int, is_sharp: bool = False) -> tuple[PublishedCost, ...]:
     """Costs of the printed pipelines at δ = 1/(2N).
 
-    `is_sharp` says that noise in eigenvalues is made for their true sensitivity, B₃/(2m), at which
-    each of them costs 1.5ε; with the printed B₃ it is far too much, and they cost almost nothing.
+    Parameters
+    ----------
+    epsilon : float
+        ε of each release.
+    machines, per_machine : int
+        m machines with so many rows each.
+    size : int
+        d.
+    rounds : int
+        T.
+    draws : int
+        Of the band's bootstrap.
+    is_sharp : bool
+        Whether noise in eigenvalues is made for their true sensitivity, B₃/(2m), at which each of
+        them costs 1.5ε; with the printed B₃ it is far too much, and they cost almost nothing.
+
+    Returns
+    -------
+    tuple of PublishedCost
     """
     delta = 1 / (2 * machines * per_machine)
     normal = accounting.printed_mu(epsilon, delta, "isotropic") ** 2 / 2
@@ -75,14 +133,14 @@ def published_costs(epsilon: float, machines: int, per_machine: int, size: int, 
     choice = epsilon / (1 if is_sharp else 2 * machines)
     eigenvalues = 2 * (choice**2 / 2 + (choice / 2) ** 2 / 2)
     common, each = descent + normal, descent + 2 * normal  # β̂, σ̂²; Θ̂_k, V, β̃_k
-    one = common + eigenvalues + each
+    one_interval = common + eigenvalues + each
 
     def cost(task: str, releases: int, rho: float) -> PublishedCost:
         return PublishedCost(task, releases, releases * epsilon,
                              accounting.epsilon_of_rho(rho, delta))
-    return (cost("coefficients", 1, descent), cost("one interval", 7, one),
+    return (cost("coefficients", 1, descent), cost("one interval", 7, one_interval),
             cost("an interval for every coefficient", 4 + 3 * size,
                  common + eigenvalues + size * each),
             cost("a band around all coefficients", 2 + 2 * size + draws,
                  common + size * (descent + normal) + draws * maximum),
-            cost("one interval on one of several differing machines", 8, one + descent))
+            cost("one interval on one of several differing machines", 8, one_interval + descent))

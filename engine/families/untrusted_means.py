@@ -46,13 +46,20 @@ class AnswerPlan(Plan):
 
     Parameters
     ----------
-    size : d, the number of coordinates.
-    per_machine : k, for how many of them each of m machines answers.
-    epsilon : (m,), that of one answer.
-    rows : (m,), how many rows of a machine are used.
-    sd, bound : numbers have this stated standard deviation and are moved into ±`bound`.
-    largest_mean : means lie within plus and minus this.
-    budgets : the budget that each machine asked for.
+    size : int
+        D, the number of coordinates.
+    per_machine : int
+        K, for how many of them each of m machines answers.
+    epsilon : (m,)
+        That of one answer.
+    rows : (m,) array of int64
+        How many rows of a machine are used.
+    sd, bound : float
+        Numbers have this stated standard deviation and are moved into ±`bound`.
+    largest_mean : float
+        Means lie within plus and minus this.
+    budgets : tuple of Budget
+        The budget that each machine asked for.
     """
 
     size: int
@@ -107,48 +114,187 @@ class UntrustedMean(Mechanism):
         "public sizes.", low=1, high=2000, symbol="k")
 
     def usual_per_machine(self, sizes: Sizes, epsilon: float, facts: PublicFacts) -> int:
+        """k, for how many coordinates a machine answers, by a formula.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        epsilon : float
+            The smallest of all machines.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        int
+        """
         raise NotImplementedError
 
     def rows_used(self, per_machine: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many rows of each machine are used.
+
+        Parameters
+        ----------
+        per_machine : (m,) array of int
+            How many each has.
+
+        Returns
+        -------
+        (m,) array of int
+        """
         return per_machine
 
     def answers(self, means: Array) -> Array:
-        """What machines would say of means of their rows (repeats, m, k) without noise."""
+        """What machines would say of means of their rows without noise.
+
+        Parameters
+        ----------
+        means : (repeats, m, k)
+
+        Returns
+        -------
+        (repeats, m, k)
+        """
         return means
 
     def standard(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-        """Randomness of answers, before it has a size."""
+        """Randomness of answers, before it has a size.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            (repeats, draws, m, k).
+        rng : numpy.random.Generator
+            Where noise comes from.
+
+        Returns
+        -------
+        (repeats, draws, m, k)
+        """
         raise NotImplementedError
 
     def private(self, answers: Array, plan: AnswerPlan, standard: Array) -> Array:
-        """Answers (repeats, 1, m, k) with randomness (repeats, draws, m, k): what leaves."""
+        """What leaves the machines.
+
+        Parameters
+        ----------
+        answers : (repeats, 1, m, k)
+            Without noise.
+        plan : AnswerPlan
+        standard : (repeats, draws, m, k)
+            Randomness.
+
+        Returns
+        -------
+        (repeats, draws, m, k)
+        """
         raise NotImplementedError
 
     def noise_sd(self, plan: AnswerPlan) -> Array:
-        """Standard deviation of what leaves machines, of equal answers: (m,)."""
+        """Standard deviation of what leaves machines, of equal answers.
+
+        Parameters
+        ----------
+        plan : AnswerPlan
+
+        Returns
+        -------
+        (m,)
+        """
         raise NotImplementedError
 
     def gain(self, plan: AnswerPlan) -> Array:
+        """What answers are multiplied by.
+
+        Parameters
+        ----------
+        plan : AnswerPlan
+
+        Returns
+        -------
+        (m,)
+        """
         return np.ones(len(plan.rows))
 
     def variance(self, plan: AnswerPlan) -> Array:
+        """Variance of an answer that was multiplied by its gain.
+
+        Parameters
+        ----------
+        plan : AnswerPlan
+
+        Returns
+        -------
+        (m,)
+        """
         raise NotImplementedError
 
     def noise_variance(self, plan: AnswerPlan) -> Array:
+        """The part of `variance` that is due to privacy.
+
+        Parameters
+        ----------
+        plan : AnswerPlan
+
+        Returns
+        -------
+        (m,)
+        """
         raise NotImplementedError
 
     def means(self, averages: Array, plan: AnswerPlan) -> Array:
+        """Means from averages of answers.
+
+        Parameters
+        ----------
+        averages : (…, d)
+        plan : AnswerPlan
+
+        Returns
+        -------
+        (…, d)
+            In response units.
+        """
         return averages
 
     def slope(self, plan: AnswerPlan) -> float:
+        """Slope of `means` at 0.
+
+        Parameters
+        ----------
+        plan : AnswerPlan
+
+        Returns
+        -------
+        float
+        """
         return 1.0
 
     def sensitivity(self, plan: AnswerPlan) -> Array:
-        """The most by which what is protected moves one answer of every machine: (m,)."""
+        """The most by which what is protected moves one answer of every machine.
+
+        Parameters
+        ----------
+        plan : AnswerPlan
+
+        Returns
+        -------
+        (m,)
+        """
         raise NotImplementedError
 
     def scale(self, plan: AnswerPlan) -> Array:
-        """Noise in one answer of every machine, as the ledger states it: (m,)."""
+        """Noise in one answer of every machine, as the ledger states it.
+
+        Parameters
+        ----------
+        plan : AnswerPlan
+
+        Returns
+        -------
+        (m,)
+        """
         raise NotImplementedError
 
     # -- releases ---------------------------------------------------------------------------
@@ -173,13 +319,25 @@ class UntrustedMean(Mechanism):
         check(sizes, facts)
         pooled = held(data.x, bound(sizes, facts)).mean(axis=1)
         error = np.full(pooled.shape[-1], facts.reading_sd / math.sqrt(sizes.n_curves))
-        return Fit.exact(Coordinates(pooled.shape[-1]), self._kept(pooled, error))
+        return Fit.exact(Coordinates(pooled.shape[-1]), self._largest(pooled, error))
 
     def means_of(self, plan: AnswerPlan, answers: Array, standard: Array | None = None) -> Array:
-        """Means from answers (repeats, m, k): (repeats, draws, d).
+        """Means from answers.
 
-        Without `standard`, or without any limit, no noise is added and there is one draw. This is
-        all of the method once rows are averaged, for sizes at which rows would not fit into memory.
+        This is all of the method once rows are averaged, for sizes at which rows would not fit into
+        memory.
+
+        Parameters
+        ----------
+        plan : AnswerPlan
+        answers : (repeats, m, k)
+            Without noise.
+        standard : (repeats, draws, m, k)
+            Randomness. Without it, or without any limit, no noise is added and there is one draw.
+
+        Returns
+        -------
+        (repeats, draws, d)
         """
         sent, gain = answers[:, None], np.ones(len(plan.rows))
         if standard is not None and plan.is_noisy:
@@ -189,14 +347,14 @@ class UntrustedMean(Mechanism):
         weight = 1 / self.variance(plan)
         total = self._total(plan, weight)
         averages = per_coordinate(sent * (weight * gain)[:, None], plan.size) / total
-        kept = self._kept(averages, 1 / np.sqrt(total))
-        return np.clip(self.means(kept, plan), -plan.largest_mean, plan.largest_mean)
+        largest = self._largest(averages, 1 / np.sqrt(total))
+        return np.clip(self.means(largest, plan), -plan.largest_mean, plan.largest_mean)
 
     def _total(self, plan: AnswerPlan, each: Array) -> Array:
         """The sum over machines (m,) that answer for a coordinate, for each: (d,)."""
         return per_coordinate(np.repeat(each[:, None], plan.per_machine, axis=1), plan.size)
 
-    def _kept(self, averages: Array, error: Array) -> Array:
+    def _largest(self, averages: Array, error: Array) -> Array:
         """The largest of the averages (…, d), the others zero; or those beyond the threshold."""
         sizes = np.abs(averages)
         if self.sparsity is None:
@@ -235,7 +393,15 @@ class UntrustedMean(Mechanism):
     def error_of_kept(self, plan: AnswerPlan) -> float | None:
         """Squared error of the kept means where they are near zero, if the right ones are kept.
 
-        The sum over them of the variance of a mean; None where a threshold decides what is kept.
+        Parameters
+        ----------
+        plan : AnswerPlan
+
+        Returns
+        -------
+        float or None
+            The sum over them of the variance of a mean; None where a threshold decides what is
+            kept.
         """
         if self.sparsity is None:
             return None
@@ -270,19 +436,51 @@ class UntrustedMean(Mechanism):
 
 
 def bound(sizes: Sizes, facts: PublicFacts) -> float:
-    """B: the largest stated mean and √(2 log 2N) standard deviations, as for N normal numbers."""
+    """B: the largest stated mean and √(2 log 2N) standard deviations, as for N normal numbers.
+
+    Parameters
+    ----------
+    sizes : Sizes
+        Public sizes.
+    facts : PublicFacts
+        Stated facts.
+
+    Returns
+    -------
+    float
+    """
     return largest_mean(facts) + facts.reading_sd * math.sqrt(2 * math.log(2 * sizes.n_curves))
 
 
 def largest_mean(facts: PublicFacts) -> float:
-    """The largest size that a mean may have, from its stated bounds."""
+    """The largest size that a mean may have, from its stated bounds.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Stated facts.
+
+    Returns
+    -------
+    float
+    """
     return max(abs(facts.value_low), abs(facts.value_high))
 
 
 def machine_means(data: SampleData, plan: AnswerPlan) -> Array:
-    """Means of the first rows of every machine, for the coordinates it is asked: (repeats, m, k).
+    """Means of the first rows of every machine, for the coordinates it is asked.
 
     Numbers are moved into ±B first, and what is no number counts as 0.
+
+    Parameters
+    ----------
+    data : SampleData
+        Rows of all machines.
+    plan : AnswerPlan
+
+    Returns
+    -------
+    (repeats, m, k)
     """
     server, counts = data.server, np.bincount(data.server)
     place = np.arange(len(server)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -293,7 +491,23 @@ def machine_means(data: SampleData, plan: AnswerPlan) -> Array:
 
 
 def per_coordinate(values: Array, size: int) -> Array:
-    """Sums (…, d) of what machines (…, m, k) give, each for the coordinates it is asked."""
+    """Sums of what machines give, each for the coordinates it is asked.
+
+    Parameters
+    ----------
+    values : (…, m, k)
+    size : int
+        d.
+
+    Returns
+    -------
+    (…, d)
+
+    Examples
+    --------
+    >>> per_coordinate(np.array([[1.0, 2.0], [3.0, 4.0]]), size=3)  # asked for 0, 1 and for 2, 0
+    array([5., 2., 3.])
+    """
     flat = values.reshape(*values.shape[:-2], -1)
     whole, rest = divmod(flat.shape[-1], size)
     rounds = flat[..., :whole * size].reshape(*flat.shape[:-1], whole, size)
@@ -303,7 +517,18 @@ def per_coordinate(values: Array, size: int) -> Array:
 
 
 def held(values: Array, limit: float) -> Array:
-    """Values moved into ±limit; 0 for what is no number."""
+    """Values moved into ±limit; 0 for what is no number.
+
+    Parameters
+    ----------
+    values : (…)
+    limit : float
+        In the same units.
+
+    Returns
+    -------
+    (…)
+    """
     inside = np.clip(values, -limit, limit)
     inside[np.isnan(inside)] = 0.0
     return inside
@@ -311,6 +536,13 @@ def held(values: Array, limit: float) -> Array:
 
 def check(sizes: Sizes, facts: PublicFacts) -> None:
     """Refuse machines without rows and numbers whose spread is not stated.
+
+    Parameters
+    ----------
+    sizes : Sizes
+        Public sizes.
+    facts : PublicFacts
+        Stated facts.
 
     Raises
     ------

@@ -32,33 +32,88 @@ class CurveClass:
 
     Parameters
     ----------
-    smoothness : γ > 0.
-    radius : R > 0, in response units.
+    smoothness : float
+        Γ > 0.
+    radius : float
+        R > 0, in response units.
     """
 
     smoothness: float
     radius: float
 
     def detail_bound(self, level: int) -> float:
-        """R 2^{−γJ}/(1 − 2^{−γ}): the most that V_J leaves out at one time, in response units."""
+        """R 2^{−γJ}/(1 − 2^{−γ}): the most that V_J leaves out at one time.
+
+        Parameters
+        ----------
+        level : int
+            J.
+
+        Returns
+        -------
+        float
+            In response units.
+
+        Examples
+        --------
+        >>> CurveClass(smoothness=1.0, radius=2.0).detail_bound(4)
+        0.25
+        """
         return float(self.radius * 2 ** (-self.smoothness * level) / (1 - 2**-self.smoothness))
 
     def allows(self, left_out: Array, level: int, size: float) -> bool:
-        """Whether what V_J leaves out of a known curve (…,) stays within the bound.
+        """Whether what V_J leaves out of a known curve stays within the bound.
 
-        `size` is that of the curve, against which rounding is measured.
+        Parameters
+        ----------
+        left_out : (…)
+            In response units.
+        level : int
+            J.
+        size : float
+            Of the curve, against which rounding is measured.
+
+        Returns
+        -------
+        bool
         """
         return bool(np.abs(left_out).max() <= self.detail_bound(level) + _ROUNDING * size)
 
 
 def left_out(truth: Truth, basis: WaveletBasis, times: Array) -> Array:
-    """f(x) − P_J f(x) of a known curve at `times` (n,): (n,), in response units."""
+    """f(x) − P_J f(x) of a known curve.
+
+    Parameters
+    ----------
+    truth : Truth
+        f.
+    basis : WaveletBasis
+        V_J.
+    times : (n,)
+
+    Returns
+    -------
+    (n,)
+        In response units.
+    """
     best = basis.project(truth)[0]
     return np.asarray(truth.at(times) - basis(times) @ best)
 
 
 def largest_left_out(truth: Truth, basis: WaveletBasis) -> Array:
-    """The same on the drawing grid: (GRID_SIZE,)."""
+    """The same on the drawing grid.
+
+    Parameters
+    ----------
+    truth : Truth
+        f.
+    basis : WaveletBasis
+        V_J.
+
+    Returns
+    -------
+    (GRID_SIZE,)
+    """
     return left_out(truth, basis, drawing_grid())
 
 
@@ -69,6 +124,17 @@ def largest_kernel_mass(moments: int, edges: str) -> float:
     Sums of sizes of broken lines are convex between the nodes of the table, so that the supremum
     is a maximum over nodes, and the trapezoidal rule on nodes is above the integral. At coarser
     levels periodic functions are folded, which makes sums of sizes smaller.
+
+    Parameters
+    ----------
+    moments : int
+        A, vanishing moments of the wavelet.
+    edges : str
+        "periodic" or "corrected".
+
+    Returns
+    -------
+    float
     """
     safe = WaveletBasis(2 ** max(int(np.ceil(np.log2(4 * moments))), 1), moments, edges)
     n_cells = safe.size * STEPS

@@ -27,12 +27,25 @@ from engine.families.wavelet_bias import CurveClass
 from engine.families.wavelet_risk import RiskParts
 from engine.families.wavelet_sites import WaveletSites
 from engine.mechanism import Mechanism
+from engine.noise import NoiseLaw
 from engine.numerics.clipped_readings import worst_bias
 from engine.numerics.wavelet_bases import EDGES, WaveletBasis, allowed_levels
 from engine.privacy import accounting
 from engine.registry import param
 from engine.sources import Source
-from engine.types import Array, Budget, CurveData, Data, PublicFacts, Sizes
+from engine.types import (
+    Array,
+    Band,
+    Budget,
+    Composition,
+    CurveData,
+    Data,
+    PublicFacts,
+    Sizes,
+    Spend,
+    Step,
+    Unit,
+)
 
 CLIPS = np.linspace(0.0, 6.0, 61)  # (τ − B)/σ among which the best is chosen
 _TIE = 1e-9  # relative: D = 32 has the level 5
@@ -41,9 +54,16 @@ _MOST_CORRECTED = 4  # vanishing moments with corrected edges
 
 @dataclass(frozen=True)
 class Sites:
-    """Public numbers of all sites, (sites,) each; B and σ in response units.
+    """Public numbers of all sites.
 
-    `unit` is what the radius of a class of curves counts in.
+    Parameters
+    ----------
+    n, epsilon, delta : (sites,)
+        Readings and budget of each.
+    bound, sigma : float
+        B and σ, in response units.
+    unit : float
+        What the radius of a class of curves counts in.
     """
 
     n: Array
@@ -56,6 +76,21 @@ class Sites:
     @classmethod
     def of(cls, sizes: Sizes, budgets: tuple[Budget, ...], bound: float, sigma: float,
            unit: float = 1.0) -> Sites:
+        """The table of sites with these sizes and budgets.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        budgets : tuple of Budget
+            One for each server.
+        bound, sigma, unit : float
+            As those of the class.
+
+        Returns
+        -------
+        Sites
+        """
         return cls(np.array(sizes.n_curves_per_server, dtype=float),
                    np.array([budget.epsilon for budget in budgets]),
                    np.array([budget.delta for budget in budgets]), bound, sigma, unit)
@@ -68,6 +103,21 @@ class Sites:
     @property
     def clips(self) -> Array:
         return self.bound + self.sigma * CLIPS
+
+    def bias_of_clipping(self, clips: Array) -> Array:
+        """The most that clips move a mean, over all curves within their bound.
+
+        Parameters
+        ----------
+        clips : (clips,)
+            In response units.
+
+        Returns
+        -------
+        (clips,)
+            In response units.
+        """
+        return worst_bias(clips, self.bound, self.sigma)
 
     @cached_property
     def exact_multiplier(self) -> Array:
@@ -84,22 +134,65 @@ class Sites:
         return np.where(np.isfinite(self.epsilon), printed, 0.0)
 
     def published_weights(self, level: int) -> Array:
-        """v_j = n²ε² ∧ n 2^L with L = J − 1, made to sum to one."""
+        """v_j = n²ε² ∧ n 2^L with L = J − 1, made to sum to one.
+
+        Parameters
+        ----------
+        level : int
+            J.
+
+        Returns
+        -------
+        (sites,)
+        """
         v = np.minimum((self.n * self.epsilon) ** 2, self.n * 2.0 ** (level - 1))
         return np.asarray(v / v.sum())
 
     def resolution(self, smoothness: float) -> float:
-        """D of equations (14) and (17)."""
+        """D of equations (14) and (17).
+
+        Parameters
+        ----------
+        smoothness : float
+            α or ν.
+
+        Returns
+        -------
+        float
+        """
         return WaveletSites(self.n, self.epsilon).resolution(smoothness)
 
     def printed_level(self, smoothness: float, lowest: int) -> int:
-        """L = ⌈log₂ D⌉, at least the lowest level; functions up to it span V_{L+1}."""
+        """L = ⌈log₂ D⌉, at least the lowest level; functions up to it span V_{L+1}.
+
+        Parameters
+        ----------
+        smoothness : float
+            α or ν.
+        lowest : int
+            That level.
+
+        Returns
+        -------
+        int
+        """
         return max(lowest, math.ceil(math.log2(self.resolution(smoothness)) - _TIE))
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Level J, clip τ in response units, weights (sites,) and the criterion they reach."""
+    """The level and the clip that were planned.
+
+    Parameters
+    ----------
+    level : int
+        J.
+    clip : float
+        τ, in response units.
+    weights : (sites,)
+    criterion : float
+        What they reach.
+    """
 
     level: int
     clip: float
@@ -111,8 +204,24 @@ def choose(levels: Sequence[int], clips: Array, bias: Array, data: Array, unit_n
            sites: Sites, weights: str) -> Choice:
     """The level and clip with the least bias + Σ_j u_j² V_j, V_j = data/n_j + τ² unit_noise_j.
 
-    `bias` (levels, clips), `data` (levels,), `unit_noise` (levels, sites). "variance": u_j ∝ 1/V_j,
-    which minimises Σ u_j² V_j under Σ u_j = 1; "published": v_j of each level.
+    Parameters
+    ----------
+    levels : sequence of int
+        J.
+    clips : (clips,)
+        τ, in response units.
+    bias : (levels, clips)
+    data : (levels,)
+    unit_noise : (levels, sites)
+    sites : Sites
+        Their public numbers.
+    weights : str
+        "variance": u_j ∝ 1/V_j, which minimises Σ u_j² V_j under Σ u_j = 1; "published": v_j of
+        each level.
+
+    Returns
+    -------
+    Choice
     """
     variance = (data[:, None, None] / sites.n
                 + clips[:, None] ** 2 * unit_noise[:, None])  # (levels, clips, sites)
@@ -123,9 +232,9 @@ def choose(levels: Sequence[int], clips: Array, bias: Array, data: Array, unit_n
         published = np.stack([sites.published_weights(level) for level in levels])
         shares = np.broadcast_to(published[:, None], variance.shape)
     criterion = bias + (shares**2 * variance).sum(axis=-1)
-    at = np.unravel_index(np.argmin(criterion), criterion.shape)
-    return Choice(levels[int(at[0])], float(clips[at[1]]), np.array(shares[at]),
-                  float(criterion[at]))
+    best = np.unravel_index(np.argmin(criterion), criterion.shape)
+    return Choice(levels[int(best[0])], float(clips[best[1]]), np.array(shares[best]),
+                  float(criterion[best]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,7 +304,17 @@ class WaveletRegression(Mechanism):
         return (self.constants, "published" if self.plan_rule == "literal" else "tight")
 
     def wavelets(self, level: int) -> WaveletBasis:
-        """V_J with its basis."""
+        """V_J with its basis.
+
+        Parameters
+        ----------
+        level : int
+            J.
+
+        Returns
+        -------
+        WaveletBasis
+        """
         return WaveletBasis(2**level, self.moments, self.edges)
 
     @property
@@ -212,20 +331,56 @@ class WaveletRegression(Mechanism):
         return allowed if self.level is None else (self.level,)
 
     def clips(self, sites: Sites) -> Array:
+        """The clips to choose from.
+
+        Parameters
+        ----------
+        sites : Sites
+            Their public numbers.
+
+        Returns
+        -------
+        (clips,)
+            In response units.
+        """
         return sites.clips if self.clip is None else np.array([self.clip])
 
     def stated(self, facts: PublicFacts) -> tuple[float, float]:
-        """B and σ."""
+        """B and σ.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        tuple of two float
+            In response units.
+        """
         return (facts.value_half_width if self.bound is None else self.bound,
                 facts.reading_sd if self.noise_sd is None else self.noise_sd)
 
     def sites(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Sites:
         """The public table that everything is planned from.
 
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        budgets : tuple of Budget
+            One for each server.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        Sites
+
         Raises
         ------
         InputError
-            If nothing states σ.
+            If nothing states σ, or a site has no readings.
         """
         bound, sigma = self.stated(facts)
         if not sigma > 0:
@@ -237,13 +392,61 @@ class WaveletRegression(Mechanism):
         return Sites.of(sizes, budgets, bound, sigma, 1.0 if facts.unit_scale else bound / 2)
 
     def curve_class(self, facts: PublicFacts) -> CurveClass:
-        """The class of curves over which the plan minimises the error, in response units."""
-        own: Any = self  # smoothness and radius are declared by each estimator
+        """The class of curves over which the plan minimises the error.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        CurveClass
+        """
+        estimator: Any = self  # smoothness and radius are declared by each estimator
         unit = 1.0 if facts.unit_scale else self.stated(facts)[0] / 2
-        return CurveClass(own.smoothness, own.radius * unit)
+        return CurveClass(estimator.smoothness, estimator.radius * unit)
+
+    def largest_bias(self, basis: WaveletBasis, clip: float, mass: float, sites: Sites,
+                     facts: PublicFacts) -> float:
+        """What V_J leaves out and clipping shifts, at most; see `engine.families.wavelet_bias`.
+
+        Parameters
+        ----------
+        basis : WaveletBasis
+            V_J.
+        clip : float
+            τ, in response units.
+        mass : float
+            A bound of Λ(x) at the times that are asked about.
+        sites : Sites
+            Their public numbers.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        float
+            In response units.
+        """
+        clipped = float(sites.bias_of_clipping(np.array([clip]))[0])
+        return self.curve_class(facts).detail_bound(basis.level) + mass * clipped
 
     def risk_parts(self, source: Source[Data], budgets: tuple[Budget, ...]) -> RiskParts | None:
-        """Exact mean squared error on simulated readings, part by part; None without a formula."""
+        """Exact mean squared error on simulated readings, part by part.
+
+        Parameters
+        ----------
+        source : Source
+            Simulated readings, of which the truth is known.
+        budgets : tuple of Budget
+            One for each server.
+
+        Returns
+        -------
+        RiskParts or None
+            None without a formula.
+        """
         raise NotImplementedError
 
     def exact_risk(self, source: Source[Data], budgets: tuple[Budget, ...]) -> float | None:
@@ -258,10 +461,75 @@ class WaveletRegression(Mechanism):
                 "Near both ends the estimate would be wrong. Choose corrected edges.")
 
 
+def site_lines(step: Step, noise: NoiseLaw, norm: str, sensitivity: Array, scales: Array,
+               budgets: tuple[Budget, ...], why: str) -> tuple[Spend, ...]:
+    """One line for every site, with the ε of Laplace or the μ of Gaussian noise as it really is.
+
+    Parameters
+    ----------
+    step : Step
+        What every site sends.
+    noise : NoiseLaw
+        LAPLACE or GAUSSIAN.
+    norm : str
+        That of the sensitivity.
+    sensitivity, scales : (sites,)
+        How far a reading moves the message, and the scale of its noise.
+    budgets : tuple of Budget
+        What was asked for.
+    why : str
+        How the noise follows.
+
+    Returns
+    -------
+    tuple of Spend
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        costs = np.where(scales > 0, sensitivity / scales, math.inf).tolist()
+    is_pure = noise is NoiseLaw.LAPLACE
+    return tuple(Spend(
+        step=step, server=s, mu=None if is_pure else cost, epsilon=cost if is_pure else None,
+        sensitivity=(most,), noise_scale=(scale,), count=1, composition=Composition.SEQUENTIAL,
+        asked=asked, unit=Unit.READING, norm=norm, noise=noise, why=why)
+        for s, (most, scale, cost, asked) in enumerate(zip(
+            sensitivity.tolist(), scales.tolist(), costs, budgets, strict=True)))
+
+
+def pointwise_band(centre: Array, covariance: Array, bias: Sequence[float]) -> Band:
+    """A band that every repeat and draw of a plan shares, widened by the largest bias.
+
+    Parameters
+    ----------
+    centre : (plans, repeats, draws, size)
+        Released coefficients.
+    covariance : (plans, size, size)
+        Of each plan, from public numbers.
+    bias : sequence of float
+        Of each plan, in response units.
+
+    Returns
+    -------
+    Band
+    """
+    shape = (*centre.shape, centre.shape[-1])
+    return Band(centre, np.broadcast_to(covariance[:, None, None], shape), "pointwise",
+                np.broadcast_to(np.array(bias)[:, None, None], centre.shape[:-1]))
+
+
 def readings(data: CurveData, clip: float) -> Array:
-    """[Y]_τ around the middle of the bounds, 0 where a number is missing: (repeats, N).
+    """Clipped readings [Y]_τ around the middle of the bounds, 0 where a number is missing.
 
     A reading that is no number, or has no time, counts as zero and stays in the public n.
+
+    Parameters
+    ----------
+    data : CurveData
+    clip : float
+        τ.
+
+    Returns
+    -------
+    (repeats, N)
 
     Raises
     ------
@@ -281,7 +549,16 @@ def readings(data: CurveData, clip: float) -> Array:
 
 
 def times_of(data: CurveData) -> Array:
-    """Times with 0 for what is no finite number."""
+    """Times with 0 for what is no finite number.
+
+    Parameters
+    ----------
+    data : CurveData
+
+    Returns
+    -------
+    (repeats, N)
+    """
     return data.times if _all_finite(data.times) else np.nan_to_num(data.times)
 
 
@@ -289,9 +566,4 @@ def _all_finite(values: Array) -> bool:
     """One pass: a sum is finite only if all that it adds is; if it overflows, each is looked at."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
-
-
-def bias_of_clipping(clips: Array, sites: Sites) -> Array:
-    """The most that clips move a mean, over all curves within their bound."""
-    return worst_bias(clips, sites.bound, sites.sigma)
 

@@ -22,9 +22,18 @@ _PER_CELL = 2**11  # midpoints in each cell where a kernel is not zero
 class RiskParts:
     """Mean squared error, in squared response units, as a sum of four parts.
 
-    `projection` is what the basis cannot follow, `clip` what clipping (and a density that is not
-    what it was taken for) shifts, `data` chance in who takes part, `privacy` the noise. For a
-    single point the first two are a joint squared bias: `clip` is what the clip adds to it.
+    For a single point the first two are a joint squared bias: `clip` is what the clip adds to it.
+
+    Parameters
+    ----------
+    projection : float
+        What the basis cannot follow.
+    clip : float
+        What clipping shifts, and a density that is not what it was taken for.
+    data : float
+        Chance in who takes part.
+    privacy : float
+        The noise.
     """
 
     projection: float
@@ -39,7 +48,13 @@ class RiskParts:
 
 @dataclass(frozen=True)
 class Design:
-    """Density of the times and the weight of a reading, as functions of the time."""
+    """Density of the times and weight of a reading, as functions of the time.
+
+    Parameters
+    ----------
+    density, weight : callable
+        From times (…) to numbers (…).
+    """
 
     density: Callable[[Array], Array] = np.ones_like
     weight: Callable[[Array], Array] = np.ones_like
@@ -52,8 +67,17 @@ UNIFORM = Design()
 class Average:
     """What sites send and a centre averages: n_j readings clipped at ±τ, with weights u_j.
 
-    `sigma` is σ of the readings around the curve. `n`, `weights` and `noise`, the variance of what
-    each site adds to the quantity whose error is asked for, are (sites,).
+    Parameters
+    ----------
+    basis : WaveletBasis
+        V_J.
+    clip : float
+        τ, in response units.
+    sigma : float
+        σ of the readings around the curve.
+    n, weights : (sites,)
+    noise : (sites,)
+        Variance of what each site adds to the quantity whose error is asked for.
     """
 
     basis: WaveletBasis
@@ -64,11 +88,31 @@ class Average:
     noise: Array
 
     def means(self, curve: Array) -> Array:
-        """E([Y]_τ | x) where the curve has these values."""
+        """E([Y]_τ | x).
+
+        Parameters
+        ----------
+        curve : (…)
+            Values of the curve.
+
+        Returns
+        -------
+        (…)
+        """
         return clipped_mean(curve, self.clip, self.sigma)
 
     def squares(self, curve: Array) -> Array:
-        """E([Y]_τ² | x)."""
+        """E([Y]_τ² | x).
+
+        Parameters
+        ----------
+        curve : (…)
+            Values of the curve.
+
+        Returns
+        -------
+        (…)
+        """
         return clipped_square(curve, self.clip, self.sigma)
 
     @property
@@ -83,16 +127,29 @@ class Average:
 
 
 def curve_risk(truth: Truth, average: Average, design: Design = UNIFORM) -> RiskParts:
-    """E∫(f̂ − f)², with f around the middle of its bounds; `noise` is that of all coefficients.
+    """E∫(f̂ − f)², part by part.
 
     ‖f‖² − ‖P_J f‖² + ‖P_J(m − f)‖² + A_J Σ u_j²/n_j + Σ u_j² noise_j, where m = E([Y]_τ | x) and
     A_J = ∫ E([Y]_τ² | x) K_J(x, x) dx − ‖P_J m‖².
+
+    Parameters
+    ----------
+    truth : Truth
+        f around the middle of its bounds.
+    average : Average
+        With the noise of all coefficients.
+    design : Design
+        Density of the times, and the weight of a reading.
+
+    Returns
+    -------
+    RiskParts
     """
     basis, (nodes, share) = average.basis, truth.quadrature
-    curve, seen = truth.node_values, design.density(nodes) * design.weight(nodes)
-    means = average.means(curve) * seen
+    curve, weighting = truth.node_values, design.density(nodes) * design.weight(nodes)
+    means = average.means(curve) * weighting
     best, clipped = basis.inner_products(nodes, share * np.stack([curve, means]))
-    squares = average.squares(curve) * seen * design.weight(nodes)
+    squares = average.squares(curve) * weighting * design.weight(nodes)
     spread = share @ (squares * basis.diagonal(nodes)) - (clipped**2).sum()
     return RiskParts(float(max(truth.energy - (best**2).sum(), 0.0)),
                      float(((clipped - best) ** 2).sum()),
@@ -103,14 +160,27 @@ def point_risk(curve: Callable[[Array], Array], point: float, average: Average) 
     """E(f̂(x0) − f(x0))², integrated over the cells where K = K_J(x0, ·) is not zero.
 
     (∫mK − f(x0))² + Σ (u_j²/n_j)(∫E([Y]_τ²|x)K² − (∫mK)²) + Σ u_j² noise_j.
+
+    Parameters
+    ----------
+    curve : callable
+        f around the middle of its bounds.
+    point : float
+        x0.
+    average : Average
+        With the noise of the value there.
+
+    Returns
+    -------
+    RiskParts
     """
     nodes, kernel, width = _kernel_nodes(point, average.basis)
     values = curve(nodes)
     mean = float((average.means(values) * kernel).sum() * width)
     square = float((average.squares(values) * kernel**2).sum() * width)
-    at = float(curve(np.array([point]))[0])
-    projection = (float((values * kernel).sum() * width) - at) ** 2
-    return RiskParts(projection, (mean - at) ** 2 - projection,
+    truth = float(curve(np.array([point]))[0])
+    projection = (float((values * kernel).sum() * width) - truth) ** 2
+    return RiskParts(projection, (mean - truth) ** 2 - projection,
                      (square - mean**2) * average.chance, average.privacy)
 
 

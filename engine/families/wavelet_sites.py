@@ -25,15 +25,24 @@ _LEVELS = np.arange(121.0)  # far beyond any level that data could reach
 
 @dataclass(frozen=True)
 class WaveletSites:
-    """Readings and budgets of sites that need not be alike, each (sites,).
+    """Readings and budgets of sites that need not be alike.
 
     ε = ∞ stands for a site without protection and ε = 0 for one that may say nothing. γ is the
     smoothness of the task, as in `WaveletRate.gamma`.
+
+    Parameters
+    ----------
+    n, epsilon : (sites,)
 
     Raises
     ------
     InputError
         If the arrays differ in shape, n < 1 or ε < 0.
+
+    Examples
+    --------
+    >>> round(WaveletSites([1000, 1000], [1.0, 0.1]).resolution(1.0), 2)
+    12.21
     """
 
     n: Array
@@ -51,10 +60,19 @@ class WaveletSites:
             raise InputError("ε must not be negative.", field="epsilon")
 
     def resolution(self, gamma: float) -> float:
-        """D: D^{2γ+2} = Σ min(n²ε², nD), equations (14) and (17); 0 where every ε is 0.
+        """D with D^{2γ+2} = Σ min(n²ε², nD), equations (14) and (17); 0 where every ε is 0.
 
-        In t = log D the difference of the logarithms of both sides rises with a slope between
-        2γ+1 and 2γ+2, so its value at t = 0 brackets the only root.
+        In t = log D the difference of the logarithms of both sides rises with a slope between 2γ+1
+        and 2γ+2, so its value at t = 0 brackets the only root.
+
+        Parameters
+        ----------
+        gamma : float
+            γ.
+
+        Returns
+        -------
+        float
         """
         from scipy.optimize import brentq  # on first use: it takes a moment
 
@@ -71,7 +89,17 @@ class WaveletSites:
         return float(np.exp(brentq(gap, min(ends) - 1, max(ends) + 1, xtol=1e-15, rtol=1e-15)))
 
     def privacy_limited(self, gamma: float) -> NDArray[np.bool_]:
-        """Which sites privacy holds back, nε² ≤ D: (sites,); equality counts."""
+        """Which sites privacy holds back, nε² ≤ D; equality counts.
+
+        Parameters
+        ----------
+        gamma : float
+            γ.
+
+        Returns
+        -------
+        (sites,) array of bool
+        """
         return np.asarray(self.n * self.epsilon**2 <= self.resolution(gamma) * (1 + _TIE))
 
     def regime(self, gamma: float) -> str:
@@ -79,6 +107,15 @@ class WaveletSites:
 
         The two leave gaps, which are "neither", and overlap, for a single site that privacy holds
         back, say: the rates then agree and "regime 9" is reported.
+
+        Parameters
+        ----------
+        gamma : float
+            γ.
+
+        Returns
+        -------
+        str
         """
         if not self.epsilon.any():
             return "neither"
@@ -87,7 +124,17 @@ class WaveletSites:
         return "regime 8" if self.privacy_limited(gamma).all() else "neither"
 
     def rate(self, gamma: float) -> float:
-        """D^{−2γ}, at most one (Theorem 2.1)."""
+        """D^{−2γ}, at most one (Theorem 2.1).
+
+        Parameters
+        ----------
+        gamma : float
+            γ.
+
+        Returns
+        -------
+        float
+        """
         resolution = self.resolution(gamma)
         return 1.0 if resolution <= 1 else float(resolution ** (-2 * gamma))
 
@@ -99,13 +146,25 @@ class WaveletSites:
         one release bounded through e^ε. Readings at uniform times, noise of standard deviation
         σ and curves of the wavelet ball of radius R; in squared units of σ and R. It
         says nothing about releases with δ > 0, which may do better.
+
+        Parameters
+        ----------
+        smoothness, radius : float
+            α and R of the wavelet ball.
+        sigma : float
+            σ.
+
+        Returns
+        -------
+        float
+            In squared response units.
         """
         with np.errstate(over="ignore"):
             private = (self.n * np.expm1(self.epsilon)) ** 2 / 4
-        told = np.minimum(private, self.n * 2 ** _LEVELS[:, None]).sum(axis=1) / sigma**2
+        information = np.minimum(private, self.n * 2 ** _LEVELS[:, None]).sum(axis=1) / sigma**2
         with np.errstate(over="ignore"):
             prior = np.pi**2 / radius**2 * 2 ** (_LEVELS * (2 * smoothness + 2))
-        return float((4**_LEVELS / (told + prior)).max())
+        return float((4**_LEVELS / (information + prior)).max())
 
     def _one_is_enough(self, gamma: float) -> bool:
         """Equation (9): n*²ε*² ∧ n*D* outweighs n²ε² of all others together.

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from engine.feasibility import Feasibility
 from engine.language.grammar import capital, escape, span, uncapital
 from engine.language.numbers import number, percent, times, two_digits_up, whole, with_unit
-from engine.sources.table_words import counted
+from engine.lists import counted
 from engine.types import Budget, PublicFacts
 
 _ENOUGH_IN_A_ROUND = 10

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.sources.table_words import counted
-from engine.sources.upload_design import StatedDesign, StatedLaw
+from engine.lists import counted
 from engine.types import PublicFacts, Sizes
+from engine.uploads.design import StatedDesign, StatedLaw
 
 
 def design(facts: PublicFacts) -> str:

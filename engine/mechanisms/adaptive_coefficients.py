@@ -10,18 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
-from engine.families.adaptive import (
-    SHRINK_FROM,
-    basis_size,
-    ledger,
-    nothing_spent,
-)
+from engine.families.adaptive import SHRINK_FROM, basis_size, ledger
 from engine.families.adaptive_release import AdaptiveRelease
 from engine.families.coefficient_fit import CoefficientFit, CoefficientPlan
 from engine.families.covariate_moments import MOST_DOUBT
 from engine.families.covariate_moments import steps as covariate_steps
 from engine.families.location import STEPS
-from engine.feasibility import Feasibility
 from engine.mechanism import Trial
 from engine.mechanisms import mechanisms
 from engine.numerics.bases import Basis
@@ -41,8 +35,6 @@ from engine.types import (
     Public,
     PublicFacts,
     Sizes,
-    Spend,
-    Step,
     TimeLaw,
 )
 
@@ -83,6 +75,15 @@ class AdaptiveCoefficients(AdaptiveRelease):
     References
     ----------
     Derived in this project; model of Xue, Lin and Yu (2024), arXiv 2412.06582, section 6.
+
+    Examples
+    --------
+    >>> from engine.experiments import generator
+    >>> from engine.sources.coefficient_curves import CoefficientCurves
+    >>> data = CoefficientCurves(n_curves=500).draw(1, generator(1, 0, 0))
+    >>> estimate = AdaptiveCoefficients().release(data, (Budget(5.0, 1e-3),), generator(1, 1, 0))
+    >>> estimate.functions
+    ('Intercept', 'G1', 'G2')
     """
 
     key = "adaptive_coefficients"
@@ -162,6 +163,8 @@ class AdaptiveCoefficients(AdaptiveRelease):
         """
         sizes, facts = public.sizes, public.facts
         _check_times(facts.design)
+        for budget in budgets:
+            accounting.exact_mu(budget.epsilon, budget.delta)  # refuses δ = 0
         verdict = self.feasibility(sizes, budgets)
         first = self._covariate_shares(len(facts.covariates))
         then = tuple(share * (1 - sum(first)) for share in self._usual_shares)
@@ -169,9 +172,10 @@ class AdaptiveCoefficients(AdaptiveRelease):
         return CoefficientPlan(
             self.size(sizes, effective, facts), budgets, then, verdict,
             self._shrinks(effective >= SHRINK_FROM), first,
-            spends=self._ledger(sizes, budgets, verdict, [
-                *zip(covariate_steps(verdict.n_functions), first, strict=True),
-                *zip(STEPS, then, strict=False)]))
+            spends=ledger(sizes, budgets, verdict, [
+                (step, share) for step, share in (
+                    *zip(covariate_steps(verdict.n_functions), first, strict=True),
+                    *zip(STEPS, then, strict=False)) if share > 0]))
 
     def _covariate_shares(self, n_covariates: int) -> tuple[float, ...]:
         """Shares of μ² of both releases of the covariates; 0 for one that is not needed."""
@@ -183,8 +187,8 @@ class AdaptiveCoefficients(AdaptiveRelease):
         """r: the rule of the adaptive mean, for the share of N that each function has."""
         if self.truncation is not None:
             return self.truncation
-        own = min(effective, 1e6) / (len(facts.covariates) + 1)
-        size = basis_size(sizes, own, _MOST_FUNCTIONS, facts)
+        per_function = min(effective, 1e6) / (len(facts.covariates) + 1)
+        size = basis_size(sizes, per_function, _MOST_FUNCTIONS, facts)
         return size | 1 if self.functions(1, facts).family == "fourier" else size
 
     def functions(self, size: int, facts: PublicFacts) -> Basis:
@@ -201,7 +205,17 @@ class AdaptiveCoefficients(AdaptiveRelease):
                 "ends the published functions would be wrong. Choose cosine.")
 
     def declared(self, n_functions: int) -> Array:
-        """E GG' as stated: (K, K), diagonal.
+        """Second moments E GG' of the regressors, as stated.
+
+        Parameters
+        ----------
+        n_functions : int
+            K, one more than covariates.
+
+        Returns
+        -------
+        (K, K)
+            Diagonal.
 
         Raises
         ------
@@ -226,15 +240,6 @@ class AdaptiveCoefficients(AdaptiveRelease):
                              field="declared_gram",
                              hint="A covariate on −1 … 1 that is spread evenly has one third.")
         return squares
-
-    def _ledger(self, sizes: Sizes, budgets: tuple[Budget, ...], verdict: Feasibility,
-                releases: Sequence[tuple[Step, float]]) -> tuple[Spend, ...]:
-        """One spend for each site and release with a share of the budget, or none at all."""
-        for budget in budgets:
-            accounting.exact_mu(budget.epsilon, budget.delta)  # refuses δ = 0
-        if not verdict.is_feasible:
-            return nothing_spent(budgets)
-        return ledger(sizes, budgets, [(step, share) for step, share in releases if share > 0])
 
 
 TOO_FEW_IN_THE_MIDDLE = (

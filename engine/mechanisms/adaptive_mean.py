@@ -19,13 +19,11 @@ from engine.families.adaptive import (
     Scale,
     basis_size,
     ledger,
-    nothing_spent,
     public_scale,
 )
 from engine.families.adaptive_release import AdaptiveRelease
 from engine.families.location import STEPS, Constants
 from engine.families.mean_fit import TIMES, TIMES_SHARE, MeanFit, MeanPlan
-from engine.feasibility import Feasibility
 from engine.grids import drawing_grid
 from engine.mechanism import Trial
 from engine.mechanisms import mechanisms
@@ -43,7 +41,6 @@ from engine.types import (
     Public,
     PublicFacts,
     Sizes,
-    Spend,
     TimeLaw,
 )
 
@@ -68,6 +65,10 @@ FEW_TIMES = ("Everybody was observed at a few common times. Between them the cur
 CLUSTERED_TIMES = (
     "The released distribution of observation times has clusters, as common times would make. The "
     "band cannot be relied on: state the common times.")
+GAP_IN_TIMES = (
+    "By the released distribution of observation times, next to none may lie in a fifth of the "
+    "time range or more. The curve and its band cannot be relied on there: state how times come "
+    "about.")
 SKEWED_PARTS = (
     "Each person is observed in a part of the time range only, and people are not stated to be "
     "symmetric about their mean. Where few are observed, or people differ most, the confidence "
@@ -116,6 +117,15 @@ class AdaptiveMean(AdaptiveRelease):
     ----------
     Derived in this project; filter and clipping after Huber (1964) and Kalman (1960), composition
     after Dong, Roth and Su (2022).
+
+    Examples
+    --------
+    >>> from engine.experiments import generator
+    >>> from engine.sources.sparse_curves import SparseCurves
+    >>> data = SparseCurves(n_curves=400).draw(1, generator(1, 0, 0))
+    >>> estimate = AdaptiveMean().release(data, (Budget(2.0, 1e-3),), generator(1, 1, 0))
+    >>> [line.step.label for line in estimate.spends[0]][:3]
+    ['first centre', 'first spread', 'second centre']
     """
 
     key = "adaptive_mean"
@@ -199,6 +209,7 @@ class AdaptiveMean(AdaptiveRelease):
             few = np.array([plan.size > len(facts.common_times) for plan in plans])
             yield Caution(FEW_TIMES, released & few[:, None, None])
         yield Caution(CLUSTERED_TIMES, model.clustered)
+        yield Caution(GAP_IN_TIMES, model.with_gap)
         law = self.law_of_times(facts)
         if not facts.symmetric and law.law in (TimeLaw.VISITS, TimeLaw.WINDOWS):
             yield Caution(SKEWED_PARTS, released)
@@ -233,7 +244,8 @@ class AdaptiveMean(AdaptiveRelease):
             self.size(sizes, effective, facts, pure), budgets, shares, verdict,
             self._shrinks(effective >= SHRINK_FROM or not verdict.is_feasible), learns_times,
             self.clipping_constants(effective, facts),
-            spends=self._ledger(sizes, budgets, verdict, shares, learns_times))
+            spends=ledger(sizes, budgets, verdict, [*[(TIMES, TIMES_SHARE)] * learns_times,
+                                                    *zip(STEPS, shares, strict=False)]))
 
     def size(self, sizes: Sizes, effective: float, facts: PublicFacts, pure: bool = False) -> int:
         """r: as chosen, or by the rule of `engine.families.adaptive.basis_size`."""
@@ -245,7 +257,19 @@ class AdaptiveMean(AdaptiveRelease):
         return size | 1 if self.basis == "fourier" else size
 
     def clipping_constants(self, effective: float, facts: PublicFacts) -> Constants:
-        """How tightly the last step clips: κ = 1.5; wide: 12, from N = 200 on like N."""
+        """How tightly the last step clips: κ = 1.5; wide: 12, from N = 200 on like N.
+
+        Parameters
+        ----------
+        effective : float
+            N, the effective size.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        Constants
+        """
         if self.is_tight(facts):
             return _TIGHT
         wider = min(max(effective / _WIDER_FROM, 1.0) ** _GROWTH, 2.0**_MOST_DOUBLINGS)
@@ -257,6 +281,15 @@ class AdaptiveMean(AdaptiveRelease):
         """Whether curves are clipped inside their bulk, as suits people who are spread evenly.
 
         By rule only where that is stated, and where every curve tells of most of the time range.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        bool
         """
         is_even = self.law_of_times(facts).law in (TimeLaw.INDEPENDENT, TimeLaw.COMMON)
         by_rule = facts.symmetric and is_even
@@ -266,7 +299,23 @@ class AdaptiveMean(AdaptiveRelease):
         return Basis(size, family=self.basis)
 
     def shares(self, pure: bool) -> tuple[float, ...]:
-        """Shares of μ², or of ε where δ = 0, of the releases in order."""
+        """Shares of μ², or of ε where δ = 0, of the releases in order.
+
+        Parameters
+        ----------
+        pure : bool
+            Whether δ = 0.
+
+        Returns
+        -------
+        tuple of float
+            Six; five without a band or where δ = 0.
+
+        Raises
+        ------
+        InputError
+            If the stated split does not fit the releases.
+        """
         if self.split is not None:
             return self._stated_shares(pure)
         if pure:
@@ -325,11 +374,3 @@ class AdaptiveMean(AdaptiveRelease):
         if pure and wanted == len(SHARES):  # no sixth release: its share goes to the others
             return tuple(share / sum(shares[:5]) for share in shares[:5])
         return shares
-
-    def _ledger(self, sizes: Sizes, budgets: tuple[Budget, ...], verdict: Feasibility,
-                shares: tuple[float, ...], learns_times: bool) -> tuple[Spend, ...]:
-        """Six spends for each site, seven with an undeclared design, or none at all."""
-        if not verdict.is_feasible:
-            return nothing_spent(budgets)
-        releases = [(TIMES, TIMES_SHARE)] if learns_times else []
-        return ledger(sizes, budgets, [*releases, *zip(STEPS, shares, strict=False)])

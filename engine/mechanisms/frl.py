@@ -85,7 +85,17 @@ class Frl(Selection, KernelRelease):
         return tuple(p for p in super().shown() if p.name not in hidden)
 
     def usual(self, n: float) -> int:
-        """M: the chosen one, else the cube root of n."""
+        """M: the stated number of functions, else the cube root of n.
+
+        Parameters
+        ----------
+        n : float
+            How many curves.
+
+        Returns
+        -------
+        int
+        """
         return self.n_functions or max(1, math.floor(n ** (1 / 3) + 1e-9))
 
     def space(self, grid: Grid, sizes: Sizes) -> Space:
@@ -108,10 +118,19 @@ class Frl(Selection, KernelRelease):
                          usual_power(self.covariance, grid.dimension))
 
     def counts(self, n: float) -> tuple[int, ...]:
-        """The numbers of functions to choose from.
+        """The numbers of functions among which a rule chooses.
 
         Three more on each side than Corollary 15 admits, from n^{1/(ηβ)} to n^{1/3} with the η of
         the quadratic penalty.
+
+        Parameters
+        ----------
+        n : float
+            How many curves.
+
+        Returns
+        -------
+        tuple of int
         """
         usual, beta = self.usual(n), self.covariance.decay(1)
         if self.selection_rule == "formula":

@@ -35,6 +35,16 @@ class Iclp(Selection, PenalisedRelease):
     kernel. The scale printed in Theorem 8 spends √2 ε; it is never used.
 
     See `engine.families.functional_release` for what is protected and why.
+
+    Examples
+    --------
+    >>> from engine.experiments import generator
+    >>> from engine.sources.dense_curves import DenseCurves
+    >>> from engine.types import Budget
+    >>> data = DenseCurves(n_curves=100).draw(1, generator(1, 0, 0))
+    >>> estimate = Iclp().release(data, (Budget(1.0),), generator(1, 1, 0))
+    >>> [round(float(line.epsilon), 9) for line in estimate.spends[0]]
+    [1.0]
     """
 
     key = "iclp"
@@ -56,8 +66,8 @@ class Iclp(Selection, PenalisedRelease):
         return ((cls.label, {}), ("ICLP, absolute penalty", {"penalty": "absolute"}))
 
     @classmethod
-    def serves(cls, task: str, chosen: dict[str, Any]) -> bool:
-        return _PENALTIES[chosen.get("penalty", "quadratic")].serves(task)
+    def serves(cls, task: str, settings: dict[str, Any]) -> bool:
+        return _PENALTIES[settings.get("penalty", "quadratic")].serves(task)
 
     def check_task(self) -> None:
         """Refuse what the absolute penalty is not made for.

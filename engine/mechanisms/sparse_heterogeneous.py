@@ -43,13 +43,31 @@ SHARED = Subject("shared coefficients", "shared part, ")
 
 
 def of_machine(machine: int) -> Subject:
-    """What one machine has of its own; lines of all machines have the same names."""
+    """How messages and ledger lines of one machine's own part are named; lines are alike for all.
+
+    Parameters
+    ----------
+    machine : int
+        Counted from 0.
+
+    Returns
+    -------
+    Subject
+    """
     return Subject("own coefficients", f"machine {machine + 1}, ")
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Rounds of private hard thresholding with residuals held to ±`clip`."""
+    """Rounds of private hard thresholding with residuals held to ±`clip`.
+
+    Parameters
+    ----------
+    rounds : Thresholding
+        Of private hard thresholding.
+    clip : float
+        Residuals are held to plus and minus this, in response units.
+    """
 
     rounds: Thresholding
     clip: float
@@ -59,8 +77,22 @@ class Stage:
 class StagesPlan(Plan):
     """All that is fixed before any row is looked at.
 
-    `shared` is about all rows, `own` about those of each machine; either may be missing. `noise`
-    is that of the corrections of each machine; empty where no limits are asked for.
+    Parameters
+    ----------
+    size : int
+        d, the number of features.
+    places : (g,) array of int
+        Features that limits are asked for.
+    is_one : bool
+        Whether the one coefficient asked for is had without a Gram matrix.
+    constants : Constants
+        Clips and public guesses.
+    shared : Stage or None
+        About all rows, if that part is estimated.
+    own : tuple of Stage
+        About the rows of each machine, if that part is estimated.
+    noise : tuple of Noise
+        That of the corrections of each machine; empty where no limits are asked for.
     """
 
     size: int
@@ -74,8 +106,8 @@ class StagesPlan(Plan):
     @property
     def tuning(self) -> dict[str, Any]:
         stages = {"shared": self.shared, "own": self.own[0] if self.own else None}
-        return {f"{name}_{what}": value for name, stage in stages.items() if stage
-                for what, value in {**stage.rounds.tuning, "residual_clip": stage.clip}.items()}
+        return {f"{name}_{constant}": value for name, stage in stages.items() if stage
+                for constant, value in {**stage.rounds.tuning, "residual_clip": stage.clip}.items()}
 
 
 @mechanisms.register
@@ -170,7 +202,27 @@ class SparseHeterogeneous(SparseIntervals):
     def estimate(self, pooled: Averages, machines: Sequence[Averages],
                  plans: Sequence[StagesPlan], repeats: int, draws: int,
                  rng: np.random.Generator) -> Estimate:
-        """All of the method once rows can be averaged; for studies, from moments without rows."""
+        """Estimate both parts once rows can be averaged; for studies, from moments without rows.
+
+        Parameters
+        ----------
+        pooled : Averages
+            Over the rows of all machines.
+        machines : sequence of Averages
+            Over the rows of each.
+        plans : sequence of StagesPlan
+            One for each budget.
+        repeats : int
+            Data sets behind the averages.
+        draws : int
+            How often noise is drawn at each budget.
+        rng : numpy.random.Generator
+            Where noise comes from.
+
+        Returns
+        -------
+        Estimate
+        """
         return self.estimate_of(
             plans, self._fit_averages(pooled, machines, plans, repeats, draws, rng))
 
@@ -180,21 +232,21 @@ class SparseHeterogeneous(SparseIntervals):
         columns, plan = Columns(repeats, len(plans), draws), plans[0]
         no_part, row = np.zeros((repeats, 1, plan.size)), plan.constants.row
         shared = no_part if plan.shared is None else _descent(
-            pooled, no_part, [one.shared for one in plans if one.shared], row, columns, rng,
+            pooled, no_part, [each.shared for each in plans if each.shared], row, columns, rng,
             SHARED)
         vectors = [shared if not plan.own else shared + _descent(
-            own, shared, [one.own[k] for one in plans], row, columns, rng, of_machine(k))
-            for k, own in enumerate(machines)]
-        found = self._corrected(pooled, machines, vectors, plans, columns, rng)
-        if found:
-            vectors = [placed(one.values, plan.places, plan.size, own)
-                       for one, own in zip(found, vectors, strict=True)]
+            machine, shared, [each.own[k] for each in plans], row, columns, rng, of_machine(k))
+            for k, machine in enumerate(machines)]
+        corrected = self._corrected(pooled, machines, vectors, plans, columns, rng)
+        if corrected:
+            vectors = [placed(each.values, plan.places, plan.size, machine)
+                       for each, machine in zip(corrected, vectors, strict=True)]
         coefficients = np.stack(vectors, axis=2)
         return Fit(
             basis=Coordinates(plan.size), coefficients=columns.released(coefficients),
             unprotected=columns.quiet(coefficients), functions=_names(len(machines)),
-            intervals=self._limits(found, plan, columns),
-            cautions=self.cautions(found, columns) if found else ())
+            intervals=self._limits(corrected, plan, columns),
+            cautions=self.cautions(corrected, columns) if corrected else ())
 
     def _corrected(self, pooled: Averages, machines: Sequence[Averages], vectors: Sequence[Array],
                    plans: Sequence[StagesPlan], columns: Columns, rng: np.random.Generator
@@ -205,40 +257,41 @@ class SparseHeterogeneous(SparseIntervals):
             return []
         directions = self._directions(pooled, plans, columns, rng)
         out = []
-        for k, (own, vector) in enumerate(zip(machines, vectors, strict=True)):
+        for k, (machine, vector) in enumerate(zip(machines, vectors, strict=True)):
             if directions.gram is not None:
                 bound = Distance.bounded(vector, plan.constants.radius)
-            one = correct(own, vector, directions, plan.places, plan.constants,
+            corrected = correct(machine, vector, directions, plan.places, plan.constants,
                           [plan.noise[k] for plan in plans], columns, rng, bound,
                           are_alike=False)
-            out.append(replace(one, values=np.where(
-                one.is_refused[..., None], vector[..., plan.places], one.values)))
+            out.append(replace(corrected, values=np.where(
+                corrected.is_refused[..., None], vector[..., plan.places], corrected.values)))
         return out
 
     def _directions(self, pooled: Averages, plans: Sequence[StagesPlan], columns: Columns,
                     rng: np.random.Generator) -> Directions:
         """Of all machines, from all rows."""
-        plan, noises = plans[0], [one.noise[0] for one in plans]
+        plan, noises = plans[0], [each.noise[0] for each in plans]
         if plan.is_one:
             return one_direction(pooled, int(plan.places[0]), plan.size, plan.constants, noises,
                                  columns, rng)
         return several_directions(noisy_gram(pooled, plan.constants, noises, columns, rng),
-                                  plan.places, columns.per_budget([one.gram for one in noises]))
+                                  plan.places, columns.per_budget([each.gram for each in noises]))
 
-    def _limits(self, found: Sequence[Corrected], plan: StagesPlan, columns: Columns
+    def _limits(self, corrected: Sequence[Corrected], plan: StagesPlan, columns: Columns
                 ) -> Intervals | None:
-        if not found:
+        if not corrected:
             return None
-        each = [self.limits_around(one, plan.places, plan.size, columns.released) for one in found]
-        centre, half, error = (np.stack([getattr(one, name) for one in each], axis=3)
+        each = [self.limits_around(entries, plan.places, plan.size, columns.released)
+                for entries in corrected]
+        centre, half, error = (np.stack([getattr(limits, name) for limits in each], axis=3)
                                for name in ("centre", "half_width", "error"))
         return Intervals(centre, half, error, each[0].kind)
 
     def exact_fit(self, data: Data) -> Fit:
         """Least squares on the best features in both stages, neither clipped nor noised."""
         pooled, sizes = self.averages(data), data.sizes
-        first, second = (min(kept, sizes.n_covariates)
-                         for kept in (self._kept_first, self._kept_second))
+        first, second = (min(count, sizes.n_covariates)
+                         for count in (self._kept_first, self._kept_second))
         machines = [pooled.of_machine(k).rows for k in range(sizes.n_servers)]
         shared = (np.zeros((data.n_repeats, sizes.n_covariates)) if self.fit == "local"
                   else settled(pooled.rows, first))
@@ -276,18 +329,19 @@ class SparseHeterogeneous(SparseIntervals):
         first, second = self._stage_shares(1.0 if self.target == "none" else shares.coefficients)
         shared = self._stage(sizes, facts, self._kept_first, _WIDER * c.residual, c, first * rho,
                              sizes.n_curves) if first else None
-        own = tuple(self._stage(sizes, facts, self._kept_second, c.residual, c, second * rho, n)
+        stages = tuple(self._stage(sizes, facts, self._kept_second, c.residual, c, second * rho, n)
                     for n in per_machine) if second else ()
         noises = () if self.target == "none" else tuple(
             noise(c, shares, rho, sizes.n_curves, n) for n in per_machine)
         spends: list[Spend] = []
         for server, asked in enumerate(budgets):
             spends += _stage_lines(shared, server, asked, SHARED) if shared else []
-            spends += _stage_lines(own[server], server, asked, of_machine(server)) if own else []
+            if stages:
+                spends += _stage_lines(stages[server], server, asked, of_machine(server))
             if noises:
                 spends += inference_lines(c, shares, rho, sizes.n_curves, per_machine[server],
                                           is_one, server, asked)
-        return StagesPlan(sizes.n_covariates, self.places(sizes), is_one, c, shared, own, noises,
+        return StagesPlan(sizes.n_covariates, self.places(sizes), is_one, c, shared, stages, noises,
                           spends=tuple(spends))
 
     def _stage_shares(self, total: float) -> tuple[float, float]:
@@ -295,11 +349,11 @@ class SparseHeterogeneous(SparseIntervals):
         first = {"two_stage": SHARED_SHARE, "local": 0.0, "pooled": 1.0}[self.fit]
         return first * total, (1 - first) * total
 
-    def _stage(self, sizes: Sizes, facts: PublicFacts, kept: int, clip: float, c: Constants,
+    def _stage(self, sizes: Sizes, facts: PublicFacts, sparsity: int, clip: float, c: Constants,
                rho: float, n: int) -> Stage:
         return Stage(Thresholding.planned(
-            self.steps(sizes, facts, kept), self.step_size is not None, LAW, clip, c.feature, c.row,
-            n, sizes.n_covariates, rho), clip)
+            self.steps(sizes, facts, sparsity), self.step_size is not None, LAW, clip, c.feature,
+            c.row, n, sizes.n_covariates, rho), clip)
 
 
 def _less(rows: Rows, shared: Array) -> Rows:
@@ -310,11 +364,11 @@ def _less(rows: Rows, shared: Array) -> Rows:
 def _descent(averages: Averages, start: Array, stages: Sequence[Stage], row: float,
              columns: Columns, rng: np.random.Generator, subject: Subject) -> Array:
     """Rounds for what is to be added to `start` (repeats, columns, d)."""
-    rounds, clip = [one.rounds for one in stages], stages[0].clip
+    rounds, clip = [stage.rounds for stage in stages], stages[0].clip
     pace = rounds[0].pace(averages, row, rounds, columns, rng, subject)
     return descend(partial(_gradient_beside, averages, start, clip),
                    (columns.repeats, columns.draws, start.shape[-1]), rounds[0].steps, LAW,
-                   [one.scales for one in rounds], rng, subject, pace).columns
+                   [each.scales for each in rounds], rng, subject, pace)
 
 
 def _gradient_beside(averages: Averages, start: Array, clip: float, vectors: Array) -> Array:

@@ -13,7 +13,6 @@ import numpy as np
 from engine.errors import InputError
 from engine.families.sparse import AMPLE, SEVERAL_STEPS, descend, settled
 from engine.families.sparse_averages import Averages, of_rows
-from engine.families.sparse_batches import by_kind
 from engine.families.sparse_corrections import Corrected, Directions, Distance, correct
 from engine.families.sparse_directions import noisy_gram, one_direction, several_directions
 from engine.families.sparse_eigenvalues import bias_factor, bias_unit, on_supports
@@ -23,6 +22,7 @@ from engine.families.sparse_inference import (
     Constants,
     Noise,
     ball,
+    by_kind,
     gaussian_rho,
     inference_lines,
     line,
@@ -55,6 +55,25 @@ class InferencePlan(Plan):
     """All that is fixed before any row is looked at.
 
     The first estimate comes from moments, with noise as in `stage`, or from hard thresholding.
+
+    Parameters
+    ----------
+    n, size : int
+        How many rows and features there are.
+    places : (g,) array of int
+        Features that limits are asked for.
+    is_one : bool
+        Whether the one coefficient asked for is had without a Gram matrix.
+    sparsity : int
+        How many coefficients are not zero.
+    stage : Stage or None
+        Clip and noise of the first averages; None with hard thresholding.
+    thresholding : Thresholding or None
+        Its rounds; None with moments.
+    constants : Constants
+        Clips and public guesses.
+    noise : Noise
+        That of all later messages.
     """
 
     n: int
@@ -166,7 +185,25 @@ class SparseInference(SparseIntervals):
 
     def estimate(self, averages: Averages, plans: Sequence[InferencePlan], repeats: int,
                  draws: int, rng: np.random.Generator) -> Estimate:
-        """All of the method once rows can be averaged; for studies, from moments without rows."""
+        """Estimate and correct once rows can be averaged; for studies, from moments without rows.
+
+        Parameters
+        ----------
+        averages : Averages
+            Over the rows of all machines.
+        plans : sequence of InferencePlan
+            One for each budget.
+        repeats : int
+            Data sets behind the averages.
+        draws : int
+            How often noise is drawn at each budget.
+        rng : numpy.random.Generator
+            Where noise comes from.
+
+        Returns
+        -------
+        Estimate
+        """
         return self.estimate_of(plans, self._fit_averages(averages, plans, repeats, draws, rng))
 
     def _fit_averages(self, averages: Averages, plans: Sequence[InferencePlan], repeats: int,
@@ -178,23 +215,43 @@ class SparseInference(SparseIntervals):
                    draws: int, rng: np.random.Generator) -> Fit:
         """By plans whose first estimates are of the same kind."""
         columns, plan = Columns(repeats, len(plans), draws), plans[0]
-        vectors, directions, found = self.parts(averages, plans, columns, rng)
-        refused = found.is_refused[..., None]
-        centre = np.where(refused, vectors[..., plan.places], found.values)
-        corrected = placed(centre, plan.places, plan.size, vectors)
-        limits = self.limits_around(replace(found, values=centre), plan.places, plan.size,
+        vectors, directions, corrected = self.parts(averages, plans, columns, rng)
+        refused = corrected.is_refused[..., None]
+        centre = np.where(refused, vectors[..., plan.places], corrected.values)
+        coefficients = placed(centre, plan.places, plan.size, vectors)
+        limits = self.limits_around(replace(corrected, values=centre), plan.places, plan.size,
                                     columns.released)
         if self.conservative:
             bound = columns.released(self._bias_bounds(vectors, directions, plans, columns))
             limits = replace(limits, half_width=limits.half_width + bound[..., None])
-        return Fit(basis=Coordinates(plan.size), coefficients=columns.released(corrected),
-                   unprotected=columns.quiet(corrected), intervals=limits,
-                   cautions=self.cautions([found], columns))
+        return Fit(basis=Coordinates(plan.size), coefficients=columns.released(coefficients),
+                   unprotected=columns.quiet(coefficients), intervals=limits,
+                   cautions=self.cautions([corrected], columns))
 
     def parts(self, averages: Averages, plans: Sequence[InferencePlan], columns: Columns,
               rng: np.random.Generator) -> tuple[Array, Directions, Corrected]:
-        """β̂ (repeats, columns, d), what it is corrected along, and the corrected entries."""
-        plan, noises, c = plans[0], [one.noise for one in plans], plans[0].constants
+        """A first estimate, what it is corrected along, and the corrected entries.
+
+        Parameters
+        ----------
+        averages : Averages
+            Over the rows of all machines.
+        plans : sequence of InferencePlan
+            One for each budget.
+        columns : Columns
+            Budgets and draws side by side.
+        rng : numpy.random.Generator
+            Where noise comes from.
+
+        Returns
+        -------
+        pilot : (repeats, columns, d)
+            β̂.
+        directions : Directions
+        corrected : Corrected
+            Of the g entries that limits are asked for.
+        """
+        plan, noises, c = plans[0], [each.noise for each in plans], plans[0].constants
         if plan.is_one:
             vectors = self._thresholded(averages, plans, columns, rng)
             directions = one_direction(averages, int(plan.places[0]), plan.size, c, noises,
@@ -202,12 +259,11 @@ class SparseInference(SparseIntervals):
             return vectors, directions, correct(averages, vectors, directions, plan.places, c,
                                                 noises, columns, rng)
         gram = noisy_gram(averages, c, noises, columns, rng)
-        deviation = columns.per_budget([one.gram for one in noises])
+        deviation = columns.per_budget([each.gram for each in noises])
         directions = several_directions(gram, plan.places, deviation)
         pilot = self._pilot(averages, gram, deviation, plans, columns, rng)
-        found = correct(averages, pilot.vectors, directions, plan.places, c, noises, columns, rng,
-                        pilot.distance)
-        return pilot.vectors, directions, found
+        return pilot.vectors, directions, correct(averages, pilot.vectors, directions, plan.places,
+                                                  c, noises, columns, rng, pilot.distance)
 
     def _pilot(self, averages: Averages, gram: Array, deviation: Array,
                plans: Sequence[InferencePlan], columns: Columns, rng: np.random.Generator
@@ -215,7 +271,7 @@ class SparseInference(SparseIntervals):
         plan = plans[0]
         if plan.stage is not None:
             stage = replace(plan.stage, deviations=tuple(
-                one.stage.deviations[0] for one in plans if one.stage))
+                each.stage.deviations[0] for each in plans if each.stage))
             everything = several_directions(gram, np.arange(plan.size), deviation)
             return from_moments(averages, everything, plan.sparsity, [stage], columns, rng)
         vectors = self._thresholded(averages, plans, columns, rng)
@@ -223,11 +279,11 @@ class SparseInference(SparseIntervals):
 
     def _thresholded(self, averages: Averages, plans: Sequence[InferencePlan], columns: Columns,
                      rng: np.random.Generator) -> Array:
-        c, rounds = plans[0].constants, [one.thresholding for one in plans if one.thresholding]
+        c, rounds = plans[0].constants, [each.thresholding for each in plans if each.thresholding]
         pace = rounds[0].pace(averages, c.row, rounds, columns, rng)
         return descend(partial(averages.gradient, clip=c.residual),
                        (columns.repeats, columns.draws, plans[0].size), rounds[0].steps, LAW,
-                       [one.scales for one in rounds], rng, pace=pace).columns
+                       [each.scales for each in rounds], rng, pace=pace)
 
     def _bias_bounds(self, vectors: Array, directions: Directions,
                      plans: Sequence[InferencePlan], columns: Columns) -> Array:
@@ -236,11 +292,12 @@ class SparseInference(SparseIntervals):
         Zero in the column without noise.
         """
         assert directions.gram is not None
-        kept, n = plans[0].sparsity, plans[0].n
-        most, least = on_supports(directions.gram, vectors, kept)
-        asked = [min((line.asked for line in plan.spends), key=lambda one: one.epsilon)
+        sparsity, n = plans[0].sparsity, plans[0].n
+        most, least = on_supports(directions.gram, vectors, sparsity)
+        asked = [min((line.asked for line in plan.spends), key=lambda budget: budget.epsilon)
                  for plan in plans]
-        units = [bias_unit(kept, plans[0].size, n, one.epsilon, one.delta) for one in asked]
+        units = [bias_unit(sparsity, plans[0].size, n, budget.epsilon, budget.delta)
+                 for budget in asked]
         return bias_factor(most, least) * columns.per_budget(units)
 
     def exact_fit(self, data: Data) -> Fit:
@@ -252,12 +309,13 @@ class SparseInference(SparseIntervals):
         c = replace(self.constants(data.sizes, data.facts), residual=math.inf)
         directions = several_directions(moments.gram()[:, None], places, np.zeros(1))
         unbiased = Distance(np.zeros_like(vectors), np.zeros((*vectors.shape, size)))
-        found = correct(moments, vectors, directions, places, c, [], columns,
+        corrected = correct(moments, vectors, directions, places, c, [], columns,
                         np.random.default_rng(0), unbiased)
-        coefficients = placed(found.values, places, size, vectors)
+        coefficients = placed(corrected.values, places, size, vectors)
         return Fit(basis=Coordinates(size), coefficients=coefficients[None],
                    unprotected=coefficients[None, :, 0],
-                   intervals=self.limits_around(found, places, size, lambda own: own[None]))
+                   intervals=self.limits_around(corrected, places, size,
+                                                lambda values: values[None]))
 
     # -- fixed before any row is looked at ------------------------------------------------------
 
@@ -275,7 +333,7 @@ class SparseInference(SparseIntervals):
         takes_moments = self._takes_moments(noise(c, shares, rho, n, n), sizes)
         if not takes_moments:  # a noisy choice is not Gaussian
             rho = accounting.smallest_rho(budgets)
-        own, first = noise(c, shares, rho, n, n), shares.coefficients * rho
+        noises, first = noise(c, shares, rho, n, n), shares.coefficients * rho
         if takes_moments:
             stage = Stage(c.response, (stage_noise(c.response, n, first),))
         else:
@@ -290,9 +348,9 @@ class SparseInference(SparseIntervals):
             spends += inference_lines(c, shares, rho, n, n, is_one, server, asked)
         return InferencePlan(
             n, sizes.n_covariates, self.places(sizes), is_one,
-            min(self.sparsity, sizes.n_covariates), stage, rounds, c, own, spends=tuple(spends))
+            min(self.sparsity, sizes.n_covariates), stage, rounds, c, noises, spends=tuple(spends))
 
-    def _takes_moments(self, own: Noise, sizes: Sizes) -> bool:
+    def _takes_moments(self, noises: Noise, sizes: Sizes) -> bool:
         if self.pilot == "auto":
-            return not self.is_one(sizes) and suits_moments(own.gram, sizes.n_covariates)
+            return not self.is_one(sizes) and suits_moments(noises.gram, sizes.n_covariates)
         return self.pilot == "moments"

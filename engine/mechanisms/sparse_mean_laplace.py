@@ -39,6 +39,15 @@ class SparseMeanLaplace(UntrustedMean):
     ----------
     Derived for this project, to show that hiding a row costs less than the lower bound printed as
     Theorem 1 of Zhang, Nakada and Zhang (2024), arXiv 2404.16287; see `rates.sparse_regression`.
+
+    Examples
+    --------
+    >>> from engine.sources.sparse_means import SparseMeans
+    >>> from engine.types import Budget
+    >>> source = SparseMeans()
+    >>> plan = SparseMeanLaplace().plan(source.public, (Budget(1.0),))
+    >>> plan.per_machine
+    1
     """
 
     key = "sparse_mean_laplace"

@@ -85,7 +85,16 @@ class SparseMeanSigns(UntrustedMean):
         return np.where(turned, -answers, answers)
 
     def turn_chance(self, plan: AnswerPlan) -> Array:
-        """1/(1 + e^{ε/l}) of every machine: (m,)."""
+        """The chance 1/(1 + e^{ε/l}) that a bit is turned round, for every machine.
+
+        Parameters
+        ----------
+        plan : AnswerPlan
+
+        Returns
+        -------
+        (m,)
+        """
         return np.asarray(expit(-plan.epsilon))
 
     def noise_sd(self, plan: AnswerPlan) -> Array:
@@ -111,7 +120,16 @@ class SparseMeanSigns(UntrustedMean):
         return plan.sd * math.sqrt(math.pi / (2 * float(plan.rows[0])))
 
     def reach(self, plan: AnswerPlan) -> float:
-        """The largest mean that can be reported, in response units."""
+        """The largest mean that can be reported, in response units.
+
+        Parameters
+        ----------
+        plan : AnswerPlan
+
+        Returns
+        -------
+        float
+        """
         return float(self.means(np.array(1.0), plan))
 
     def sensitivity(self, plan: AnswerPlan) -> Array:

@@ -43,13 +43,20 @@ class CentrePlan(Plan):
 
     Parameters
     ----------
-    law : how the largest entries are chosen.
-    kept : how many of them.
-    sensitivity : λ, the most by which a row moves an entry of the mean.
-    scales : those of the noise in the choice and in the values.
-    bound : numbers are held to plus and minus this.
-    largest_mean : and means to this.
-    budgets : the budget that each machine asked for.
+    law : Law
+        How the largest entries are chosen.
+    kept : int
+        How many of them.
+    sensitivity : float
+        Λ, the most by which a row moves an entry of the mean.
+    scales : Scales
+        Those of the noise in the choice and in the values.
+    bound : float
+        Numbers are held to plus and minus this.
+    largest_mean : float
+        And means to this.
+    budgets : tuple of Budget
+        The budget that each machine asked for.
     """
 
     law: Law
@@ -131,15 +138,15 @@ class SparseMeanTrusted(Mechanism):
         """
         sizes, facts = public.sizes, public.facts
         check(sizes, facts)
-        kept, reach = min(self.sparsity, sizes.n_covariates), bound(sizes, facts)
+        sparsity, reach = min(self.sparsity, sizes.n_covariates), bound(sizes, facts)
         most = 2 * reach / sizes.n_curves
         if any(budget.is_pure and budget.is_private for budget in budgets):
-            scale = selection.pure_one_shot_scale(kept, most, min(b.epsilon for b in budgets))
+            scale = selection.pure_one_shot_scale(sparsity, most, min(b.epsilon for b in budgets))
             law, scales = ONE_SHOT, Scales(scale, scale)
         else:
-            law, scales = GUMBEL, selection.scales_of(GUMBEL, kept, most,
+            law, scales = GUMBEL, selection.scales_of(GUMBEL, sparsity, most,
                                                       accounting.smallest_rho(budgets))
-        return CentrePlan(law, kept, most, scales, reach, largest_mean(facts), budgets)
+        return CentrePlan(law, sparsity, most, scales, reach, largest_mean(facts), budgets)
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
@@ -148,13 +155,35 @@ class SparseMeanTrusted(Mechanism):
         return plan.kept * (plan.law.value_deviation * plan.scales.values) ** 2
 
     def without_noise(self, data: SampleData) -> Array:
-        """The mean of all rows, each held to its bound: (repeats, d)."""
+        """The mean of all rows, each number held to its bound.
+
+        Parameters
+        ----------
+        data : SampleData
+            Rows of all machines.
+
+        Returns
+        -------
+        (repeats, d)
+        """
         return np.asarray(held(data.x, bound(data.sizes, data.facts)).mean(axis=1))
 
     def means_of(self, pooled: Array, plan: CentrePlan, noise: selection.Draw) -> Array:
-        """Chosen and noised, then held to the largest stated mean: (repeats, draws, d).
+        """Choose and noise the largest means, then hold them to the largest stated one.
 
-        This is all of the method once rows are averaged, to `pooled` (repeats, 1, d).
+        This is all of the method once rows are averaged.
+
+        Parameters
+        ----------
+        pooled : (repeats, 1, d)
+            Means of all rows.
+        plan : CentrePlan
+        noise : selection.Draw
+            Standard noise of choice and values, (repeats, draws, d) each.
+
+        Returns
+        -------
+        (repeats, draws, d)
         """
         transcript.weighed(transcript.CENTRE, MEANS, pooled, plan.law, plan.kept, plan.scales)
         noisy = selection.noisy_hard_threshold(pooled, plan.kept, plan.scales.choice,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from engine.families.sparse import (
     AMPLE,
+    LEAST_EIGENVALUE,
     LONGEST_STEP,
     SEVERAL_STEPS,
     CentreSees,
@@ -20,10 +21,8 @@ from engine.families.sparse import (
     descend,
     fewest_rounds,
     rows_of,
-    settled,
 )
 from engine.families.sparse_averages import Averages, RowAverages
-from engine.families.sparse_batches import by_kind
 from engine.families.sparse_corrections import Corrected, newton
 from engine.families.sparse_directions import on_support, several_directions, with_noise
 from engine.families.sparse_guesses import LargestNoise, PublicGuesses, with_responses
@@ -36,6 +35,7 @@ from engine.families.sparse_inference import (
     WHY,
     Columns,
     ball,
+    by_kind,
     gaussian,
     gaussian_rho,
     gram_noise,
@@ -72,10 +72,8 @@ from engine.types import (
 )
 
 _LAW = GUMBEL
-_LEAST_EIGENVALUE = 1 / 3  # public, of the features' covariance, where rounds are counted
 _SECOND, _LAST = 3.5, 2.5  # clips of residuals, in public guesses of the noise
 _CLIP_OF_ROUNDS = 4.0  # in rounds of hard thresholding
-_MATRIX = 4  # dimensions of messages that are matrices: repeats, columns, and two
 NOT_DISTINCT = (
     "The features that were kept are so correlated that privacy noise hides the difference "
     "between their coefficients; these are the first, coarser estimates.")
@@ -89,9 +87,20 @@ UNSURE = (
 
 @dataclass(frozen=True)
 class Shares:
-    """How the budget, as ρ, is divided; they sum to 1.
+    """How the budget, as ρ, is divided; all shares sum to 1.
 
-    `gram` and `stages` are for moments, `rounds` for hard thresholding.
+    Parameters
+    ----------
+    gram, stages : float
+        For the Gram matrix and the averages of a first estimate from moments.
+    rounds : float
+        For one by hard thresholding.
+    chosen : float
+        For the Gram matrix of the chosen features.
+    residuals : float
+        For their mean square, and the share within their clip.
+    last : float
+        For the average of the Newton step.
     """
 
     gram: float
@@ -110,8 +119,24 @@ ROUNDS = Shares(gram=0.0, stages=(), rounds=0.5, chosen=0.08, residuals=0.03, la
 class NewtonPlan(Plan):
     """All that is fixed before any row is looked at.
 
-    `gram`, `chosen`, `residuals` and `last` are deviations of noise, as in
-    `engine.families.sparse_inference.Noise`; `stages` or `thresholding` is for the features.
+    Parameters
+    ----------
+    sparsity, size : int
+        s features are kept of d.
+    feature_clip : float
+        In standard deviations.
+    response_clip, residual_clip : float
+        In response units.
+    row : float
+        B, the norm that rows are held to.
+    guess : float
+        The public guess of σ.
+    gram, chosen, residuals, last : float
+        Deviations of noise, as in `engine.families.sparse_inference.Noise`.
+    stages : tuple of Stage
+        Clip and noise of each average of a first estimate from moments.
+    thresholding : Thresholding or None
+        Rounds of one by hard thresholding; None with moments.
     """
 
     sparsity: int
@@ -169,6 +194,16 @@ class SparseNewton(PublicGuesses):
     ----------
     Derived for this project. Choice by hard thresholding: Zhang, Nakada and Zhang (2024), arXiv
     2404.16287, Algorithm 2. One Newton step after a first estimate: Le Cam (1956).
+
+    Examples
+    --------
+    >>> from engine.experiments import generator
+    >>> from engine.sources.sparse_rows import SparseRows
+    >>> data = SparseRows(n_curves=2000).draw(1, generator(1, 0, 0))
+    >>> method = SparseNewton(sparsity=3)
+    >>> estimate = method.release(data, (Budget(2.0, 1e-6),), generator(1, 1, 0))
+    >>> int((estimate.coefficients != 0).sum())
+    3
     """
 
     key = "sparse_newton"
@@ -216,14 +251,49 @@ class SparseNewton(PublicGuesses):
         return self._fit_averages(self.averages(data, plans[0]), plans, data.n_repeats, draws, rng)
 
     def averages(self, data: Data, plan: NewtonPlan) -> RowAverages:
-        """What the machines hold; the only place at which rows are read."""
+        """What the machines hold; the only place at which rows are read.
+
+        Parameters
+        ----------
+        data : SampleData
+            Rows with responses.
+        plan : NewtonPlan
+            Its clips shorten the rows.
+
+        Returns
+        -------
+        RowAverages
+
+        Raises
+        ------
+        InputError
+            If the data have no responses.
+        """
         rows = with_responses(data)
         return RowAverages(rows_of(rows, self.reach_of(rows.facts), plan.feature_clip,
                                    is_secure=self.trust is CentreSees.MASKED_SUM, norm=plan.row))
 
     def estimate(self, averages: Averages, plans: Sequence[NewtonPlan], repeats: int, draws: int,
                  rng: np.random.Generator) -> Estimate:
-        """All of the method once rows can be averaged; for studies, from moments without rows."""
+        """Estimate once rows can be averaged; for studies, from moments without rows.
+
+        Parameters
+        ----------
+        averages : Averages
+            Over the rows of all machines.
+        plans : sequence of NewtonPlan
+            One for each budget.
+        repeats : int
+            Data sets behind the averages.
+        draws : int
+            How often noise is drawn at each budget.
+        rng : numpy.random.Generator
+            Where noise comes from.
+
+        Returns
+        -------
+        Estimate
+        """
         return self.estimate_of(plans, self._fit_averages(averages, plans, repeats, draws, rng))
 
     def _fit_averages(self, averages: Averages, plans: Sequence[NewtonPlan], repeats: int,
@@ -236,14 +306,14 @@ class SparseNewton(PublicGuesses):
         """By plans whose features are chosen in the same way."""
         columns, size = Columns(repeats, len(plans), draws), plans[0].size
         first, is_distinct = self._features(averages, plans, columns, size, rng)
-        where, found = self._step(averages, first, plans, columns, rng)
+        where, corrected = self._step(averages, first, plans, columns, rng)
         end = first.copy()
         held = np.take_along_axis(first, where, axis=-1)
-        np.put_along_axis(end, where, np.where(found.is_distinct[..., None], found.values, held),
-                          axis=-1)
+        np.put_along_axis(end, where, np.where(
+            corrected.is_distinct[..., None], corrected.values, held), axis=-1)
         return Fit(
             basis=Coordinates(size), coefficients=columns.released(end),
-            unprotected=columns.quiet(end), cautions=_cautions(found, is_distinct, columns))
+            unprotected=columns.quiet(end), cautions=_cautions(corrected, is_distinct, columns))
 
     def _features(self, averages: Averages, plans: Sequence[NewtonPlan], columns: Columns,
                   size: int, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
@@ -253,15 +323,15 @@ class SparseNewton(PublicGuesses):
         """
         plan = plans[0]
         if plan.thresholding is not None:
-            rounds = [one.thresholding for one in plans if one.thresholding]
+            rounds = [each.thresholding for each in plans if each.thresholding]
             pace = plan.thresholding.pace(averages, plan.row, rounds, columns, rng)
-            found = descend(partial(averages.gradient, clip=_CLIP_OF_ROUNDS * plan.guess),
+            vectors = descend(partial(averages.gradient, clip=_CLIP_OF_ROUNDS * plan.guess),
                             (columns.repeats, columns.draws, size), plan.thresholding.steps, _LAW,
-                            [one.scales for one in rounds], rng, pace=pace).columns
-            return found, ~plan.thresholding.is_correlated(pace, found.shape[:2])
-        deviation = columns.per_budget([one.gram for one in plans])
+                            [each.scales for each in rounds], rng, pace=pace)
+            return vectors, ~plan.thresholding.is_correlated(pace, vectors.shape[:2])
+        deviation = columns.per_budget([each.gram for each in plans])
         gram = with_noise(GRAM, averages.gram(plan.row)[:, None], deviation, columns, rng)
-        stages = [replace(stage, deviations=tuple(one.stages[k].deviations[0] for one in plans))
+        stages = [replace(stage, deviations=tuple(each.stages[k].deviations[0] for each in plans))
                   for k, stage in enumerate(plan.stages)]
         directions = several_directions(gram, np.arange(size), deviation)
         return (from_moments(averages, directions, plan.sparsity, stages, columns, rng).vectors,
@@ -271,25 +341,16 @@ class SparseNewton(PublicGuesses):
               columns: Columns, rng: np.random.Generator) -> tuple[Indices, Corrected]:
         """Places of the chosen features, and the Newton step there."""
         plan = plans[0]
-        deviation = columns.per_budget([one.chosen for one in plans])
+        deviation = columns.per_budget([each.chosen for each in plans])
         where, directions = on_support(averages, first, plan.sparsity, deviation, columns, rng)
         return where, newton(
             averages, first, np.take_along_axis(first, where, axis=-1), directions,
-            plan.residual_clip, plan.guess, [(one.residuals, one.last) for one in plans], columns,
-            rng)
+            plan.residual_clip, plan.guess, [(each.residuals, each.last) for each in plans],
+            columns, rng)
 
     def exact_fit(self, data: Data) -> Fit:
         """Least squares on the best features of all rows, neither clipped nor noised."""
-        size = data.sizes.n_covariates
-        return Fit.exact(Coordinates(size), settled(
-            rows_of(with_responses(data), self.reach_of(data.facts), math.inf),
-            min(self.sparsity, size)))
-
-    def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
-        """Noise of a Gram matrix is independent on and above the diagonal, and mirrored."""
-        units = super().in_units_of_noise(shift, noise)
-        is_matrix = units.ndim == _MATRIX and units.shape[-1] == units.shape[-2]
-        return np.triu(units) if is_matrix else units
+        return self.least_squares(data, self.sparsity)
 
     # -- fixed before any row is looked at ------------------------------------------------------
 
@@ -311,21 +372,23 @@ class SparseNewton(PublicGuesses):
         if not self._takes_moments(row, n, d, rho):
             shares, rho = ROUNDS, accounting.smallest_rho(asked)
         clips = (response, max(clip, _SECOND * guess))
-        stages = tuple(Stage(own, (stage_noise(own, n, share * rho),))
-                       for own, share in zip(clips, shares.stages, strict=False))
+        stages = tuple(Stage(clip_of_stage, (stage_noise(clip_of_stage, n, share * rho),))
+                       for clip_of_stage, share in zip(clips, shares.stages, strict=False))
+        step = self.step_size or LONGEST_STEP
         rounds = None if stages else Thresholding.planned(
-            Steps(s, self._n_rounds(), self.step_size or LONGEST_STEP, self.largest_norm(facts)),
+            Steps(s, self.rounds or fewest_rounds(step, LEAST_EIGENVALUE), step,
+                  self.largest_norm(facts)),
             self.step_size is not None, _LAW, _CLIP_OF_ROUNDS * guess, feature, row, n, d,
             shares.rounds * rho)
         messages = [*([(GRAM, math.sqrt(2) * row**2, shares.gram)] if stages else []),
-                    *((stage_average(k), 2 * ball(d) * own, share)
-                      for k, (own, share) in enumerate(zip(clips, shares.stages, strict=False))),
+                    *((stage_average(k), 2 * ball(d) * stage.clip, share)
+                      for k, (stage, share) in enumerate(zip(stages, shares.stages, strict=True))),
                     (GRAM_OF_CHOSEN, math.sqrt(2) * ball(s) ** 2, shares.chosen),
                     (RESIDUALS, math.sqrt(2), shares.residuals),
                     (CORRECTIONS, 2 * ball(s) * clip, shares.last)]
         spends = [] if rounds is None else [*rounds.lines(_LAW, asked)]
-        spends += [line(step, most / n, share * rho, server, one, WHY)
-                   for server, one in enumerate(asked) for step, most, share in messages]
+        spends += [line(step, most / n, share * rho, server, budget, WHY)
+                   for server, budget in enumerate(asked) for step, most, share in messages]
         return NewtonPlan(
             s, d, feature, response, clip, row, guess, gram_noise(row, n, shares.gram * rho),
             stages, rounds, gram_noise(ball(s), n, shares.chosen * rho),
@@ -336,9 +399,6 @@ class SparseNewton(PublicGuesses):
         if self.pilot == "auto":
             return suits_moments(gram_noise(row, n, MOMENTS.gram * rho), size)
         return self.pilot == "moments"
-
-    def _n_rounds(self) -> int:
-        return self.rounds or fewest_rounds(self.step_size or LONGEST_STEP, _LEAST_EIGENVALUE)
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
@@ -361,15 +421,15 @@ class SparseNewton(PublicGuesses):
             scale = plan.thresholding.scales.choice
             return LargestNoise(plan.thresholding.most, scale, values, scale * math.log(d))
         each = [ball(d) * stage.deviations[0] for stage in plan.stages]
-        both = 1 / math.hypot(*(1 / own for own in each)) if all(each) else 0.0
+        both = 1 / math.hypot(*(1 / deviation for deviation in each)) if all(each) else 0.0
         return LargestNoise(2 * ball(d) * plan.stages[-1].clip / sizes.n_curves, both, values,
                             both * math.sqrt(2 * math.log(d)))
 
 
-def _cautions(found: Corrected, is_distinct: NDArray[np.bool_], columns: Columns
+def _cautions(corrected: Corrected, is_distinct: NDArray[np.bool_], columns: Columns
               ) -> tuple[Caution, ...]:
-    near_zero = np.asarray((np.abs(found.values) < 2 * found.errors).any(axis=-1))
-    each = ((NOT_DISTINCT, ~found.is_distinct), (NOT_ENOUGH, ~found.is_enough),
+    near_zero = np.asarray((np.abs(corrected.values) < 2 * corrected.errors).any(axis=-1))
+    each = ((NOT_DISTINCT, ~corrected.is_distinct), (NOT_ENOUGH, ~corrected.is_enough),
             (STANDS_FOR_ANOTHER, ~is_distinct), (UNSURE, near_zero))
-    return tuple(Caution(text, columns.released(own)) for text, own in each
-                 if columns.released(own).any())
+    return tuple(Caution(text, columns.released(applies)) for text, applies in each
+                 if columns.released(applies).any())

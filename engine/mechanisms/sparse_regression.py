@@ -22,7 +22,6 @@ from engine.families.sparse import (
     ledger,
     rows_of,
     sensitivity,
-    settled,
 )
 from engine.families.sparse_averages import RowAverages
 from engine.families.sparse_guesses import LargestNoise, PublicGuesses, with_responses
@@ -180,7 +179,7 @@ class SparseRegression(PublicGuesses):
             [each.thresholding for each in plans], columns, rng)
         vectors = descend(partial(rows.gradient, clip=plan.residual_clip),
                           (data.n_repeats, draws, rows.n_features), plan.steps, self.law,
-                          [each.scales for each in plans], rng, pace=pace).columns
+                          [each.scales for each in plans], rng, pace=pace)
         doubted = columns.released(plan.thresholding.is_correlated(pace, vectors.shape[:2]))
         return Fit(basis=Coordinates(rows.n_features), coefficients=columns.released(vectors),
                    unprotected=columns.quiet(vectors),
@@ -188,9 +187,7 @@ class SparseRegression(PublicGuesses):
 
     def exact_fit(self, data: Data) -> Fit:
         """Least squares on the best features of all rows, neither clipped nor noised."""
-        fit = settled(rows_of(with_responses(data), self.reach_of(data.facts), math.inf),
-                      self._kept(data.sizes))
-        return Fit.exact(Coordinates(fit.shape[-1]), fit)
+        return self.least_squares(data, self.sparsity)
 
     def _rows(self, data: Data, plan: ThresholdingPlan) -> Rows:
         """What the machines hold; the only place at which rows are read."""
@@ -209,7 +206,8 @@ class SparseRegression(PublicGuesses):
         """
         sizes, facts = public.sizes, public.facts
         radius = self.largest_norm(facts)
-        steps = Steps(self._kept(sizes), self._rounds(sizes, radius), self.step, radius)
+        steps = Steps(min(self.sparsity, sizes.n_covariates), self._rounds(sizes, radius),
+                      self.step, radius)
         feature, residual, response = self._clips(sizes, facts)
         bound = min(residual, largest_residual(response, steps.sparsity, feature, radius))
         most = sensitivity(steps.size, bound, feature, sizes.n_curves)
@@ -246,9 +244,6 @@ class SparseRegression(PublicGuesses):
             return 1 / (6 * _LARGEST_EIGENVALUE)
         return LONGEST_STEP
 
-    def _kept(self, sizes: Sizes) -> int:
-        return min(self.sparsity, sizes.n_covariates)
-
     def _rounds(self, sizes: Sizes, radius: float) -> int:
         if self.rounds is not None:
             return self.rounds
@@ -274,8 +269,8 @@ class SparseRegression(PublicGuesses):
 
     def _printed(self, steps: Steps, most: float, budgets: tuple[Budget, ...], size: int) -> Scales:
         """The noise of one round as published."""
-        printed = max(printed_scale(self.law, steps.sparsity, most, one.epsilon / steps.rounds,
-                                    one.delta / steps.rounds, size) for one in budgets)
+        printed = max(printed_scale(self.law, steps.sparsity, most, budget.epsilon / steps.rounds,
+                                    budget.delta / steps.rounds, size) for budget in budgets)
         return Scales(printed, printed)
 
     def largest_noise(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts

@@ -82,10 +82,14 @@ class AveragePlan(Plan):
 
     Parameters
     ----------
-    places : how many equal places the range is cut into, 1 without a vote.
-    vote, measure : (servers,), the ε of the vote and of the average.
-    budgets : the budget that each server asked for.
-    public : sizes and stated facts.
+    places : int
+        How many equal places the range is cut into, 1 without a vote.
+    vote, measure : (servers,)
+        The ε of the vote and of the average.
+    budgets : tuple of Budget
+        The budget that each server asked for.
+    public : Public
+        Sizes and stated facts.
     """
 
     places: int
@@ -155,6 +159,14 @@ class UnivariateMean(Mechanism):
     ----------
     Settings and averages: lecture slides on rates of univariate means under privacy. Flipped bits:
     Warner (1965). Widths and the rule when to vote: derived in this project.
+
+    Examples
+    --------
+    >>> from engine.experiments import generator
+    >>> data = Numbers().draw(1, generator(1, 0, 0))
+    >>> estimate = UnivariateMean().release(data, (Budget(1.0),), generator(1, 1, 0))
+    >>> estimate.coefficients.shape  # budgets, repeats, draws, the mean
+    (1, 1, 1, 1)
     """
 
     key = "univariate_mean"
@@ -256,21 +268,31 @@ class UnivariateMean(Mechanism):
 
     def _released(self, data: CurveData, plan: AveragePlan, k: int, noise: _Noise) -> Array:
         """What the plan of this number releases: (repeats, draws)."""
-        way = np.zeros((data.n_repeats, noise.draws), int)
+        elected = np.zeros((data.n_repeats, noise.draws), int)
         if plan.places > 1:
             votes = transcript.summed(PLACE, partial(self._ballot_parts, data, plan),
                                       lambda: noise.votes[k])
-            way = self.elected(votes, plan)
+            elected = self.elected(votes, plan)
         if self.setting is Setting.NONE:
-            return self._averages(data, plan.places, way)
+            return self._averages(data, plan.places, elected)
         reach = self.reach(plan.places, data.facts) / self._total(data.sizes)
         return transcript.summed(
-            AVERAGE, partial(self._average_parts, data, plan, way),
-            lambda: self._averages(data, plan.places, way)
+            AVERAGE, partial(self._average_parts, data, plan, elected),
+            lambda: self._averages(data, plan.places, elected)
             + reach * (noise.sums @ (1 / plan.measure)))
 
     def elected(self, votes: Array, plan: AveragePlan) -> NDArray[np.int64]:
-        """Which interval noisy votes (repeats, draws, places) elect: (repeats, draws)."""
+        """The interval that noisy votes elect.
+
+        Parameters
+        ----------
+        votes : (repeats, draws, places)
+        plan : AveragePlan
+
+        Returns
+        -------
+        (repeats, draws) array of int
+        """
         return np.asarray(np.clip(votes.argmax(axis=-1) - 1, 0, plan.places - _REACH))
 
     def exact_fit(self, data: CurveData) -> Fit:
@@ -294,7 +316,19 @@ class UnivariateMean(Mechanism):
         return AveragePlan(places, epsilon / 2, epsilon / 2, budgets, public)
 
     def places(self, sizes: Sizes, facts: PublicFacts) -> int:
-        """How many places the range is cut into, each at least 2t wide; 1 where a vote is vain."""
+        """How many places the range is cut into, each at least 2t wide; 1 where a vote is vain.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        int
+        """
         if not self.setting.is_by_person:
             return 1
         people, width = math.log(2 * sizes.n_curves), 2 * facts.value_half_width
@@ -304,7 +338,20 @@ class UnivariateMean(Mechanism):
         return places if places >= _FEWEST_PLACES else 1
 
     def reach(self, places: int, facts: PublicFacts) -> float:
-        """The most by which one item, or one person's held mean, can move; in response units."""
+        """The most by which one item, or one person's held mean, can move.
+
+        Parameters
+        ----------
+        places : int
+            Equal places that the range is cut into.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        float
+            In response units.
+        """
         return 2 * facts.value_half_width * min(1.0, _REACH / places)
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
@@ -321,11 +368,25 @@ class UnivariateMean(Mechanism):
 
     def exact_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                     ) -> float | None:
-        """The squared error that privacy adds, in squared response units; None with a vote.
+        """The squared error that privacy adds, exactly.
 
         0 for "none"; with w the width of the range and N items, 2w²/(Nε²) for "local_item",
         2w²/(N²ε²) for "central_item" and 2w²S/(N²ε²) for S sites. See `expected_error` for sites
         that differ.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        budgets : tuple of Budget
+            One for each server.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        float or None
+            In squared response units; None with a vote.
         """
         plan: AveragePlan = self.plan(Public(sizes, facts), budgets)
         return self.expected_error(sizes, budgets, facts) if plan.places == 1 else None
@@ -344,7 +405,17 @@ class UnivariateMean(Mechanism):
         return sizes.n_curves if self.setting.is_by_person else sizes.n_observations
 
     def n_parts(self, public: Public) -> Array:
-        """How many parts are noised at each server: (servers,)."""
+        """How many parts are noised at each server.
+
+        Parameters
+        ----------
+        public : Public
+            Sizes and stated facts.
+
+        Returns
+        -------
+        (servers,)
+        """
         if self.setting.is_local and not self.setting.is_by_person:
             return public.observations_per_server
         people = np.array(public.sizes.n_curves_per_server, dtype=float)
@@ -356,7 +427,7 @@ class UnivariateMean(Mechanism):
         first[0] = float(self.setting.is_central)
         return first
 
-    def _average_parts(self, data: CurveData, plan: AveragePlan, way: NDArray[np.int64]
+    def _average_parts(self, data: CurveData, plan: AveragePlan, elected: NDArray[np.int64]
                        ) -> transcript.Parts:
         """What the average is of, in every interval it may be in, and the noise of each part."""
         groups = self.groups(data)
@@ -366,7 +437,7 @@ class UnivariateMean(Mechanism):
         scales = self.reach(plan.places, data.facts) / (groups * measure)
         return transcript.Parts(
             self.sent(data, plan.places).swapaxes(1, 2), NoiseLaw.LAPLACE, math.sqrt(2) * scales,
-            way, lambda noisy: np.einsum("p,rip->ri", groups / groups.sum(), noisy))
+            elected, lambda noisy: np.einsum("p,rip->ri", groups / groups.sum(), noisy))
 
     def _ballot_parts(self, data: CurveData, plan: AveragePlan) -> transcript.Parts:
         """Ballots, or their sums at one centre, with the law of their noise and its deviation."""
@@ -389,14 +460,34 @@ class UnivariateMean(Mechanism):
     # -- averages -----------------------------------------------------------------------------
 
     def groups(self, data: CurveData) -> NDArray[np.int64]:
-        """How many neighbouring people, or items, are averaged in each part: (parts,)."""
+        """How many neighbouring people, or items, are averaged in each part.
+
+        Parameters
+        ----------
+        data : CurveData
+
+        Returns
+        -------
+        (parts,) array of int
+        """
         if self.setting is Setting.SITE:
             return data.public.observations_per_server.astype(np.int64)
         total = self._total(data.sizes)
         return np.ones(total, dtype=np.int64) if self.setting.is_local else np.array([total])
 
     def sent(self, data: CurveData, places: int) -> Array:
-        """What noise is added to: (repeats, parts, intervals), for every interval it may be in."""
+        """What noise is added to, for every interval it may be in.
+
+        Parameters
+        ----------
+        data : CurveData
+        places : int
+            Equal places that the range is cut into.
+
+        Returns
+        -------
+        (repeats, parts, intervals)
+        """
         units = self.held(data)
         if self.setting.is_by_person:
             low = self._lowest(places, data.facts)
@@ -407,16 +498,25 @@ class UnivariateMean(Mechanism):
         return _averages(units, self.groups(data))
 
     def held(self, data: CurveData) -> Array:
-        """Every number within the public range, its middle where it is not finite."""
+        """Every number within the public range, its middle where it is not finite.
+
+        Parameters
+        ----------
+        data : CurveData
+
+        Returns
+        -------
+        (repeats, items)
+        """
         facts = data.facts
         known = np.where(np.isfinite(data.values), data.values, facts.value_middle)
         return np.asarray(np.clip(known, facts.value_low, facts.value_high))
 
-    def _averages(self, data: CurveData, places: int, chosen: NDArray[np.int64]) -> Array:
+    def _averages(self, data: CurveData, places: int, elected: NDArray[np.int64]) -> Array:
         """The mean of all parts without noise, in the chosen intervals (repeats, draws)."""
         groups = self.groups(data)
         means: Array = np.einsum("p,rpi->ri", groups / groups.sum(), self.sent(data, places))
-        return np.asarray(np.take_along_axis(means, chosen, axis=1))
+        return np.asarray(np.take_along_axis(means, elected, axis=1))
 
     def _lowest(self, places: int, facts: PublicFacts) -> Array:
         """Lower ends of the intervals of three neighbouring places: (intervals,)."""
@@ -426,23 +526,71 @@ class UnivariateMean(Mechanism):
     # -- votes --------------------------------------------------------------------------------
 
     def ballots(self, data: CurveData, places: int) -> NDArray[np.bool_]:
-        """Which place each person's mean is in: (repeats, people, places), one True in each."""
+        """The place that each person's mean is in.
+
+        Parameters
+        ----------
+        data : CurveData
+        places : int
+            Equal places that the range is cut into.
+
+        Returns
+        -------
+        (repeats, people, places) array of bool
+            One True for each person.
+        """
         means, facts = _averages(self.held(data), data.counts), data.facts
         place = (means - facts.value_low) / (2 * facts.value_half_width) * places
         place = np.clip(place.astype(int), 0, places - 1)
         return np.asarray(place[..., None] == np.arange(places))
 
     def flip_chance(self, epsilon: Array) -> Array:
-        """The chance with which an entry is sent flipped, when two entries may cost ε."""
+        """The chance with which an entry is sent flipped, when two entries may cost ε.
+
+        Parameters
+        ----------
+        epsilon : (servers,)
+            The vote's budget.
+
+        Returns
+        -------
+        (servers,)
+        """
         return np.asarray(expit(-epsilon / 2))
 
     def vote_scale(self, epsilon: Array) -> float:
-        """Scale of the noise on each sum of ballots at one centre: 2/ε."""
+        """Scale of the noise on each sum of ballots at one centre: 2/ε.
+
+        Parameters
+        ----------
+        epsilon : (servers,)
+            The vote's budget, the same at all.
+
+        Returns
+        -------
+        float
+        """
         return float(2 / epsilon[0])
 
     def noisy_votes(self, ballots: NDArray[np.bool_], data: CurveData, plans: Sequence[AveragePlan],
                     draws: int, rng: np.random.Generator) -> list[Array]:
-        """Noisy sums of ballots for each plan, (repeats, draws, places) each, on shared draws."""
+        """Noisy sums of ballots for each plan, on shared draws.
+
+        Parameters
+        ----------
+        ballots : (repeats, people, places)
+        data : CurveData
+        plans : sequence of AveragePlan
+            One for each budget.
+        draws : int
+            How often noise is drawn at each budget.
+        rng : numpy.random.Generator
+            Where noise comes from.
+
+        Returns
+        -------
+        list of (repeats, draws, places)
+        """
         shape = (len(ballots), draws, ballots.shape[2])
         if self.setting.is_central:
             sums, noise = ballots.sum(axis=1)[:, None], rng.laplace(size=shape)
@@ -465,11 +613,11 @@ class UnivariateMean(Mechanism):
 
         total = np.zeros(uniform.shape[2:])
         for group, chance in enumerate(chances):
-            own = ballots[:, alike == group]
-            ones = own.sum(axis=1)[:, None]
+            alike_ballots = ballots[:, alike == group]
+            ones = alike_ballots.sum(axis=1)[:, None]
             stay, turned = uniform[group]
             total += binom.ppf(stay, ones, 1 - chance)
-            total += binom.ppf(turned, own.shape[1] - ones, chance)
+            total += binom.ppf(turned, alike_ballots.shape[1] - ones, chance)
         return total
 
     # -- ledger -------------------------------------------------------------------------------

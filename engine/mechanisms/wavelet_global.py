@@ -17,9 +17,10 @@ from engine.families.wavelet_regression import (
     Choice,
     Sites,
     WaveletRegression,
-    bias_of_clipping,
     choose,
+    pointwise_band,
     readings,
+    site_lines,
     times_of,
 )
 from engine.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
@@ -39,7 +40,6 @@ from engine.types import (
     Array,
     Band,
     Budget,
-    Composition,
     CurveData,
     Data,
     Fit,
@@ -49,7 +49,6 @@ from engine.types import (
     PublicFacts,
     ServerParts,
     Sizes,
-    Spend,
     Step,
     Truth,
     Unit,
@@ -67,7 +66,27 @@ COEFFICIENTS = Step("coefficients", charged_to=(LINE.key,))
 
 @dataclass(frozen=True)
 class CurvePlan(Plan):
-    """All that is fixed before any reading is looked at."""
+    """All that is fixed before any reading is looked at.
+
+    Parameters
+    ----------
+    basis : WaveletBasis
+        V_J.
+    clip : float
+        τ, in response units.
+    weights : (sites,)
+        Share of each site.
+    scales : (sites,)
+        Standard deviation of the noise in an inner coordinate.
+    edge_share : float
+        Variance of the noise in edge coordinates over that in inner ones.
+    criterion : float
+        The bound on the mean squared error; NaN where it was not minimised.
+    released : bool
+        False where the budget allows no estimate.
+    bias : float
+        Over the stated class, the most that the mean is off at any time.
+    """
 
     basis: WaveletBasis
     clip: float
@@ -131,6 +150,14 @@ class WaveletGlobal(WaveletRegression):
     the class with |f| ≤ B. Where it is B² or more the zero curve does as well: then nothing is
     released and nothing is spent. "literal" takes L = ⌈log₂ D⌉ and τ = B + σ√((2α + 1)L), and
     releases nothing where D ≤ 1.
+
+    Examples
+    --------
+    >>> from engine.experiments import generator
+    >>> data = RegressionPoints(n_curves=4000).draw(1, generator(1, 0, 0))
+    >>> estimate = WaveletGlobal().release(data, (Budget(2.0, 1e-5),), generator(1, 1, 0))
+    >>> estimate.tuning[0]["level"]
+    4
     """
 
     key = "wavelet_global"
@@ -243,12 +270,14 @@ class WaveletGlobal(WaveletRegression):
         else:
             released = choice.criterion < sites.bound**2
         share, reach = self._shape(basis)
-        spends = _ledger(scales, 2 * choice.clip * reach / sites.n, budgets, basis)
-        clipped = float(bias_of_clipping(np.array([choice.clip]), sites)[0])
-        bias = (self.curve_class(facts).detail_bound(basis.level)
-                + largest_kernel_mass(self.moments, self.edges) * clipped)
+        mass = largest_kernel_mass(self.moments, self.edges)
+        spends = nothing_spent(budgets, Unit.READING) if not released else site_lines(
+            LINE, NoiseLaw.GAUSSIAN, "weighted ℓ2", 2 * choice.clip * reach / sites.n, scales,
+            budgets, f"One message of {basis.size} numbers; every reading is in it once, so the "
+            "whole budget is spent on it.")
         return CurvePlan(basis, choice.clip, choice.weights, scales, share, choice.criterion,
-                         released, bias, spends=spends if released else nothing_spent(budgets))
+                         released, self.largest_bias(basis, choice.clip, mass, sites, facts),
+                         spends=spends)
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
@@ -269,7 +298,25 @@ class WaveletGlobal(WaveletRegression):
 
     def risk_of(self, truth: Truth, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts,
                 design: Design = UNIFORM) -> RiskParts:
-        """The same for any curve around the middle of its bounds, and any public sizes."""
+        """Exact mean integrated squared error, part by part, for any curve and any public sizes.
+
+        Parameters
+        ----------
+        truth : Truth
+            The curve around the middle of its bounds.
+        sizes : Sizes
+            Public sizes.
+        budgets : tuple of Budget
+            One for each server.
+        facts : PublicFacts
+            Stated facts.
+        design : Design
+            Density of the times, and the weight of a reading.
+
+        Returns
+        -------
+        RiskParts
+        """
         plan: CurvePlan = self.plan(Public(sizes, facts), budgets)
         if not plan.released:
             return RiskParts(float(truth.energy), 0.0, 0.0, 0.0)
@@ -287,7 +334,7 @@ class WaveletGlobal(WaveletRegression):
                          * basis.noise_shape(self._shape(basis)[0]).sum() for basis in bases])
         # what is divided by a released density has its noise, too, times |f|/τ ≤ 1
         unit *= self._n_parts
-        return choose(levels, clips, tail[:, None] + bias_of_clipping(clips, sites)**2,
+        return choose(levels, clips, tail[:, None] + sites.bias_of_clipping(clips)**2,
                       sites.square * size * self._weight_square, unit, sites, self.weights)
 
     def _literal(self, sites: Sites) -> Choice:
@@ -336,12 +383,12 @@ class WaveletGlobal(WaveletRegression):
 
     def _averages(self, data: CurveData, plans: Sequence[CurvePlan]) -> list[Array]:
         """Averages without noise for every plan: (repeats, sites, parts, 2^J) each."""
-        found: dict[tuple[int, float], Array] = {}
+        averages: dict[tuple[int, float], Array] = {}
         for plan in plans:
             kind = (plan.basis.size, plan.clip)
-            if kind not in found:
-                found[kind] = self._average(data, plan)
-        return [found[plan.basis.size, plan.clip] for plan in plans]
+            if kind not in averages:
+                averages[kind] = self._average(data, plan)
+        return [averages[plan.basis.size, plan.clip] for plan in plans]
 
     def _average(self, data: CurveData, plan: CurvePlan) -> Array:
         """One part, and with a released density another: (repeats, sites, parts, 2^J)."""
@@ -367,8 +414,8 @@ class WaveletGlobal(WaveletRegression):
             sites = slice(first, first + together)
             normals = np.stack([stream.standard_normal(out.shape[1:])
                                 for stream in streams[sites]], axis=2)
-            sent = self.site_updates(sites, plans, [own[:, sites] for own in averages], normals,
-                                     basis)
+            sent = self.site_updates(sites, plans, [average[:, sites] for average in averages],
+                                     normals, basis)
             sent = sent.reshape(repeats, len(plans), draws, *sent.shape[2:])
             out += np.einsum("ps,rpdskz->prdkz", weights[:, sites], sent)
         return out
@@ -377,15 +424,29 @@ class WaveletGlobal(WaveletRegression):
                      normals: Array, basis: WaveletBasis) -> Array:
         """Everything some sites do, each with its own averages; only the results leave them.
 
-        `averages` (repeats, sites, parts, 2^J) for each plan, `normals` (repeats, draws, sites,
-        parts, size). Returns (repeats, plans × draws, sites, parts, size), coarse functions first;
-        a plan that releases nothing sends zeros.
+        Parameters
+        ----------
+        sites : slice
+            Which of them.
+        plans : sequence of CurvePlan
+            One for each budget.
+        averages : list of (repeats, sites, parts, 2^J)
+            For each plan, of all those sites.
+        normals : (repeats, draws, sites, parts, size)
+            Their standard noise.
+        basis : WaveletBasis
+            The largest of the plans.
+
+        Returns
+        -------
+        (repeats, plans × draws, sites, parts, size)
+            Coarse functions first; a plan that releases nothing sends zeros.
         """
         messages, spread = [], []
-        for plan, own in zip(plans, averages, strict=True):
+        for plan, average in zip(plans, averages, strict=True):
             noise = plan.noise_deviation[sites, None] * plan.released
             noisy = noise * normals[..., :plan.basis.size]
-            noisy += plan.released * own[:, None]
+            noisy += plan.released * average[:, None]
             messages.append(_as_levels(noisy, plan, basis))
             deviation = plan.scales[sites, None, None] * plan.released * _level_deviation(
                 plan, basis)
@@ -409,15 +470,15 @@ class WaveletGlobal(WaveletRegression):
     def _finished(self, sent: Array, plans: Sequence[CurvePlan], basis: WaveletBasis,
                   facts: PublicFacts) -> tuple[Array, FunctionBasis]:
         """Coefficients of the curve from sums (plans, …, parts, size), and their basis."""
-        coefficients, own = sent[..., 0, :], basis
+        coefficients, finer = sent[..., 0, :], basis
         if self.invert_clip or self.design == "released":
-            own = self.wavelets(min(basis.level + _FINER, self.highest_level))
-            coefficients = np.stack([self._reshaped(one, plan, basis, own, facts)
-                                     for plan, one in zip(plans, sent, strict=True)])
-        coefficients = coefficients + own.constant(facts.value_middle)
+            finer = self.wavelets(min(basis.level + _FINER, self.highest_level))
+            coefficients = np.stack([self._reshaped(sums, plan, basis, finer, facts)
+                                     for plan, sums in zip(plans, sent, strict=True)])
+        coefficients = coefficients + finer.constant(facts.value_middle)
         if self.design == "ranked" and self.known_design is not None:
-            return coefficients, RankBasis(own, self.known_design)
-        return coefficients, own
+            return coefficients, RankBasis(finer, self.known_design)
+        return coefficients, finer
 
     def _reshaped(self, sent: Array, plan: CurvePlan, basis: WaveletBasis, finer: WaveletBasis,
                   facts: PublicFacts) -> Array:
@@ -456,10 +517,7 @@ class WaveletGlobal(WaveletRegression):
             covariance[k, :size, :size] = plan.basis.to_levels(half.T)
             if not plan.released:
                 covariance[k] = np.nan
-        shape = (*centre.shape, basis.size)
-        bias = np.array([plan.bias for plan in plans])[:, None, None]
-        return Band(centre, np.broadcast_to(covariance[:, None, None], shape), "pointwise",
-                    np.broadcast_to(bias, centre.shape[:-1]))
+        return pointwise_band(centre, covariance, [plan.bias for plan in plans])
 
     @property
     def why_no_band(self) -> str:
@@ -500,16 +558,3 @@ def _level_deviation(plan: CurvePlan, basis: WaveletBasis) -> Array:
         rotated = plan.basis.to_levels(np.diag(np.sqrt(shape)))
         out[:len(shape)] = np.sqrt((rotated**2).sum(axis=0))
     return out
-
-
-def _ledger(scales: Array, exact: Array, budgets: tuple[Budget, ...], basis: WaveletBasis
-            ) -> tuple[Spend, ...]:
-    """One line for every site, with the μ that its noise really has."""
-    return tuple(Spend(
-        step=LINE, server=s, sensitivity=(float(exact[s]),),
-        mu=float(exact[s] / scales[s]) if scales[s] > 0 else math.inf,
-        noise_scale=(float(scales[s]),), count=1, composition=Composition.SEQUENTIAL, asked=budget,
-        unit=Unit.READING, norm="weighted ℓ2", noise=NoiseLaw.GAUSSIAN,
-        why=(f"One message of {basis.size} numbers; every reading is in it once, so the whole "
-             "budget is spent on it."))
-        for s, budget in enumerate(budgets))

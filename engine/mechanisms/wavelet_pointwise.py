@@ -17,9 +17,10 @@ from engine.families.wavelet_regression import (
     Choice,
     Sites,
     WaveletRegression,
-    bias_of_clipping,
     choose,
+    pointwise_band,
     readings,
+    site_lines,
     times_of,
 )
 from engine.families.wavelet_risk import Average, RiskParts, point_risk
@@ -39,7 +40,6 @@ from engine.types import (
     Array,
     Band,
     Budget,
-    Composition,
     CurveData,
     Data,
     Fit,
@@ -48,7 +48,6 @@ from engine.types import (
     PublicFacts,
     ServerParts,
     Sizes,
-    Spend,
     Step,
     Unit,
 )
@@ -67,7 +66,29 @@ VALUES = Step("values", charged_to=(LINE.key,))
 
 @dataclass(frozen=True)
 class PointsPlan(Plan):
-    """All that is fixed before any reading is looked at."""
+    """All that is fixed before any reading is looked at.
+
+    Parameters
+    ----------
+    kind : str
+        Of noise: one of `KINDS`.
+    basis : WaveletBasis
+        V_J.
+    clip : float
+        τ, in response units.
+    weights : (sites,)
+        Share of each site.
+    scales : (sites,)
+        Laplace scale, or standard deviation of the noise, of one number.
+    values : (points, size)
+        b(x) of every point in scaling coordinates.
+    criterion : float
+        The bound on the mean squared error; NaN where it was not minimised.
+    released : bool
+        False where the budget allows no estimate.
+    bias : float
+        Over the stated class, the most that the mean is off at any of the points.
+    """
 
     kind: str
     basis: WaveletBasis
@@ -133,6 +154,15 @@ class WaveletPointwise(WaveletRegression):
     K(x0, x0)/n_j + noise_j) over J, τ and the kind of noise, Λ = ∫|K(x0, ·)|; a rigorous bound has
     the square of the sum of the first two roots. Over several points it is averaged. Where it is B²
     or more nothing is released. "literal" takes L = ⌈log₂ D⌉ and τ = B + σ√(2(2ν + 1)L).
+
+    Examples
+    --------
+    >>> from engine.experiments import generator
+    >>> data = RegressionPoints(n_curves=4000).draw(1, generator(1, 0, 0))
+    >>> method = WaveletPointwise(points="0.25, 0.5")
+    >>> estimate = method.release(data, (Budget(2.0),), generator(1, 1, 0))
+    >>> estimate.coefficients.shape  # budgets, repeats, draws, points
+    (1, 1, 1, 2)
     """
 
     key = "wavelet_pointwise"
@@ -186,6 +216,17 @@ class WaveletPointwise(WaveletRegression):
         one. Smoothness α and radius R of a whole curve become α − 1/p and R/2 with the Besov index
         p = 4, so that the defaults of both belong together.
 
+        Parameters
+        ----------
+        other : WaveletRegression
+            Of which options are taken.
+        points : str
+            Where the curve is estimated.
+
+        Returns
+        -------
+        WaveletPointwise
+
         Raises
         ------
         InputError
@@ -197,9 +238,9 @@ class WaveletPointwise(WaveletRegression):
         shared = {name: getattr(other, name) for name in names}
         if other.level is not None:
             shared["level"] = min(other.level, _HIGHEST)
-        own: Any = other
-        smoothness = max(own.smoothness - 1 / _BESOV_INDEX, _LEAST_SMOOTH)
-        return cls(points=points, smoothness=smoothness, radius=own.radius / 2, **shared)
+        regression: Any = other
+        smoothness = max(regression.smoothness - 1 / _BESOV_INDEX, _LEAST_SMOOTH)
+        return cls(points=points, smoothness=smoothness, radius=regression.radius / 2, **shared)
 
     # -- releases ---------------------------------------------------------------------------
 
@@ -245,19 +286,28 @@ class WaveletPointwise(WaveletRegression):
         scales = choice.clip * self._unit_scales(kind, basis, sites)
         exact = 2 * choice.clip * self._reach(kind, basis) / sites.n
         values = basis.scaling(np.array(self.values_at.points))
+        mass = max(basis.absolute_kernel(point) for point in self.values_at.points)
+        is_pure = kind == "laplace"
+        spends = nothing_spent(budgets, Unit.READING) if not released else site_lines(
+            LINE, NoiseLaw.LAPLACE if is_pure else NoiseLaw.GAUSSIAN, "ℓ1" if is_pure else "ℓ2",
+            exact, scales, budgets, f"One message; every reading is in it once. {_WHY[kind]}")
         return PointsPlan(
             kind, basis, choice.clip, choice.weights, scales, values, choice.criterion, released,
-            self._bias(basis, choice.clip, sites, facts),
-            spends=_ledger(kind, scales, exact, budgets) if released else nothing_spent(budgets))
-
-    def _bias(self, basis: WaveletBasis, clip: float, sites: Sites, facts: PublicFacts) -> float:
-        """What V_J leaves out and what clipping shifts at the worst of the points, at most."""
-        clipped = float(bias_of_clipping(np.array([clip]), sites)[0])
-        mass = max(basis.absolute_kernel(point) for point in self.values_at.points)
-        return self.curve_class(facts).detail_bound(basis.level) + mass * clipped
+            self.largest_bias(basis, choice.clip, mass, sites, facts), spends=spends)
 
     def sensitivity_constants(self, level: int) -> tuple[float, float]:
-        """What τ/n is multiplied by in the sensitivity: as printed for one point, and exactly."""
+        """What τ/n is multiplied by in the sensitivity.
+
+        Parameters
+        ----------
+        level : int
+            J.
+
+        Returns
+        -------
+        printed, exact : float
+            As printed for one point, and exactly.
+        """
         printed = printed_point_constant(self.moments) * 2.0 ** (level - 1)
         return printed, 2 * self._reach("laplace", self.wavelets(level))
 
@@ -276,7 +326,23 @@ class WaveletPointwise(WaveletRegression):
 
     def risk_of(self, curve: Function, sizes: Sizes, budgets: tuple[Budget, ...],
                 facts: PublicFacts) -> RiskParts:
-        """The same for any curve around the middle of its bounds, and any public sizes."""
+        """Exact mean squared error, averaged over the points, for any curve and any public sizes.
+
+        Parameters
+        ----------
+        curve : Function
+            Around the middle of its bounds.
+        sizes : Sizes
+            Public sizes.
+        budgets : tuple of Budget
+            One for each server.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        RiskParts
+        """
         plan: PointsPlan = self.plan(Public(sizes, facts), budgets)
         points = self.values_at.points
         if not plan.released:
@@ -286,7 +352,7 @@ class WaveletPointwise(WaveletRegression):
         each = [point_risk(curve, point, Average(plan.basis, plan.clip, sigma, n, plan.weights,
                                                  noise))
                 for point, noise in zip(points, plan.point_noise.T, strict=True)]
-        return RiskParts(*(float(np.mean([getattr(one, part) for one in each]))
+        return RiskParts(*(float(np.mean([getattr(risk, part) for risk in each]))
                            for part in ("projection", "clip", "data", "privacy")))
 
     def levels(self) -> tuple[int, ...]:
@@ -307,8 +373,8 @@ class WaveletPointwise(WaveletRegression):
         kernel, spread = np.array([_averages_of(basis, points) for basis in bases]).T
         shrink = 2.0 ** (-self.smoothness * np.array(levels)) / (1 - 2**-self.smoothness)
         radius = self.radius * sites.unit
-        bias = ((radius * shrink) ** 2)[:, None] + spread[:, None] * bias_of_clipping(
-            clips, sites)**2
+        bias = ((radius * shrink) ** 2)[:, None] + spread[:, None] * sites.bias_of_clipping(
+            clips)**2
         unit = np.stack([self._unit_scales(kind, basis, sites) for basis in bases]) ** 2
         if kind == "curve":
             unit *= kernel[:, None]
@@ -366,7 +432,7 @@ class WaveletPointwise(WaveletRegression):
         for site, stream in enumerate(rng.spawn(n_sites)):
             shape = (repeats, draws, width)
             noise = {"laplace": stream.laplace(size=shape), "normal": stream.standard_normal(shape)}
-            sent = self.site_update(site, plans, [own[:, site] for own in averages], noise)
+            sent = self.site_update(site, plans, [average[:, site] for average in averages], noise)
             sent = sent.reshape(repeats, len(plans), draws, width)
             for k, plan in enumerate(plans):
                 out[k] += plan.weights[site] * _at_points(sent[:, k, :, :plan.width], plan)
@@ -376,17 +442,30 @@ class WaveletPointwise(WaveletRegression):
                     noise: dict[str, Array]) -> Array:
         """Everything a site does with its averages; only the result leaves it.
 
-        `averages` (repeats, width of the plan) for each plan, `noise` (repeats, draws, width) of
-        both kinds. Returns (repeats, plans × draws, width), with zeros where a plan sends less.
+        Parameters
+        ----------
+        site : int
+            Its number.
+        plans : sequence of PointsPlan
+            One for each budget.
+        averages : list of (repeats, width)
+            For each plan, of its own width.
+        noise : dict of (repeats, draws, width)
+            Standard noise of both kinds, "laplace" and "normal".
+
+        Returns
+        -------
+        (repeats, plans × draws, width)
+            With zeros where a plan sends less.
         """
         first = next(iter(noise.values()))
         messages, spread = [], []
-        for plan, own in zip(plans, averages, strict=True):
+        for plan, average in zip(plans, averages, strict=True):
             message, deviation = np.zeros_like(first), np.zeros(first.shape[1:])
             if plan.released:
                 drawn = noise["laplace" if plan.kind == "laplace" else "normal"]
                 added = plan.scales[site] * drawn[..., :plan.width]
-                message[..., :plan.width] = own[:, None] + added
+                message[..., :plan.width] = average[:, None] + added
                 deviation[..., :plan.width] = plan.noise_deviation[site]
             messages.append(message)
             spread.append(deviation)
@@ -409,10 +488,7 @@ class WaveletPointwise(WaveletRegression):
                                                                              np.nan)
             for plan in plans])
         covariance = variance[:, :, None] * np.eye(variance.shape[1])
-        shape = (*centre.shape, centre.shape[-1])
-        bias = np.array([plan.bias for plan in plans])[:, None, None]
-        return Band(centre, np.broadcast_to(covariance[:, None, None], shape), "pointwise",
-                    np.broadcast_to(bias, centre.shape[:-1]))
+        return pointwise_band(centre, covariance, [plan.bias for plan in plans])
 
     def _parts(self, plans: Sequence[PointsPlan], data: CurveData) -> ServerParts:
         noise = np.stack([plan.weights**2 * plan.point_noise.mean(axis=1) * plan.released
@@ -456,20 +532,3 @@ def _kernel_sums(times: Array, held: Array, site: NDArray[np.int64], point: floa
 def _at_points(sent: Array, plan: PointsPlan) -> Array:
     """Values at the points from what a site sends: (…, width) to (…, points)."""
     return np.asarray(sent @ plan.values.T) if plan.kind == "curve" else sent
-
-
-def _ledger(kind: str, scales: Array, exact: Array, budgets: tuple[Budget, ...]
-            ) -> tuple[Spend, ...]:
-    """One line for every site, with the ε or μ that its noise really has."""
-    pure = kind == "laplace"
-    lines = []
-    for s, budget in enumerate(budgets):
-        ratio = float(exact[s] / scales[s]) if scales[s] > 0 else math.inf
-        lines.append(Spend(
-            step=LINE, server=s, sensitivity=(float(exact[s]),),
-            mu=None if pure else ratio, epsilon=ratio if pure else None, asked=budget,
-            noise_scale=(float(scales[s]),), count=1, composition=Composition.SEQUENTIAL,
-            unit=Unit.READING, norm="ℓ1" if pure else "ℓ2",
-            noise=NoiseLaw.LAPLACE if pure else NoiseLaw.GAUSSIAN,
-            why=f"One message; every reading is in it once. {_WHY[kind]}"))
-    return tuple(lines)

@@ -133,36 +133,50 @@ def best_subset(gram: Array, cross: Array, s: int, ridge: Array) -> Array:
     (…, d)
     """
     size = cross.shape[-1]
-    out = np.zeros((cross[..., 0].size, size))
-    flat = np.broadcast_to(ridge, cross.shape[:-1]).ravel()
-    problems = zip(out, gram.reshape(-1, size, size), cross.reshape(-1, size), flat, strict=True)
-    for coefficients, matrix, vector, extra in problems:
-        held = matrix + extra * np.eye(size)
-        where: list[int] = []
-        for _ in range(s):
-            where.append(_best_addition(held, vector, where))
-        for _ in range(s):
-            before = list(where)
-            for k in range(s):
-                rest = where[:k] + where[k + 1:]
-                where = [*rest[:k], _best_addition(held, vector, rest), *rest[k:]]
-            if where == before:
-                break
-        coefficients[where] = np.linalg.solve(held[np.ix_(where, where)], vector[where])
+    grams, crosses = gram.reshape(-1, size, size), cross.reshape(-1, size)
+    ridges = np.broadcast_to(ridge, cross.shape[:-1]).reshape(-1)
+    where = np.zeros((len(crosses), 0), dtype=np.int64)
+    for _ in range(s):
+        where = np.column_stack([where, _best_additions(grams, crosses, ridges, where)])
+    moving = np.arange(len(crosses))  # the problems in which some exchange may still help
+    for _ in range(s):
+        before, problems = where[moving], (grams[moving], crosses[moving], ridges[moving])
+        moved = before.copy()
+        for k in range(s):
+            moved[:, k] = _best_additions(*problems, np.delete(moved, k, axis=1))
+        where[moving] = moved
+        moving = moving[(moved != before).any(axis=1)]
+        if not len(moving):
+            break
+    out = np.zeros(crosses.shape)
+    right = np.take_along_axis(crosses, where, axis=1)[..., None]
+    np.put_along_axis(out, where, np.linalg.solve(_square(grams, ridges, where), right)[..., 0], 1)
     return out.reshape(cross.shape)
 
 
-def _best_addition(gram: Array, cross: Array, where: list[int]) -> int:
-    """The entry that, beside those at `where`, lowers ½ b'Gb − c'b most."""
-    rest, variance = cross, np.diagonal(gram)
-    if where:
-        fitted = np.linalg.solve(gram[np.ix_(where, where)],
-                                 np.column_stack([gram[where], cross[where]]))
-        rest = cross - gram[:, where] @ fitted[:, -1]
-        variance = variance - np.einsum("jk,kj->j", gram[:, where], fitted[:, :-1])
+def _square(grams: Array, ridges: Array, where: NDArray[np.int64]) -> Array:
+    """The entries of G + ridge I at `where` (problems, s): (problems, s, s)."""
+    each = np.arange(len(grams))[:, None, None]
+    inner = grams[each, where[:, :, None], where[:, None, :]]
+    return np.asarray(inner + ridges[:, None, None] * np.eye(where.shape[1]))
+
+
+def _best_additions(grams: Array, crosses: Array, ridges: Array, where: NDArray[np.int64]
+                    ) -> NDArray[np.int64]:
+    """The entry of each problem that, beside those at `where`, lowers its minimum most."""
+    rest, variance = crosses, np.diagonal(grams, axis1=1, axis2=2) + ridges[:, None]
+    if where.shape[1]:
+        each = np.arange(len(grams))[:, None]
+        beside = grams[each, where]  # (problems, chosen, d)
+        beside[each, np.arange(where.shape[1]), where] += ridges[:, None]
+        right = np.concatenate(
+            [beside, np.take_along_axis(crosses, where, axis=1)[..., None]], axis=2)
+        fitted = np.linalg.solve(_square(grams, ridges, where), right)
+        rest = rest - np.einsum("mkd,mk->md", beside, fitted[..., -1])
+        variance = variance - np.einsum("mkd,mkd->md", beside, fitted[..., :-1])
     gain = rest**2 / np.maximum(variance, _LEAST_VARIANCE)
-    gain[where] = -1.0
-    return int(gain.argmax())
+    np.put_along_axis(gain, where, -1.0, axis=1)
+    return np.asarray(gain.argmax(axis=1))
 
 
 # -- inference --------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ SENSITIVITY = np.sqrt(2.0)  # of the sum of shares: two points of a simplex are 
 _FEWEST_BINS = 16
 _ROUGH, _SURE = 0.4, 2.5  # of the size of the shares; of what noise makes of bends
 _NODES = 8  # for each basis function: integrals of their products are exact
+_STRETCH, _NEXT_TO_NONE = 0.2, 0.25  # of the range; of what even times put there
 _LEAST_UNCERTAIN = 0.25  # of a cosine's noise, which shrinking it never removes for certain
 
 
@@ -171,3 +172,28 @@ def are_rough(shares: Array, noise: Array) -> NDArray[np.bool_]:
     bent = (bends**2).sum(axis=-1) - _SURE * from_noise
     size = (shares**2).sum(axis=-1) - bins * noise**2
     return np.asarray(bent > _ROUGH * np.maximum(size, 0.0))
+
+
+def leave_a_gap(shares: Array) -> NDArray[np.bool_]:
+    """Whether a fifth of the time range holds next to none of the released shares.
+
+    That is less than a quarter of what evenly spread times put there.
+
+    Parameters
+    ----------
+    shares : (repeats, columns, bins)
+        Averages over curves, with noise.
+
+    Returns
+    -------
+    (repeats, columns) of bool
+
+    Examples
+    --------
+    >>> leave_a_gap(np.array([[[0.1] * 10, [0.2] * 3 + [0.0] * 4 + [0.2] * 2 + [0.0]]])).tolist()
+    [[False, True]]
+    """
+    bins = shares.shape[-1]
+    length = max(1, round(_STRETCH * bins))
+    stretches = np.lib.stride_tricks.sliding_window_view(shares, length, axis=-1).sum(axis=-1)
+    return np.asarray(stretches.min(axis=-1) < _NEXT_TO_NONE * length / bins)

@@ -117,6 +117,16 @@ def digits(value: float | None, count: int = 5) -> float | None:
     return None if value is None else float(f"{value:.{count}g}")
 
 
+def known(value: float) -> float | None:
+    """A number as it can be stored; None for what is infinite or no number.
+
+    Parameters
+    ----------
+    value : float
+    """
+    return float(value) if math.isfinite(value) else None
+
+
 def numbers(rows: pd.DataFrame, measure: Measure) -> Any:
     """What a measure gives for these rows; columns without the rows that lack one of them.
 

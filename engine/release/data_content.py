@@ -15,11 +15,10 @@ from engine.errors import InputError
 from engine.sources import Source
 from engine.sources.ages_at_death import AgesAtDeath
 from engine.sources.bundled import DATA, BundledCurves
-from engine.sources.upload import Upload
-from engine.sources.upload_columns import Integers
-from engine.sources.upload_curves import CurveTable
-from engine.sources.upload_rows import RowTable, UploadRows
 from engine.types import Array, Data
+from engine.uploads.columns import Integers
+from engine.uploads.curves import CurveTable, Upload
+from engine.uploads.rows import RowTable, UploadRows
 
 Traces = Mapping[str, tuple[bytes, ...]]
 _DIGITS = 6  # of a value in a trace
@@ -100,7 +99,9 @@ def _sorted(curves: CurveTable) -> tuple[Array, Array, Integers]:
 
 def _numbers(rows: RowTable) -> Array:
     """All numbers of every record (n, columns), what is none as one kind of NaN."""
-    table = rows.x if rows.y is None else np.column_stack([rows.x, rows.y])
+    table = rows.covariates
+    if rows.values is not None:
+        table = np.column_stack([table, rows.values])
     return np.ascontiguousarray(np.where(np.isnan(table), np.nan, table + 0.0))
 
 

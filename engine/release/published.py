@@ -36,9 +36,9 @@ from engine.release.plan import Plan, messages_from_bytes, messages_to_bytes
 from engine.release.random_order import reordered
 from engine.release.uncertainty import Uncertainty, band_of, moved_inside
 from engine.sources import Source
-from engine.sources.upload import Upload
 from engine.tasks import DENSITY, Argument, DataType
 from engine.types import Array, Budget, Data, Estimate, PublicFacts, SampleData, Sizes, Step
+from engine.uploads.curves import Upload
 
 _NOISE = {NoiseLaw.GAUSSIAN: "discrete Gaussian", NoiseLaw.LAPLACE: "discrete Laplace"}
 

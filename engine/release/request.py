@@ -34,16 +34,15 @@ from engine.errors import InputError, brief
 from engine.mechanisms import Mechanism
 from engine.running.reading import read_file
 from engine.sources import Source
-from engine.sources.table_limits import MOST_BYTES
-from engine.sources.tables import Table
-from engine.sources.upload import Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_design import StatedDesign
-from engine.sources.upload_facts import StatedCovariate, declare
-from engine.sources.upload_layout import Layout, suggest_layout
-from engine.sources.upload_rows import RowLayout, UploadRows, declare_rows, read_rows
-from engine.tasks import DENSITY
+from engine.tasks import DENSITY, DataType
 from engine.types import Budget, Data, PublicFacts
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.design import StatedDesign
+from engine.uploads.facts import StatedCovariate, declare, declare_rows
+from engine.uploads.layout import Layout, suggest_layout
+from engine.uploads.limits import MOST_BYTES
+from engine.uploads.rows import UploadRows, read_rows
+from engine.uploads.tables import Table
 
 if TYPE_CHECKING:
     from engine.exports.code_for import OwnFile
@@ -144,10 +143,10 @@ def _of_file(source: Upload | UploadRows, own_file: OwnFile) -> dict[str, Any] |
     """How a file was read, and what was stated of it."""
     facts, layout = source.facts, own_file.layout
     if own_file.sheet or own_file.encoding != "utf-8" or (
-            isinstance(layout, Layout) and layout.single):
+            layout.is_single):
         return None
-    columns = {name: value for name in ("id", "time", "value", "server", "covariates")
-               if (value := getattr(layout, name, None))}
+    roles = ("id", "server") if layout.data == DataType.RECORDS else _ROLES
+    columns = {name: value for name in roles if (value := getattr(layout, name))}
     listed = [{"name": c.name, "low": c.low, "high": c.high, "unit": c.unit}
               for c in facts.covariates]
     words = {name: value for name in _WORDS if (value := getattr(facts, name)) !=
@@ -234,8 +233,8 @@ def _design(facts: Mapping[str, Any], layout: Layout) -> StatedDesign:
 def _records(table: Table, features: list[StatedCovariate], columns: Mapping[str, Any],
              facts: Mapping[str, Any]) -> UploadRows:
     stated = [feature._replace(name=table.find(feature.name)) for feature in features]
-    layout = RowLayout(tuple(feature.name for feature in stated), None, columns.get("id"),
-                       columns.get("server"))
+    layout = Layout(columns.get("id"), server=columns.get("server"), data=DataType.RECORDS,
+                    covariates=tuple(feature.name for feature in stated))
     words: dict[str, Any] = {key: str(facts[key]) for key in ("person", "people") if key in facts}
     declared = declare_rows(DENSITY.key, stated, str(facts.get("origin", "")), **words)
     return UploadRows(rows=read_rows(table, layout), declared=declared)

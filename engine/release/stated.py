@@ -7,8 +7,8 @@ from typing import Any
 
 from engine.language import stated as words
 from engine.language.grammar import capital
-from engine.sources.upload_design import StatedDesign
 from engine.types import Data, PublicFacts, SampleData, Sizes
+from engine.uploads.design import StatedDesign
 
 
 def card_entries(data: Data) -> dict[str, Any]:

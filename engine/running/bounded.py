@@ -97,7 +97,8 @@ class BoundedWorker:
         with self._turn:
             try:
                 self._worker.send(pickle.dumps((bounds, function, arguments)))
-                self._await(bounds)
+                if not self._worker.has_message(bounds.wait):
+                    raise Ended("time")
                 problem, result = self._worker.message()
             except (EOFError, OSError):
                 self._worker.kill()
@@ -109,18 +110,11 @@ class BoundedWorker:
             raise problem
         return result
 
-    def _await(self, bounds: Bounds) -> None:
-        """Wait for the answer. The clock starts when the process is up, which takes a moment."""
-        self._worker.message()
-        if not self._worker.has_message(bounds.wait):
-            raise Ended("time")
-
 
 def _answer(pipe: Connection, task: bytes) -> None:
-    """Do one call in the worker: say that it begins, and how it ended."""
+    """Do one call in the worker, and say how it ended."""
     bounds, function, arguments = pickle.loads(task)
     del task  # as large as the file
-    pipe.send(None)
     answer: tuple[Exception | None, Any]
     try:
         answer = None, within(bounds, function, *arguments)

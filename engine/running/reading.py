@@ -1,6 +1,6 @@
 """A person's file as a table, read within bounds of time and memory whatever the file is.
 
-`engine.sources.tables.read_table` is the reader, and pure. Its time grows with the size of a file,
+`engine.uploads.tables.read_table` is the reader, and pure. Its time grows with the size of a file,
 but its factor is for a file to choose, and a workbook may ask for any amount of memory; so pages
 and commands let it run in a worker that is ended beyond `BOUNDS`.
 """
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from engine.errors import InputError
 from engine.running.bounded import BoundedWorker, Bounds, Ended
-from engine.sources.table_limits import refused
-from engine.sources.tables import Table, is_workbook, read_table
+from engine.uploads.limits import refused
+from engine.uploads.tables import Table, is_workbook, read_table
 
 BOUNDS = Bounds(seconds=5, megabytes=270)  # 400 with what the worker has before
 # For curves or records from a table that was read: 350 MB of four million cells, and addresses that

@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
@@ -23,6 +24,8 @@ from engine import use_one_blas_thread
 # allocator (jemalloc), which stops it for a fork.
 _SPAWN = multiprocessing.get_context("spawn")
 _FORKS = multiprocessing.get_context("forkserver") if sys.platform == "linux" else None
+
+_LOOK_SECONDS = 0.02  # between two looks of a process that stands still
 
 Answer = Callable[[Connection, bytes], None]
 
@@ -52,6 +55,7 @@ class Worker:
     def __init__(self, answer: Answer, niceness: int = 0, modules: Sequence[str] = ()) -> None:
         self.process: BaseProcess | None = None
         self._life, self._modules = (answer, niceness), [*modules]
+        self._is_still = False
 
     def send(self, task: bytes) -> None:
         """Hand a task over, to a new process if there is none or it has died.
@@ -88,7 +92,27 @@ class Worker:
         """The next message; waits for it."""
         return self._pipe.recv()
 
+    def stand_still(self) -> None:
+        """Let the process stand still and keep what it has, where the system has signals.
+
+        It does so between two steps of Python. Nobody should listen to it meanwhile: it may have
+        said half a message.
+        """
+        self._stand(is_still=True)
+
+    def go_on(self) -> None:
+        """Let a process that stood still go on."""
+        self._stand(is_still=False)
+
+    def _stand(self, is_still: bool) -> None:
+        if sys.platform == "win32" or self.process is None or self._is_still == is_still:
+            return
+        with suppress(ProcessLookupError):  # it has died, which shows when it is listened to
+            os.kill(self.process.pid or 0, signal.SIGUSR1 if is_still else signal.SIGUSR2)
+        self._is_still = is_still
+
     def kill(self) -> None:
+        self._is_still = False
         if self.process is not None:
             self.process.kill()
             self.process.join()
@@ -108,6 +132,7 @@ class Worker:
         process.start()
         theirs.close()  # so that its death is the end of the pipe
         self.process = process
+        self._pipe.recv()  # it is up
 
 
 def _live(pipe: Connection, answer: Answer, niceness: int) -> None:
@@ -115,10 +140,34 @@ def _live(pipe: Connection, answer: Answer, niceness: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the owner, which ends us
     if niceness and hasattr(os, "nice"):
         os.nice(niceness)
+    if sys.platform != "win32":
+        _heed_signals()
     threading.Thread(target=_leave_with_the_owner, daemon=True).start()
     with suppress(EOFError, OSError):
+        pipe.send(None)
         while True:
             answer(pipe, pipe.recv_bytes())
+
+
+def _heed_signals() -> None:
+    """Stand still from one signal to another.
+
+    The system could stop the whole process, but then it would not see that its owner has gone.
+    """
+    is_still = False
+
+    def stand_still(*_: object) -> None:
+        nonlocal is_still
+        is_still = True
+        while is_still:
+            time.sleep(_LOOK_SECONDS)
+
+    def go_on(*_: object) -> None:
+        nonlocal is_still
+        is_still = False
+
+    signal.signal(signal.SIGUSR2, go_on)
+    signal.signal(signal.SIGUSR1, stand_still)
 
 
 def _leave_with_the_owner() -> None:

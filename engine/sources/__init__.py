@@ -21,11 +21,26 @@ D = TypeVar("D", bound=Data, covariant=True)
 class Source(Parameterised, Generic[D]):
     """A recipe for data: parameters in, `CurveData` out, or `SampleData` where records are rows.
 
-    `is_random` says whether a fresh draw gives fresh curves; real data are the same every time.
-    `has_free_sites` says whether `with_sites` can spread the curves over sites of any sizes, and
-    `deals_records` whether the place of a record in a sorted list decides which site it is at.
-    `trains_on_a_third` says that these are curves of a study that trained on a third of them.
-    `facts` is public and known before anything is drawn.
+    Attributes
+    ----------
+    tasks : frozenset of str
+        The keys of what can be estimated from these data.
+    is_random : bool
+        Whether a fresh draw gives fresh curves; real data are the same every time.
+    has_free_sites : bool
+        Whether `with_sites` can spread the curves over sites of any sizes.
+    deals_records : bool
+        Whether the place of a record in a sorted list decides which site it is at.
+    trains_on_a_third : bool
+        Whether these are curves of a study that trained on a third of them.
+
+    Examples
+    --------
+    >>> from engine.sources.sparse_curves import SparseCurves
+    >>> source = SparseCurves(n_curves=100, n_observations_per_curve=5)
+    >>> curves = source.draw(2, np.random.default_rng(1))  # two data sets of equal sizes
+    >>> curves.values.shape, source.facts.value_high
+    ((2, 500), 4.0)
     """
 
     tasks: ClassVar[frozenset[str]]
@@ -40,10 +55,17 @@ class Source(Parameterised, Generic[D]):
 
     @property
     def facts(self) -> PublicFacts:
+        """Names, units, bounds and design: public, and known before anything is drawn."""
         raise NotImplementedError
 
     def serves(self, task: str) -> bool:
-        """Whether these data can answer the question of a task."""
+        """Whether these data can answer the question of a task.
+
+        Parameters
+        ----------
+        task : str
+            Its key.
+        """
         return task in self.tasks
 
     @property
@@ -72,7 +94,15 @@ class Source(Parameterised, Generic[D]):
         return Public(self.sizes, self.facts)
 
     def resized(self, people: int, readings: int, sites: int) -> Source[D]:
-        """The same recipe with so many people on each of so many sites, and readings each.
+        """The same recipe with other sizes.
+
+        Parameters
+        ----------
+        people : int
+            On each site.
+        readings : int
+            Of each person; not looked at where everybody has one.
+        sites : int
 
         Raises
         ------
@@ -83,9 +113,16 @@ class Source(Parameterised, Generic[D]):
                          field="source", hint="Choose simulated curves.")
 
     def with_sites(self, people: Sequence[int], readings: Sequence[int]) -> Source[D]:
-        """The same recipe with so many people, and readings each, on each of some sites.
+        """The same recipe at sites of any sizes.
 
         A site's curves do not depend on the sizes of the others.
+
+        Parameters
+        ----------
+        people : sequence of int
+            On each site.
+        readings : sequence of int
+            Of each person, on each site.
 
         Raises
         ------
@@ -103,13 +140,33 @@ class Source(Parameterised, Generic[D]):
                              field="repeats", hint="Set repeats to 1.")
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> D:
-        """Draw `n_repeats` independent data sets of equal public sizes."""
+        """Draw independent data sets of equal public sizes.
+
+        Parameters
+        ----------
+        n_repeats : int
+            How many; real data are one data set.
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        CurveData or SampleData
+            With times on [0, 1] and values in their own unit, within the stated bounds; the first
+            axis of every array is that of the repeats.
+        """
         raise NotImplementedError
 
 
 def check_sites(n_servers: int, n_curves: int, people: str = "curves", sites: str = "sites"
                 ) -> None:
     """Every site needs somebody.
+
+    Parameters
+    ----------
+    n_servers, n_curves : int
+        Sites, and people over all of them.
+    people, sites : str
+        What a message calls them.
 
     Raises
     ------
@@ -122,6 +179,17 @@ def check_sites(n_servers: int, n_curves: int, people: str = "curves", sites: st
 
 
 def dealt(n_curves: int, n_servers: int) -> tuple[int, ...]:
-    """How many people each site has if they are dealt in turn: the first sites get the rest."""
+    """How many people each site has if they are dealt in turn: the first sites get the rest.
+
+    Parameters
+    ----------
+    n_curves, n_servers : int
+        People over all sites, and sites.
+
+    Examples
+    --------
+    >>> dealt(10, 4)
+    (3, 3, 2, 2)
+    """
     whole, rest = divmod(n_curves, n_servers)
     return tuple(whole + (site < rest) for site in range(n_servers))

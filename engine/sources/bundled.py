@@ -83,7 +83,20 @@ class BundledCurves(Source[CurveData]):
 
 @lru_cache
 def read_table(file: str) -> tuple[Array, Array]:
-    """Read times (columns,) in their own unit and readings (curves, columns) with NaN for none."""
+    """Read one of the public tables in `data/`.
+
+    Parameters
+    ----------
+    file : str
+        Its name.
+
+    Returns
+    -------
+    times : (n_times,)
+        In their own unit.
+    readings : (n_curves, n_times)
+        NaN where there is none.
+    """
     with (DATA / file).open(encoding="utf-8", newline="") as lines:
         header, *rows = csv.reader(lines)
     times = np.array(header[1:], dtype=float)

@@ -40,9 +40,9 @@ def _wave(level: float, cosine: float = 0.0, sine: float = 0.0, turns: int = 1) 
         2 * np.pi * turns * t)
 
 
-def _rise(before: float, after: float, at: float, width: float) -> Function:
+def _rise(before: float, after: float, middle: float, width: float) -> Function:
     """A smooth step in age: t = (age − 2) / 16."""
-    return lambda t: before + (after - before) / (1 + np.exp(-(2 + 16 * t - at) / width))
+    return lambda t: before + (after - before) / (1 + np.exp(-(2 + 16 * t - middle) / width))
 
 
 # The intercept and up to eight effects; the first three are those of arXiv 2412.06582's study.

@@ -30,11 +30,23 @@ class Law(Protocol):
     def n_dimensions(self) -> int: ...
 
     def density(self, points: Array) -> Array:
-        """Per own unit, at points (…, d) within the range: (…)."""
+        """The density per own unit: (…).
+
+        Parameters
+        ----------
+        points : (…, d)
+            Within the range.
+        """
         ...
 
     def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:
-        """Independent points: (*shape, d)."""
+        """Independent points: (*shape, d).
+
+        Parameters
+        ----------
+        shape : tuple of int
+        rng : numpy.random.Generator
+        """
         ...
 
 

@@ -134,8 +134,9 @@ class HormoneStudy(Source[CurveData]):
         """
         women = self._women
         streams = [rng] if len(women) == 1 else rng.spawn(len(women))
-        parts = [self._visits(n_repeats, n, own) for n, own in zip(women, streams, strict=True)]
-        times, values = (np.concatenate(own, axis=1) for own in zip(*parts, strict=True))
+        parts = [self._visits(n_repeats, n, stream)
+                 for n, stream in zip(women, streams, strict=True)]
+        times, values = (np.concatenate(sites, axis=1) for sites in zip(*parts, strict=True))
         return CurveData(times=times, values=values, counts=np.full(sum(women), self.n_visits),
                          server=np.repeat(np.arange(len(women)), women), facts=self.facts,
                          truth=self.truth)
@@ -147,20 +148,32 @@ class HormoneStudy(Source[CurveData]):
         """
         m = self.n_visits
         times = visit_times(n_repeats * n, m, self._gap, rng)
-        transition, own = rng.standard_normal((2, n_repeats * n, 1))
+        transition, woman = rng.standard_normal((2, n_repeats * n, 1))
         logs = level(_FACTS.from_unit_time(times) - _TRANSITION - _TRANSITION_SD * transition)
-        logs += _WOMAN_SD * own + _VISIT_SD * rng.standard_normal(times.shape)
+        logs += _WOMAN_SD * woman + _VISIT_SD * rng.standard_normal(times.shape)
         values = np.minimum(np.exp(logs), _HIGHEST)
         return times.reshape(n_repeats, n * m), values.reshape(n_repeats, n * m)
 
 
 def level(years: Array) -> Array:
-    """Median of the logarithm of a reading, so many years after the transition."""
+    """Median of the logarithm of a reading in pg/mL.
+
+    Parameters
+    ----------
+    years : array
+        Since the transition.
+    """
     return _AFTER + (_BEFORE - _AFTER) / (1 + np.exp(years / _PACE))
 
 
 def mean_reading(ages: Array) -> Array:
-    """Mean of the clipped readings at ages in years (points,), in pg/mL: (points,)."""
+    """Mean of the clipped readings in pg/mL: (points,).
+
+    Parameters
+    ----------
+    ages : (points,)
+        In years.
+    """
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
     years = ages[:, None] - _TRANSITION - _TRANSITION_SD * nodes
     return np.asarray(_capped_mean(level(years)) @ weights / weights.sum())

@@ -125,7 +125,10 @@ class LabelledPoints(Source[SampleData]):
 
 @dataclass(frozen=True)
 class Target:
-    """How labels follow from places: all that the truth depends on."""
+    """How labels follow from places: all that the truth depends on.
+
+    The fields are parameters of `LabelledPoints`.
+    """
 
     response: str
     function: str
@@ -141,6 +144,19 @@ class Target:
         return clipped_mean(shape, self.bound, self.noise_sd)
 
     def labels(self, x: Array, rng: np.random.Generator) -> Array:
+        """A number or a class for each place.
+
+        Parameters
+        ----------
+        x : array
+            On [0, 1].
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        array
+            Of the shape of x.
+        """
         if self.response == "classes":
             return np.where(rng.random(x.shape) < expit(self(x)), 1.0, -1.0)
         noisy = _SHAPES[self.function](x) + self.noise_sd * rng.standard_normal(x.shape)

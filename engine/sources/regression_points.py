@@ -29,6 +29,13 @@ _MOST_READINGS = 100_000_000
 def configuration_budgets(name: str, delta: float = 1e-5) -> tuple[Budget, ...]:
     """The budgets of all sites of a configuration.
 
+    Parameters
+    ----------
+    name : str
+        One of `CONFIGURATIONS`.
+    delta : float
+        Of every site.
+
     Raises
     ------
     InputError
@@ -112,7 +119,13 @@ class RegressionPoints(Source[CurveData]):
         return _truth(self.signal)
 
     def budgets(self, delta: float = 1e-5) -> tuple[Budget, ...]:
-        """The budgets that this network states; see `configuration_budgets`."""
+        """The budgets that this network states; see `configuration_budgets`.
+
+        Parameters
+        ----------
+        delta : float
+            Of every site.
+        """
         return configuration_budgets(self.configuration, delta)
 
     def resized(self, people: int, readings: int, sites: int) -> RegressionPoints:

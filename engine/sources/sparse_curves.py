@@ -30,12 +30,24 @@ _BLOCK = 50_000  # readings whose deviations are evaluated at once: as in `numer
 
 
 def mu1(t: Array) -> Array:
-    """4/5 + (3/5) cos 2πt + (2/3) sin 2πt (arXiv 2412.06582, section 5)."""
+    """4/5 + (3/5) cos 2πt + (2/3) sin 2πt (arXiv 2412.06582, section 5).
+
+    Parameters
+    ----------
+    t : array
+        Times on [0, 1].
+    """
     return 0.8 + 0.6 * np.cos(2 * np.pi * t) + (2 / 3) * np.sin(2 * np.pi * t)
 
 
 def mu2(t: Array) -> Array:
-    """1/7 + 5t²/7 − 10(1/2 − t)⁴/7 (arXiv 2412.06582, section 5)."""
+    """1/7 + 5t²/7 − 10(1/2 − t)⁴/7 (arXiv 2412.06582, section 5).
+
+    Parameters
+    ----------
+    t : array
+        Times on [0, 1].
+    """
     return 1 / 7 + 5 * t**2 / 7 - 10 * (0.5 - t) ** 4 / 7
 
 
@@ -54,22 +66,45 @@ def growth(t: Array) -> Array:
 
     The polynomial of degree 18 through the growth curve of Preece and Baines (1978), model 1, with
     parameters between those usual for girls and for boys.
+
+    Parameters
+    ----------
+    t : array
+        Times on [0, 1].
     """
     return np.asarray(_GROWTH(t))
 
 
 def logistic(t: Array) -> Array:
-    """1.2/(1 + exp(−9(t − 0.55))) + 0.3t: a rise in the middle, with slopes at both ends."""
+    """1.2/(1 + exp(−9(t − 0.55))) + 0.3t: a rise in the middle, with slopes at both ends.
+
+    Parameters
+    ----------
+    t : array
+        Times on [0, 1].
+    """
     return 1.2 / (1 + np.exp(-9 * (t - 0.55))) + 0.3 * t
 
 
 def wiggly(t: Array) -> Array:
-    """0.4 + 0.6 sin 4πt + 0.4 cos 7πt: many waves, and no period."""
+    """0.4 + 0.6 sin 4πt + 0.4 cos 7πt: many waves, and no period.
+
+    Parameters
+    ----------
+    t : array
+        Times on [0, 1].
+    """
     return 0.4 + 0.6 * np.sin(4 * np.pi * t) + 0.4 * np.cos(7 * np.pi * t)
 
 
 def line(t: Array) -> Array:
-    """6t − 3."""
+    """6t − 3.
+
+    Parameters
+    ----------
+    t : array
+        Times on [0, 1].
+    """
     return 6 * t - 3
 
 
@@ -273,10 +308,10 @@ class SparseCurves(Source[CurveData]):
         """
         people, readings = self._people, self._readings
         streams = [rng] if len(people) == 1 else rng.spawn(len(people))
-        parts = [self._curves(n_repeats, n, m, own) for n, m, own in
+        parts = [self._curves(n_repeats, n, m, stream) for n, m, stream in
                  zip(people, readings, streams, strict=True)]
-        times, values = (np.concatenate(own, axis=1) if len(own) > 1 else own[0]
-                         for own in zip(*parts, strict=True))
+        times, values = (np.concatenate(sites, axis=1) if len(sites) > 1 else sites[0]
+                         for sites in zip(*parts, strict=True))
         return CurveData(times=times, values=values, counts=np.repeat(readings, people),
                          server=np.repeat(np.arange(len(people)), people), facts=self.facts,
                          truth=self.truth)

@@ -106,10 +106,25 @@ class SparseMeans(Source[SampleData]):
 
 def machine_means(mean: Array, rows: int, asked: NDArray[np.int64], n_repeats: int,
                   rng: np.random.Generator) -> Array:
-    """Means over `rows` rows of what machines are asked for, drawn as such.
+    """Means over rows of what machines are asked for, drawn as such.
 
-    N(μ_j, 1/rows) for j = `asked` (machines, k): (repeats, machines, k). The law of what `draw`
-    gives, for sizes at which rows would not fit into memory.
+    The law of what `draw` gives, for sizes at which rows would not fit into memory.
+
+    Parameters
+    ----------
+    mean : (d,)
+        μ.
+    rows : int
+        On each machine.
+    asked : (machines, k)
+        The places j that each machine is asked for.
+    n_repeats : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    (n_repeats, machines, k)
+        Draws of N(μ_j, 1/rows).
     """
     means = rng.standard_normal((n_repeats, *asked.shape))
     means /= math.sqrt(rows)

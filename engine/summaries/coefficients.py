@@ -58,7 +58,7 @@ class CoefficientSummary(Summary):
         self.grid = release.grid(facts)
         self.space = release.space(self.grid, sizes)
         self.basis, self.scale = self.space.basis, release.reach(facts)
-        self.functions = (INTERCEPT, *(one.name for one in facts.covariates))
+        self.functions = (INTERCEPT, *(covariate.name for covariate in facts.covariates))
         self.offset = OnIntercept(facts.value_middle, self.p)
 
     @property
@@ -131,7 +131,15 @@ class CoefficientSummary(Summary):
 
 @dataclass(frozen=True)
 class OnIntercept:
-    """A constant that is added to the first of several functions."""
+    """A constant that is added to the first of several functions.
+
+    Parameters
+    ----------
+    height : float
+        In response units.
+    n_functions : int
+        How many there are.
+    """
 
     height: float
     n_functions: int

@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Smoothing of the private mean and that of the second moments about it."""
+    """Smoothing of the private mean and that of the second moments about it.
+
+    Parameters
+    ----------
+    mean, pairs : Smoothing
+    """
 
     mean: Smoothing
     pairs: Linear
@@ -83,16 +88,17 @@ class CovarianceSummary(Summary):
         return held(data, self.space, self.grid, self.reach)
 
     def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
-        own, (j, k) = self.space.eigenvalues, self.basis.index
-        pairs = self.release.smoothings(own[j] * own[k], n, effective * self._shares[-1])[0]
-        mean = self.release.smoothings(own, n, effective * self._shares[0])[0]
+        eigenvalues, (j, k) = self.space.eigenvalues, self.basis.index
+        pairs = self.release.smoothings(eigenvalues[j] * eigenvalues[k], n,
+                                        effective * self._shares[-1])[0]
+        mean = self.release.smoothings(eigenvalues, n, effective * self._shares[0])[0]
         assert isinstance(pairs, Linear)
         return (Steps(mean, pairs),)
 
     def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
         assert isinstance(smoothing, Steps)
-        gain, own, (j, k) = self.space.gain, self.space.eigenvalues, self.basis.index
-        variances = own[j] * own[k] * self.basis.multiplicity
+        gain, eigenvalues, (j, k) = self.space.gain, self.space.eigenvalues, self.basis.index
+        variances = eigenvalues[j] * eigenvalues[k] * self.basis.multiplicity
         moments = Block(Step("noisy second moments"), lambda n: smoothing.differences(
             gain**2 * self._most(n), 2 * gain**2 / n, n), self.release.shape(variances),
             self.basis.norms, self._shares[-1])
@@ -100,7 +106,7 @@ class CovarianceSummary(Summary):
             return (moments,)
         mean = Block(Step("noisy coefficients of the mean"),
                      lambda n: smoothing.mean.differences(2 * gain / n, 2 * gain / n, n),
-                     self.release.shape(own), self.space.norms, self._shares[0])
+                     self.release.shape(eigenvalues), self.space.norms, self._shares[0])
         return mean, moments
 
     def _most(self, n: float) -> float:
@@ -136,16 +142,27 @@ class CovarianceSummary(Summary):
 
 
 def second_moments(curves: Array, about: Array, most: float) -> Array:
-    """Mean of dd' for d = curve − centre, each d shortened to norm `most`.
+    """Mean of dd' for d = curve − centre, each d shortened.
 
-    Coefficients (repeats, n, r) about centres (repeats, draws, r): (repeats, draws, r, r).
+    Parameters
+    ----------
+    curves : (repeats, n, r)
+        Coefficients.
+    about : (repeats, draws, r)
+        Centres.
+    most : float
+        The norm that d is shortened to.
+
+    Returns
+    -------
+    (repeats, draws, r, r)
     """
     squares = (curves**2).sum(axis=-1)[:, None] - 2 * about @ curves.swapaxes(1, 2) \
         + (about**2).sum(axis=-1)[..., None]
     weights = np.minimum(1.0, most**2 / np.maximum(squares, 1e-300))  # (repeats, draws, n)
     out = np.empty((*about.shape, about.shape[-1]))
-    for r, own in enumerate(curves):
+    for r, curves_of_repeat in enumerate(curves):
         for d, (w, m) in enumerate(zip(weights[r], about[r], strict=True)):
-            shifted = (own - m) * np.sqrt(w)[:, None]
-            out[r, d] = shifted.T @ shifted / len(own)
+            shifted = (curves_of_repeat - m) * np.sqrt(w)[:, None]
+            out[r, d] = shifted.T @ shifted / len(curves_of_repeat)
     return out

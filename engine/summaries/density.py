@@ -97,13 +97,32 @@ class DensitySummary(Summary):
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """How many of the n records of one site stand on each point of the grid: (repeats, K)."""
+    """How many of the n records of one site stand on each point of the grid.
+
+    Parameters
+    ----------
+    counts : (repeats, K)
+    n : int
+        How many records.
+    """
 
     counts: Array
     n: int
 
     @classmethod
     def of(cls, data: SampleData, grid: Grid) -> Counts:
+        """Count the records of one site.
+
+        Parameters
+        ----------
+        data : SampleData
+        grid : Grid
+            The points.
+
+        Returns
+        -------
+        Counts
+        """
         place = places(data, grid) + grid.size * np.arange(data.n_repeats)[:, None]
         counts = np.bincount(place.ravel(), minlength=grid.size * data.n_repeats)
         return cls(counts.reshape(data.n_repeats, grid.size).astype(float), data.n_curves)
@@ -111,6 +130,17 @@ class Counts:
 
 def grid_of_samples(release: FunctionalRelease, facts: PublicFacts) -> Grid:
     """The public grid of the ranges of all columns.
+
+    Parameters
+    ----------
+    release : FunctionalRelease
+        The mechanism.
+    facts : PublicFacts
+        Stated facts.
+
+    Returns
+    -------
+    Grid
 
     Raises
     ------
@@ -125,5 +155,16 @@ def grid_of_samples(release: FunctionalRelease, facts: PublicFacts) -> Grid:
 
 
 def places(data: SampleData, grid: Grid) -> NDArray[np.int64]:
-    """The grid point on which each record stands: (repeats, n)."""
+    """The grid point on which each record stands.
+
+    Parameters
+    ----------
+    data : SampleData
+    grid : Grid
+        The points.
+
+    Returns
+    -------
+    (repeats, n) array of int
+    """
     return grid.nearest(data.unit_x)

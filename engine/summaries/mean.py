@@ -77,7 +77,14 @@ class MeanSummary(Summary):
 class Held:
     """Curves of one site on the grid, in units of τ, each shortened to size one.
 
-    `curves` (repeats, n, K) as they were read, `shortening` (repeats, n).
+    Parameters
+    ----------
+    curves : (repeats, n, K)
+        As they were read.
+    shortening : (repeats, n)
+        What each is multiplied by.
+    space : Space
+        The functions.
     """
 
     curves: Array
@@ -93,6 +100,15 @@ class Held:
         """What chance in who takes part adds to the squared error of the smoothed mean.
 
         Smoothing never enlarges a deviation, and a linear one shrinks it as it shrinks the mean.
+
+        Parameters
+        ----------
+        smoothing : Smoothing
+
+        Returns
+        -------
+        float
+            In units of τ².
         """
         spread = (self._squares - (self.mean**2)).mean(axis=0)
         shrink = smoothing.shrink**2 if isinstance(smoothing, Linear) else 1.0
@@ -101,8 +117,8 @@ class Held:
     @cached_property
     def _squares(self) -> Array:
         """Mean squared coefficients: (repeats, r)."""
-        own = self.coefficients
-        return np.asarray(np.einsum("rnj,rnj->rj", own, own) / self.n)
+        coefficients = self.coefficients
+        return np.asarray(np.einsum("rnj,rnj->rj", coefficients, coefficients) / self.n)
 
     @property
     def n(self) -> int:
@@ -111,17 +127,41 @@ class Held:
     @property
     def coefficients(self) -> Array:
         """Of every curve: (repeats, n, r)."""
-        own = self.curves @ self.space.analysis
-        own *= self.shortening[..., None]
-        return np.asarray(own)
+        coefficients = self.curves @ self.space.analysis
+        coefficients *= self.shortening[..., None]
+        return np.asarray(coefficients)
 
     def averaged(self, weights: Array) -> Array:
-        """Average coefficients with weights (repeats, p, n): (repeats, p, r)."""
+        """Average coefficients with weights.
+
+        Parameters
+        ----------
+        weights : (repeats, p, n)
+
+        Returns
+        -------
+        (repeats, p, r)
+        """
         sums = (weights * self.shortening[:, None]) @ self.curves
         return np.asarray(sums @ self.space.analysis / self.n)
 
 
 def held(data: CurveData, space: Space, grid: Grid, reach: float) -> Held:
-    """Bring every curve onto the grid, within its stated bounds, and shorten it to size one."""
+    """Bring every curve onto the grid, within its stated bounds, and shorten it to size one.
+
+    Parameters
+    ----------
+    data : CurveData
+    space : Space
+        The functions.
+    grid : Grid
+        The points.
+    reach : float
+        τ, in response units.
+
+    Returns
+    -------
+    Held
+    """
     curves = data.on_grid(grid.times) / reach
     return Held(curves, space.shortening(curves), space)

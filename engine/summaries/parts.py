@@ -39,10 +39,23 @@ _ETA_WITHOUT_DECAY = 1.5  # the Gaussian kernel's eigenvalues fall faster than a
 class Space:
     """The functions a mechanism works with, on a grid of K points.
 
-    `analysis` (K, r) takes a curve on the grid to its coefficients; `eigenvalues` (r,) decide how
-    much each is smoothed. `is_lattice` says that coefficients are values on a lattice: a curve is
-    then held to root mean square one there, or `by_sup` to values of size one at most; otherwise
-    it is held to norm one on the grid.
+    A curve is held to norm one on the grid; where coefficients are values on a lattice, to root
+    mean square one there, or `by_sup` to values of size one at most.
+
+    Parameters
+    ----------
+    basis : FunctionBasis
+        The functions.
+    grid : Grid
+        The points.
+    analysis : (K, r)
+        Takes a curve on the grid to its coefficients.
+    eigenvalues : (r,)
+        Decide how much each is smoothed.
+    is_lattice : bool
+        Whether coefficients are values on a lattice.
+    by_sup : bool
+        How curves are held there.
     """
 
     basis: FunctionBasis
@@ -67,7 +80,16 @@ class Space:
         return math.sqrt(self.size) if self.is_lattice else 1.0
 
     def shortening(self, curves: Array) -> Array:
-        """min(1, 1/size) of every curve (…, K): (…,). Each follows from its own curve."""
+        """min(1, 1/size) of every curve. Each follows from its own curve.
+
+        Parameters
+        ----------
+        curves : (…, K)
+
+        Returns
+        -------
+        (…)
+        """
         if self.is_lattice:
             values = (curves @ self.analysis) ** 2
             squares = values.max(axis=-1) if self.by_sup else values.mean(axis=-1)
@@ -80,9 +102,16 @@ class Space:
 class Features:
     """Functions f = Σ u_j h_j that records are to be predicted by, with the penalty ‖u‖².
 
-    `table` (K, J) holds h on the grid. Coefficients in `basis` are `image` times u, entry by entry
-    for (r,) and as a matrix for (r, J); `variances` (r,) are those of the process that a release
-    may take its noise from.
+    Parameters
+    ----------
+    basis : FunctionBasis
+        Of what is released.
+    table : (K, J)
+        h on the grid.
+    image : (r,) or (r, J)
+        Times u it is the coefficients in `basis`: entry by entry, or as a matrix.
+    variances : (r,)
+        Of the process that a release may take its noise from.
     """
 
     basis: FunctionBasis
@@ -91,7 +120,16 @@ class Features:
     variances: Array
 
     def coefficients(self, u: Array) -> Array:
-        """(…, J) → (…, r)."""
+        """Coefficients in `basis`.
+
+        Parameters
+        ----------
+        u : (…, J)
+
+        Returns
+        -------
+        (…, r)
+        """
         return np.asarray(self.image * u if self.image.ndim == 1 else u @ self.image.T)
 
     @cached_property
@@ -102,13 +140,38 @@ class Features:
 
 @lru_cache(maxsize=16)
 def penalised(basis: Eigenbasis, eta: float) -> Features:
-    """The features λ_j^{η/2} φ_j of a kernel on its grid."""
+    """The features λ_j^{η/2} φ_j of a kernel on its grid.
+
+    Parameters
+    ----------
+    basis : Eigenbasis
+        Eigenfunctions of the kernel.
+    eta : float
+        η.
+
+    Returns
+    -------
+    Features
+    """
     roots = basis.eigenvalues ** (eta / 2)
     return Features(basis, basis.functions.T * roots, roots, basis.eigenvalues)
 
 
 def usual_power(kernel: Kernel, dimension: int, excess: float = 2.0) -> float:
-    """η = 1 + excess/β, where β is the decay of the kernel's eigenvalues."""
+    """η = 1 + excess/β, where β is the decay of the kernel's eigenvalues.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    dimension : int
+        Of what functions are of: 1 or 2.
+    excess : float
+        (η − 1)β.
+
+    Returns
+    -------
+    float
+    """
     beta = kernel.decay(dimension)
     if math.isinf(beta):
         return _ETA_WITHOUT_DECAY
@@ -123,16 +186,33 @@ class Smoothing(Protocol):
         ...
 
     def differences(self, radius: float, loose: float, n: float) -> DifferenceSet:
-        """Changes of the summary when those of the averages fill a ball of this radius.
+        """Changes of the summary when those of the averages fill a ball.
 
-        `loose` is the largest change of one coordinate as papers count it; n records are averaged.
+        Parameters
+        ----------
+        radius : float
+            Of the ball.
+        loose : float
+            The largest change of one coordinate as papers count it.
+        n : float
+            How many records are averaged.
+
+        Returns
+        -------
+        DifferenceSet
         """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """s∘c for a filter s (r,), 0 ≤ s ≤ 1."""
+    """s∘c, averages through a filter.
+
+    Parameters
+    ----------
+    shrink : (r,)
+        s, with 0 ≤ s ≤ 1.
+    """
 
     shrink: Array
 
@@ -145,7 +225,13 @@ class Linear:
 
 @dataclass(frozen=True, eq=False)
 class Soft:
-    """sgn(c_j) max(|c_j| − T_j, 0) for thresholds T (r,); only for averages of unit vectors."""
+    """sgn(c_j) max(|c_j| − T_j, 0); only for averages of unit vectors.
+
+    Parameters
+    ----------
+    thresholds : (r,)
+        T.
+    """
 
     thresholds: Array
 
@@ -163,9 +249,18 @@ class Soft:
 class Block:
     """One vector that every site releases.
 
-    `differences` gives the set of its changes from the number of records of a site; `shape` (r,)
-    is the mechanism's own shape of the noise; `share` the part of the budget; `norms` (r,) are the
-    squared norms of the functions.
+    Parameters
+    ----------
+    step : Step
+        What is sent.
+    differences : callable
+        The set of its changes, from the number of records of a site.
+    shape : (r,)
+        The mechanism's own shape of the noise.
+    norms : (r,)
+        Squared norms of the functions.
+    share : float
+        Of the budget.
     """
 
     step: Step
@@ -177,11 +272,23 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Calibrated:
-    """Noise of one vector at one site: `scales` (r,) times standard noise.
+    """Noise of one vector at one site: `scales` times standard noise.
 
-    `sensitivity` and `multiplier` are in units of the noise's shape; what it costs is `epsilon`
-    where it is pure, else `mu`; `variance` is that of standard noise in one coordinate, and `norms`
-    those of its function. `norm` and `law` are as in `Spend`.
+    Parameters
+    ----------
+    scales : (r,)
+    norms : (r,)
+        Squared norms of the functions.
+    sensitivity, multiplier : float
+        In units of the noise's shape.
+    epsilon : float or None
+        What it costs where it is pure.
+    mu : float or None
+        What it costs where it is not.
+    variance : float
+        Of standard noise in one coordinate.
+    norm, law : str
+        As in `Spend`.
     """
 
     scales: Array
@@ -213,11 +320,16 @@ class FunctionPlan(Plan):
 
     Parameters
     ----------
-    smoothings : the candidates.
-    blocks : for every candidate the vectors that are released.
-    noise : for every candidate and site the noise of each vector.
-    weights : (candidates, sites), the share of each site.
-    budgets : that of each site.
+    smoothings : tuple of Smoothing
+        The candidates.
+    blocks : tuple[tuple of Block, ...]
+        For every candidate the vectors that are released.
+    noise : tuple[tuple[tuple of Calibrated, ...], ...]
+        For every candidate and site the noise of each vector.
+    weights : (candidates, sites)
+        The share of each site.
+    budgets : tuple of Budget
+        That of each site.
     """
 
     smoothings: tuple[Smoothing, ...]
@@ -227,7 +339,17 @@ class FunctionPlan(Plan):
     budgets: tuple[Budget, ...]
 
     def energy(self, candidate: int) -> float:
-        """E‖noise‖² of the last vector after sites are averaged."""
+        """E‖noise‖² of the last vector after sites are averaged.
+
+        Parameters
+        ----------
+        candidate : int
+            Which smoothing.
+
+        Returns
+        -------
+        float
+        """
         each = np.array([site[-1].energy for site in self.noise[candidate]])
         return float((self.weights[candidate] ** 2 * each).sum())
 
@@ -261,55 +383,178 @@ class Summary:
 
     @classmethod
     def first_step(cls, release: Any) -> str:
-        """What a share of the budget is spent on before the summary; empty if on nothing."""
+        """What a share of the budget is spent on before the summary; empty if on nothing.
+
+        Parameters
+        ----------
+        release : FunctionalRelease
+            The mechanism.
+
+        Returns
+        -------
+        str
+        """
         return ""
 
     @classmethod
     def n_columns(cls, dimension: int) -> int:
-        """How many stated columns records have, where functions are of so many numbers."""
+        """How many stated columns records have, where functions are of so many numbers.
+
+        Parameters
+        ----------
+        dimension : int
+            So many numbers.
+
+        Returns
+        -------
+        int
+        """
         return 0
 
     @classmethod
     def kernel(cls, release: KernelRelease, n: float, dimension: int) -> Kernel:
-        """The kernel that smooths the function, and that noise of its shape comes from."""
+        """The kernel that smooths the function, and that noise of its shape comes from.
+
+        Parameters
+        ----------
+        release : KernelRelease
+            The mechanism.
+        n : float
+            How many records there are.
+        dimension : int
+            Of what functions are of.
+
+        Returns
+        -------
+        Kernel
+        """
         return replace(release.covariance, length=release.length)
 
     @classmethod
     def least_power(cls, inverse: float, is_printed: bool) -> float:
-        """The η above which the sensitivity is finite without a grid, 1/β being `inverse`."""
+        """The η above which the sensitivity is finite without a grid.
+
+        Parameters
+        ----------
+        inverse : float
+            1/β, β being the decay of the kernel.
+        is_printed : bool
+            Whether the printed size is meant.
+
+        Returns
+        -------
+        float
+        """
         return 0.5 + inverse if is_printed else 0.5 + inverse / 2
 
     def records(self, data: Any) -> Any:
-        """What is kept of the records of one site, each held to the unit ball on its own."""
+        """What is kept of the records of one site, each held to the unit ball on its own.
+
+        Parameters
+        ----------
+        data : CurveData or SampleData
+            Of the site.
+
+        Returns
+        -------
+        object
+        """
         raise NotImplementedError
 
     def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
-        """Candidates for the smoothing of n records; one where it is fixed by a formula.
+        """Candidates for the smoothing; one where it is fixed by a formula.
 
-        `effective` is nε, over all sites.
+        Parameters
+        ----------
+        n : float
+            How many records there are.
+        effective : float
+            nε, over all sites.
+
+        Returns
+        -------
+        tuple of Smoothing
         """
         raise NotImplementedError
 
     def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
-        """The vectors that are released one after another, with the changes one record can make."""
+        """The vectors that are released one after another, with the changes one record can make.
+
+        Parameters
+        ----------
+        smoothing : Smoothing
+            One of the candidates.
+
+        Returns
+        -------
+        tuple of Block
+        """
         raise NotImplementedError
 
     def values(self, block: int, records: Any, smoothing: Smoothing, earlier: Sequence[Array]
                ) -> Array:
-        """One vector of one site without noise, (repeats, 1 or draws, r).
+        """One vector of one site without noise.
 
-        `earlier` are the centre's averages of earlier vectors, (repeats, draws, r) each.
+        Parameters
+        ----------
+        block : int
+            Its number.
+        records : object
+            As `records` returns them.
+        smoothing : Smoothing
+            One of the candidates.
+        earlier : sequence of (repeats, draws, r)
+            The centre's averages of earlier vectors.
+
+        Returns
+        -------
+        (repeats, 1 or draws, r)
         """
         raise NotImplementedError
 
     def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
-        """Coefficients in `basis` from the centre's averages; uses nothing else."""
+        """Coefficients in `basis` from the centre's averages; uses nothing else.
+
+        Parameters
+        ----------
+        averages : sequence of (repeats, draws, r)
+            Of each vector.
+        smoothing : Smoothing
+            One of the candidates.
+
+        Returns
+        -------
+        (repeats, draws, …)
+        """
         return averages[-1]
 
     def parts(self, plans: Sequence[FunctionPlan], records: Sequence[Any]) -> ServerParts | None:
-        """What every site brings to the error; None where nobody asks for it."""
+        """What every site brings to the error.
+
+        Parameters
+        ----------
+        plans : sequence of FunctionPlan
+            One for each budget.
+        records : sequence of Any
+            Of each site, as `records` returns them.
+
+        Returns
+        -------
+        ServerParts or None
+            None where nobody asks for it.
+        """
         return None
 
     def reference(self, data: Any) -> Fit:
-        """What would be published without any protection, the same for every mechanism."""
+        """What would be published without any protection, the same for every mechanism.
+
+        Parameters
+        ----------
+        data : CurveData or SampleData
+
+        Returns
+        -------
+        Fit
+            Coefficients (1, repeats, 1, …).
+        """
         raise NotImplementedError

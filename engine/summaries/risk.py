@@ -85,11 +85,19 @@ class RiskSummary(Summary):
     def records(self, data: SampleData) -> Array:
         """Coefficients of the minimiser of one site: (repeats, r)."""
         place, y = places(data, self.grid), self.labels(data)
-        found = minimise(self.loss, self.features.table, place, y, self.penalty)
-        return self.features.coefficients(found.u)
+        minimiser = minimise(self.loss, self.features.table, place, y, self.penalty)
+        return self.features.coefficients(minimiser.u)
 
     def labels(self, data: SampleData) -> Array:
-        """Numbers on [−1, 1] or classes ±1, each from its own record: (repeats, n).
+        """Numbers on [−1, 1] or classes ±1, each from its own record.
+
+        Parameters
+        ----------
+        data : SampleData
+
+        Returns
+        -------
+        (repeats, n)
 
         Raises
         ------
@@ -127,14 +135,26 @@ class RiskSummary(Summary):
         kernel = Kernel()
         features = penalised(Eigenbasis.whole(kernel, self.grid),
                              usual_power(kernel, self.grid.dimension))
-        found = minimise(self.loss, features.table, places(data, self.grid), self.labels(data),
+        minimiser = minimise(self.loss, features.table, places(data, self.grid), self.labels(data),
                          1 / data.n_curves)
-        return Fit.exact(Tabulated(self.grid), self.scale * found.u @ features.table.T,
+        return Fit.exact(Tabulated(self.grid), self.scale * minimiser.u @ features.table.T,
                          offset=self.offset)
 
 
 def loss_of(release: FunctionalRelease, facts: PublicFacts) -> str:
-    """The chosen loss, else Huber's for numbers and the logistic one for classes."""
+    """The stated loss, else Huber's for numbers and the logistic one for classes.
+
+    Parameters
+    ----------
+    release : FunctionalRelease
+        The mechanism.
+    facts : PublicFacts
+        Stated facts.
+
+    Returns
+    -------
+    str
+    """
     return release.loss or ("logistic" if facts.two_classes else "huber")
 
 

@@ -79,19 +79,51 @@ class Selection(Mechanism):
                 "Choose it by formula.")
 
     def candidates(self, usual: float) -> tuple[float, ...]:
-        """Weights of the penalty to choose from: a tenth to ten times the usual one."""
+        """Weights of the penalty to choose from: a tenth to ten times the usual one.
+
+        Parameters
+        ----------
+        usual : float
+            By formula.
+
+        Returns
+        -------
+        tuple of float
+        """
         if self.selection_rule == "formula":
             return (usual,)
         return tuple((usual * np.geomspace(1 / _WIDEST, _WIDEST, _CANDIDATES)).tolist())
 
     def left(self, budget: Budget) -> Budget:
-        """What the release may spend when the choice has been paid for."""
+        """What the release may spend when the choice has been paid for.
+
+        Parameters
+        ----------
+        budget : Budget
+            Of the whole.
+
+        Returns
+        -------
+        Budget
+        """
         if self.selection_rule != "paid":
             return budget
         return replace(budget, epsilon=(1 - self.selection_share) * budget.epsilon)
 
     def selection(self, server: int, budget: Budget) -> tuple[Spend, ...]:
-        """The ledger line of the choice."""
+        """The ledger line of the choice.
+
+        Parameters
+        ----------
+        server : int
+            Number of the site.
+        budget : Budget
+            Of the whole.
+
+        Returns
+        -------
+        tuple of Spend
+        """
         if self.selection_rule == "formula":
             return ()
         paid = self.selection_rule == "paid"
@@ -107,7 +139,24 @@ class Selection(Mechanism):
 
 def choose(release: Any, plan: FunctionPlan, records: list[Any], draws: int,
            rng: np.random.Generator) -> NDArray[np.int64] | None:
-    """The candidate of every repeat and draw, (repeats, draws); None where there is one only.
+    """Choose the candidate of every repeat and draw.
+
+    Parameters
+    ----------
+    release : Mechanism
+        With its rule.
+    plan : FunctionPlan
+    records : list of Held
+        Of each site.
+    draws : int
+        How often noise is drawn at each budget.
+    rng : numpy.random.Generator
+        Where noise comes from.
+
+    Returns
+    -------
+    (repeats, draws) array of int, or None
+        None where there is one candidate only.
 
     Raises
     ------
@@ -137,7 +186,7 @@ def _scores(plan: FunctionPlan, records: Held, folds: int, part: float) -> Array
     """Scores (repeats, folds, candidates); curve i is held out in fold i mod `folds`.
 
     Places say nothing of the curves: a file is read in an order that its ids decide
-    (`engine.sources.upload_columns.order_by_person`), and what is published is shuffled. Noise
+    (`engine.uploads.columns.order_by_person`), and what is published is shuffled. Noise
     is that of a release of the stated `part` of the curves.
     """
     curves, n = records.coefficients, records.n

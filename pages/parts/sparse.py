@@ -23,11 +23,11 @@ from engine.topics.sparse.intervals import coverage_study, interval_mechanism, i
 from engine.topics.sparse.intervals import machines as sparse_machines
 from engine.topics.sparse.means import trust as sparse_trust
 from engine.types import Budget
-from pages.shared import facts_form, rows_panel, upload_panel
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, layout, odometer, strips
 from pages.shared.state import run, session
+from pages.shared.uploads import panel
 
 TASK = SPARSE_REGRESSION.key
 _AS_THEY_ARE, _DIFFERENCE = "Coefficients", "Difference"
@@ -96,13 +96,12 @@ def choices() -> None:
                        lambda label: session.change_mechanism(TASK, presets[label]),
                        "sparse_method", options=[*presets],
                        help="How features are chosen and coefficients estimated.")
-        upload_panel.button(TASK)
+        panel.button(TASK)
 
 
 def own() -> None:
     """The visitor's own rows: the panel, and what was moved into the stated ranges."""
-    rows_panel.panel("Show the protected coefficients", TASK)
-    rows_panel.clamped(TASK)
+    panel.draw("Show the protected coefficients", TASK)
 
 
 def budget() -> None:
@@ -130,7 +129,7 @@ def coefficients(view: View) -> None:
     if words.held_back(view.shown):
         st.markdown(f":small[{words.held_back(view.shown)}]")
     if view.own:
-        st.markdown(f":small[{facts_form.plain(words.units(view.facts))}]")
+        st.markdown(f":small[{controls.plain(words.units(view.facts))}]")
 
 
 def odds(view: View) -> None:
@@ -150,7 +149,7 @@ def _smallest(view: View) -> float:
     """The smallest coefficient that matters: known of simulated rows, stated of one's own."""
     if not view.own:
         return float(np.abs(view.shown.target[view.shown.support]).min())
-    unit = facts_form.plain(view.facts.value_unit or "response units")
+    unit = controls.plain(view.facts.value_unit or "response units")
     chosen = st.number_input(
         f"The smallest coefficient that would matter ({unit})", value=None, step=None, format="%g",
         placeholder="σ", key="sparse_smallest", help="For one standard deviation of a feature. "

@@ -20,7 +20,6 @@ from engine.tasks import (
     RISK_MINIMISATION,
     SUMMARIES,
     TASKS,
-    DataType,
 )
 from engine.theme import Chart
 from engine.topics.summaries import answer as summary_view
@@ -28,11 +27,11 @@ from engine.topics.summaries import charts as figures
 from engine.topics.summaries import feasible_smoothness, words
 from engine.topics.summaries.answer import SummaryView, Way
 from engine.types import Array, Budget
-from pages.shared import rows_panel, upload_panel
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, layout, odometer, strips
 from pages.shared.state import run, session
+from pages.shared.uploads import panel
 
 _IN_A_ROW = 3
 _TRUTH, _WITHOUT = "The truth", "Without protection"
@@ -105,7 +104,7 @@ def choices() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.source_choice(task())
         controls.mechanism_choice(task())
-        upload_panel.button(task())
+        panel.button(task())
 
 
 def budget() -> None:
@@ -126,12 +125,7 @@ def split() -> None:
 
 def own() -> None:
     """The visitor's own curves or records: the panel, and what was moved into stated ranges."""
-    if TASKS[task()].data is DataType.RECORDS:
-        rows_panel.panel("Show the protected functions", task())
-        rows_panel.clamped(task())
-    else:
-        upload_panel.panel("Show the protected functions")
-        upload_panel.clamped(task())
+    panel.draw("Show the protected functions", task())
 
 
 # -- what is shown --------------------------------------------------------------------------

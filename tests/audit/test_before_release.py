@@ -17,14 +17,13 @@ from engine.mechanisms import mechanisms
 from engine.privacy import risk
 from engine.release import certified as release
 from engine.release import published
-from engine.sources.tables import read_table
-from engine.sources.upload import Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_facts import declare
-from engine.sources.upload_layout import suggest_layout
 from engine.tasks import MEAN_FUNCTION
 from engine.topics.mean import answer as preview
 from engine.types import Budget
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.facts import declare
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 from pages.shared.components.figure import AtBudget, figure_payload
 from tests import files
 

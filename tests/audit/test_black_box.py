@@ -236,7 +236,7 @@ def is_exposed(case, monkeypatch):
     search = audit._Search(case, None, 1)
     for _ in search.grey_box(400, np.inf):
         pass
-    pair = search.chosen()
+    pair = search.worst_pair()
     monkeypatch.setattr(replay, "released", _quieter)
     return any(found.is_beyond for found in black_box.bounds(
         case.mechanism, pair, case.budget, search.claim, 200_000, 1))
@@ -278,7 +278,7 @@ def reason_against(case):
     """What 400 pairs say is wrong."""
     search = audit._Search(case, None, 1)
     next(search.grey_box(400, np.inf))
-    return search.now.reason
+    return search.progress.reason
 
 
 class Unfair(np.random.Generator):
@@ -338,7 +338,7 @@ def test_noise_of_the_stated_size_is_never_called_quieter(case):
     """20 000 releases of each side; five standard errors."""
     search = audit._Search(case, None, 2)
     next(search.grey_box(400, np.inf))
-    known = odds.Odds(case.mechanism, search.chosen(), case.budget, search.claim, 2)
+    known = odds.Odds(case.mechanism, search.worst_pair(), case.budget, search.claim, 2)
     scores = [np.concatenate([known.scored(side, 10_000, (side, k)).score for k in range(2)])
               for side in range(2)]
     assert not black_box._is_quieter(*scores)

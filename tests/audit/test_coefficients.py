@@ -30,7 +30,7 @@ def worst_gradient(chosen, tries=400, **sizes):
 # -- noisy gradients ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_servers", [1, 3])
+@pytest.mark.parametrize("n_servers", few([3, 1]))
 @pytest.mark.parametrize("chosen", [
     {"scheme": "split"}, {}, {"noise": "isotropic"}, {"scheme": "split", "constants": "published"},
     {"log_power": 2}, {"ellipsoid_radius": 5.0}], ids=str)
@@ -90,9 +90,9 @@ def test_every_release_attains_its_claim_within_a_tenth_and_never_exceeds_it(n_s
     assert found.lines[0] > 1 - 1e-9
 
 
-@pytest.mark.parametrize("chosen", few([{"band": "none"}, {"gram": "declared"}, {"truncation": 5},
+@pytest.mark.parametrize("chosen", few([{"gram": "declared"}, {"band": "none"}, {"truncation": 5},
                                     {"basis": "cosine"}, {"declared_gram": "0.5", "gram":
-                                                          "declared"}], 2), ids=str)
+                                                          "declared"}]), ids=str)
 def test_no_setting_releases_more_than_it_claims(chosen):
     for unequal in (False, True):
         found = search(AdaptiveCoefficients(**{**SMALL, **chosen}), 400, unequal=unequal)

@@ -172,7 +172,7 @@ def is_caught(mechanism, tries=40, budget=None):
     return differs or sum(worst.values()) > budget * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("mechanism", few(WHOLE, 4), ids=repr)
+@pytest.mark.parametrize("mechanism", few([ONE, BAND, *(one for one in WHOLE if one not in (ONE, BAND))], 2), ids=repr)
 def test_all_messages_together_cost_no_more_than_the_budget_whatever_a_row_holds(mechanism):
     """60 pairs of rows and answers. The worst rows come close to what is claimed."""
     worst, differs = search(mechanism)

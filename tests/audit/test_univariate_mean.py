@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine import broken
-from engine.audit import permission
+from engine.audit import replay
 from engine.experiments import generator
 from engine.mechanisms.univariate_mean import PLACE, UnivariateMean
 from engine.privacy import transcript
@@ -116,7 +116,7 @@ class Answers:
 def sent_after(mechanism, data, place):
     """The averages that are sent after votes for a place, and the scale of their noise."""
     listener = Answers(place)
-    with transcript.overheard(listener), permission.granted():
+    with transcript.overheard(listener), replay.granted():
         mechanism.release(data, (Budget(EPSILON),), generator(1, 1, 0))
     values, noise = listener.averages
     return values, noise / np.sqrt(2)

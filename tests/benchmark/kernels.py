@@ -41,10 +41,10 @@ from engine.sources.dense_curves import DenseCurves
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves, mu1
 from engine.sources.sparse_rows import SparseRows
-from engine.sources.tables import read_table
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_layout import suggest_layout
 from engine.types import Budget, CurveData, Design
+from engine.uploads.curves import read_curves
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 from tests.benchmark.naive import study as naive_study
 from tests.benchmark.record import Row
 

@@ -29,6 +29,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
          "--disable-dev-shm-usage"]
 SHORT = "--js-flags=--no-opt"  # for a page that lives for seconds, optimising scripts costs more
+FIRST_LINK = "/methods?s=e-0.5"
 WINDOW: ViewportSize = {"width": 1280, "height": 720}
 _OWN = (*(f"{scheme}://127.0.0.1:" for scheme in ("http", "https", "ws", "wss")), "data:", "blob:")
 expect.set_options(timeout=1000 * PATIENCE)
@@ -58,10 +59,20 @@ def browser(chromium: str) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One server for all tests that do not mind what was asked of it before."""
+def first_visit(browser: Browser, tmp_path_factory: pytest.TempPathFactory
+                ) -> Iterator[tuple[Server, Page]]:
+    """A server, and the page that its very first request was for: a link to one far from home."""
     with running(tmp_path_factory.mktemp("server") / "log") as server:
-        yield server
+        page = _new_page(browser, "", {"reduced_motion": "reduce", "viewport": WINDOW})
+        page.goto(server.url + FIRST_LINK)
+        settle(page)
+        yield server, page
+
+
+@pytest.fixture(scope="session")
+def server(first_visit: tuple[Server, Page]) -> Server:
+    """One server for all tests that do not mind what was asked of it before."""
+    return first_visit[0]
 
 
 @pytest.fixture
@@ -125,9 +136,18 @@ def patient(context: BrowserContext) -> BrowserContext:
     return context
 
 
+@pytest.fixture(scope="module")
+def lasting_page(browser: Browser) -> Iterator[Page]:
+    """One page for all tests of a file that leave it as it was, or say what they begin with."""
+    page = _new_page(browser, "", {"reduced_motion": "reduce", "viewport": WINDOW})
+    yield page
+    page.context.close()
+
+
 def _new_page(browser: Browser, script: str, context: dict[str, object]) -> Page:
     page = patient(browser.new_context(**context)).new_page()
     page.add_init_script(script)
+    page.outside, page.problems = [], []
     _record(page)
     return page
 

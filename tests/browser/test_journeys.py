@@ -24,6 +24,14 @@ def explore(server, open_app):
     return visit
 
 
+@pytest.fixture(scope="module")
+def arrived(server, lasting_page):
+    """The home page as a newcomer finds it, for tests that change nothing there."""
+    lasting_page.goto(server.url)
+    settle(lasting_page)
+    return lasting_page
+
+
 def upload(page, content, name="growth.csv"):
     page.locator("input[type=file]").set_input_files(
         files=[{"name": name, "mimeType": "text/csv", "buffer": content}])
@@ -43,12 +51,13 @@ def state(page):
     page.keyboard.press("Enter")
 
 
-def test_a_newcomer_sees_the_picture_without_a_click_and_nothing_leaves_the_machine(explore):
-    page = explore()
-    expect(page.get_by_text("at most 56 times in 100")).to_be_visible()
-    expect(page.locator("[role=figure]").first).to_be_visible()
-    assert page.outside == []
-    assert page.problems == []
+def test_a_newcomer_sees_the_picture_without_a_click_and_nothing_leaves_the_machine(arrived):
+    expect(arrived.locator(SLIDER).first).to_be_visible()
+    expect(arrived.get_by_text(CARD).first).to_be_visible()
+    expect(arrived.get_by_text("at most 56 times in 100")).to_be_visible()
+    expect(arrived.locator("[role=figure]").first).to_be_visible()
+    assert arrived.outside == []
+    assert arrived.problems == []
 
 
 def test_moving_the_slider_changes_the_sentences_and_the_address(explore):
@@ -101,22 +110,26 @@ def test_a_link_opens_the_same_view_and_the_same_numbers(explore):
     expect(again.locator("#sentence")).to_contain_text("where another release might fall")
 
 
-def test_the_numbers_and_the_scenario_can_be_taken_away(explore):
-    page = explore()
-    with page.expect_download() as numbers:
-        page.get_by_role("button", name="Get the numbers", exact=True).click()
+def test_the_numbers_and_the_scenario_can_be_taken_away(arrived):
+    with arrived.expect_download() as numbers:
+        arrived.get_by_role("button", name="Get the numbers", exact=True).click()
     text = numbers.value.path().read_text()
     assert "Age (years)" in text
     assert text.count("\n") == 101 + 4
-    with page.expect_download() as plan:
-        page.get_by_role("button", name="Get the scenario", exact=True).click()
+    with arrived.expect_download() as plan:
+        arrived.get_by_role("button", name="Get the scenario", exact=True).click()
     read = scenario.from_plain(json.loads(plan.value.path().read_text()))
     assert read.source.mean == "growth"
 
 
-def test_own_curves_are_shown_after_their_bounds_are_stated(explore):
+def test_own_curves_are_shown_after_a_bad_file_is_explained_and_their_bounds_are_stated(explore):
     page = explore()
+    before = page.get_by_text(CARD).first.inner_text()
     page.get_by_role("button", name="Use my curves").click()
+    upload(page, b"child,<script>alert(1)</script>,b,c\n1,x,y,z\n")
+    expect(page.get_by_text("There is no column").first).to_be_visible()
+    assert page.get_by_text(CARD).first.inner_text() == before
+    assert page.problems == []
     upload(page, files.csv(files.growth_frame(60, 8)))
     expect(page.get_by_text("60 curves")).to_be_visible()
     show = page.get_by_role("button", name="Show the protected average")
@@ -138,11 +151,10 @@ def test_the_panel_for_ones_own_curves_opens_in_sight(explore):
     expect(page.get_by_role("heading", name="1. The file")).to_be_in_viewport()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("content", "words"), [
-    pytest.param(b"", "The file is empty", marks=pytest.mark.slow),
-    pytest.param(b"child,age,height\na,1,tall\n", "no number", marks=pytest.mark.slow),
-    pytest.param(b"\x89PNG\r\n\x00\x00\x00", "not a text table", marks=pytest.mark.slow),
-    (b"child,<script>alert(1)</script>,b,c\n1,x,y,z\n", "There is no column"),
+    (b"", "The file is empty"), (b"child,age,height\na,1,tall\n", "no number"),
+    (b"\x89PNG\r\n\x00\x00\x00", "not a text table"),
 ])
 def test_a_bad_file_is_explained_and_the_picture_stays(explore, content, words):
     page = explore()

@@ -8,11 +8,10 @@ import pytest
 import streamlit as st
 
 from engine.errors import InputError
-from engine.sources.tables import read_table
-from engine.sources.upload import Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_facts import StatedCovariate, declare
-from engine.sources.upload_layout import suggest_layout
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.facts import StatedCovariate, declare
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 from pages.shared.state import address, run, settings
 from tests import files
 from tests.heavy import few

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.sources.upload_design import LAWS, StatedLaw
+from engine.uploads.design import LAWS, StatedLaw
 from tests.load.visitor import Visitor
 
 FACTS = {"value_low": 0.0, "value_high": 100.0, "time_low": 0.0, "time_high": 1.0}

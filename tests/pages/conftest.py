@@ -5,9 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import app_test, local_script_runner
 
 from pages.shared.server.jobs import jobs
-from tests.conftest import fewer_data_sets
+from tests.conftest import VERY_FEW_DATA_SETS, fewer_data_sets
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -20,9 +22,19 @@ def _installed_components_are_looked_for_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="package", autouse=True)
+def _scripts_are_compiled_once() -> Iterator[None]:
+    """A server keeps them; each run of a page in the tester would compile three anew."""
+    compiled = ScriptCache()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (app_test, local_script_runner):
+            patch.setattr(module, "ScriptCache", lambda: compiled)
+        yield
+
+
+@pytest.fixture(scope="package", autouse=True)
 def _few_data_sets() -> Iterator[None]:
     """For the fixtures of whole files as well: pages keep what was computed."""
-    yield from fewer_data_sets()
+    yield from fewer_data_sets(VERY_FEW_DATA_SETS)
 
 
 @pytest.fixture(autouse=True)

@@ -4,11 +4,10 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from engine.sources.tables import read_table
-from engine.sources.upload import Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_facts import declare
-from engine.sources.upload_layout import suggest_layout
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.facts import declare
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 from tests import files
 from tests.waiting import PATIENCE
 

@@ -28,20 +28,20 @@ from engine.questions import ask, kinds
 from engine.registry import Parameterised
 from engine.scenario import from_json
 from engine.sources import sources
-from engine.sources.tables import read_table
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_layout import suggest_layout
-from engine.sources.upload_rows import suggest_row_layout
+from engine.tasks import DataType
 from engine.topics.mean.answer import at_budget
 from engine.topics.regression.answer import Network, regression_view
 from engine.topics.sparse.answer import sparse_view
 from engine.topics.summaries.answer import summary_view
 from engine.types import Budget
+from engine.uploads.curves import read_curves
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 from pages.shared import components
 from pages.shared.frame import code_fold
 from pages.shared.state import settings
 from tests import files
-from tests.conftest import FEW_DATA_SETS
+from tests.conftest import VERY_FEW_DATA_SETS
 from tests.pages.opening import open_page, own_curves, visit
 from tests.pages.reading import words
 from tests.pages.test_upload_readings import own as own_readings
@@ -81,7 +81,7 @@ json.dump(said, sys.stdout)
 def run(*programs, where=None):
     """What programs print, run by another Python one after the other."""
     done = subprocess.run([sys.executable, "-c", DRIVER], text=True, capture_output=True, cwd=where,
-                          input=json.dumps([programs, FEW_DATA_SETS]),
+                          input=json.dumps([programs, VERY_FEW_DATA_SETS]),
                           env={**os.environ, "PYTHONPATH": str(ROOT)})
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -350,11 +350,11 @@ def own_of(kind, folder):
     """A source of one's own of some kind and how its file, put into the folder, was read."""
     if kind == "rows":
         content, source = files.csv(row_frame(400)), own_rows(SPARSE, NAMES, row_frame(400))
-        layout = dataclasses.replace(suggest_row_layout(read_table(content)), features=tuple(NAMES),
+        layout = dataclasses.replace(suggest_layout(read_table(content), data=DataType.RECORDS), covariates=tuple(NAMES),
                                      server="site")
     elif kind == "readings":
         content, source = files.csv(reading_frame(3000)), own_readings()
-        layout = suggest_layout(read_table(content), {"server": "site"}, single=True)
+        layout = suggest_layout(read_table(content), {"server": "site"}, data=DataType.READINGS)
     else:
         content, source = files.csv(files.growth_frame(80, 8)), own_curves()
         layout = suggest_layout(read_table(content))

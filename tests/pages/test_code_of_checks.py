@@ -14,15 +14,16 @@ from engine.release import request as release_request
 from engine.release.data_content import content_of
 from engine.release.published import quote
 from engine.sources import sources
-from engine.sources.tables import read_table
-from engine.sources.upload_facts import StatedCovariate
-from engine.sources.upload_layout import suggest_layout
-from engine.sources.upload_rows import RowLayout, UploadRows, declare_rows, read_rows
+from engine.tasks import DataType
 from engine.topics.audit import answer as audit
 from engine.topics.audit import words as audit_words
 from engine.topics.coverage import answer as coverage_lab
 from engine.topics.coverage.question import limits
 from engine.types import Budget
+from engine.uploads.facts import StatedCovariate, declare_rows
+from engine.uploads.layout import Layout, suggest_layout
+from engine.uploads.rows import UploadRows, read_rows
+from engine.uploads.tables import read_table
 from pages.shared.state import settings
 from tests import files
 from tests.pages.opening import own_curves, visit
@@ -185,7 +186,7 @@ def own_to_publish(kind, folder):
         return own_of("curves", folder)
     frame = row_frame(400)
     (folder / "rows.csv").write_bytes(files.csv(frame))
-    layout = RowLayout(features=("f0",))
+    layout = Layout(covariates=("f0",), data=DataType.RECORDS)
     rows = read_rows(read_table(files.csv(frame)), layout)
     declared = declare_rows("density", [StatedCovariate("f0", 0.0, 10.0, "kg")], "a register",
                             person="patient", people="patients")

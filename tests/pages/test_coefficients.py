@@ -10,14 +10,13 @@ from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
-from engine.sources.tables import read_table
-from engine.sources.upload import Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_facts import StatedCovariate, declare
-from engine.sources.upload_layout import suggest_layout
 from engine.topics.coefficients import words as coefficient_words
 from engine.topics.coefficients.answer import coefficient_view, cost_of_covariates
 from engine.types import Budget
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.facts import StatedCovariate, declare
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 from pages.shared.state import address, settings
 from tests import files
 from tests.pages.opening import open_page, visit

@@ -8,13 +8,12 @@ import pytest
 
 from engine.language import numbers
 from engine.language.grammar import escape
-from engine.sources.tables import read_table
-from engine.sources.upload import Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_facts import declare
-from engine.sources.upload_layout import suggest_layout
 from engine.topics.compare import words as compare_words
 from engine.topics.mean.answer import EPSILON_STEPS
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.facts import declare
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 from pages.parts.compare import pin_facts
 from pages.shared.state import address, pins, run, settings
 from pages.shared.state.pins import Pin

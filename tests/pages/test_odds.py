@@ -5,12 +5,11 @@ import dataclasses
 import pytest
 
 from engine.privacy import risk
-from engine.sources.tables import read_table
-from engine.sources.upload import Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_facts import declare
-from engine.sources.upload_layout import suggest_layout
 from engine.topics.mean.answer import EPSILON_STEPS, preview
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.facts import declare
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 from pages.shared.state import address, settings
 from tests import files
 from tests.pages.opening import open_page

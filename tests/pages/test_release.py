@@ -14,12 +14,11 @@ from engine.release import ledger, published
 from engine.release.data_content import content_of
 from engine.release.files import numbers_csv
 from engine.sources import sources
-from engine.sources.tables import read_table
-from engine.sources.upload import Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_facts import declare
-from engine.sources.upload_layout import suggest_layout
 from engine.types import Budget
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.facts import declare
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 from pages.shared import components
 from pages.shared.server import visitors
 from pages.shared.state import settings

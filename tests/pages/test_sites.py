@@ -4,14 +4,13 @@ import dataclasses
 
 import pytest
 
-from engine.sources.tables import read_table
-from engine.sources.upload import Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_facts import declare
-from engine.sources.upload_layout import suggest_layout
 from engine.topics.sites import words as site_words
 from engine.topics.sites.answer import federation
 from engine.topics.sites.site_table import PRESETS, SiteRow
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.facts import declare
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 from pages.shared.state import address, settings, site_table
 from tests import files
 from tests.heavy import few

@@ -5,11 +5,10 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from engine.sources.tables import read_table
-from engine.sources.upload import Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_facts import StatedCovariate, declare
-from engine.sources.upload_layout import suggest_layout
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.facts import StatedCovariate, declare
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 from tests import files
 from tests.pages.opening import open_page
 

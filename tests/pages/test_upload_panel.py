@@ -9,7 +9,8 @@ import streamlit as st
 from engine.language import tags
 from engine.running import reading
 from engine.running.bounded import Ended
-from pages.shared import components, file_form
+from pages.shared import components
+from pages.shared.uploads import columns, tables
 from tests import files
 from tests.pages.opening import visit
 from tests.pages.reading import words
@@ -51,13 +52,13 @@ def test_several_rows_of_a_person_are_averaged_so_that_the_person_is_protected(p
 @pytest.fixture
 def asked(monkeypatch):
     """What the panel had computed, with its bounds."""
-    asked, usual = [], file_form.computed
+    asked, usual = [], tables.computed
 
     def computed(key, reader, *arguments, bounds):
         asked.append((reader.__name__, bounds))
         return usual(key, reader, *arguments, bounds=bounds)
 
-    monkeypatch.setattr(file_form, "computed", computed)
+    monkeypatch.setattr(tables, "computed", computed)
     return asked
 
 
@@ -75,7 +76,7 @@ def test_columns_that_take_too_much_are_refused_in_a_sentence(panel, asked, monk
     def read_curves(*_):
         raise Ended("memory")
 
-    monkeypatch.setattr(file_form, "read_curves", read_curves)
+    monkeypatch.setattr(columns, "read_curves", read_curves)
     at = panel(visits())
     assert "This file needs more than 5 seconds or 600 MB of memory to be read." in at.error[0].value
     assert not at.exception

@@ -6,14 +6,14 @@ import pytest
 import streamlit as st
 
 from engine.mechanisms.wavelet_global import WaveletGlobal
-from engine.sources.tables import read_table
-from engine.sources.upload import Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_facts import declare
-from engine.sources.upload_layout import suggest_layout
+from engine.tasks import DataType
 from engine.topics.regression import answer as regression_view
 from engine.topics.regression import words as regression_words
 from engine.topics.regression.answer import Network
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.facts import declare
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 from pages.shared.server import visitors
 from pages.shared.state import address, run, session
 from tests import files
@@ -30,7 +30,7 @@ FOLDS = {f"fold_{name}": True for name in (
 
 def own(n=3000, **stated):
     table = read_table(files.csv(frame(n)))
-    curves = read_curves(table, suggest_layout(table, {"server": "site"}, single=True))
+    curves = read_curves(table, suggest_layout(table, {"server": "site"}, data=DataType.READINGS))
     return Upload(curves=curves, declared=declare(**{**STATED, "periodic": True, **stated}))
 
 
@@ -90,6 +90,16 @@ def test_who_a_row_belongs_to_is_asked_and_nothing_is_chosen_for_the_visitor(pan
     every_row_is_another_person(at)
     state(at, reading_sd=0.5)
     assert not at.error and not at.button(key="upload_show").disabled
+
+
+def test_columns_whose_names_say_nothing_are_chosen_by_hand(panel):
+    at = panel(frame().drop(columns="site").rename(columns={"hour": "aa", "value": "bb"}))
+    at.selectbox(key="upload_who").set_value("every row is another person")
+    assert "There is no column" in errors(ran(at))
+    for role, column in (("time", "aa"), ("value", "bb")):
+        at.selectbox(key=f"upload_role_{role}_open").set_value(column)
+    ran(at)
+    assert not at.error and "**600 people with one observation each · one centre**" in words(at)
 
 
 def test_a_column_of_ids_is_suggested_and_several_readings_are_refused(panel):
@@ -171,7 +181,7 @@ def test_one_site_can_protect_more_than_another():
 
 def test_many_sites_share_one_budget():
     table = read_table(files.csv(frame(3000, sites=[f"s{k:02d}" for k in range(20)])))
-    upload = Upload(curves=read_curves(table, suggest_layout(table, {"server": "site"}, single=True)),
+    upload = Upload(curves=read_curves(table, suggest_layout(table, {"server": "site"}, data=DataType.READINGS)),
                     declared=declare(**STATED, periodic=True))
     at = shown(upload)
     assert "w_own_epsilon_0" not in {field.key for field in at.number_input}

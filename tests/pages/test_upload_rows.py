@@ -93,6 +93,13 @@ def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_f
     assert sparse_words.accuracy(same) in words(at)
 
 
+def test_what_comes_first_is_said_before_anything_is_wrong(panel):
+    at, first = panel(frame()), "State the lowest and highest possible “f0” first"
+    assert not at.error and any(first in box.value for box in at.info)
+    at.number_input(key="upload_rows_all_high").set_value(10)
+    assert first in errors(ran(at))
+
+
 def test_features_can_have_bounds_of_their_own(panel):
     at = panel(frame())
     at.multiselect(key="rows_others").set_value(["f3"])

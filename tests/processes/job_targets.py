@@ -19,6 +19,12 @@ def squares(count, pause=0.0):
     return total
 
 
+def named_squares():
+    """Yield the number of the process, and then squares for hours."""
+    yield os.getpid()
+    yield from squares(1_000_000, 0.01)
+
+
 def flood():
     """Parts that never end and never pause."""
     while True:

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -84,6 +85,66 @@ def test_what_a_visitor_has_left_gives_its_slot_to_whoever_waits():
         other = pool.start("other", TARGETS + "squares", 3, visitor="b")
         assert other.wait(PATIENCE) and other.state == "done"
         assert (left.state, next_one.state) == ("stopped", "running")
+    finally:
+        pool.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="workers cannot stand still there")
+def test_a_short_question_never_waits_for_a_long_one_which_stands_still_meanwhile(monkeypatch):
+    monkeypatch.setattr("pages.shared.server.jobs._SHORT_SECONDS", 0.01)
+    pool = Jobs(slots=1, waiting=10, paused=1)
+    try:
+        heavy = pool.start("heavy", TARGETS + "named_squares", visitor="a")
+        until(lambda: heavy.parts)
+        heavy.seconds += 1000
+        light = pool.start("light", TARGETS + "named_squares", visitor="b")
+        until(lambda: light.parts)
+
+        def stands_still():
+            there, more = len(heavy.parts), len(light.parts) + 20
+            until(lambda: len(light.parts) > more)
+            return len(heavy.parts) == there
+
+        until(stands_still)
+        there = len(heavy.parts)
+        light.stop()
+        assert light.wait(PATIENCE)
+        until(lambda: len(heavy.parts) > there)
+        process = psutil.Process(heavy.parts[0])
+        heavy.stop()
+        assert heavy.wait(PATIENCE)
+        assert pool.start("next", TARGETS + "squares", 3).wait(PATIENCE)
+    finally:
+        pool.close()
+    until(lambda: not process.is_running())
+
+
+def test_what_has_run_for_the_shorter_time_goes_first_and_what_no_page_waits_for_later():
+    first, second, later, left = Job("a"), Job("b"), Job("c", is_later=True), Job("d")
+    left.is_left = True
+
+    def order():
+        return [job.key for job in sorted((left, later, second, first), key=lambda j: j.standing)]
+
+    assert order() == ["a", "b", "c", "d"]
+    first.seconds, second.seconds = 1.9, 1.1  # no turns between what is alike
+    assert order() == ["a", "b", "c", "d"]
+    first.seconds = 2.1
+    assert order() == ["b", "a", "c", "d"]
+    first.seconds = 60.0  # however much a page waits for it
+    assert order() == ["b", "c", "a", "d"]
+
+
+def test_what_a_page_waits_for_begins_before_what_came_earlier_and_can_come_later():
+    pool = Jobs(slots=1, waiting=3)
+    try:
+        blocking = pool.start("blocking", *LONG)
+        until(lambda: blocking.parts)
+        later = pool.start("later", TARGETS + "squares", 3, is_later=True)
+        sooner = pool.start("sooner", TARGETS + "squares", 3)
+        blocking.stop()
+        assert later.wait(PATIENCE) and sooner.wait(PATIENCE)
+        assert sooner._began < later._began
     finally:
         pool.close()
 
@@ -267,14 +328,16 @@ def test_a_closed_pool_has_ended_its_jobs_and_takes_no_more():
         pool.start("closed", *LONG)
 
 
-@pytest.mark.parametrize("ending", ["", "os.kill(os.getpid(), signal.SIGKILL)"],
-                         ids=["at its end", "when killed"])
-def test_no_worker_outlives_the_server(ending):
+@pytest.mark.parametrize("paused, ending", [
+    (0, ""), (0, "os.kill(os.getpid(), signal.SIGKILL)"), (1, "os.kill(os.getpid(), signal.SIGKILL)")],
+    ids=["at its end", "when killed", "when killed while one stands still"])
+def test_no_worker_outlives_the_server(paused, ending):
     script = f"""
 import os, signal
-from pages.shared.server.jobs import jobs
+from pages.shared.server import jobs
 from tests.waiting import until
-some = [jobs().start(str(k), "{TARGETS}squares", {ENDLESS}, 0.2) for k in range(3)]
+jobs._SHORT_SECONDS, pool = 0.01, jobs.Jobs(slots=2 - {paused}, paused={paused})
+some = [pool.start(str(k), "{TARGETS}named_squares") for k in range(3)]
 until(lambda: some[0].parts and some[1].parts)
 print("running", flush=True)
 {ending}

@@ -8,15 +8,15 @@ import pytest
 
 from engine.mechanisms import mechanisms
 from engine.sources import sources
-from engine.sources.upload import Upload
-from engine.sources.upload_layout import ROLES
-from engine.sources.upload_rows import RowLayout, UploadRows
 from engine.tasks import PUBLISHED, SUMMARIES, TASKS, DataType, Task, Unit
 from engine.types import Budget
+from engine.uploads.curves import Upload
+from engine.uploads.layout import Layout
+from engine.uploads.rows import UploadRows
 from pages.shared.state import settings
 
 PAGES = {page.stem for page in (Path(__file__).parents[2] / "pages").glob("*.py")}
-OF_RECORDS = {field.name for field in fields(RowLayout)}
+ROLES = {field.name for field in fields(Layout)} - {"times", "data"}
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=lambda task: task.key)
 
 
@@ -39,10 +39,9 @@ def test_its_usual_source_and_method_serve_it_and_are_the_first_that_are_offered
 
 @every_task
 def test_columns_of_a_file_have_roles_that_are_read_and_so_much_of_them_as_its_data_have(task):
-    known = OF_RECORDS if task.data is DataType.RECORDS else {*ROLES, "covariates"}
     upload = UploadRows if task.features else Upload
-    assert set(task.roles) <= known
-    assert (task.features is not None) == ("features" in task.roles)
+    assert set(task.roles) <= ROLES
+    assert (task.features is not None) == (task.data is DataType.RECORDS and bool(task.roles))
     assert bool(task.roles) == (task.key in upload.tasks or task.data_of in Upload.tasks)
     if task.features:
         assert 1 <= task.features.fewest <= task.features.most

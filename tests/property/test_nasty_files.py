@@ -10,20 +10,17 @@ import numpy as np
 import pytest
 
 from engine.errors import InputError
-from engine.sources.regressors import MOST_COVARIATES
-from engine.sources.tables import read_table
-from engine.sources.upload import EXAMPLE_CSV, EXAMPLE_READINGS_CSV, Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_facts import StatedCovariate, declare
-from engine.sources.upload_layout import suggest_layout
-from engine.sources.upload_rows import (
+from engine.tasks import SPARSE_REGRESSION, DataType
+from engine.uploads.curves import EXAMPLE_CSV, EXAMPLE_READINGS_CSV, Upload, read_curves
+from engine.uploads.facts import StatedCovariate, declare, declare_rows
+from engine.uploads.layout import suggest_layout
+from engine.uploads.regressors import MOST_COVARIATES
+from engine.uploads.rows import (
     EXAMPLE_ROWS_CSV,
     UploadRows,
-    declare_rows,
     read_rows,
-    suggest_row_layout,
 )
-from engine.tasks import SPARSE_REGRESSION
+from engine.uploads.tables import read_table
 from tests import files
 
 KINDS = files.growth_frame().assign(sex="f", dose=1.5)
@@ -83,13 +80,13 @@ def described(table, layout):
 
 def as_records(table):
     """Every column but the last is a feature: records that stay within what is stated, or why not."""
-    layout = suggest_row_layout(table)
+    layout = suggest_layout(table, data=DataType.RECORDS)
     try:
-        rows = read_rows(table, replace(layout, features=layout.features[:-1],
-                                        response=layout.features[-1]))
-        features = [StatedCovariate(name, 0, 1) for name in rows.features]
+        rows = read_rows(table, replace(layout, covariates=layout.covariates[:-1],
+                                        value=layout.covariates[-1]))
+        features = [StatedCovariate(name, 0, 1) for name in rows.covariate_names]
         facts = declare_rows(SPARSE_REGRESSION.key, features, "a law",
-                             StatedCovariate(rows.response, 0, 1), 0.1, 4.0)
+                             StatedCovariate(rows.value_name, 0, 1), 0.1, 4.0)
         data = UploadRows(rows=rows, declared=facts).draw(1, np.random.default_rng(0))
         for numbers in (data.x, data.y):
             assert (np.isnan(numbers) | ((numbers >= 0) & (numbers <= 1))).all()

@@ -7,10 +7,10 @@ from functools import cache
 from types import SimpleNamespace
 
 import pytest
-from engine.questions.numbers import WITHIN
 
 from engine import scenario, studies
 from engine.__main__ import main
+from engine.asking import WITHIN
 from engine.errors import InputError
 from engine.experiments import Run
 from engine.exports import memo

@@ -12,7 +12,7 @@ from engine.families.adaptive import effective_size, public_scale
 from engine.families.location import FINAL_CENTRE, FIRST_CENTRE, SECOND_CENTRE
 from engine.feasibility import Feasibility
 from engine.grids import drawing_grid
-from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.adaptive_mean import GAP_IN_TIMES, AdaptiveMean
 from engine.metrics import coverage, integrated_squared_errors
 from engine.numerics.bases import Basis
 from engine.privacy import accounting
@@ -277,6 +277,27 @@ def test_times_that_are_not_spread_evenly_are_accounted_for(design):
 
 
 # -- bands ----------------------------------------------------------------------------------
+
+
+def at_times(of_site):
+    """1000 people at two sites with five readings each at these times, (2, 500, 5), not stated."""
+    times = np.concatenate([site.ravel() for site in of_site])[None]
+    return CurveData(times=times, values=np.zeros_like(times), counts=np.full(1000, 5),
+                     server=np.repeat([0, 1], 500), facts=PublicFacts(design=Design(law="unknown")))
+
+
+def test_unknown_times_that_leave_a_gap_at_all_sites_together_are_warned_of():
+    even = np.random.default_rng(1).random((2, 500, 5))
+    gap = np.where(even < 0.5, 2 * even / 3, (2 * even + 1) / 3)  # none in the middle third
+    halves = np.stack([even[0] / 2, (1 + even[1]) / 2])  # a gap at each site, none together
+
+    def warned(times):
+        estimate = AdaptiveMean().release_many(at_times(times), [(Budget(6.0, 1e-6),) * 2], 3,
+                                               generator(1, 1, 0))
+        return sum(caution.applies.sum() for caution in estimate.cautions
+                   if caution.text == GAP_IN_TIMES)
+
+    assert [warned(times) for times in (gap, even, halves)] == [3, 0, 0]
 
 
 def test_pointwise_limits_are_196_standard_errors_and_a_single_wave_needs_no_more():

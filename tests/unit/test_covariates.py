@@ -8,13 +8,12 @@ from engine.errors import InputError
 from engine.experiments import generator
 from engine.identity import digest
 from engine.mechanisms import mechanisms
-from engine.sources.regressors import MOST_CONDITION, MOST_COVARIATES, check_regressors
-from engine.sources.tables import read_table
-from engine.sources.upload import EXAMPLE_CSV, Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_facts import StatedCovariate, declare
-from engine.sources.upload_layout import suggest_layout
 from engine.types import Budget, Covariate, PublicFacts
+from engine.uploads.curves import EXAMPLE_CSV, Upload, read_curves
+from engine.uploads.facts import StatedCovariate, declare
+from engine.uploads.layout import suggest_layout
+from engine.uploads.regressors import MOST_CONDITION, MOST_COVARIATES, check_regressors
+from engine.uploads.tables import read_table
 from tests import files
 
 STATED = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18,
@@ -146,7 +145,7 @@ def test_eight_covariates_are_accepted_and_nine_are_not():
 def test_a_covariate_is_stated_once_and_must_have_been_read():
     assert refused("more than once: “dose”", declare, **STATED, covariates=[DOSE, DOSE])
     declared = declare(**STATED, covariates=[DOSE])
-    assert refused("Not among the covariates that were read: “dose”. Read: “mother_age”", Upload,
+    assert refused("Not among the columns that were read: “dose”. Read: “mother_age”", Upload,
             curves=curves_of(described(), "mother_age"), declared=declared)
     assert refused("Choose them when the file is read", Upload, curves=curves_of(described()),
             declared=declared)

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from engine.identity import digest
-from engine.sources.tables import read_table
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_layout import suggest_layout
+from engine.uploads.curves import read_curves
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 from tests import files
 
 

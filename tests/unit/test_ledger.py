@@ -14,12 +14,11 @@ from engine.release.data_content import content_of, traces_of
 from engine.release.ledger import Ledger
 from engine.release.ledger import _slow_hash as books_hash
 from engine.sources import sources
-from engine.sources.tables import read_table
-from engine.sources.upload import Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_facts import declare
-from engine.sources.upload_layout import suggest_layout
 from engine.types import Budget
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.facts import declare
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 from tests import files
 from tests.heavy import few
 

@@ -23,6 +23,7 @@ from engine.numerics.reference_law import heavy_tailed, of_observed_curves
 from engine.numerics.time_histograms import (
     Mixing,
     are_rough,
+    leave_a_gap,
     mixing_of_shares,
     n_bins,
     time_shares,
@@ -290,6 +291,17 @@ def test_a_few_common_times_are_seen_in_the_shares_and_smooth_densities_are_not(
     for smooth in (np.ones(bins), middles * (1 - middles), middles < 0.8, 1 + 2 * (middles < 0.3)):
         assert not are_rough((smooth / smooth.sum())[None, None], noise).any()
     assert are_rough(common[None, None], noise).all()
+
+
+@pytest.mark.parametrize(("first", "last"), [(0.4, 0.6), (0.3, 0.7), (0.0, 0.3), (0.75, 1.0)])
+def test_a_fifth_of_the_range_without_observations_is_a_gap_and_rarer_times_are_none(first, last):
+    bins = n_bins(10)
+    middles = (np.arange(bins) + 0.5) / bins
+    noise = 0.002 * np.random.default_rng(4).standard_normal((50, 1, bins))
+    is_outside = (middles < first) | (middles > last)
+    gap = is_outside / is_outside.sum()
+    rare = np.where(is_outside, 1.0, 0.5) / np.where(is_outside, 1.0, 0.5).sum()
+    assert leave_a_gap(gap + noise).all() and not leave_a_gap(rare + noise).any()
 
 
 def test_a_filter_of_all_coefficients_is_one_of_each_where_the_design_is_the_identity():

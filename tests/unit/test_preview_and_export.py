@@ -21,7 +21,6 @@ from engine.privacy import accounting
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
-from engine.sources.tables import read_table
 from engine.topics.mean.answer import (
     EPSILON_STEPS,
     if_doubled,
@@ -31,6 +30,7 @@ from engine.topics.mean.answer import (
     with_own_budget,
 )
 from engine.types import Budget
+from engine.uploads.tables import read_table
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 

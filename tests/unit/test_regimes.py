@@ -31,6 +31,7 @@ from engine.topics.rates.answer import (
     sweep_values,
 )
 from engine.topics.rates.presets import PRESETS
+from tests.heavy import few
 
 RATE = FunctionalMeanRate(smoothness=2.0)
 POINT = {"n": 400.0, "m": 9.0, "S": 1.0, "epsilon": 0.05, "delta": 1e-6}
@@ -254,7 +255,7 @@ def test_the_interval_of_a_slope_covers_it_in_95_percent():
     assert 0.915 < held / 1000 < 0.999
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", few(["light", "dark"]))  # themes differ in colours alone
 @pytest.mark.parametrize("cls", rates.all(), ids=lambda cls: cls.key)
 def test_every_rate_draws_its_map_and_its_curves(cls, theme):
     rate = cls()

@@ -20,12 +20,11 @@ from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.release.uncertainty import ReleasedBand, Uncertainty
 from engine.sources import sources
-from engine.sources.tables import read_table
-from engine.sources.upload import Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_layout import suggest_layout
 from engine.topics.release import charts as release_figures
 from engine.types import Budget, PublicFacts
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 
 SEA = sources.build("sea_temperature", {})
 FORMULA = "=HYPERLINK(1)"

@@ -14,6 +14,7 @@ from engine.sources.sparse_curves import SparseCurves
 from engine.topics.planning import words as plan_words
 from engine.topics.planning.answer import Setting, protection
 from engine.topics.planning.risk import budget_for_risk
+from tests.heavy import few
 
 HERE = Setting(SparseCurves(mean="growth"), AdaptiveMean(), 1.0, 200, 10)
 PURE = replace(HERE, mechanism=Iclp(), delta=0.0)
@@ -27,7 +28,7 @@ def test_gaussian_noise_allows_what_its_closed_form_says_rounded_down():
 
 
 @pytest.mark.parametrize("setting", [HERE, PURE], ids=["gaussian", "pure"])
-@pytest.mark.parametrize("right", [0.55, 0.7, 0.9])
+@pytest.mark.parametrize("right", few([0.7, 0.55, 0.9]))
 def test_the_answer_keeps_the_risk_and_a_little_more_does_not(setting, right):
     found = budget_for_risk(setting, right)
     assert found.epsilon is not None and found.protection is not None

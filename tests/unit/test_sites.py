@@ -15,7 +15,7 @@ from engine.sources.sparse_curves import SparseCurves
 from engine.topics.sites import answer as sites
 from engine.topics.sites import charts as figures
 from engine.topics.sites import words as site_words
-from engine.topics.sites.answer import Memory, federation
+from engine.topics.sites.answer import federation
 from engine.topics.sites.site_table import PRESETS, SiteRow, budgets, checked, preset_of, rows_of
 from engine.types import Budget
 from tests.heavy import few
@@ -33,13 +33,13 @@ def found(rows, mechanism=ADAPTIVE, source=WAVE, seed=1):
 
 
 class Shelf(dict):
-    """Keeps results and counts how often one had to be computed."""
+    """Keeps answers and counts how often one had to be computed."""
 
     computed = 0
 
-    def keep(self, key, compute):
-        if key not in self:
-            self[key] = compute()
+    def answer(self, function, *arguments):
+        if (key := (function, arguments)) not in self:
+            self[key] = function(*arguments)
             self.computed += 1
         return self[key]
 
@@ -149,11 +149,10 @@ def test_the_best_site_has_the_largest_number_of_curves_times_mu():
 
 def test_a_site_that_leaves_does_not_change_the_others_curves_on_screen():
     rows, without = PRESETS["equal"].rows, PRESETS["leaves"].rows
-    shelves = [Shelf(), Shelf()]
-    for table, shelf in zip((rows, without), shelves, strict=True):
-        federation(WAVE, GRADIENTS, table, 1, Memory(data=shelf.keep))
-    before, after = (next(iter(shelf.values())) for shelf in shelves)
-    assert np.array_equal(before.values, after.values)
+    alone = (0,), (Budget(1.0, 1e-6),)
+    desks = [sites._Desk.of(WAVE, GRADIENTS, table, 1, sites._here) for table in (rows, without)]
+    before, after = (desk.possible(sites._Case(*alone)) for desk in desks)
+    assert np.array_equal(before.releases, after.releases)
     left = found(without, GRADIENTS)
     assert [member.row.name for member in left.members] == ["North", "East", "South"]
 
@@ -223,18 +222,25 @@ def test_real_curves_are_measured_against_their_average_without_protection():
 
 
 def test_only_what_depends_on_a_changed_budget_is_computed_again():
-    data, results = Shelf(), Shelf()
-    memory = Memory(data.keep, results.keep)
-    first = federation(WAVE, GRADIENTS, FEW, 1, memory)
+    results = Shelf()
+    first = federation(WAVE, GRADIENTS, FEW, 1, results.answer)
     before = results.computed
     changed = (replace(FEW[0], epsilon=1.2), *FEW[1:])
-    again = federation(WAVE, GRADIENTS, (FEW[0], replace(FEW[1], epsilon=3.0), FEW[2]), 1, memory)
-    drawn = data.computed
+    again = federation(WAVE, GRADIENTS, (FEW[0], replace(FEW[1], epsilon=3.0), FEW[2]), 1,
+                       results.answer)
     assert again.members[0].alone == first.members[0].alone
     assert results.computed - before <= 4  # together twice, that site alone, the best site alone
-    kept = federation(WAVE, GRADIENTS, changed, 1, memory)
-    assert data.computed == drawn  # no curve is drawn again
+    kept = federation(WAVE, GRADIENTS, changed, 1, results.answer)
     assert kept.together.error == found(changed, GRADIENTS).together.error
+
+
+def test_the_error_without_privacy_can_come_later_and_changes_nothing_else():
+    partial, whole = sites.without_baseline(WAVE, GRADIENTS, FEW, 1), found(FEW, GRADIENTS)
+    assert partial.baseline is None and partial.together.error == whole.together.error
+    assert sites.baseline(WAVE, GRADIENTS, FEW, 1) == whole.baseline
+    assert "ithout privacy" not in site_words.compared(partial)
+    assert "Without privacy" in site_words.compared(whole)
+    assert "without protection" not in site_words.compared(partial)  # that is said of real curves
 
 
 # -- what if, and the transcript ----------------------------------------------------------------
@@ -312,7 +318,7 @@ def test_a_change_is_said_with_both_numbers(before, after, text):
     assert text in site_words.change(before, after, "cm", "Since your change")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", few(["light", "dark"]))  # themes differ in colours alone
 @pytest.mark.parametrize("rows", [FEW, (SiteRow("A", 5, 4, 0.1), SiteRow("B", 300, 4))])
 def test_every_picture_is_valid_with_a_sentence_and_a_table(rows, theme):
     result = found(rows)

@@ -63,6 +63,7 @@ def test_limits_are_shorter_at_larger_budgets_and_lie_around_the_truth():
     found = studies.limits(SMALL, (1.0, 8.0), 4, (0, 1, 11))
     assert found.length.shape == (2, 3) and (found.length[0] > 1.3 * found.length[1]).all()
     assert (np.abs(found.centre - found.truth) < found.length).all()
+    assert (found.n_intervals == 4).all()
     assert found.truth[:2] == pytest.approx([3**-0.5] * 2)
 
 
@@ -97,11 +98,34 @@ def test_every_setting_of_the_table_is_run_with_all_its_budgets():
     assert settings[(4000, 15, 800, 15, 8)] == (0.8, 0.5, 0.3)
 
 
+INTERVAL = {"where": figures.FEASIBLE, "feature": 1, "held": 0.95, "repeats": 20, "intervals": 20,
+            "length": 0.5, "true": 0.0, "centre": 0.0, "features run": 100}
+
+
 def test_intervals_that_hold_too_rarely_are_told():
     check = figures.FIGURE_3.claims[1].check
-    row = {"where": figures.FEASIBLE, "held": 0.95, "repeats": 20, "length": 0.5, "true": 0.0}
-    assert check([row] * 60).holds
-    assert not check([{**row, "held": 0.85}] * 60).holds
+    assert check([INTERVAL] * 60).holds
+    assert check([{**INTERVAL, "held": 1.0}] * 60).holds
+    assert not check([{**INTERVAL, "held": 0.9}] * 60).holds
+
+
+def test_where_no_interval_is_given_the_claim_on_lengths_says_so_and_no_bar_is_drawn():
+    refused = {**INTERVAL, "where": figures.PAPER, "length": None, "held": None, "intervals": 0}
+    rows = [refused] * 2 + [INTERVAL] * 2
+    finding = figures.FIGURE_3.claims[0].check(rows)
+    assert not finding.holds and finding.measured.startswith("none of 40 intervals is given")
+    some = figures.FIGURE_3.claims[0].check([refused, {**INTERVAL, "where": figures.PAPER}])
+    assert not some.holds and some.measured.startswith("20 of 40 intervals are given, of length 0.50")
+    at_paper, _ = figures.FIGURE_3.draw(rows, "light")
+    estimates = at_paper.chart.spec["data"][0]
+    assert "without" in estimates["name"] and "error_y" not in estimates
+
+
+def test_refused_intervals_have_no_length_and_count_for_none():
+    refused = studies.limits(Setting(n=500, m=2, d=12, s=3, s0=2), (0.5,), 2, (0, 11))
+    assert refused.n_intervals.tolist() == [[0, 0]]
+    assert np.isnan(refused.length).all() and np.isnan(refused.held).all()
+    assert np.isfinite(refused.centre).all()
 
 
 def test_quick_forms_have_at_most_125_features_and_full_ones_those_of_the_paper():

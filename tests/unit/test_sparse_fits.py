@@ -170,7 +170,7 @@ def test_negative_variances_of_noisy_moments_count_as_none():
     assert found == pytest.approx(1.96, rel=0.02)
 
 
-@pytest.mark.parametrize(("n", "length"), [(4000, 0.0388), (3000, 0.0449), (5000, 0.0348)])
+@pytest.mark.parametrize(("n", "length"), few([(4000, 0.0388), (3000, 0.0449), (5000, 0.0348)]))
 def test_intervals_of_one_machine_are_as_long_as_their_reference(n, length):
     """15 machines, d = 800: Θ from all rows after 15 rounds, the interval from one machine's."""
     law = covariance("ar1", 800)

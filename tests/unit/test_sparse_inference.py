@@ -484,6 +484,30 @@ def test_eigenvalues_on_released_supports_are_those_of_the_submatrix():
     assert sparse_eigenvalues.on_supports(-gram, vector, 3)[1] == 0.1
 
 
+def test_the_row_sum_that_sets_the_step_bounds_every_sparse_eigenvalue():
+    """One pair of features is nearly the same, the others are on their own: 1.95, not 1."""
+    gram = np.eye(6)
+    gram[0, 1] = gram[1, 0] = 0.95
+    assert sparse_eigenvalues.row_sum(gram, 2) == pytest.approx(np.linalg.eigvalsh(gram)[-1])
+    rng, factor = np.random.default_rng(1), np.random.default_rng(2).standard_normal((9, 9))
+    for q in (1, 2, 5, 9):
+        bound = sparse_eigenvalues.row_sum(factor @ factor.T, q)
+        for _ in range(50):
+            places = rng.permutation(9)[:q]
+            assert np.linalg.eigvalsh((factor @ factor.T)[np.ix_(places, places)])[-1] <= bound
+
+
+def test_replacing_a_row_moves_the_row_sum_by_its_sensitivity_at_most():
+    rng, n, c, b = np.random.default_rng(1), 20, 2.0, 3.0
+    x = np.clip(rng.standard_normal((200, n, 5)), -c, c)
+    x *= np.minimum(1, b / np.linalg.norm(x, axis=-1, keepdims=True))
+    other = x.copy()
+    other[:, 0] = np.where(rng.random((200, 1)) < 0.5, 0.0, c * np.eye(5)[rng.integers(5, size=200)])
+    for q in (1, 2, 5):
+        one, two = (sparse_eigenvalues.row_sum(a.swapaxes(1, 2) @ a / n, q) for a in (x, other))
+        assert np.abs(one - two).max() <= sparse_eigenvalues.row_sum_sensitivity(q, c, b, n)
+
+
 def test_random_sparse_directions_find_neither_eigenvalue():
     """300 directions of 5 entries among 100: far from (1/3, 3)."""
     rng, directions = np.random.default_rng(1), np.zeros((300, 100))

@@ -11,6 +11,7 @@ from engine.errors import InputError
 from engine.privacy import tradeoff
 from engine.privacy.tradeoff import Approximate, Gaussian, Laplace, Losses, Subsampled, Zcdp
 from engine.types import Budget
+from tests.heavy import few
 
 ALARMS = np.concatenate([np.geomspace(1e-4, 0.01, 10), np.linspace(0.02, 0.98, 49)])
 EPSILONS = np.linspace(-6, 6, 49)
@@ -136,7 +137,7 @@ def test_pure_noise_never_exceeds_its_budget_and_a_moved_number_stays_below(thet
 # -- zCDP -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rho", [1e-4, 0.02, 0.3, 2.0])
+@pytest.mark.parametrize("rho", few([1e-4, 2.0, 0.02, 0.3], 2))
 def test_zcdp_allows_what_gaussian_noise_of_the_same_rho_does_and_no_less(rho):
     bound, attained = Zcdp(rho), Gaussian(math.sqrt(2 * rho))
     assert (bound.detection(ALARMS) >= attained.detection(ALARMS)).all()
@@ -226,7 +227,7 @@ def test_a_delta_that_rounding_could_hide_is_not_proved():
 # -- secret samples -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("share", [0.02, 0.3, 1.0])
+@pytest.mark.parametrize("share", few([0.3, 0.02, 1.0]))
 def test_a_sampled_release_is_never_told_apart_better_than_the_mixture_it_is(share):
     """Replaced with chance q: Laplace noise on q of the draws is moved, the rest is not."""
     theta = 1.0

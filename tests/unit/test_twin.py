@@ -9,8 +9,8 @@ import pytest
 from engine.errors import InputError
 from engine.sources import sources
 from engine.sources.twin import PEAK, Twin
-from engine.sources.upload import Upload
 from engine.types import Design, PublicFacts, Sizes
+from engine.uploads.curves import Upload
 from tests.pages.opening import own_curves
 
 FACTS = PublicFacts(kind="upload", name="Your curves", person="child", people="children",

@@ -11,22 +11,21 @@ from engine.experiments import generator
 from engine.identity import digest
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.sources import sources
-from engine.sources.tables import Table, read_table
-from engine.sources.upload import EXAMPLE_CSV, Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_design import StatedDesign
-from engine.sources.upload_facts import declare
-from engine.sources.upload_layout import Layout, site_like, suggest_layout
 from engine.types import Budget
+from engine.uploads.curves import EXAMPLE_CSV, Upload, read_curves
+from engine.uploads.design import StatedDesign
+from engine.uploads.facts import declare
+from engine.uploads.layout import Layout, site_like, suggest_layout
+from engine.uploads.tables import Table, read_table
 from tests import files
 
 STATED = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18,
           "origin": "growth chart", **files.EVEN}
 
 
-def curves_of(content, roles=None, kind=None, several="keep", missing="drop", **options):
+def curves_of(content, roles=None, kind=None, several="keep", **options):
     table = read_table(content, **options)
-    return read_curves(table, suggest_layout(table, roles, kind), several, missing)
+    return read_curves(table, suggest_layout(table, roles, kind), several)
 
 
 def equal(one, other):
@@ -270,14 +269,6 @@ def test_missing_and_infinite_readings_are_left_out_and_counted():
     assert len(curves.values) == len(frame) - 3
     assert noted(curves, "3 readings left out, because cells of “height” hold no number (2 "
                          "infinite); how many a curve has left stays private")
-
-
-def test_missing_readings_stop_the_reading_if_that_is_chosen():
-    frame = files.growth_frame()
-    frame.loc[:3, "height"] = np.nan
-    error = assert_refused(files.csv(frame), "4 rows of column “height” hold no number", missing="stop")
-    assert "leave missing readings out" in error.hint and error.field == "height"
-    assert equal(curves_of(files.csv(), missing="stop"), PLAIN)
 
 
 @pytest.mark.parametrize(("content", "words"), [

@@ -1,6 +1,7 @@
 """What is stated about observation times: asked for in full, and the same however a file is laid out."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,14 +18,13 @@ from engine.numerics.observation_times import draw_times
 from engine.questions import ask
 from engine.release import request
 from engine.release.published import quote
-from engine.sources.tables import read_table
-from engine.sources.upload import Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_design import StatedDesign, moved_to_common, numbers_in
-from engine.sources.upload_doubts import doubts
-from engine.sources.upload_facts import declare
-from engine.sources.upload_layout import suggest_layout
 from engine.types import Budget, Design, PublicFacts
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.design import StatedDesign, moved_to_common, numbers_in
+from engine.uploads.doubts import doubts, doubts_of_people
+from engine.uploads.facts import declare
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 from tests import files
 
 BOUNDS = {"value_low": 0, "value_high": 100, "time_low": 2, "time_high": 18, "origin": "a manual"}
@@ -118,7 +118,7 @@ def test_what_is_no_list_of_numbers_is_refused(text):
 # -- files
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(some.integers(2, 9), some.integers(1, 6), some.randoms(use_true_random=False))
 def test_wide_and_long_files_of_the_same_numbers_are_exactly_the_same_data(n, m, chance):
     """Whatever is missing, and however the rows of the long file are ordered within a person."""
@@ -261,6 +261,45 @@ def test_empty_stretches_regular_times_and_other_counts_are_seen():
     assert "fewer than half of the 8" in doubts(even, np.full(100, 3), facts)[0]
     many = np.sort(rng.random((100, 20)), axis=1).ravel()
     assert "more than twice the 8" in doubts(many, np.full(100, 20), facts)[0]
+
+
+@pytest.mark.parametrize("m", [2, 3])
+def test_two_or_three_regular_visits_of_each_person_are_seen(m):
+    rng, facts = np.random.default_rng(0), PublicFacts(observations_per_curve=m)
+    visits = draw_times(Design.visits(1 / 3), 400, m, rng).ravel()
+    assert "equally far apart" in doubts(visits, np.full(400, m), facts)[-1]
+    for _ in range(20):
+        even = np.sort(rng.random((100, m)), axis=1).ravel()
+        assert doubts(even, np.full(100, m), facts) == ()
+
+
+def people(law, seed, n=500, m=4):
+    """Times and values around a wave, for people whose levels follow a law."""
+    rng = np.random.default_rng(seed)
+    levels = {"normal": rng.standard_normal, "heavy": lambda n: rng.standard_t(4, n),
+              "skewed": rng.standard_exponential,
+              "outliers": lambda n: rng.standard_normal(n) + 6 * (rng.random(n) < 0.1)}[law](n)
+    times = rng.random((n, m))
+    values = np.sin(6 * times) + levels[:, None] + 0.5 * rng.standard_normal((n, m))
+    return times.ravel(), values.ravel(), np.full(n, m)
+
+
+@pytest.mark.parametrize(("law", "doubted"), [
+    ("normal", False), ("heavy", False), ("skewed", True), ("outliers", True)])
+def test_people_who_are_not_as_symmetric_as_stated_are_doubted(law, doubted):
+    stated = PublicFacts(symmetric=True, value_low=-20, value_high=20)
+    for seed in range(10):
+        sentences = doubts_of_people(*people(law, seed), stated)
+        assert bool(sentences) is doubted
+        assert doubts_of_people(*people(law, seed), replace(stated, symmetric=False)) == ()
+
+
+def test_a_missing_value_and_too_few_curves_raise_no_doubt_about_people():
+    stated = PublicFacts(symmetric=True, value_low=-20, value_high=20)
+    times, values, counts = people("normal", 1)
+    values[7] = np.nan
+    assert doubts_of_people(times, values, counts, stated) == ()
+    assert doubts_of_people(times[:40], values[:40], counts[:10], stated) == ()
 
 
 def test_nothing_stated_about_times_can_be_doubted():

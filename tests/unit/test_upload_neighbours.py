@@ -20,20 +20,17 @@ from engine.noise.hardened import Measurement
 from engine.release import files as release_files
 from engine.release import ledger, published, request
 from engine.release.ledger import Ledger
-from engine.sources.tables import read_table
-from engine.sources.upload import Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_design import StatedDesign
-from engine.sources.upload_facts import StatedCovariate, declare
-from engine.sources.upload_layout import suggest_layout
-from engine.sources.upload_rows import (
-    UploadRows,
-    declare_rows,
-    read_rows,
-    suggest_row_layout,
-)
-from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN
+from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, DataType
 from engine.types import Budget
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.design import StatedDesign
+from engine.uploads.facts import StatedCovariate, declare, declare_rows
+from engine.uploads.layout import suggest_layout
+from engine.uploads.rows import (
+    UploadRows,
+    read_rows,
+)
+from engine.uploads.tables import read_table
 from tests import files
 from tests.heavy import few
 from tests.pages.opening import visit
@@ -113,7 +110,7 @@ def assert_same(one, other):
 # -- the engine
 
 
-@pytest.mark.parametrize("law", few(DESIGNS, 2))
+@pytest.mark.parametrize("law", few(DESIGNS))
 @pytest.mark.parametrize(("key", "chosen"), CURVE_METHODS, ids=lambda value: str(value))
 def test_one_person_of_a_long_file_changes_nothing_but_the_messages(key, chosen, law, tmp_path):
     mechanism = mechanisms.build(key, chosen)
@@ -164,7 +161,7 @@ def test_one_record_changes_nothing_but_the_messages(tmp_path):
                               "age": np.where(np.arange(80) == 7, row, ages)})
         table = read_table(files.csv(frame))
         facts = declare_rows(DENSITY.key, [StatedCovariate("age", 0, 105)], "a law")
-        rows = read_rows(table, suggest_row_layout(table))
+        rows = read_rows(table, suggest_layout(table, data=DataType.RECORDS))
         (tmp_path / name).mkdir()
         released.append(everything(UploadRows(rows=rows, declared=facts),
                                    mechanisms.build("iclp", {"task": "density"}),

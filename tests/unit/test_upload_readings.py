@@ -12,16 +12,16 @@ from engine.families.wavelet_regression import readings
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.sources.regression_points import RegressionPoints
-from engine.sources.tables import read_table
-from engine.sources.upload import EXAMPLE_READINGS_CSV, Upload
-from engine.sources.upload_curves import read_curves
-from engine.sources.upload_facts import declare
-from engine.sources.upload_layout import suggest_layout
+from engine.tasks import DataType
 from engine.topics.regression import answer as regression_view
 from engine.topics.regression import charts as figures
 from engine.topics.regression import words as regression_words
 from engine.topics.regression.answer import Network
 from engine.types import Budget
+from engine.uploads.curves import EXAMPLE_READINGS_CSV, Upload, read_curves
+from engine.uploads.facts import declare
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
 from tests import files
 
 STATED = {"value_low": 35, "value_high": 39, "time_low": 0, "time_high": 24,
@@ -33,7 +33,7 @@ def read(frame, **roles):
     table = read_table(files.csv(frame))
     if "site" in frame:
         roles = {"server": "site", **roles}
-    return read_curves(table, suggest_layout(table, roles, single=True))
+    return read_curves(table, suggest_layout(table, roles, data=DataType.READINGS))
 
 
 def own(frame, **stated):
@@ -89,9 +89,9 @@ def test_a_second_row_without_a_reading_is_no_second_reading():
 
 def test_the_example_file_is_read_with_its_sites():
     table = read_table(EXAMPLE_READINGS_CSV.encode())
-    curves = read_curves(table, suggest_layout(table, {"server": "site"}, single=True))
+    curves = read_curves(table, suggest_layout(table, {"server": "site"}, data=DataType.READINGS))
     assert curves.n_curves == 9 and curves.server_names == ("North", "South")
-    trusted = read_curves(table, suggest_layout(table, single=True))
+    trusted = read_curves(table, suggest_layout(table, data=DataType.READINGS))
     assert trusted.n_curves == 9 and trusted.server_names == ()
 
 

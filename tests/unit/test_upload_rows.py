@@ -14,18 +14,7 @@ from engine.mechanisms.sparse_regression import SparseRegression
 from engine.sources.density_points import DensityPoints
 from engine.sources.labelled_points import LabelledPoints
 from engine.sources.sparse_rows import SparseRows
-from engine.sources.tables import read_table
-from engine.sources.upload_facts import StatedCovariate
-from engine.sources.upload_rows import (
-    EXAMPLE_ROWS_CSV,
-    REACHES,
-    RowLayout,
-    UploadRows,
-    declare_rows,
-    read_rows,
-    suggest_row_layout,
-)
-from engine.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION
+from engine.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION, DataType
 from engine.topics.sparse import answer as sparse_view
 from engine.topics.sparse import charts as sparse_figures
 from engine.topics.sparse import words as sparse_words
@@ -33,7 +22,12 @@ from engine.topics.summaries import answer as summary_view
 from engine.topics.summaries import charts as figures
 from engine.topics.summaries import words as summary_words
 from engine.types import Budget
+from engine.uploads.facts import REACHES, StatedCovariate, declare_rows
+from engine.uploads.layout import Layout, suggest_layout
+from engine.uploads.rows import EXAMPLE_ROWS_CSV, UploadRows, read_rows
+from engine.uploads.tables import read_table
 from tests import files
+from tests.heavy import few
 
 BUDGET = Budget(1.0, 1e-6)
 RNG = generator(0, 0, 0)
@@ -53,19 +47,19 @@ def frame(n=400, d=6, seed=0):
 def read(table, **roles):
     found = read_table(files.csv(table))
     sites = {"server": "site"} if "site" in table else {}
-    return read_rows(found, replace(suggest_row_layout(found), **{**sites, **roles}))
+    return read_rows(found, replace(suggest_layout(found, data=DataType.RECORDS), **{**sites, **roles}))
 
 
 def declared(task, names, **stated):
     features = [StatedCovariate(name, 0, 10) for name in names]
-    usual = {} if task == DENSITY.key else {"response": StatedCovariate("y", 0, 100, "cm")}
+    usual = {} if task == DENSITY.key else {"value": StatedCovariate("y", 0, 100, "cm")}
     if task == SPARSE:
         usual |= {"spread": 2.0, "reach": 4.0}
     return declare_rows(task, features, "a manual", **{**usual, **stated})
 
 
 def own(task, names, table=None, **stated):
-    rows = read(frame() if table is None else table, features=tuple(names), response="y")
+    rows = read(frame() if table is None else table, covariates=tuple(names), value="y")
     return UploadRows(rows=rows, declared=declared(task, names, **stated))
 
 
@@ -76,10 +70,10 @@ NAMES = [f"f{k}" for k in range(6)]
 
 
 def test_response_and_id_are_found_by_their_names_and_a_site_is_neither_taken_nor_a_feature():
-    found = suggest_row_layout(read_table(EXAMPLE_ROWS_CSV.encode()))
-    assert (found.id, found.server, found.response) == ("person_id", None, None)
-    assert found.features == ("age", "weight", "steps", "pressure")
-    assert suggest_row_layout(read_table(files.csv(frame()))).response == "y"
+    found = suggest_layout(read_table(EXAMPLE_ROWS_CSV.encode()), data=DataType.RECORDS)
+    assert (found.id, found.server, found.value) == ("person_id", None, None)
+    assert found.covariates == ("age", "weight", "steps", "pressure")
+    assert suggest_layout(read_table(files.csv(frame())), data=DataType.RECORDS).value == "y"
 
 
 def test_rows_are_ordered_by_site_and_by_a_public_seed_whatever_the_numbers_are():
@@ -87,9 +81,9 @@ def test_rows_are_ordered_by_site_and_by_a_public_seed_whatever_the_numbers_are(
     assert rows.server_names == ("North", "South") and (np.diff(rows.server) >= 0).all()
     assert np.bincount(rows.server).tolist() == [134, 266]
     other = frame().assign(f0=np.arange(400))
-    place = read(other).x[:, 0].astype(int)
-    np.testing.assert_allclose(rows.x[:, 0], frame()["f0"].to_numpy()[place])
-    np.testing.assert_allclose(rows.y, frame()["y"].to_numpy()[place])
+    place = read(other).covariates[:, 0].astype(int)
+    np.testing.assert_allclose(rows.covariates[:, 0], frame()["f0"].to_numpy()[place])
+    np.testing.assert_allclose(rows.values, frame()["y"].to_numpy()[place])
     assert not (np.diff(place[:134]) > 0).all()
 
 
@@ -112,8 +106,8 @@ def test_missing_numbers_stay_in_the_public_number_and_words_for_no_and_yes_are_
     table.loc[:2, "f0"] = np.nan
     table.loc[0, "y"] = np.nan
     rows = read(table)
-    assert rows.n_rows == 20 and np.isnan(rows.x[:, 0]).sum() == 3 and np.isnan(rows.y).sum() == 1
-    assert set(rows.x[:, 1]) == {0.0, 1.0}
+    assert rows.n_rows == 20 and np.isnan(rows.covariates[:, 0]).sum() == 3 and np.isnan(rows.values).sum() == 1
+    assert set(rows.covariates[:, 1]) == {0.0, 1.0}
     assert any(note.startswith("4 numbers missing: their rows count") for note in rows.notes)
 
 
@@ -126,9 +120,9 @@ def test_a_column_that_is_the_same_in_all_rows_is_noted():
     (frame().assign(f1=np.nan), {}, "“f1” holds no number"),
     (frame().assign(site=""), {}, "are blank"),
     (frame(1), {}, "only one row"),
-    (frame(), {"features": ()}, "at least one column"),
-    (frame(), {"features": ("f0", "y")}, "two roles"),
-    (frame(), {"features": ("f9",)}, "There is no column")])
+    (frame(), {"covariates": ()}, "at least one column"),
+    (frame(), {"covariates": ("f0", "y")}, "two roles"),
+    (frame(), {"covariates": ("f9",)}, "There is no column")])
 def test_what_cannot_be_read_is_said_in_one_sentence_without_a_cell(table, roles, said):
     with pytest.raises(InputError, match=said) as caught:
         read(table, **roles)
@@ -147,8 +141,8 @@ def test_every_task_says_how_many_columns_it_takes(task, names, said):
 
 
 @pytest.mark.parametrize(("stated", "field"), [
-    ({"response": None}, "response"), ({"response": StatedCovariate("y", None, 1)}, "covariate_low"),
-    ({"response": StatedCovariate("y", 5, 5)}, "covariate_low"), ({"spread": None}, "reading_sd"),
+    ({"value": None}, "response"), ({"value": StatedCovariate("y", None, 1)}, "covariate_low"),
+    ({"value": StatedCovariate("y", 5, 5)}, "covariate_low"), ({"spread": None}, "reading_sd"),
     ({"spread": 0}, "reading_sd"), ({"spread": np.nan}, "reading_sd"), ({"reach": None}, "reach"),
     ({"reach": 0.5}, "reach"), ({"reach": np.nan}, "reach")])
 def test_nothing_that_is_needed_is_ever_taken_from_the_file(stated, field):
@@ -171,7 +165,7 @@ def test_what_records_can_be_used_for_follows_from_what_was_declared():
               for task, names in ((DENSITY.key, ["f0"]), (RISK, ["f0"]), (SPARSE, NAMES),
                                   (DENSITY.key, ["f0"]))}
     assert serves == {DENSITY.key: {DENSITY.key, RISK}, RISK: {RISK, DENSITY.key}, SPARSE: {SPARSE}}
-    without = UploadRows(rows=read(frame(), features=("f0",), response=None),
+    without = UploadRows(rows=read(frame(), covariates=("f0",), value=None),
                          declared=declared(DENSITY.key, ["f0"]))
     assert without.serves(DENSITY.key) and not without.serves(RISK)
     assert not without.serves("mean_function")
@@ -179,7 +173,7 @@ def test_what_records_can_be_used_for_follows_from_what_was_declared():
 
 def test_a_column_that_was_not_read_cannot_be_declared():
     with pytest.raises(InputError, match="“f9”"):
-        own_rows = read(frame(), features=("f0",))
+        own_rows = read(frame(), covariates=("f0",))
         UploadRows(rows=own_rows, declared=declared(DENSITY.key, ["f9"]))
 
 
@@ -222,7 +216,7 @@ def test_the_unit_of_the_rows_does_not_change_which_coefficients_are_released():
             SPARSE, [StatedCovariate(name, low, high) for name in names], "law",
             StatedCovariate("y", (low + high) / 2 - width, (low + high) / 2 + width),
             spread=0.5 * width / 8, reach=4.0)
-        upload = UploadRows(rows=read(rows, features=tuple(names)), declared=stated)
+        upload = UploadRows(rows=read(rows, covariates=tuple(names)), declared=stated)
         releases.append(SparseRegression().release(upload.draw(1, RNG), (BUDGET,),
                                                    generator(1, 1, 0)))
     one, ten = (found.coefficients[0, 0, 0] for found in releases)
@@ -231,7 +225,7 @@ def test_the_unit_of_the_rows_does_not_change_which_coefficients_are_released():
     assert releases[0].spends[0][0].rho == pytest.approx(releases[1].spends[0][0].rho)
 
 
-@pytest.mark.parametrize("reach", REACHES.values())
+@pytest.mark.parametrize("reach", few(list(REACHES.values())))
 def test_features_that_lie_as_stated_get_steps_and_clips_that_suit_them(reach):
     """With every kind of spread the two features that matter are found, with their sizes."""
     rng, n = np.random.default_rng(3), 20_000
@@ -264,11 +258,11 @@ def test_no_row_within_or_beyond_its_ranges_moves_a_step_further_than_the_noise_
 
     vector[0, 0, :2] = [8, -8]
     for k in range(200):
-        other, where = np.array(base.rows.x), rng.integers(40)
+        other, where = np.array(base.rows.covariates), rng.integers(40)
         other[where] = rng.choice([-1e9, 0, 5, 10, 1e300, np.nan], 6)
-        response = np.array(base.rows.y)
+        response = np.array(base.rows.values)
         response[where] = rng.choice([-1e300, 0, 100, 1e9, np.nan])
-        moved = np.abs(step(replace(base.rows, x=other, y=response)) - step(base.rows)).max()
+        moved = np.abs(step(replace(base.rows, covariates=other, values=response)) - step(base.rows)).max()
         assert moved <= plan.most * (1 + 1e-9), k
         largest = max(largest, moved)
     assert largest > 0.4 * plan.most  # the bound is not idle
@@ -314,7 +308,7 @@ def test_a_density_of_own_points_is_that_of_the_same_simulated_points():
     source = DensityPoints(n_curves=500)
     table, _ = from_simulated(source, 25.0, 20.0)
     stated = declare_rows(DENSITY.key, [StatedCovariate("f0", 20, 45, "years")], "law")
-    rows = read(table.assign(other=1), features=("f0",))
+    rows = read(table.assign(other=1), covariates=("f0",))
     upload = UploadRows(rows=rows, declared=stated)
     view = summary_view.summary_view(upload, Frl(task="density"), DENSITY.key, Budget(1.0), 1)
     same = Frl(task="density").release(source.draw(1, generator(5, 0, 0)), (Budget(1.0),),
@@ -329,7 +323,7 @@ def test_a_density_of_two_columns_has_an_axis_for_each():
     table = frame(800).assign(f1=lambda t: 100 * t["f1"])
     stated = declare_rows(DENSITY.key, [StatedCovariate("f0", 0, 10, "cm"),
                                         StatedCovariate("f1", 0, 1000, "g")], "law")
-    upload = UploadRows(rows=read(table, features=("f0", "f1")), declared=stated)
+    upload = UploadRows(rows=read(table, covariates=("f0", "f1")), declared=stated)
     view = summary_view.summary_view(upload, Frl(task="density"), DENSITY.key, Budget(1.0), 1)
     assert (view.axis.max(), view.across.max()) == (9.875, 987.5)
     chart = figures.surface(view, view.without[0], "Without", "light")
@@ -346,7 +340,7 @@ def test_prediction_from_own_records_is_that_from_the_same_simulated_records(res
     stated = declare_rows(RISK, [StatedCovariate("f0", 50, 60)], "law",
                           StatedCovariate("y", 50 - half, 50 + half),
                           two_classes=response == "classes")
-    upload = UploadRows(rows=read(table, features=("f0",)), declared=stated)
+    upload = UploadRows(rows=read(table, covariates=("f0",)), declared=stated)
     method = Frl(task=RISK)
     same = method.release(source.draw(1, generator(5, 0, 0)), (Budget(1.0),), generator(7, 1, 0))
     mine = method.release(upload.draw(1, RNG), (Budget(1.0),), generator(7, 1, 0))
@@ -358,4 +352,4 @@ def test_prediction_from_own_records_is_that_from_the_same_simulated_records(res
 
 
 def test_the_layout_says_which_columns_have_a_role():
-    assert RowLayout(("a", "b"), "y", None, "s").columns == ("a", "b", "y", "s")
+    assert Layout(covariates=("a", "b"), value="y", server="s").columns == ("a", "b", "y", "s")

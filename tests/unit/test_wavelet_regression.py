@@ -38,6 +38,15 @@ def data_of(source=SOURCE, repeats=1, seed=1):
 
 # -- plans -----------------------------------------------------------------------------------
 
+@every_mechanism
+def test_where_nothing_is_released_the_ledger_is_about_readings(mechanism):
+    plan = mechanism.plan(SOURCE.public, TOO_LITTLE)
+    assert not plan.released
+    for line in plan.spends:
+        assert (line.mu, line.unit) == (0.0, "reading")
+        assert line.why.startswith("Too few readings")
+
+
 
 @every_mechanism
 def test_weights_are_shares_and_a_site_without_protection_adds_no_noise(mechanism):

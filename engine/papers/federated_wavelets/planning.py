@@ -143,8 +143,8 @@ def cost_rows(sites: int) -> list[Row]:
     n = _READINGS / sites
     curve, point = (WaveletRate(smoothness=gamma).cost_of_privacy(n=n, S=sites, epsilon=epsilons)
                     for gamma in (1.0, 0.75))
-    return [{"cost of": what, "epsilon": float(epsilon), "factor": float(factor), "sites": sites}
-            for what, factors in (("Whole curve", curve), ("One point", point))
+    return [{"cost of": target, "epsilon": float(epsilon), "factor": float(factor), "sites": sites}
+            for target, factors in (("Whole curve", curve), ("One point", point))
             for epsilon, factor in zip(epsilons, factors, strict=True)]
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
+from engine.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Work
 from engine.papers.charts import Scale, Series
-from engine.papers.drawing import curve, family, log, look, panel
+from engine.papers.drawing import curve, family, log, look, panel, plain
 from engine.papers.evidence import (
     Measure,
+    covers,
     groups,
-    share_limits,
+    known,
     slope,
     when,
     where,
@@ -28,6 +29,9 @@ PAPER, FEASIBLE = "At the paper’s sizes", "Where the noise leaves a signal"
 
 _SHOWN, _EPSILON, _PRINTED_LENGTH = 60, 0.8, 0.0437
 _LARGE = Setting(n=200_000, m=8, d=100)
+_REFUSED = ("Noise that keeps this ε at these sizes hides the smallest eigenvalue of the second "
+            "moments, and no interval could be trusted to hold. The stated constants ask for far "
+            "more noise, so the printed numbers cannot be those of the stated method.")
 
 
 def interval_rows(sizes: str, n: int, m: int, d: int, repeats: int) -> list[Row]:
@@ -37,8 +41,9 @@ def interval_rows(sizes: str, n: int, m: int, d: int, repeats: int) -> list[Row]
     features = np.sort(rng.permutation(d)[:_SHOWN])
     limits = studies.limits(setting, (_EPSILON,), repeats, features.tolist())
     return [{"where": sizes, "feature": int(feature) + 1, "true": float(limits.truth[k]),
-             "centre": float(limits.centre[0, k]), "length": float(limits.length[0, k]),
-             "held": float(limits.held[0, k]), "repeats": repeats, "features run": d}
+             "centre": float(limits.centre[0, k]), "length": known(limits.length[0, k]),
+             "held": known(limits.held[0, k]), "repeats": repeats,
+             "intervals": int(limits.n_intervals[0, k]), "features run": d}
             for k, feature in enumerate(features)]
 
 
@@ -54,27 +59,33 @@ def _draw_figure_3(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
     for sizes in (PAPER, FEASIBLE):
         rows = where(table, where=sizes).sort_values("true", kind="stable")
         x = np.arange(1.0, len(rows) + 1)
+        is_given = rows["intervals"].sum() > 0
         panels.append(panel(sizes, [
-            curve("Average interval", x, rows["centre"], look("sparse", theme), mode="markers",
-                  half=(rows["length"] / 2).tolist()),
+            curve("Average interval" if is_given else "Estimate without an interval", x,
+                  rows["centre"], look("sparse", theme), mode="markers",
+                  half=plain(rows["length"] / 2) if is_given else None),
             curve("True", x, rows["true"], look("truth", theme, marker="line-ew-open"),
                   mode="markers")],
             "60 coefficients, by their true value", "Coefficient", theme,
-            f"{sizes}: average intervals of 60 coefficients."))
+            f"{sizes}: {'average intervals' if is_given else 'estimates'} of 60 coefficients."))
     return tuple(panels)
 
 
-def _averages(rows: pd.DataFrame) -> dict[str, float]:
-    return {"length": rows["length"].mean(), "held": rows["held"].mean(),
-            "features": rows["features run"].iloc[0]}
+def _at_base(rows: pd.DataFrame) -> dict[str, object]:
+    """How many intervals are given, and their average length; infinite where none is."""
+    asked, intervals = rows["repeats"].sum(), rows["intervals"].sum()
+    length = (rows["length"] * rows["intervals"]).sum() / intervals if intervals else np.inf
+    return {"length": length, "features": rows["features run"].iloc[0],
+            "given": f"{intervals} of {asked} intervals are given, of length {length:.2f} on "
+            "average," if intervals else f"none of {asked} intervals is given"}
 
 
-def _held(table: pd.DataFrame) -> Finding:
+def _all_intervals(table: pd.DataFrame) -> pd.DataFrame:
     """Coverage over all intervals; those of one data set are nearly independent."""
     rows = where(table, where=FEASIBLE)
-    count, share = int(rows["repeats"].sum()), rows["held"].mean()
-    low, high = share_limits(round(share * count), count)
-    return Finding(low < 0.97 and high > 0.92, f"{share:.3f} of {count} intervals")
+    intervals = rows["intervals"].sum()
+    held = (rows["held"] * rows["intervals"]).sum() / intervals
+    return pd.DataFrame({"held": [held], "repeats": [intervals]})
 
 
 def _above_zero(table: pd.DataFrame) -> dict[str, float]:
@@ -93,12 +104,13 @@ FIGURE_3 = Exhibit(
     "rows on eight machines. The quick form has an eighth of the paper’s features.",
     _figure_3_work, _draw_figure_3, (
         Claim("At the base point intervals are about as short as printed",
-              within(_averages, high=2 * _PRINTED_LENGTH, of="length",
-                     on={"where": PAPER}, text="{length:.2f} on average with ε kept and "
-                     "{features:g} features, "
-                     f"{_PRINTED_LENGTH} in Table 2; the coefficients that matter are 0.258; "
-                     "{held:.3f} of the intervals hold"), IMPOSSIBLE),
-        Claim("Where the noise leaves a signal they hold about 95 times in 100", _held),
+              within(_at_base, high=2 * _PRINTED_LENGTH, of="length",
+                     on={"where": PAPER}, text="{given} with ε kept and {features:g} features; the "
+                     f"printed length is {_PRINTED_LENGTH}"), _REFUSED),
+        Claim("Where the noise leaves a signal they hold at least 95 times in 100",
+              covers(_all_intervals, "held", "{share:.3f} of {repeats} intervals; they are wider "
+                     "than 95 in 100 needs, because what the first estimate lacks is bounded by "
+                     "what is stated of it", least=0.95, most=1.0)),
         Claim("There, every coefficient that matters is told from zero",
               within(_above_zero, 1.0, of="share", text="{clear} of {count} intervals lie above "
                      "zero, with an average length of {length:.4f}"))))
@@ -182,10 +194,11 @@ def _by_budget(table: pd.DataFrame) -> pd.Series[float]:
 
 
 def _by_machines(table: pd.DataFrame) -> dict[str, float]:
-    rows = where(table, where=FEASIBLE, along=_BY_M)
+    """Errors with the fewest machines, and the power of m in those with more."""
+    rows = where(table, where=FEASIBLE, along=_BY_M).sort_values("x")
     x, errors = rows["x"].to_numpy(), rows["error"].to_numpy()
-    return {"power": slope(x, errors), "first": errors[0], "few": x[0], "last": errors[-1],
-            "many": x[-1]}
+    return {"power": slope(x[1:], errors[1:]), "least": x[0], "first": errors[0], "few": x[1],
+            "middle": errors[1], "many": x[-1], "last": errors[-1]}
 
 
 FIGURE_4 = Exhibit(
@@ -206,7 +219,8 @@ FIGURE_4 = Exhibit(
         Claim("There they more than double from 10 to 20 features that matter",
               within(_end_to_end(_BY_S), 2, of="ratios", text="{lines}")),
         Claim("There they fall with the number of machines as in Table 2, where it is m^−0.8",
-              within(_by_machines, high=-0.6, of="power", text="m^{power:.2f}, from {first:.2g} "
-                     "with {few} to {last:.2g} with {many} machines"),
+              within(_by_machines, high=-0.6, of="power", text="m^{power:.2f}, from {middle:.2g} "
+                     "with {few} to {last:.2g} with {many} machines; {first:.2g} with {least}"),
               "What a machine has of its own is learned from its own rows, however many other "
-              "machines there are; Theorem 7 says so, too.")))
+              "machines there are; Theorem 7 says so, too. With four machines, a feature that two "
+              "have of their own is often taken for one that all share.")))

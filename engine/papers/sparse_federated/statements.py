@@ -15,7 +15,7 @@ from engine.families.sparse_printed import published_costs
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.papers.charts import Scale
 from engine.papers.drawing import curve, level, log, look, panel
-from engine.papers.evidence import number, slope, when, where, within
+from engine.papers.evidence import known, number, slope, when, where, within
 from engine.papers.sparse_federated import studies
 from engine.papers.sparse_federated.studies import Setting
 from engine.theme import Theme, method_style
@@ -46,12 +46,8 @@ def trust_rows(name: str, repeats: int) -> list[Row]:
     for k, value in enumerate(values):
         printed = sparse_mean_view.rates_of(replace(_MEANS, **{name: kind(value)}))[PRINTED]
         rows.append({"along": axis, "x": value, "repeats": repeats, "printed": printed,
-                     **{label: _finite(errors[label][k]) for label in (BIT, ROW, TRUSTED, ALONE)}})
+                     **{label: known(errors[label][k]) for label in (BIT, ROW, TRUSTED, ALONE)}})
     return rows
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def bound_rows(repeats: int) -> list[Row]:

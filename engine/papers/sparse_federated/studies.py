@@ -103,12 +103,24 @@ def least_noise(setting: Setting, epsilon: float) -> float:
 
 @dataclass(frozen=True)
 class Limits:
-    """Averages over data sets for the asked features of machine 1, (budgets, features) each."""
+    """Averages over data sets for some features of machine 1, (budgets, features) each.
+
+    Parameters
+    ----------
+    truth : (features,)
+    centre : (budgets, features)
+        Of all data sets; where no interval is given, of estimates.
+    length, held : (budgets, features)
+        Of the intervals that are given, and how many of these hold; NaN where none is.
+    n_intervals : (budgets, features)
+        In how many data sets an interval is given.
+    """
 
     truth: Array
     centre: Array
     length: Array
     held: Array
+    n_intervals: NDArray[np.int64]
 
 
 def limits(setting: Setting, epsilons: Sequence[float], repeats: int, features: Sequence[int]
@@ -125,7 +137,7 @@ def limits(setting: Setting, epsilons: Sequence[float], repeats: int, features: 
     vectors, covariance = source.truth.node_values, source.covariance
     plans = [mechanism.plan(source.public, budgets)
              for budgets in setting.budgets(epsilons)]
-    centre, length, held = [], [], []
+    centres, lengths = [], []
     for k in range(repeats):
         rng = generator(_SEED, DATA_STREAM, k)
         machines = [sparse_averages.drawn(covariance, vector, source.noise_sd, setting.n, 1, rng)
@@ -133,12 +145,15 @@ def limits(setting: Setting, epsilons: Sequence[float], repeats: int, features: 
         intervals = mechanism.estimate(sparse_averages.pooled(machines), machines, plans, 1, 1,
                                        generator(_SEED, NOISE_STREAM, k)).intervals
         assert intervals is not None
-        centres = intervals.centre[:, 0, 0, 0][:, list(features)]
-        half = intervals.half_width[:, 0, 0, 0][:, list(features)]
-        centre.append(centres)
-        length.append(2 * half)
-        held.append(np.abs(centres - truth) <= half)
-    return Limits(truth, np.mean(centre, axis=0), np.mean(length, axis=0), np.mean(held, axis=0))
+        centres.append(intervals.centre[:, 0, 0, 0][:, list(features)])
+        lengths.append(2 * intervals.half_width[:, 0, 0, 0][:, list(features)])
+    centre, length = np.array(centres), np.array(lengths)  # (data sets, budgets, features)
+    is_given = np.isfinite(length)
+    n_intervals = is_given.sum(axis=0)
+    held = (2 * np.abs(centre - truth) <= length).sum(axis=0)
+    divisor = np.where(n_intervals > 0, n_intervals, np.nan)
+    return Limits(truth, centre.mean(axis=0), np.where(is_given, length, 0).sum(axis=0) / divisor,
+                  held / divisor, n_intervals)
 
 
 # -- machines that are alike -----------------------------------------------------------------------

@@ -152,6 +152,13 @@ def _reached(table: pd.DataFrame) -> dict[str, object]:
             "count": len(both), "share": reached.mean()}
 
 
+def _over_quiet(table: pd.DataFrame) -> dict[str, object]:
+    """Printed errors over those without noise."""
+    both = _with_printed(table, table_2())
+    over = both["err"] / both["quiet"]
+    return {"over": over, "middle": np.floor(over.median())}
+
+
 def _noise_at_base(table: pd.DataFrame) -> dict[str, float]:
     return {name: _along(table, "eps")[f"{name} noise"].iloc[-1] for name in ("stated", "least")}
 
@@ -160,7 +167,8 @@ TABLE_2 = Exhibit(
     "table-2", "Table 2: errors and intervals",
     "Squared errors as printed, beside those that the same sizes allow: with the least noise that "
     "is proved to keep ε, for machines that differ, and without any noise. One size changes at a "
-    "time. The quick form has an eighth of the features, which makes the task easier.",
+    "time. Rounds end where a twentieth of the distance may be left. The quick form has an eighth "
+    "of the features, which makes the task easier.",
     _table_2_work, _draw_table_2, (
         Claim("The errors are reached with noise that keeps ε",
               within(_reached, 1.0, of="share", text="{error:.2f} at the base point with "
@@ -170,10 +178,10 @@ TABLE_2 = Exhibit(
               within(_noise_at_base, high=1, of="stated", text="the largest of 800 is "
                      "{stated:,.0f} times a coefficient at the base point; on a machine of its own "
                      "the least noise that keeps ε is {least:.1f} times one"), IMPOSSIBLE),
-        Claim("Errors without noise are far below the printed ones",
-              within(lambda t: (both := _with_printed(t, table_2()))["err"] / both["quiet"], 3,
-                     text="printed errors are {0.low:.0f} to {0.high:.0f} times those without "
-                     "noise")),
+        Claim("Errors without noise are below the printed ones, in most rows a fifth or less",
+              when(lambda x: bool(x.min() > 1 and np.median(x) >= 5), _over_quiet,
+                   "printed errors are {over:.0f} times those without noise, more than "
+                   "{middle:.0f} times in half of the rows", of="over")),
         Claim("The error grows with the number of shared features",
               grows(lambda t: _along(table_2(), "s0")["err"],
                     text="printed: {0.each:.4f} with 4, 8 and 12 shared ones"),

@@ -10,7 +10,7 @@ from engine.feasibility import Feasibility
 from engine.language import quality
 from engine.language.grammar import conjunction, escape, of, uncapital
 from engine.language.numbers import number, percent, times, two_digits_up, with_unit
-from engine.sources.table_words import counted
+from engine.lists import counted
 from engine.topics.coefficients.answer import CoefficientView, CostOfCovariates, total
 from engine.types import Budget, Covariate, PublicFacts
 

@@ -28,11 +28,11 @@ from engine.numerics.wavelets import printed_sensitivity_constant
 from engine.privacy import transcript
 from engine.rates.wavelet_regression import WaveletRate
 from engine.sources.regression_points import RegressionPoints
-from engine.sources.upload import Upload
 from engine.topics.mean.answer import SHOWN_DRAWS
 from engine.topics.regression.intervals import stated
 from engine.topics.sites.site_table import fit_names
 from engine.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes, Spend
+from engine.uploads.curves import Upload
 
 POINTS = 513  # of the drawing grid: readings may jump, so curves are drawn finely
 DELTA = 1e-5

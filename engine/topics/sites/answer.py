@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from engine import studies
 from engine.errors import InputError
 from engine.feasibility import Feasibility
 from engine.grids import drawing_grid
-from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.metrics import NOTHING, Accuracy, distances, integrated_squared_errors
 from engine.privacy import accounting, risk, transcript
@@ -131,49 +130,77 @@ class Federation:
 Result = TypeVar("Result")
 
 
-class Keep(Protocol):
-    """A place for results: what is kept under a digest, or else computed and kept."""
+class Answer(Protocol):
+    """Gives what a function of a module returns: computed here, or elsewhere and kept."""
 
-    def __call__(self, key: str, compute: Callable[[], Result], /) -> Result: ...
-
-
-def _afresh(key: str, compute: Callable[[], Result]) -> Result:
-    return compute()
+    def __call__(self, function: Callable[..., Result], /, *arguments: Any) -> Result: ...
 
 
-@dataclass(frozen=True)
-class Memory:
-    """Where drawn curves and results are kept under their digest; nowhere unless told."""
-
-    data: Keep = _afresh
-    results: Keep = _afresh
+def _here(function: Callable[..., Result], /, *arguments: Any) -> Result:
+    return function(*arguments)
 
 
 def federation(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
-               memory: Memory | None = None) -> Federation:
+               answer: Answer = _here) -> Federation:
     """Simulate the table: together, pooled, and each site alone.
 
     Rows that are not included are drawn all the same, so that the curves of the others stay.
+
+    Parameters
+    ----------
+    source : Source
+        Of the curves of a site, or of all sites where those come with them.
+    mechanism : Mechanism
+        What every site uses.
+    rows : sequence of SiteRow
+        The table.
+    seed : int
+        Of the simulation.
+    answer : callable
+        Asked for every study and every release: those that do not change need no computing.
+
+    Returns
+    -------
+    Federation
 
     Raises
     ------
     InputError
         If the table cannot be simulated, or whatever the mechanism refuses.
     """
-    desk = _Desk.of(source, mechanism, rows, seed, memory or Memory())
+    return replace(without_baseline(source, mechanism, rows, seed, answer),
+                   baseline=baseline(source, mechanism, rows, seed, answer))
+
+
+def without_baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow],
+                     seed: int, answer: Answer = _here) -> Federation:
+    """The same but for the error without privacy, which takes as long as all else together."""
+    desk = _Desk.of(source, mechanism, rows, seed, answer)
     kept = tuple(k for k, row in enumerate(rows) if row.included)
     asked = _budgets(rows, mechanism)
     own = tuple(asked[k] for k in kept)
-    without, baseline = desk.without(kept, own)
     best = max(range(len(kept)), key=lambda at: _worth(rows[kept[at]].n_curves, own[at]))
     together = desk.arrangement(_Case(kept, own), kept)
     pooled = desk.arrangement(_Case(kept, (_smallest(own),), pooled=True), kept)
     facts, truth = source.facts, desk.shown.truth
     return Federation(
-        facts, facts.from_unit_time(drawing_grid()), without,
-        None if truth is None else truth.grid_values, baseline, together, pooled,
+        facts, facts.from_unit_time(drawing_grid()), desk.average(kept),
+        None if truth is None else truth.grid_values, None, together, pooled,
         desk.arrangement(_Case((kept[best],), (own[best],)), kept),
         _odds(pooled.spends)[0], desk.members(rows, kept, together), best)
+
+
+def baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
+             answer: Answer = _here) -> float | None:
+    """The error without privacy of all who take part together; None where the truth is unknown."""
+    if not source.is_random:
+        return None
+    desk = _Desk.of(source, mechanism, rows, seed, answer)
+    kept = tuple(k for k, row in enumerate(rows) if row.included)
+    asked = _budgets(rows, mechanism)
+    own = tuple(asked[k] for k in kept)
+    return answer(studies.baseline, desk.curves(_Case(kept, own))[0], mechanism,
+                  min(budget.delta for budget in own), seed)
 
 
 def _budgets(rows: Sequence[SiteRow], mechanism: Mechanism) -> tuple[Budget, ...]:
@@ -214,9 +241,9 @@ class WhatIf:
 
 
 def what_if(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
-            memory: Memory | None = None) -> Iterator[WhatIf]:
+            answer: Answer = _here) -> Iterator[WhatIf]:
     """For each site that takes part, one after the other."""
-    desk = _Desk.of(source, mechanism, rows, seed, memory or Memory())
+    desk = _Desk.of(source, mechanism, rows, seed, answer)
     kept = tuple(k for k, row in enumerate(rows) if row.included)
     asked = _budgets(rows, mechanism)
     own = [asked[k] for k in kept]
@@ -244,9 +271,9 @@ class Sent:
 
 
 def transcript_of(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow],
-                  seed: int, memory: Memory | None = None) -> list[Sent]:
+                  seed: int) -> list[Sent]:
     """All that the centre sees of one release, message by message, in order."""
-    desk = _Desk.of(source, mechanism, rows, seed, memory or Memory())
+    desk = _Desk.of(source, mechanism, rows, seed, _here)
     kept = tuple(k for k, row in enumerate(rows) if row.included)
     with transcript.recorded() as messages:
         asked = _budgets(rows, mechanism)
@@ -289,9 +316,83 @@ class _Possible:
     spends: tuple[Spend, ...]
 
 
+def _on_screen(source: Source[CurveData], seed: int) -> CurveData:
+    """The curves on screen, of all rows."""
+    return source.draw(1, generator(seed, DATA_STREAM, SHOWN))
+
+
+def possible(source: Source[CurveData], mechanism: Mechanism, case: _Case, seed: int) -> _Possible:
+    """Releases of the curves on screen; of real ones as many as a study makes.
+
+    Parameters
+    ----------
+    source : Source
+        Of all rows.
+    mechanism : Mechanism
+        What every site uses.
+    case : _Case
+        Who takes part.
+    seed : int
+        Of the simulation.
+    """
+    data = case.of(_on_screen(source, seed))
+    draws = SHOWN_DRAWS if source.is_random else studies.draws_of_shown(data.n_curves)
+    estimate = mechanism.release_many(data, studies.beside_the_highest([case.budgets]), draws,
+                                      generator(seed, NOISE_STREAM, SHOWN))
+    return _Possible(estimate.values(drawing_grid())[0, 0], estimate.parts, estimate.spends[0])
+
+
+def measured(source: Source[CurveData], mechanism: Mechanism, budgets: tuple[Budget, ...],
+             is_to_pool: bool, seed: int) -> _Measured:
+    """The study of one case, of curves that can be drawn afresh.
+
+    Parameters
+    ----------
+    source : Source
+        Of those who take part.
+    mechanism : Mechanism
+        What every site uses.
+    budgets : tuple of Budget
+        One for each site, or one for all.
+    is_to_pool : bool
+        Whether sites are put together after drawing.
+    seed : int
+        Of the simulation.
+    """
+    drawn = studies.data(source, seed)
+    data = drawn.pooled() if is_to_pool else drawn
+    estimate = studies.released(source, mechanism, data, [budgets], seed)
+    total = integrated_squared_errors(estimate, data.truth).total
+    assert total is not None
+    return _Measured(distances(total[0]), estimate.parts)
+
+
+def average(source: Source[CurveData], mechanism: Mechanism, kept: tuple[int, ...], seed: int
+            ) -> Array:
+    """The average of some rows' curves on screen without protection.
+
+    Parameters
+    ----------
+    source : Source
+        Of all rows.
+    mechanism : Mechanism
+        Whose fit it is.
+    kept : tuple of int
+        Numbers of the rows that take part.
+    seed : int
+        Of the simulation.
+
+    Returns
+    -------
+    (GRID_SIZE,)
+    """
+    estimate = mechanism.without_protection(_on_screen(source, seed).of_servers(kept))
+    return np.asarray(estimate.values(drawing_grid())[0, 0, 0])
+
+
 @dataclass(frozen=True)
 class _Desk:
-    """One table's curves on screen, and results that are computed once for each case.
+    """One table's curves on screen, and where it asks for results.
 
     A case is a scenario of its own: when one ε changes, all cases without it stay as they are, and
     sites that are alike share one study. `source` is the recipe of all rows.
@@ -302,24 +403,19 @@ class _Desk:
     source: Source[CurveData]
     rows: tuple[SiteRow, ...]
     shown: CurveData
-    memory: Memory
+    answer: Answer
 
     @classmethod
     def of(cls, source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
-           memory: Memory) -> _Desk:
+           answer: Answer) -> _Desk:
         checked(rows, fixed=not source.has_free_sites)
         if source.has_free_sites:
             source = source.with_sites([row.n_curves for row in rows],
                                        [row.n_observations_per_curve for row in rows])
-        shown = memory.data(digest(("shown", source, seed)), lambda: source.draw(
-            1, generator(seed, DATA_STREAM, SHOWN)))
+        shown = _on_screen(source, seed)
         if shown.sizes.n_servers != len(rows):
             raise InputError("The table does not fit the sites of these curves.", field="sites")
-        return cls(mechanism, seed, source, tuple(rows), shown, memory)
-
-    def once(self, what: str, case: _Case, compute: Callable[[], Result]) -> Result:
-        key = (what, self.source, self.seed, self.mechanism, case)
-        return self.memory.results(digest(key), compute)
+        return cls(mechanism, seed, source, tuple(rows), shown, answer)
 
     def curves(self, case: _Case) -> tuple[Source[CurveData], bool]:
         """The recipe of those who take part, and whether its sites are still to be pooled."""
@@ -331,40 +427,22 @@ class _Desk:
         return self.source.with_sites(people, each), case.pooled
 
     def arrangement(self, case: _Case, everybody: tuple[int, ...]) -> Arrangement:
-        possible = self.possible(case)
+        releases = self.possible(case)
         sizes = case.of(self.shown).sizes
-        return Arrangement(case.budgets, possible.releases[:SHOWN_DRAWS],
-                           self.errors(case, everybody), possible.spends,
+        return Arrangement(case.budgets, releases.releases[:SHOWN_DRAWS],
+                           self.errors(case, everybody), releases.spends,
                            self.mechanism.feasibility(sizes, case.budgets),
                            self.mechanism.fewest_in_a_round(sizes))
 
     def possible(self, case: _Case) -> _Possible:
-        """Releases of the curves on screen; of real ones as many as a study makes."""
-        def compute() -> _Possible:
-            data = case.of(self.shown)
-            draws = (SHOWN_DRAWS if self.source.is_random
-                     else studies.draws_of_shown(data.n_curves))
-            estimate = self.mechanism.release_many(
-                data, studies.beside_the_highest([case.budgets]), draws,
-                generator(self.seed, NOISE_STREAM, SHOWN))
-            return _Possible(estimate.values(drawing_grid())[0, 0], estimate.parts,
-                             estimate.spends[0])
-        return self.once("possible", case, compute)
+        return self.answer(possible, self.source, self.mechanism, case, self.seed)
 
     def measured(self, case: _Case) -> _Measured:
-        """The study of one case, of curves that can be drawn afresh."""
         source, is_to_pool = self.curves(case)
+        return self.answer(measured, source, self.mechanism, case.budgets, is_to_pool, self.seed)
 
-        def compute() -> _Measured:
-            drawn = self.memory.data(digest(("fresh", source, self.seed)),
-                                     lambda: studies.data(source, self.seed))
-            data = drawn.pooled() if is_to_pool else drawn
-            estimate = studies.released(source, self.mechanism, data, [case.budgets], self.seed)
-            total = integrated_squared_errors(estimate, data.truth).total
-            assert total is not None
-            return _Measured(distances(total[0]), estimate.parts)
-        key = ("study", source, is_to_pool, self.seed, self.mechanism, case.budgets)
-        return self.memory.results(digest(key), compute)
+    def average(self, kept: tuple[int, ...]) -> Array:
+        return self.answer(average, self.source, self.mechanism, kept, self.seed)
 
     def errors(self, case: _Case, everybody: tuple[int, ...]) -> Array:
         """Distances from the truth, or from the average of everybody without protection."""
@@ -379,23 +457,6 @@ class _Desk:
         if verdict is not None and not verdict.is_feasible:
             return math.nan
         return Accuracy.of(self.errors(case, everybody)).error
-
-    def average(self, kept: tuple[int, ...]) -> Array:
-        """Of those who take part, without protection: (GRID_SIZE,)."""
-        def compute() -> Array:
-            estimate = self.mechanism.without_protection(self.shown.of_servers(kept))
-            return np.asarray(estimate.values(drawing_grid())[0, 0, 0])
-        return self.once("average", _Case(kept, ()), compute)
-
-    def without(self, kept: tuple[int, ...], own: tuple[Budget, ...]) -> tuple[Array, float | None]:
-        """The average without protection, and the error without privacy where it is known."""
-        average = self.average(kept)
-        if not self.source.is_random:
-            return average, None
-        source, delta = self.curves(_Case(kept, own))[0], min(one.delta for one in own)
-        key = ("baseline", source, self.mechanism, delta, self.seed)
-        return average, self.memory.results(digest(key), lambda: studies.baseline(
-            source, self.mechanism, delta, self.seed))
 
     def members(self, rows: Sequence[SiteRow], kept: tuple[int, ...], together: Arrangement
                 ) -> tuple[Member, ...]:

@@ -105,8 +105,10 @@ def compared(federation: Federation) -> str:
             f"{smallest:g} for everybody: **{written(federation.pooled)}**. "
             f"{federation.members[federation.best].row.name}, the best site, alone: "
             f"**{written(federation.alone)}**.")
-    text += (" Measured from the average without protection." if federation.baseline is None else
-             f" Without privacy: {with_unit(number(federation.baseline), unit)}.")
+    if federation.truth is None:
+        text += " Measured from the average without protection."
+    elif federation.baseline is not None:  # it may be computed later
+        text += f" Without privacy: {with_unit(number(federation.baseline), unit)}."
     return " ".join(filter(None, (text, _verdict(federation), _rough(federation))))
 
 

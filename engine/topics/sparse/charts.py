@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from engine.figures import traces
 from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.language.numbers import number
-from engine.sources.table_words import shortened
+from engine.lists import shortened
 from engine.theme import (
     Chart,
     Spec,

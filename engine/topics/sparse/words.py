@@ -7,7 +7,7 @@ import numpy as np
 from engine.agreement import Agreement, Verdict
 from engine.language import numbers, tags
 from engine.language.grammar import capital
-from engine.sources.table_words import counted
+from engine.lists import counted
 from engine.topics.sparse.answer import Calculation, Lines, Reported, SparseView
 from engine.topics.sparse.intervals import FITS, CoverageStudy, IntervalView, Machines
 from engine.topics.sparse.means import BIT, PRINTED, ROW, TRUSTED

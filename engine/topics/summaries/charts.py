@@ -12,7 +12,7 @@ from engine.figures.cards import pattern
 from engine.figures.traces import UNPROTECTED, plain
 from engine.language.grammar import capital
 from engine.language.numbers import number, with_unit
-from engine.sources.table_words import shortened
+from engine.lists import shortened
 from engine.tasks import DENSITY, TASKS, DataType
 from engine.theme import (
     Chart,

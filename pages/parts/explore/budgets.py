@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -16,7 +17,8 @@ from engine.topics.mean import answer as preview
 from engine.topics.mean import charts as error_curve
 from engine.types import Array
 from pages.parts.explore.scene import Scene
-from pages.shared.frame import controls, layout
+from pages.shared.frame import controls, layout, timed
+from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session, settings
 
 _RULES = 0.8  # share of the error that is privacy noise where the theory's slope is anchored
@@ -26,10 +28,14 @@ FEW = 3  # other methods on the chart of budgets; more lines cannot be told apar
 def budgets(scene: Scene) -> None:
     """The error at every budget of the slider, beside that of other methods."""
     delta = session.chosen_delta(scene.source)
-    chart, said = scene.made_once(f"bought {scene.at} {delta}", lambda: _bought(scene))
+    is_known = knows_methods(scene)
+    chart, said = scene.made_once(f"bought {scene.at} {delta} {is_known}", lambda: _bought(scene))
     st.subheader("What each budget would buy", anchor=False)
     scene.draw("Errors at every budget", chart, "budgets", 340, 360)
     st.markdown("\n\n".join(said))
+    if not is_known:
+        timed.afterwards("Other methods at the same budgets: being simulated.",
+                         lambda: run.answer(preview.other_methods, *_asked(scene)))
     st.markdown(":small[Band: 8 in 10 releases. ◇ you are here. Dotted: how fast the theory "
                 "says privacy noise falls. No line: nothing would be published, or the error "
                 "is beyond the range of the values. Of the other methods, the "
@@ -74,13 +80,21 @@ def why_this_method(scene: Scene) -> None:
         st.markdown(f":small[{quality.why_method(own.label, errors, scene.facts)}]")
 
 
-def methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]]:
-    """The chosen method and the others of the same task, as lines of the chart."""
-    now = session.current()
-    delta = session.chosen_delta(scene.source)
+def knows_methods(scene: Scene) -> bool:
+    """Whether the errors of other methods are there without waiting."""
+    return not uses_workers() or run.knows(preview.other_methods, *_asked(scene))
+
+
+def _asked(scene: Scene) -> tuple[Any, ...]:
+    now, delta = session.current(), session.chosen_delta(scene.source)
     budgets = tuple(replace(budget, delta=delta) for budget in scene.shown.budgets)
-    found = run.answer(preview.other_methods, settings.TASK, scene.source, now.mechanism, budgets,
-                       now.seed)
+    return settings.TASK, scene.source, now.mechanism, budgets, now.seed
+
+
+def methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]]:
+    """The chosen method and the others of the same task that are known, as lines of the chart."""
+    now = session.current()
+    found = run.answer(preview.other_methods, *_asked(scene)) if knows_methods(scene) else {}
     others = [_method(other, label, errors) for label, (other, errors) in found.items()]
     return _method(now.mechanism, now.mechanism.nearest_preset()[0], scene.error), others
 

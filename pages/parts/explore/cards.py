@@ -24,9 +24,6 @@ from pages.shared.cards import rules as rule_cards
 from pages.shared.frame import code_fold, layout, odometer, strips, timed
 from pages.shared.state import session
 
-_STAYS_SECONDS = 1.0  # after the page stands, until what takes longest is simulated
-
-
 # -- above and in the picture ------------------------------------------------------------
 
 
@@ -129,18 +126,7 @@ def _key_of_parts(scene: Scene, k: int) -> list[pieces.Said]:
 
 def simulate_doubled(scene: Scene) -> None:
     """What takes longest starts when the page stands, and only if its visitor stays at it."""
-    has_begun = False
-
-    def wait() -> None:
-        nonlocal has_begun
-        st.markdown(":small[If you doubled a size: being simulated.]")
-        if has_begun:
-            with layout.user_errors():  # a busy server is asked again
-                _ = scene.changes
-                st.rerun()
-        has_begun = True
-
-    timed.run(wait, _STAYS_SECONDS)
+    timed.afterwards("If you doubled a size: being simulated.", lambda: scene.changes)
 
 
 def _said(scene: Scene, key: str, make: Callable[[int], list[pieces.Said]]) -> None:

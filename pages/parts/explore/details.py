@@ -10,11 +10,11 @@ import streamlit as st
 from engine.sources import Source
 from pages.parts.explore import budgets, cards, steps
 from pages.parts.explore.scene import Scene
-from pages.shared import upload_panel
 from pages.shared.cards import guarantees, holdout, odds, rules, shape
 from pages.shared.frame import controls, layout
 from pages.shared.frame.drawer import Detail
 from pages.shared.state import session
+from pages.shared.uploads import panel
 
 
 def of(scene: Scene | None, source: Source) -> list[Detail]:
@@ -47,7 +47,7 @@ def of(scene: Scene | None, source: Source) -> list[Detail]:
 
 def _data() -> None:
     controls.source_choice()
-    upload_panel.button()
+    panel.button()
 
 
 def _method(scene: Scene | None) -> None:

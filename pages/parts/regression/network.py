@@ -12,7 +12,6 @@ import streamlit as st
 from engine.errors import InputError
 from engine.language.grammar import capital, escape
 from engine.numerics.signals import SIGNALS
-from engine.sources.upload import Upload
 from engine.tasks import WAVELET_REGRESSION
 from engine.topics.regression import answer as regression_view
 from engine.topics.regression.answer import (
@@ -24,9 +23,10 @@ from engine.topics.regression.answer import (
     Readings,
     Simulated,
 )
-from pages.shared import upload_panel
+from engine.uploads.curves import Upload
 from pages.shared.frame import controls
 from pages.shared.state import session
+from pages.shared.uploads import panel
 
 Number = TypeVar("Number", int, float)
 TASK = WAVELET_REGRESSION.key
@@ -87,7 +87,7 @@ def choices() -> None:
                        lambda label: session.change_mechanism(TASK, presets[label]),
                        "wavelet_method", options=[*presets],
                        help="How level, clip and noise are chosen.")
-        upload_panel.button(TASK)
+        panel.button(TASK)
 
 
 def _simulated(points: Simulated) -> None:

@@ -26,16 +26,16 @@ from engine.release.certified import Quote
 from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Known, Ledger, check_room
 from engine.release.published import Published
 from engine.sources import Source, sources
-from engine.tasks import PUBLISHED, TASKS, DataType
+from engine.tasks import PUBLISHED, TASKS
 from engine.topics.release import charts as released
 from engine.topics.release.preview import release_preview
 from engine.types import Budget
-from pages.shared import rows_panel, upload_panel
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, layout, odometer, strips
 from pages.shared.server import visitors
 from pages.shared.state import run, session
+from pages.shared.uploads import panel
 
 _FILES = {"release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
           "release.svg": ("Figure (SVG)", "image/svg+xml", ":material/image:"),
@@ -132,7 +132,7 @@ def choices(choice: Choice) -> None:
         controls.bound(st.number_input, "Protection (ε)", now.epsilon, session.set_epsilon,
                        "release_epsilon", format="%g", step=None,
                        help="Lower ε: everybody is better protected and the noise is larger.")
-        upload_panel.button(choice.task)
+        panel.button(choice.task)
 
 
 def _choose_what(key: str | None) -> None:
@@ -164,12 +164,7 @@ def _real_source(choice: Choice) -> None:
 
 def own_data(choice: Choice) -> None:
     """The visitor's own data: the panel, and what was moved into the stated ranges."""
-    if TASKS[choice.task].data is DataType.RECORDS:
-        rows_panel.panel("Use these records", choice.task)
-        rows_panel.clamped(choice.task)
-    else:
-        upload_panel.panel("Use these curves", choice.task)
-        upload_panel.clamped(choice.task)
+    panel.draw(f"Use these {TASKS[choice.task].data}", choice.task)
 
 
 def quote(choice: Choice) -> Quote | None:

@@ -26,7 +26,7 @@ from pages.shared import components as pieces
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import holdout as holdout_cards
 from pages.shared.cards import odds as odds_card
-from pages.shared.frame import code_fold, controls, layout, odometer, strips
+from pages.shared.frame import code_fold, controls, layout, odometer, strips, timed
 from pages.shared.state import run, session
 
 _NOT_LINKED = "The table of sites that come with their curves is in no link, so not in a pin."
@@ -124,6 +124,9 @@ def answer(view: View) -> None:
     """The errors of the three ways, and what the last change did to the first of them."""
     assert view.found is not None
     layout.prose(site_words.compared(view.found))
+    if view.found.baseline is None and view.source.is_random:
+        timed.afterwards("Without privacy: being simulated.", lambda: run.federation(
+            view.source, view.now.mechanism, view.rows, view.now.seed, is_whole=True))
     state, here = st.session_state, digest((view.rows, view.now.mechanism, view.now.seed,
                                             view.facts.name))
     seen = state.setdefault("sites_seen", [])
@@ -232,7 +235,7 @@ def what_if(view: View) -> None:
 
     cases = []
     for case in sites.what_if(view.source, view.now.mechanism, view.rows, view.now.seed,
-                              run.site_memory(view.source)):
+                              run.of_sites):
         cases.append(case)
         bar.progress(len(cases) / total, text=f"Simulating: {len(cases)} of {total} sites")
     bar.empty()
@@ -244,8 +247,7 @@ def what_if(view: View) -> None:
 
 def transcript(view: View) -> None:
     """Every message of one release, as the centre sees it."""
-    messages = sites.transcript_of(view.source, view.now.mechanism, view.rows, view.now.seed,
-                                   run.site_memory(view.source))
+    messages = sites.transcript_of(view.source, view.now.mechanism, view.rows, view.now.seed)
     st.markdown(site_words.seen(messages))
     if messages:
         _numbers(view, site_words.messages_table(messages), height=320)

@@ -1,10 +1,14 @@
-"""Parts of a page that run again by themselves."""
+"""Parts of a page that run again by themselves, and what is computed once the page stands."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import streamlit as st
+
+from pages.shared.frame.layout import user_errors
+
+_STAYS_SECONDS = 1.0  # for which a visitor stays at what stands before more of it is computed
 
 
 def run(part: Callable[[], None], seconds: float | None) -> None:
@@ -17,3 +21,22 @@ def run(part: Callable[[], None], seconds: float | None) -> None:
     """
     with st.container():
         st.fragment(part, run_every=seconds)()
+
+
+def afterwards(words: str, compute: Callable[[], object]) -> None:
+    """Compute what takes long when the page stands, and draw the page once more.
+
+    It begins only if its visitor stays; `words` say so far what is to come.
+    """
+    has_begun = False
+
+    def wait() -> None:
+        nonlocal has_begun
+        st.markdown(f":small[{words}]")
+        if has_begun:
+            with user_errors():  # a busy server is asked again
+                compute()
+                st.rerun()
+        has_begun = True
+
+    run(wait, _STAYS_SECONDS)

@@ -22,14 +22,14 @@ from engine.running import bounded
 from engine.running.bounded import Bounds
 from pages.shared.server.jobs import DIED, Job, Jobs
 
-_SLOTS, _WAITING = 2, 30
+_SLOTS, _PAUSED, _WAITING = 2, 4, 30
 _MOST_MINUTES = 3.0  # of one computation, while somebody looks at an empty place
 _TURN_SECONDS = 0.05  # how long a page waits before it looks whether it is still wanted
 _GRACE_SECONDS = 0.4  # what nobody waits for may still end by itself, which spares a worker
 _REST_SECONDS = 0.4  # without a further move, after which a visitor counts as done moving
 _MOVING_SECONDS = 1.0  # since a run was given up
 
-_POOL = Jobs(_SLOTS, _WAITING, _MOST_MINUTES)
+_POOL = Jobs(_SLOTS, _WAITING, _MOST_MINUTES, _PAUSED)
 _watched: Counter[Job] = Counter()
 _lock = threading.Lock()
 _in_workers = False
@@ -125,7 +125,7 @@ def _waited_for(key: str, function: Callable[..., Any], arguments: tuple[Any, ..
     wait = math.inf if bounds is None else bounds.wait
     while True:
         job = _POOL.start(key, "pages.shared.server.jobs:call", function, *arguments,
-                          visitor=_visitor())
+                          visitor=_visitor(), is_later=_is_later())
         with _watching(job):
             _follow(job, shown, wait)
         if job.state != "stopped":  # else given up by others just before we came
@@ -156,6 +156,12 @@ def _visitor() -> str:
     """The session of the page that asks; empty where none does."""
     context = get_script_run_ctx(suppress_warning=True)
     return "" if context is None else context.session_id
+
+
+def _is_later() -> bool:
+    """Whether no page waits for it to stand: it asks for itself, or a part of it runs again."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is None or bool(context.fragment_ids_this_run)
 
 
 def _of_a_page() -> bool:

@@ -7,8 +7,10 @@ A shared job belongs to all who watch it. Who presses Stop leaves, and sees it a
 itself ends with the last one. Who has not been heard of for a while has left, too, but then the
 job gives up its slot only to another that waits: a visitor may come back.
 
-No visitor can keep the others waiting: one slot is always left to them, each may have only so much
-waiting, and a job ends after a stated time.
+No visitor can keep the others waiting. Short questions go before long ones, and how long a
+question is shows in how long it has run: where more jobs have begun than there are slots, those
+that have run for the shortest time go on and the others stand still. Of one visitor one job runs at
+a time, each may have only so much waiting, and a job ends after a stated time.
 """
 
 from __future__ import annotations
@@ -16,11 +18,12 @@ from __future__ import annotations
 import atexit
 import importlib
 import logging
+import math
 import pickle
 import threading
 import time
 import traceback
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterator
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
@@ -36,6 +39,8 @@ _MOST_OF_ONE = 8  # jobs of one visitor that run or wait
 _ABSENT_SECONDS = 90  # a browser asks at least once a minute, even for a hidden page
 _TURN_SECONDS = 0.05  # how long a slot listens before it looks at the stop flag again
 _NICENESS = 10  # the pages come first
+_SHORT_SECONDS = 0.5  # jobs that have run for less count as equal
+_LATER_SECONDS = 4.0  # by which what no page waits for starts behind
 # What most jobs use: a worker that was killed is replaced in the middle of somebody's work.
 _MODULES = ("pages.shared.server.jobs", "scipy.optimize", "scipy.special", *(
     f"engine.topics.{topic}.answer" for topic in (
@@ -49,19 +54,21 @@ class Job:
 
     `state` is waiting, running, done, stopped or failed. A failed job has either a `problem`,
     which a person can put right, or a `fault`: the name of the error without its message, because
-    a message may quote a reading.
+    a message may quote a reading. `is_later` says that no page waits for it to stand.
     """
 
-    def __init__(self, key: str, total: int | None = None, task: bytes = b"",
-                 is_shared: bool = True, visitor: str = "") -> None:
+    def __init__(self, key: str, total: int | None = None, task: tuple[Any, ...] = (),
+                 is_shared: bool = True, visitor: str = "", is_later: bool = False) -> None:
         self.key, self.total, self.is_shared, self.visitor = key, total, is_shared, visitor
+        self.is_later = is_later
         self.state = "waiting"
         self.parts: list[Any] = []
         self.result: Any = None
         self.problem: InputError | None = None
         self.fault = ""
         self._task = task
-        self._began = self._ended = 0.0
+        self._came, self._began = time.monotonic(), 0.0
+        self.seconds = 0.0  # for which it has run, without those for which it stood still
         self._seen: dict[str, float] = {}  # when each who watches was last heard of
         self.is_left = False  # its visitor has moved on: it may end by itself, but has no claim
         self._lock = threading.Lock()
@@ -132,9 +139,15 @@ class Job:
         return self._over.wait(seconds)
 
     @property
-    def seconds(self) -> float:
-        """How long it ran."""
-        return (self._ended or time.monotonic()) - self._began if self._began else 0.0
+    def standing(self) -> tuple[float, float]:
+        """What goes first is smaller: what has run for the shorter time, and then what came first.
+
+        Times count by how often they have doubled, so that equals do not take turns for nothing.
+        """
+        if self.is_left:
+            return math.inf, self._came
+        seconds = self.seconds + _LATER_SECONDS * self.is_later
+        return int(math.log2(max(1.0, seconds / _SHORT_SECONDS))), self._came
 
     @property
     def _worth_sharing(self) -> bool:
@@ -151,7 +164,7 @@ class Job:
     def _end(self, state: str, only_from: str = "running") -> None:
         with self._lock:
             if self.state == only_from:
-                self.state, self._task, self._ended = state, b"", time.monotonic()
+                self.state, self._task = state, ()
                 self._over.set()
                 _log.info("job %s: %s", self.key, state)
 
@@ -175,25 +188,38 @@ class Job:
 
 
 class Jobs:
-    """Runs jobs in `slots` workers; up to `waiting` more wait for their turn.
+    """Runs jobs in worker processes, as many at a time as there are slots.
 
-    A job is ended after `minutes`. Jobs of one visitor never run in all slots where there are
-    several, and at most eight of them run or wait.
+    Parameters
+    ----------
+    slots : int
+        How many jobs run at a time; one of each visitor, at most eight of whose jobs run or wait.
+    waiting : int
+        How many more wait for their turn.
+    minutes : float
+        For which a job may run before it is ended.
+    paused : int
+        How many more jobs may have begun and stand still while shorter ones run. Each keeps the
+        memory it has taken. Where the system cannot let a process stand still, they run.
+    niceness : int
+        How far workers stand behind other processes of the machine.
     """
 
-    def __init__(self, slots: int = 2, waiting: int = 8, minutes: float = 30.0) -> None:
+    def __init__(self, slots: int = 2, waiting: int = 8, minutes: float = 30.0, paused: int = 0,
+                 niceness: int = _NICENESS) -> None:
         self.slots, self.minutes = slots, minutes
-        self._most_live, self._slots_of_one = slots + waiting, max(1, slots - 1)
+        self._places, self._most_live = slots + paused, slots + paused + waiting
         self._kept: OrderedDict[str, Job] = OrderedDict()
         self._waiting: list[Job] = []
         self._running: list[Job] = []
         self._threads: list[threading.Thread] = []
+        self._niceness, self._idle = niceness, list[Worker]()
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)  # something waits, or a slot is free
         self._closed = False
 
     def start(self, key: str, target: str, *arguments: Any, total: int | None = None,
-              is_shared: bool = True, visitor: str = "") -> Job:
+              is_shared: bool = True, visitor: str = "", is_later: bool = False) -> Job:
         """The job of that key: the one that is there, or else a new one.
 
         `target` is "module:function", a generator function: what it yields are the parts, what it
@@ -202,7 +228,7 @@ class Jobs:
         not `is_shared`: it is forgotten here when it has ended, and only its session keeps it. A
         job that was stopped or broke is begun again: start from a button and keep the job, or a
         stopped one comes back with the next run of the page. `visitor` names who asks; a job that
-        several ask for is nobody's.
+        several ask for is nobody's. What no page waits for, `is_later`, comes after what one does.
 
         Raises
         ------
@@ -213,10 +239,10 @@ class Jobs:
             job = self._kept.get(key)
             if job is None or not job._worth_sharing:
                 self._refuse_if_full(visitor)
-                job = Job(key, total, pickle.dumps((target, arguments)), is_shared, visitor)
+                job = Job(key, total, (target, arguments), is_shared, visitor, is_later)
                 self._enqueue(job)
             else:
-                job.is_left = False
+                job.is_left, job.is_later = False, job.is_later and is_later
                 if job.visitor != visitor:
                     self._disown(job)
             self._kept.move_to_end(key)
@@ -253,6 +279,8 @@ class Jobs:
             job.stop()
         for thread in threads:
             thread.join()
+        for worker in self._idle:
+            worker.kill()
         atexit.unregister(self.close)
 
     def _refuse_if_full(self, visitor: str) -> None:
@@ -277,53 +305,67 @@ class Jobs:
             self._open()
 
     def _end_what_was_left(self) -> None:
-        """Free as many slots as are wanted and held by jobs that nobody waits for."""
-        wanted = len(self._waiting) - (self.slots - len(self._running))
+        """Free as many places as are wanted and held by jobs that nobody waits for."""
+        wanted = len(self._waiting) - (self._places - len(self._running))
         for job in [job for job in self._running if job.is_left][:max(0, wanted)]:
             job.stop()
 
     def _open(self) -> None:
         # Before the exit of multiprocessing, which would end workers that slots then replace.
         atexit.register(self.close)
+        self._idle = [Worker(_answer, self._niceness, _MODULES) for _ in range(self._places)]
         self._threads = [threading.Thread(target=self._slot, daemon=True, name=f"job slot {k}")
-                         for k in range(self.slots)]
+                         for k in range(self._places)]
         for thread in self._threads:
             thread.start()
 
     def _slot(self) -> None:
         """One job after the other; those stopped while they waited are passed over."""
-        worker = Worker(_answer, _NICENESS, _MODULES)
         while (job := self._next()) is not None:
+            worker = self._idle.pop()  # the last that worked: it has the most at hand
             if job._begin():
                 self._follow(job, worker)
+            self._idle.append(worker)
             self._leave(job)
-        worker.kill()
 
     def _next(self) -> Job | None:
-        """The first waiting job of a visitor who has a slot to spare; None when all is closed."""
+        """The waiting job that goes first, of visitors of whom none runs; None when closed."""
         with self._changed:
             while not self._closed:
-                running = Counter(job.visitor for job in self._running if job.visitor)
-                for job in self._waiting:
-                    if running[job.visitor] < self._slots_of_one or job.state != "waiting":
-                        self._waiting.remove(job)
-                        self._running.append(job)
-                        return job
+                busy = {job.visitor for job in self._running if job.visitor and self.slots > 1}
+                able = [job for job in self._waiting
+                        if job.visitor not in busy or job.state != "waiting"]
+                if able:
+                    job = min(able, key=lambda job: job.standing)
+                    self._waiting.remove(job)
+                    self._running.append(job)
+                    return job
                 self._changed.wait()
         return None
+
+    def _goes_on(self, job: Job) -> bool:
+        """Whether fewer jobs than there are slots go before this one."""
+        with self._lock:
+            before = sum(other.standing < job.standing for other in self._running)
+        return before < self.slots
 
     def _follow(self, job: Job, worker: Worker) -> None:
         """Follow a job to its end. Whatever goes wrong ends the job and the worker, no more."""
         try:
-            worker.send(job._task)
+            worker.send(pickle.dumps(job._task))  # here, because a file may be among it
             while job.live:
                 if job.is_abandoned and self._waiting:
                     job.stop()
                 if job.seconds > 60 * self.minutes:
                     worker.kill()
                     job._take("problem", self._too_long())
-                else:
+                elif self._goes_on(job):
+                    worker.go_on()
                     _turn(job, worker)
+                else:
+                    worker.stand_still()
+                    job._stop_asked.wait(_TURN_SECONDS)
+                    _end_if_asked(job, worker)
         except Exception as fault:
             worker.kill()
             job._fail(DIED if isinstance(fault, EOFError | OSError) else type(fault).__name__)
@@ -352,11 +394,19 @@ def jobs() -> Jobs:
 
 
 def _turn(job: Job, worker: Worker) -> None:
-    if job._stop_asked.is_set():  # first: parts that keep coming must not delay it
+    """Listen to a worker for a moment, which counts as time that the job has run."""
+    began = time.monotonic()
+    if not _end_if_asked(job, worker) and worker.has_message(_TURN_SECONDS):
+        job._take(*worker.message())
+    job.seconds += time.monotonic() - began
+
+
+def _end_if_asked(job: Job, worker: Worker) -> bool:
+    """End a job that is to stop; first of all, so that parts that keep coming do not delay it."""
+    if job._stop_asked.is_set():
         worker.kill()
         job._end("stopped")
-    elif worker.has_message(_TURN_SECONDS):
-        job._take(*worker.message())
+    return not job.live
 
 
 # -- what runs in the worker ----------------------------------------------------------------

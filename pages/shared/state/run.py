@@ -22,7 +22,7 @@ from engine.sources import Source
 from engine.topics.mean import answer as preview
 from engine.types import DataKind, PublicFacts
 from pages.shared.server import jobs
-from pages.shared.server.computing import computed, use_workers
+from pages.shared.server.computing import computed, use_workers, uses_workers
 from pages.shared.state.settings import FRONT_PAGE, TASK, steps_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ Ts = TypeVarTuple("Ts")
 _MOST_KEPT = 64  # results of about a megabyte
 _MOST_KEPT_BY_A_VISITOR = 12
 _MOST_SITES_KEPT = 400  # results about sites, of some ten kilobytes
-_MOST_DRAWN_KEPT = 4  # drawn curves of such tables, up to some ten megabytes
 # kinds of data that are made of what one visitor has or stated
 _PERSONAL = (DataKind.UPLOAD, DataKind.TWIN)
 
@@ -74,13 +73,13 @@ class Store:
 
 _SHARED = Store(_MOST_KEPT)  # of this process: an imported module outlives the runs of a page
 _BESIDE: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
-_SITES, _DRAWN = Store(_MOST_SITES_KEPT), Store(_MOST_DRAWN_KEPT)
+_SITES = Store(_MOST_SITES_KEPT)
 
 
 def forget() -> None:
     """Forget all results that visitors share: what is asked for next is computed anew."""
-    for store in (_SHARED, _SITES, _DRAWN):
-        store.clear()
+    _SHARED.clear()
+    _SITES.clear()
     _BESIDE.clear()
 
 
@@ -160,15 +159,16 @@ def _named(value: Any) -> Any:
     return f"{value.__module__}:{value.__qualname__}" if callable(value) else value
 
 
-def _store_of(arguments: Any) -> Store:
+def _store_of(arguments: Any, shared: Store = _SHARED, own: str = "own_results",
+              most: int = _MOST_KEPT_BY_A_VISITOR) -> Store:
     """Results of recipes are shared by all visitors; those of one's own data stay in the session.
 
     So do those of a twin, which is made of what the visitor stated.
     """
     if not _is_personal(arguments):
-        return _SHARED
+        return shared
     state: MutableMapping[Any, Any] = st.session_state
-    store: Store = state.setdefault("own_results", Store(_MOST_KEPT_BY_A_VISITOR, uuid.uuid4().hex))
+    store: Store = state.setdefault(own, Store(most, uuid.uuid4().hex))
     return store
 
 
@@ -214,23 +214,31 @@ def study(*asked: Any) -> preview.Study:
     return answer(preview.study_beside, *asked)
 
 
-def site_memory(source: Source) -> sites.Memory:
-    """Where results about sites are kept; those of an upload stay in its session."""
-    from engine.topics.sites.answer import Memory  # on first use: one page alone needs it
-
-    if not _is_personal(source):
-        return Memory(_DRAWN.get, _SITES.get)
-    state: MutableMapping[Any, Any] = st.session_state
-    return Memory(results=state.setdefault("own_site_results", Store(_MOST_KEPT)).get)
+def _store_of_sites(arguments: Any) -> Store:
+    """For results about sites: they are small, and a table needs many of them."""
+    return _store_of(arguments, _SITES, "own_site_results", _MOST_KEPT)
 
 
-def federation(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], seed: int
-               ) -> sites.Federation:
-    """The sites together, pooled and alone; of what changes nothing else is computed."""
-    from engine.topics.sites.answer import federation  # on first use: one page alone needs it
+def of_sites(function: Callable[..., A], /, *arguments: Any) -> A:
+    """`answer` for one of the many results that a table of sites needs."""
+    result: A = _result(_store_of_sites(arguments), _key(function, arguments), function, arguments)
+    return result
 
-    memory, key = site_memory(source), _key(federation, (source, mechanism, rows, seed))
-    return memory.results(key, lambda: federation(source, mechanism, rows, seed, memory))
+
+def federation(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], seed: int, *,
+               is_whole: bool = False) -> sites.Federation:
+    """The sites together, pooled and alone; of what changes nothing else is computed.
+
+    The error without privacy is there if it is known, or wanted for the whole.
+    """
+    from engine.topics.sites import answer as sites  # on first use: one page alone needs it
+
+    asked = source, mechanism, tuple(rows), seed
+    store, key = _store_of_sites(asked), _key(sites.federation, asked)
+    if is_whole or key in store or not uses_workers():
+        return store.get(key, lambda: sites.federation(*asked, of_sites))
+    return store.get(_key(sites.without_baseline, asked),
+                     lambda: sites.without_baseline(*asked, of_sites))
 
 
 def warm_up() -> None:

@@ -30,8 +30,8 @@ from pages.shared.state.settings import (
 )
 
 if TYPE_CHECKING:
-    from engine.sources.upload import Upload
-    from engine.sources.upload_rows import UploadRows
+    from engine.uploads.curves import Upload
+    from engine.uploads.rows import UploadRows
 
 # Where the session keeps the visitor's own data.
 OWN_KEYS = {DataType.CURVES: "upload", DataType.READINGS: "upload_readings",

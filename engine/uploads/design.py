@@ -74,7 +74,13 @@ class StatedDesign:
 
     @classmethod
     def of(cls, facts: PublicFacts) -> StatedDesign:
-        """What was stated, from the design on [0, 1]: `on_unit_time` gives that design again."""
+        """What was stated, from the design on [0, 1]: `on_unit_time` gives that design again.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            With the design, and the range of times that gives the unit of the file.
+        """
         design, length = facts.design, facts.time_high - facts.time_low
         if design.law is TimeLaw.INDEPENDENT:
             return cls(law=StatedLaw.DENSITY if design.density else StatedLaw.EVEN,
@@ -85,10 +91,16 @@ class StatedDesign:
                    window=_rounded(design.window * length) if design.window else None)
 
     @classmethod
-    def from_plain(cls, given: Mapping[str, Any]) -> StatedDesign:
-        """From the fields of a request file; they are checked by `on_unit_time`."""
+    def from_plain(cls, plain: Mapping[str, Any]) -> StatedDesign:
+        """From the fields of a request file; they are checked by `on_unit_time`.
+
+        Parameters
+        ----------
+        plain : mapping
+            As `to_plain` writes them.
+        """
         fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
-                                  for name, value in given.items()}
+                                  for name, value in plain.items()}
         return cls(**fields)
 
     def to_plain(self) -> dict[str, Any]:
@@ -166,15 +178,15 @@ def _visits(gap: float | None, facts: PublicFacts) -> float:
 
 def _share(length: float | None, name: str, facts: PublicFacts) -> float:
     """A length in the unit of the file as a share of the range of times."""
-    what = {"gap": "how far visits are apart",
-            "window": "how long the stretch of one person is"}[name]
+    distance = {"gap": "how far visits are apart",
+                "window": "how long the stretch of one person is"}[name]
     if length is None:
-        raise InputError(f"State {what} first.", field=name,
+        raise InputError(f"State {distance} first.", field=name,
                          hint="In the unit of the file, from how the study was planned.")
     whole = facts.time_high - facts.time_low
     if isinstance(length, bool) or not isinstance(length, int | float) or not 0 < length <= whole:
-        raise InputError(f"State {what}: above 0 and at most {whole:g}, the length of the range.",
-                         field=name)
+        raise InputError(f"State {distance}: above 0 and at most {whole:g}, the length of the "
+                         "range.", field=name)
     return float(length) / whole
 
 
@@ -187,21 +199,33 @@ def _density(heights: Sequence[float]) -> Design:
     return design
 
 
-def _numbers(given: Sequence[Any], field: str) -> Array:
+def _numbers(values: Sequence[Any], field: str) -> Array:
     if not all(isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x)
-               for x in given):
+               for x in values):
         raise InputError(f"“{field}” must be finite numbers.", field=field,
                          hint="For example 2, 6, 10, 14.")
-    return np.array(given, dtype=float)
+    return np.array(values, dtype=float)
 
 
 def numbers_in(text: str, field: str) -> tuple[float, ...]:
-    """The numbers of “2, 6, 10” or “2; 6; 10”, or all from “0 to 24 by 0.5”; none of no text.
+    """The numbers of a text that somebody typed; none of no text.
+
+    Parameters
+    ----------
+    text : str
+        Numbers with commas, semicolons or blanks between them, or first, last and step.
+    field : str
+        What an error names as its place.
 
     Raises
     ------
     InputError
         If a part is no finite number, or there are more than `MOST_TIMES`.
+
+    Examples
+    --------
+    >>> numbers_in("2; 6, 10", "times"), numbers_in("0 to 1 by 0.25", "times")
+    ((2.0, 6.0, 10.0), (0.0, 0.25, 0.5, 0.75, 1.0))
     """
     steps = _SEQUENCE.fullmatch(text)
     parts = steps.groups() if steps else [part for part in re.split(r"[,;\s]+", text) if part]
@@ -228,6 +252,12 @@ def moved_to_common(times: Array, design: Design) -> Array:
     Where an observation goes depends on its own time and on public numbers alone, the earlier
     time where two are as near. So replacing one person changes the observations of that person and
     no other: neighbouring files stay neighbouring data, and no time of anybody's own is left.
+
+    Parameters
+    ----------
+    times : (N,)
+    design : Design
+        With its common times, if it has any.
     """
     if design.law is not TimeLaw.COMMON:
         return times

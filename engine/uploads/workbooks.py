@@ -23,8 +23,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.errors import InputError
-from engine.sources.table_limits import SAMPLE, SAVE, Limits, check_columns, have, refused
-from engine.sources.table_words import counted, listed, shortened
+from engine.lists import counted, listed, shortened
+from engine.uploads.limits import SAMPLE, SAVE, Limits, check_columns, have, refused
 
 _EXCEL_ROWS, _EXCEL_COLUMNS = 1_048_576, 16_384
 _BATCH = 2000  # rows that are Python objects at a time
@@ -55,7 +55,25 @@ class _Sheet(NamedTuple):
 
 def read_workbook(content: bytes, sheet: str | None, limits: Limits
                   ) -> tuple[list[str], list[pa.Array], list[str], tuple[str, ...]]:
-    """Return header, columns, notes and the names of all sheets."""
+    """Read one sheet of a workbook.
+
+    Parameters
+    ----------
+    content : bytes
+    sheet : str or None
+        Its name; the first if None.
+    limits : Limits
+
+    Returns
+    -------
+    tuple
+        Header, columns, notes and the names of all sheets.
+
+    Raises
+    ------
+    InputError
+        If it is no workbook, locked, with macros, too large, or without a table.
+    """
     try:
         notes, looked_at = _inspect(content, sheet, limits)
         names, used, columns = _cells(content, sheet, limits)
@@ -149,14 +167,15 @@ def _text_of(archive: zipfile.ZipFile, name: str) -> bytearray:
 def _part_of(archive: zipfile.ZipFile, sheet: str | None) -> str:
     """The name of the part that holds a sheet, or the first one."""
     book, relations = (ElementTree.fromstring(archive.read(name)) for name in _DIRECTORIES)
-    targets = {one.get("Id"): (one.get("Target", ""), one.get("Type", "")) for one in relations}
+    targets = {relation.get("Id"): (relation.get("Target", ""), relation.get("Type", ""))
+               for relation in relations}
     parts = {}
-    for one in book.iter():
-        if one.tag.endswith("}sheet"):
-            relation = next((v for k, v in one.attrib.items() if k.endswith("}id")), None)
+    for element in book.iter():
+        if element.tag.endswith("}sheet"):
+            relation = next((v for k, v in element.attrib.items() if k.endswith("}id")), None)
             target, kind = targets.get(relation, ("", ""))
             if kind.endswith("/worksheet"):
-                parts[one.get("name")] = posixpath.normpath(posixpath.join("/xl", target))[1:]
+                parts[element.get("name")] = posixpath.normpath(posixpath.join("/xl", target))[1:]
     if sheet is not None and sheet not in parts:
         raise refused(f"There is no sheet “{shortened(sheet)}”.",
                       f"Choose one of {listed([str(name) for name in parts], 10)}.", "sheet")
@@ -174,8 +193,8 @@ def _look(text: bytearray, limits: Limits) -> _Sheet:
     if text.count(b"<v>") + text.count(b"<is>") > limits.sheet_cells + limits.columns:
         raise _too_many_cells(limits)
     has_formulas = (b"<f" in text or b":f" in text) and _FORMULA.search(text) is not None
-    lost = [_column_of(found["facts"]) for found in _FORMULA_CELL.finditer(text)
-            if not (found["result"] and b'"str"' in found["facts"])  # an empty text is a result
+    lost = [_column_of(cell["facts"]) for cell in _FORMULA_CELL.finditer(text)
+            if not (cell["result"] and b'"str"' in cell["facts"])  # an empty text is a result
             ] if has_formulas else []
     return _Sheet(has_formulas, lost, text.count(b' t="e"'))
 
@@ -236,14 +255,14 @@ def _cells(content: bytes, sheet: str | None, limits: Limits
     from python_calamine import CalamineWorkbook, SheetTypeEnum  # only workbooks need it
 
     with CalamineWorkbook.from_filelike(io.BytesIO(content)) as book:
-        names = tuple(one.name for one in book.sheets_metadata
-                      if one.typ == SheetTypeEnum.WorkSheet)
+        names = tuple(part.name for part in book.sheets_metadata
+                      if part.typ == SheetTypeEnum.WorkSheet)
         used = sheet or names[0]
-        chosen = book.get_sheet_by_name(used)  # which needs nothing of the book from here on
-    left = (chosen.start or (0, 0))[1]  # columns before the first cell, which rows leave out
-    _check_corner(chosen.end or (0, 0), limits)
-    chunks: list[list[pa.Array]] = [[] for _ in range(left + chosen.width)]
-    rows, n_cells, n_bytes, width = chosen.iter_rows(), 0, 0, 0
+        cells = book.get_sheet_by_name(used)  # which needs nothing of the book from here on
+    left = (cells.start or (0, 0))[1]  # columns before the first cell, which rows leave out
+    _check_corner(cells.end or (0, 0), limits)
+    chunks: list[list[pa.Array]] = [[] for _ in range(left + cells.width)]
+    rows, n_cells, n_bytes, width = cells.iter_rows(), 0, 0, 0
     while batch := list(islice(rows, _BATCH)):
         columns = [pa.array([""] * len(batch), pa.string())] * left + [
             _texts(column) for column in zip(*batch, strict=True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.errors import InputError
-from engine.sources.table_words import listed
+from engine.lists import listed
 from engine.types import Array, PublicFacts
 
 MOST_COVARIATES = 8
@@ -67,11 +67,11 @@ def _refuse_collinear(names: list[str], regressors: Array) -> None:
     if not weak.any():
         return
     involved = (np.abs(weights[1:, weak]) > _INVOLVED).any(axis=1)
-    found = [name for name, is_involved in zip(names, involved, strict=True) if is_involved]
+    weak_names = [name for name, is_involved in zip(names, involved, strict=True) if is_involved]
     raise InputError(
-        f"{_follow(found)} (condition number {_condition(strengths)}; at most "
+        f"{_follow(weak_names)} (condition number {_condition(strengths)}; at most "
         f"{MOST_CONDITION:,.0f}).", field="covariates",
-        hint="Leave one of them out." if len(found) > 1 else
+        hint="Leave one of them out." if len(weak_names) > 1 else
         "Leave it out, or correct its stated range from its public source.")
 
 

@@ -1,8 +1,9 @@
 """Where a file does not look like what was stated about it: for the holder alone, never published.
 
-Everything here is computed from private times and counts. Nothing of it may be shown to anybody but
-the holder of the file, stand in anything published, or change what is released. Each finding is one
-sentence with shares of observations or curves; no time, value or id of the file is in it.
+Everything here is computed from private times, counts and values. Nothing of it may be shown to
+anybody but the holder of the file, stand in anything published, or change what is released. Each
+finding is one sentence with shares of observations or curves; no time, value or id of the file is
+in it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ _UNLIKELY = 1e-4  # chance of a finding under the stated design
 _TOGETHER = 0.7  # of the spread within a curve that the design gives
 _REGULAR = 0.5  # of the variation between gaps that times on their own have
 _FEWEST_CURVES, _MOST_CURVES = 20, 5000  # by how many curves spread within them is judged
+_FEW_OBSERVATIONS = 3  # of a curve, up to which gaps are judged over all curves together
+_PARTS, _SURE = 20, 1.2  # of the range, for a mean curve; √n times four standard errors of a share
 _FINE = 2001
 
 
@@ -38,12 +41,11 @@ def doubts(times: Array, counts: NDArray[np.int64], facts: PublicFacts) -> tuple
     facts : PublicFacts
         As stated.
     """
-    found = [*_of_counts(counts, facts)]
+    sentences = [*_of_counts(counts, facts)]
     if len(times):
-        law = {TimeLaw.COMMON: _common, TimeLaw.VISITS: _visits, TimeLaw.WINDOWS: _windows,
-               TimeLaw.INDEPENDENT: _independent, TimeLaw.UNKNOWN: _nothing}[facts.design.law]
-        found += law(times, counts, facts.design)
-    return tuple(found)
+        check = _CHECKS.get(facts.design.law)
+        sentences += check(times, counts, facts.design) if check else ()
+    return tuple(sentences)
 
 
 def _of_counts(counts: NDArray[np.int64], facts: PublicFacts) -> Iterator[str]:
@@ -53,14 +55,11 @@ def _of_counts(counts: NDArray[np.int64], facts: PublicFacts) -> Iterator[str]:
     few, many = float((2 * counts < stated).mean()), float((counts > 2 * stated).mean())
     if few > _FEW:
         yield (f"{_percent(few)} of the curves have fewer than half of the {stated} observations "
-               "stated: the result will be less accurate than planned")
+               "stated: the result will be less accurate than planned, and its confidence band may "
+               "be too narrow")
     if many > _FEW:
         yield (f"{_percent(many)} of the curves have more than twice the {stated} observations "
                "stated: a larger number would use them better")
-
-
-def _nothing(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:
-    yield from ()
 
 
 def _common(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:
@@ -110,6 +109,10 @@ def _independent(times: Array, counts: NDArray[np.int64], design: Design) -> Ite
     yield from _within(even, counts)
 
 
+_CHECKS = {TimeLaw.COMMON: _common, TimeLaw.VISITS: _visits, TimeLaw.WINDOWS: _windows,
+           TimeLaw.INDEPENDENT: _independent}  # of a design that is not known nothing is expected
+
+
 def _uneven(even: Array, design: Design) -> Iterator[str]:
     stated = "the stated density" if design.density else "even spread"
     ordered, n = np.sort(even), len(even)
@@ -133,7 +136,8 @@ def _within(even: Array, counts: NDArray[np.int64]) -> Iterator[str]:
                "or in visits")
         return
     variation, expected = _variation_of_gaps(even, counts)
-    if len(variation) >= _FEWEST_CURVES and variation.mean() < _REGULAR * expected.mean():
+    regular = len(variation) >= _FEWEST_CURVES and variation.mean() < _REGULAR * expected.mean()
+    if regular or _same_gaps(even, counts):
         yield "the observations of a curve are equally far apart, as visits are"
 
 
@@ -172,16 +176,69 @@ def _variation_of_gaps(times: Array, counts: NDArray[np.int64]) -> tuple[Array, 
     Beside it what evenly spread times give: k gaps that share a stretch are Dirichlet(1, …, 1), so
     that the square is (k − 1)/(k + 1) on average.
     """
-    found, expected = [], []
+    variation, expected = [], []
     counts = counts[:_MOST_CURVES]
     for end, count in zip(np.cumsum(counts), counts, strict=True):
         if count >= 4:
             gaps = np.diff(times[end - count:end])
             if gaps.mean() > 0:
-                found.append(gaps.std() / gaps.mean())
+                variation.append(gaps.std() / gaps.mean())
                 k = count - 1
                 expected.append(np.sqrt((k - 1) / (k + 1)))
-    return np.array(found), np.array(expected)
+    return np.array(variation), np.array(expected)
+
+
+def _same_gaps(times: Array, counts: NDArray[np.int64]) -> bool:
+    """Whether gaps are much alike over all curves of two, or of three, observations.
+
+    The gap of two neighbours among m evenly spread times is Beta(1, m): the square of its standard
+    deviation over its mean is m/(m + 2).
+    """
+    curve = np.repeat(np.arange(len(counts)), counts)
+    of_gap = counts[curve[1:][curve[1:] == curve[:-1]]]
+    for m in range(2, _FEW_OBSERVATIONS + 1):
+        gaps = _gaps(times, counts)[of_gap == m]
+        if len(gaps) >= _FEWEST_CURVES * (m - 1) and (
+                gaps.std() < _REGULAR * np.sqrt(m / (m + 2)) * gaps.mean()):
+            return True
+    return False
+
+
+def doubts_of_people(times: Array, values: Array, counts: NDArray[np.int64], facts: PublicFacts
+                     ) -> tuple[str, ...]:
+    """A sentence where people are stated to be symmetric about their mean and do not look it.
+
+    How far each curve lies from the mean curve, on average over its observations, is judged by the
+    share of curves below: with a mean that is estimated it is off ½ by .3/√n for normal people.
+
+    Parameters
+    ----------
+    times : (N,)
+        On [0, 1], curve after curve.
+    values : (N,)
+        In response units; a missing one is NaN.
+    counts : (n_curves,)
+        Observations of each curve.
+    facts : PublicFacts
+        As stated.
+    """
+    if not facts.symmetric:
+        return ()
+    known, curve = np.isfinite(values), np.repeat(np.arange(len(counts)), counts)
+    inside = np.clip(values[known], facts.value_low, facts.value_high)
+    part = np.clip((times[known] * _PARTS).astype(int), 0, _PARTS - 1)
+    mean = np.bincount(part, inside, _PARTS) / np.maximum(np.bincount(part, minlength=_PARTS), 1)
+    observed = np.bincount(curve[known], minlength=len(counts))
+    total = np.bincount(curve[known], inside - mean[part], len(counts))
+    level = total[observed > 0] / observed[observed > 0]
+    n = len(level)
+    if n < _FEWEST_CURVES:
+        return ()
+    below = float((level < level.mean()).mean())
+    if abs(below - 0.5) <= max(_FEW, _SURE / np.sqrt(n)):
+        return ()
+    return (f"{_percent(max(below, 1 - below))} of the curves lie on the same side of the mean "
+            "curve: people are not spread evenly about it",)
 
 
 def _percent(share: float) -> str:

@@ -16,7 +16,18 @@ SAVE = "Save the table as .xlsx or .csv and upload that."
 
 @dataclass(frozen=True)
 class Limits:
-    """How large a file may be; each limit is named in the message that refuses it."""
+    """How large a file may be.
+
+    Parameters
+    ----------
+    bytes, cells, columns : int
+        Of any file.
+    unpacked_bytes, unpacked_ratio, members : int
+        Of a workbook as an archive: its size once unpacked, as such and over the packed one, and
+        how many parts it has.
+    sheet_cells, sheet_text_bytes : int
+        Of the sheet that is read.
+    """
 
     bytes: int = MOST_BYTES
     cells: int = 4_000_000
@@ -32,24 +43,59 @@ LIMITS = Limits()
 
 
 def refused(message: str, hint: str, field: str = "file") -> InputError:
-    """What is wrong with a file, and what to do."""
+    """What is raised for a file that cannot be read.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong with it, with the limit.
+    hint : str
+        What to do.
+    field : str
+        The place of the fault.
+    """
     return InputError(message, field=field, hint=hint)
 
 
 def have(number: int) -> str:
-    """“has” for one, “have” for others."""
+    """“has” for one, “have” for others.
+
+    Parameters
+    ----------
+    number : int
+    """
     return "has" if number == 1 else "have"
 
 
 def check_columns(n_columns: int, limits: Limits) -> None:
-    """Refuse a table that is too wide."""
+    """Refuse a table that is too wide.
+
+    Parameters
+    ----------
+    n_columns : int
+    limits : Limits
+
+    Raises
+    ------
+    InputError
+    """
     if n_columns > limits.columns:
         raise refused(f"The table has {n_columns:,} columns; at most {limits.columns:,} are read.",
                       "Leave out columns that are not needed, or upload one row per reading.")
 
 
 def check_cells(n_rows: int, n_columns: int, limits: Limits) -> None:
-    """Refuse a table that is too large."""
+    """Refuse a table that is too large.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+    limits : Limits
+
+    Raises
+    ------
+    InputError
+    """
     if n_rows * n_columns > limits.cells:
         raise refused(f"The table has {n_rows * n_columns:,} cells ({n_rows:,} rows of "
                       f"{n_columns:,}); at most {limits.cells:,} are read.",

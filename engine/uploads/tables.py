@@ -1,16 +1,17 @@
 """An uploaded file, as bytes, turned into a checked table of text cells.
 
-The content decides how a file is read, never its name: `table_text` reads text, `table_workbook`
-sheets. Every cell stays text until its role is known, so that identifiers such as 007 survive;
-numbers are read column by column. Nothing here guesses a value: what cannot be read is counted by
-column, and no message holds a cell.
+The content decides how a file is read, never its name: `text` reads text, `workbooks` sheets. Every
+cell stays text until its role is known, so that identifiers such as 007 survive; numbers are read
+column by column. Nothing here guesses a value: what cannot be read is counted by column, and no
+message holds a cell.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,16 +21,16 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from engine.errors import InputError
-from engine.sources.table_limits import (
+from engine.lists import counted, shortened
+from engine.uploads.limits import (
     LIMITS,
     Limits,
     check_cells,
     check_columns,
     refused,
 )
-from engine.sources.table_text import SEPARATORS, decoded, read_text
-from engine.sources.table_words import column_key, counted, nearest, shortened
-from engine.sources.table_workbook import read_workbook
+from engine.uploads.text import SEPARATORS, decoded, read_text
+from engine.uploads.workbooks import read_workbook
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,10 +48,20 @@ _COMMA_NUMBER = r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?"
 
 @dataclass(frozen=True)
 class Numbers:
-    """One column read as numbers: `values` (rows,) with NaN for missing, and what was found.
+    """One column read as numbers.
 
-    `missing` counts empty cells and marks such as NA, `infinite` cells beyond the largest number,
-    `unreadable` all others; `advice` says what to do about those.
+    Parameters
+    ----------
+    values : (rows,)
+        NaN where a cell holds no number.
+    missing : int
+        Empty cells, and marks such as NA.
+    infinite : int
+        Cells beyond the largest number.
+    unreadable : int
+        All others.
+    advice : str
+        What to do about those.
     """
 
     values: NDArray[np.float64]
@@ -64,8 +75,16 @@ class Numbers:
 class Table:
     """A checked table: every cell as text, one row per data row of the file.
 
-    `notes` say how it was read; `decimal` is the mark in its numbers; `sheets` names the sheets of
-    a workbook.
+    Parameters
+    ----------
+    cells : pyarrow.Table
+        Of text.
+    notes : tuple of str
+        How the file was read.
+    decimal : str
+        The mark in its numbers.
+    sheets : tuple of str
+        The names of the sheets of a workbook.
     """
 
     cells: pa.Table
@@ -90,6 +109,15 @@ class Table:
     def find(self, name: str) -> str:
         """The column of this name, whatever its case.
 
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        str
+            Its name in the table's own spelling.
+
         Raises
         ------
         InputError
@@ -106,8 +134,13 @@ class Table:
         """Return the number of each row's text (rows,) and the texts, in order of appearance.
 
         Blanks around a text are dropped and it is brought to NFC: spellings that look alike for
-        such a reason are one person, not two. `check` is told how many texts there are before any
-        is made.
+        such a reason are one person, not two.
+
+        Parameters
+        ----------
+        column : str
+        check : callable
+            Is told how many texts there are before any is made, and may refuse them.
         """
         codes, texts = self._coded(column)
         if check is not None:
@@ -115,11 +148,21 @@ class Table:
         return codes.astype(np.int64), tuple(texts.to_pylist())
 
     def n_texts(self, column: str) -> int:
-        """How many different texts there are, as `codes` tells them apart."""
+        """How many different texts there are, as `codes` tells them apart.
+
+        Parameters
+        ----------
+        column : str
+        """
         return len(self._coded(self.find(column))[1])
 
     def holds(self, column: str, text: str) -> bool:
-        """Whether a text is in a column, as `codes` tells them apart."""
+        """Whether a text is in a column, as `codes` tells them apart.
+
+        Parameters
+        ----------
+        column, text : str
+        """
         return bool(pc.any(pc.equal(self._coded(column)[1], text)).as_py())
 
     def _coded(self, column: str) -> tuple[NDArray[np.int32], pa.Array]:
@@ -134,7 +177,12 @@ class Table:
         return coded.indices.to_numpy()[codes], coded.dictionary
 
     def numbers(self, column: str) -> Numbers:
-        """The column as numbers; cells that hold none are counted, not guessed."""
+        """The column as numbers; cells that hold none are counted, not guessed.
+
+        Parameters
+        ----------
+        column : str
+        """
         cells = self.cells[column].combine_chunks()
         if self.decimal == ".":
             try:  # plain numbers and empty cells: by far the fastest way
@@ -147,15 +195,32 @@ class Table:
 
 def read_table(content: bytes, encoding: str = "utf-8", sheet: str | None = None, *,
                limits: Limits = LIMITS) -> Table:
-    """Read a text table (comma, semicolon, tab or bar) or one sheet of an .xlsx workbook.
+    r"""Read a text table (comma, semicolon, tab or bar) or one sheet of an .xlsx workbook.
 
-    `encoding` is one of `ENCODINGS`, for text without a byte-order mark; `sheet` names one of
-    several sheets (the first if None).
+    Parameters
+    ----------
+    content : bytes
+        The file.
+    encoding : str
+        One of `ENCODINGS`, for text without a byte-order mark.
+    sheet : str or None
+        One of several sheets; the first if None.
+    limits : Limits
+
+    Returns
+    -------
+    Table
 
     Raises
     ------
     InputError
         If the file is empty, too large, of another kind, or not one header with rows below it.
+
+    Examples
+    --------
+    >>> table = read_table(b"child;age;height\nann;2,5;91\nbob;3;88\n")
+    >>> table.columns, table.numbers("age").values
+    (('child', 'age', 'height'), array([2.5, 3. ]))
     """
     _check_bytes(content, limits)
     if is_workbook(content):
@@ -167,8 +232,38 @@ def read_table(content: bytes, encoding: str = "utf-8", sheet: str | None = None
     return _checked(header, columns, notes, limits, separator)
 
 
+def column_key(name: str) -> str:
+    """What column names are compared by: without case and without blanks at the ends.
+
+    Parameters
+    ----------
+    name : str
+    """
+    return unicodedata.normalize("NFC", name).strip().casefold()
+
+
+def nearest(name: str, columns: Iterable[str]) -> str:
+    """“The nearest name is “age”. ”, or nothing if no column is near.
+
+    Parameters
+    ----------
+    name : str
+        Which was looked for.
+    columns : iterable of str
+        The names that there are.
+    """
+    by_key = {column_key(column)[:100]: column for column in columns}
+    near = difflib.get_close_matches(column_key(name)[:100], by_key, n=1, cutoff=0.6)
+    return f"The nearest name is “{shortened(by_key[near[0]])}”. " if near else ""
+
+
 def is_workbook(content: bytes) -> bool:
-    """Whether a file is an archive, as workbooks are, and not text."""
+    """Whether a file is an archive, as workbooks are, and not text.
+
+    Parameters
+    ----------
+    content : bytes
+    """
     return content.startswith((b"PK\x03\x04", b"PK\x05\x06"))
 
 
@@ -204,9 +299,9 @@ def _numbers_among_text(cells: pa.Array, decimal: str) -> Numbers:
     pattern = NUMBER if decimal == "." else NUMBER.replace(r"\.", ",")
     plain = pc.match_substring_regex(text, f"^{pattern}$")
     dotted = pc.replace_substring(text, ",", ".") if decimal == "," else text
-    found = _counted(_as_array(pc.cast(pc.if_else(plain, dotted, None), pa.float64())))
+    numbers = _counted(_as_array(pc.cast(pc.if_else(plain, dotted, None), pa.float64())))
     unreadable = pc.invert(pc.or_(pc.or_(missing, infinite), plain))
-    return Numbers(found.values, _number_of(missing), found.infinite + _number_of(infinite),
+    return Numbers(numbers.values, _number_of(missing), numbers.infinite + _number_of(infinite),
                    _number_of(unreadable), _advice(text.filter(unreadable), decimal))
 
 
@@ -275,21 +370,21 @@ def _without_blank_rows(columns: list[pa.Array]) -> tuple[list[pa.Array], int]:
 def _without_blank_columns(header: list[str], columns: list[pa.Array]
                            ) -> tuple[list[str], list[pa.Array]]:
     """Drop unnamed columns without content: separators at the ends of all lines."""
-    kept = [(name, column) for name, column in zip(header, columns, strict=True)
-            if name.strip() or not pc.all(pc.equal(column, "")).as_py()]
-    return [name for name, _ in kept], [column for _, column in kept]
+    filled = [(name, column) for name, column in zip(header, columns, strict=True)
+              if name.strip() or not pc.all(pc.equal(column, "")).as_py()]
+    return [name for name, _ in filled], [column for _, column in filled]
 
 
 def _column_names(header: list[str]) -> list[str]:
     """Trimmed names that differ in more than case; a column without a name is called by place."""
     names = [unicodedata.normalize("NFC", name).strip() or f"column {place}"
              for place, name in enumerate(header, start=1)]
-    seen: set[str] = set()
+    keys: set[str] = set()
     for name in names:
-        if column_key(name) in seen:
+        if column_key(name) in keys:
             raise refused(f"Two columns are called “{shortened(name)}”.",
                           "Names are compared without case and outer blanks.")
-        seen.add(column_key(name))
+        keys.add(column_key(name))
     return names
 
 

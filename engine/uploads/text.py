@@ -14,8 +14,8 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from engine.errors import InputError
-from engine.sources.table_limits import SAMPLE, SAVE, Limits, check_columns, have, refused
-from engine.sources.table_words import counted, shortened
+from engine.lists import counted, shortened
+from engine.uploads.limits import SAMPLE, SAVE, Limits, check_columns, have, refused
 
 ENCODINGS = ("utf-8", "latin-1", "windows-1252", "windows-1250", "utf-16")
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
@@ -41,7 +41,24 @@ _BINARY = (  # only with zero bytes behind it: a column may well be called PAR1
 
 
 def decoded(content: bytes, encoding: str) -> tuple[bytes, list[str]]:
-    """Return the text as UTF-8 and how its encoding was found."""
+    """Bring a text to UTF-8.
+
+    Parameters
+    ----------
+    content : bytes
+    encoding : str
+        One of `ENCODINGS`, for text without a byte-order mark.
+
+    Returns
+    -------
+    tuple
+        The text, and notes on its encoding.
+
+    Raises
+    ------
+    InputError
+        If it is no text, or in another encoding.
+    """
     _refuse_other_kinds(content)
     if encoding not in ENCODINGS:
         raise refused(f"There is no encoding “{shortened(encoding)}”.",
@@ -93,7 +110,24 @@ def _not_text() -> InputError:
 
 
 def read_text(text: bytes, limits: Limits) -> tuple[list[str], list[pa.Array], str]:
-    """Return header, columns and separator of a text table."""
+    """Read a table from text.
+
+    Parameters
+    ----------
+    text : bytes
+        In UTF-8.
+    limits : Limits
+
+    Returns
+    -------
+    tuple
+        Header, columns and separator.
+
+    Raises
+    ------
+    InputError
+        If there is no table, it is too wide, or its rows are of several lengths.
+    """
     text = _without_notes(text.lstrip(b"\r\n \f\v") + b"\n")  # the last line may lack its end
     if not text or text.isspace():
         raise refused("The file holds only blank lines.", "Upload a header and rows below it.")
@@ -157,7 +191,7 @@ def _sniff(sample: str) -> tuple[str, list[str]]:
         rows = _rows(sample, separator)
         if rows and len(rows[0]) > 1:
             fitting = sum(len(row) == len(rows[0]) for row in rows) / len(rows)
-            best = max(best, (fitting, separator, rows[0]), key=lambda found: found[0])
+            best = max(best, (fitting, separator, rows[0]), key=lambda candidate: candidate[0])
     if not best[2]:
         raise refused("The file has only one column.",
                       "Separate columns by commas, semicolons or tabs, and quote no whole lines.")

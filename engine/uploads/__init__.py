@@ -1,0 +1,17 @@
+"""From a person's own file to data with stated facts, for curves and for records alike.
+
+    file ── tables (text, workbooks; limits)     cells as text, under the names of the header
+      │
+    layout                                       which column plays which role
+      │
+    columns                                      whose each row is, numbers, and the order of people
+      │
+    curves, rows                                 readings along curves, or a record in each row
+      │
+    facts, design (doubts, regressors)           what the holder states from outside the file
+      │
+    source                                       both together: a source like any other
+
+All that curves and records do not share is in `curves` and `rows`. No message holds a cell of the
+file, a number of it or a row: names of columns and counts only.
+"""

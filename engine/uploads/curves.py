@@ -1,0 +1,474 @@
+"""Curves from a person's own file, with the public facts they state about them, as a source.
+
+Only plain arrays are kept of the file. What is wrong with it is said in names of columns and
+counts, never with a reading, a row number or an id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.identity import named_once
+from engine.lists import counted, listed, shortened
+from engine.tasks import (
+    COVARIANCE,
+    FUNCTIONAL_SUMMARY,
+    MEAN_FUNCTION,
+    VARYING_COEFFICIENTS,
+    WAVELET_REGRESSION,
+)
+from engine.types import Array, CurveData, Sizes
+from engine.uploads.columns import (
+    Integers,
+    Observations,
+    column_numbers,
+    in_order,
+    numbers_or_words,
+    order_by_person,
+    people_of,
+)
+from engine.uploads.design import moved_to_common
+from engine.uploads.doubts import doubts, doubts_of_people
+from engine.uploads.layout import FEW_TIMES, KINDS, Layout, check_roles
+from engine.uploads.regressors import check_regressors
+from engine.uploads.source import UploadedData
+from engine.uploads.tables import Numbers, Table
+
+MOST_CURVES = 100_000
+MOST_POINTS = 10_000
+_RAGGED = 10  # longest over median number of readings from which a note is made
+
+EXAMPLE_CSV = ("child_id,age,height,mother_height\n" + "".join(
+    f"{child},{age},{height},{mother}\n" for child, mother, heights in (
+        ("A-01", 168, (86, 115, 138, 161)), ("A-02", 163, (84, 112, 135, 164)),
+        ("B-01", 172, (88, 118, 142, 158)))
+    for age, height in zip((2, 6, 10, 14), heights, strict=True)))
+EXAMPLE_READINGS_CSV = "person_id,hour,temperature,site\n" + "".join(
+    f"{site[0]}-{k:02d},{hour},{36.2 + 0.1 * (5 * k % 8):.1f},{site}\n"
+    for site, hours in (("North", (0.5, 4.25, 9, 13.75, 18.5)), ("South", (2, 7.5, 12.25, 21)))
+    for k, hour in enumerate(hours, start=1))
+
+
+# -- reading the file -----------------------------------------------------------------------------
+
+
+@named_once
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CurveTable(Observations):
+    """Curves read from a table; `Observations` says what they have in common with records.
+
+    Parameters
+    ----------
+    times, values : (N,)
+        The readings, curve after curve and by time within each.
+    counts : (n,)
+        Readings of each curve, 0 where it has none.
+    n_people : int
+        May be below the number of curves.
+    header_times : tuple of float
+        The times in the names of the columns, where they are.
+    """
+
+    times: Array
+    values: Array
+    counts: Integers
+    n_people: int = 0
+    header_times: tuple[float, ...] = ()
+
+    @property
+    def n_curves(self) -> int:
+        """How many curves there are, with those that have no reading."""
+        return len(self.counts)
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Whether somebody has several curves, each of which is protected on its own."""
+        return self.n_people < self.n_curves
+
+
+def read_curves(table: Table, layout: Layout, several: str = "keep") -> CurveTable:
+    r"""Read the curves of a table.
+
+    Parameters
+    ----------
+    table : Table
+    layout : Layout
+        From `suggest_layout`, or chosen by the person.
+    several : "keep" or "average"
+        Where rows of a table with one row per curve share an id, "average" makes one curve of each
+        person, so that the person is protected; "keep" protects one row only, and notes it.
+
+    Returns
+    -------
+    CurveTable
+        In the units of the file; missing readings are left out and counted in the notes.
+
+    Raises
+    ------
+    InputError
+        If a cell holds no number, a row has no id, somebody has several readings in a layout of
+        single ones, or a limit is passed.
+
+    Examples
+    --------
+    >>> from engine.uploads.layout import suggest_layout
+    >>> from engine.uploads.tables import read_table
+    >>> table = read_table(b"child,2,6,10\nann,86,115,138\nbob,84,112,135\n")
+    >>> curves = read_curves(table, suggest_layout(table))
+    >>> curves.n_curves, curves.counts, curves.times
+    (2, array([3, 3]), array([ 2.,  6., 10.,  2.,  6., 10.]))
+    """
+    if several not in ("keep", "average"):
+        raise InputError("“several” must be one of keep, average.", field="several")
+    layout.check()
+    notes: list[str] = []
+    readings = (_read_wide(table, layout, several, notes) if layout.is_wide else
+                _read_long(table, layout, notes))
+    _check_n_curves(len(readings.server))
+    if np.bincount(readings.curve).max() > MOST_POINTS:
+        raise InputError(f"A curve has more than {MOST_POINTS:,} readings.", field="time",
+                         hint="Thin the readings of long curves, or check which column says who a "
+                         "row belongs to.")
+    return _assembled(table, layout, readings, notes)
+
+
+@dataclass
+class _Readings:
+    """All cells that should hold a reading, in the order of the file, and whose they are.
+
+    `curve`, `times`, `values` (N,) with NaN for missing; `row_curve` (rows,) is the curve of each
+    row; `server` and `ids` (n_curves,) describe the curves.
+    """
+
+    curve: Integers
+    times: Array
+    values: Array
+    row_curve: Integers
+    server: Integers
+    ids: tuple[str, ...]
+    n_people: int
+    columns: dict[str, Numbers]
+
+
+def _read_long(table: Table, layout: Layout, notes: list[str]) -> _Readings:
+    check_roles(table, layout)
+    curve, server, ids = people_of(table, layout, notes, _check_ids(table, layout))
+    columns = column_numbers(table, [str(layout.time), str(layout.value)])
+    time, value = columns.values()
+    return _Readings(curve, time.values, value.values, curve, server, ids, len(ids), columns)
+
+
+def _read_wide(table: Table, layout: Layout, several: str, notes: list[str]) -> _Readings:
+    columns = column_numbers(table, [name for name, _ in layout.times])
+    cells = np.column_stack([column.values for column in columns.values()])
+    people = people_of(table, layout, notes, _check_ids(table, layout))
+    row_curve, server, ids = people
+    if (n_people := len(ids)) < len(cells):
+        note = f"{(people.rows > 1).sum():,} of {n_people:,} people have several rows"
+        if several == "average":
+            notes.append(f"{note}: they were averaged, so that one person is protected")
+            cells = _averaged(cells, row_curve, n_people)
+        else:
+            notes.append(f"{note}: one row is protected, not one person")
+            row_curve, server, ids = (np.arange(len(cells)), server[row_curve],
+                                      tuple(ids[k] for k in row_curve))
+    n_curves, n_times = cells.shape
+    return _Readings(np.repeat(np.arange(n_curves), n_times),
+                     np.tile([time for _, time in layout.times], n_curves), cells.ravel(),
+                     row_curve, server, ids, n_people, columns)
+
+
+def _check_ids(table: Table, layout: Layout) -> Callable[[int], None]:
+    """Too many people are refused before any is named.
+
+    An id at several sites is several people, so there are at least as many of them as ids.
+    """
+    about = "at least " if layout.server else ""
+    if layout.id is None:
+        _check_n_curves(table.n_rows, about)
+    return partial(_check_n_curves, about=about)
+
+
+def _check_n_curves(number: int, about: str = "") -> None:
+    if number > MOST_CURVES:
+        raise InputError(f"There are {about}{number:,} curves; at most {MOST_CURVES:,} are read.",
+                         field="id", hint="Take a part of them, or check which column says who a "
+                         "row belongs to.")
+
+
+def _averaged(cells: Array, group: Integers, n_groups: int) -> Array:
+    """The average of the rows of each group (n_groups, columns), of the readings there are."""
+    known = np.isfinite(cells)
+    number = np.zeros((n_groups, cells.shape[1]))
+    np.add.at(number, group, known)
+    shares = np.where(known, cells, 0.0) / np.maximum(number, 1)[group]  # a sum could overflow
+    total = np.zeros_like(number)
+    np.add.at(total, group, shares)
+    return np.where(number > 0, total, np.nan)
+
+
+def _assembled(table: Table, layout: Layout, readings: _Readings, notes: list[str]) -> CurveTable:
+    """Leave missing readings out, put curves and readings in order, and note what was seen."""
+    known = np.isfinite(readings.times) & np.isfinite(readings.values)
+    if not known.any():
+        raise InputError("No row has both a time and a value.", field="value",
+                         hint="Check which columns hold them.")
+    order = order_by_person(readings.server, readings.ids)
+    complete = slice(None) if known.all() else known
+    curve, times, values = _sorted(np.argsort(order)[readings.curve[complete]],
+                                   readings.times[complete], readings.values[complete])
+    counts = np.bincount(curve, minlength=len(order)).astype(np.int64)
+    if layout.is_single:
+        check_single(counts)
+    covariates = np.empty((len(order), len(layout.covariates)))
+    for k, name in enumerate(layout.covariates):
+        covariates[:, k] = _along_curves(name, numbers_or_words(table, name, notes), readings)
+    repeated = int(((curve[1:] == curve[:-1]) & (times[1:] == times[:-1])).sum())
+    curves = CurveTable(
+        times=times, values=values, counts=counts, n_people=readings.n_people,
+        header_times=tuple(time for _, time in layout.times),
+        **in_order(table, layout, order, readings.server, readings.ids, covariates))
+    return replace(curves, notes=(
+        *table.notes, *_how_it_was_read(table, layout), *notes,
+        *_left_out(readings.columns, int((~known).sum()), layout.is_single),
+        *_doubtful(curves, repeated, layout.is_single)))
+
+
+def _sorted(curve: Integers, times: Array, values: Array) -> tuple[Integers, Array, Array]:
+    """Readings by curve and by time within each.
+
+    Curves go 16 bits at a time: numpy sorts such numbers by radix, several times faster.
+    """
+    order = np.argsort(times)
+    for shift in range(0, int(curve.max(initial=1)).bit_length(), 16):
+        digit = (curve[order] >> shift).astype(np.uint16)
+        order = order[np.argsort(digit, kind="stable")]
+    return curve[order], times[order], values[order]
+
+
+def _along_curves(name: str, values: Array, readings: _Readings) -> Array:
+    """One value of a covariate for each curve (n_curves,); NaN where a curve has none."""
+    known = np.isfinite(values)
+    low, high = np.full(len(readings.server), np.inf), np.full(len(readings.server), -np.inf)
+    np.minimum.at(low, readings.row_curve[known], values[known])
+    np.maximum.at(high, readings.row_curve[known], values[known])
+    changing = int((low < high).sum())
+    if changing:
+        raise InputError(f"The covariate “{shortened(name)}” changes within "
+                         f"{counted(changing, 'curve')}.", field="covariates",
+                         hint="A covariate has one value for each curve; choose another column.")
+    return np.where(np.isfinite(low), low, np.nan)
+
+
+def check_single(counts: Integers) -> None:
+    """Refuse several readings of one person where everybody has one.
+
+    Parameters
+    ----------
+    counts : (n,)
+        Readings of each person.
+
+    Raises
+    ------
+    InputError
+        With the number of people who have several.
+    """
+    several = int((counts > 1).sum())
+    if several:
+        raise InputError(
+            f"{several:,} of {len(counts):,} people have several readings.", field="id",
+            hint="Here every person gives one. Keep one reading of each, by a rule that does not "
+            "look at the values, such as the first visit; or show whole curves on Explore; or take "
+            "every row for another person, and state beside the odds how many one person has.")
+
+
+# -- what the holder is told of it ----------------------------------------------------------------
+
+
+def _how_it_was_read(table: Table, layout: Layout) -> list[str]:
+    """How the table was taken, and which columns were not used."""
+    notes = [KINDS["wide" if layout.is_wide else "long"]]
+    if layout.is_wide:
+        notes.append(f"times are the numbers in the names of {len(layout.times)} columns such as "
+                     f"{listed([layout.times[0][0]])}")
+        if len(layout.times) <= FEW_TIMES and not layout.times[0][0][:1].isalpha():
+            notes.append("few times: if the first line is a row of data, put one of names above it")
+    unused = layout.unused(table)
+    return notes + ([f"not used: {listed(unused)}"] if unused else [])
+
+
+def _left_out(columns: Mapping[str, Numbers], n_missing: int, is_single: bool) -> list[str]:
+    """What was missing; how many observations are left is private, single ones stay counted."""
+    if not n_missing:
+        return []
+    gaps = [name for name, column in columns.items() if column.missing + column.infinite]
+    infinite = sum(column.infinite for column in columns.values())
+    verb, effect = "left out", "how many a curve has left stays private"
+    if is_single:
+        verb, effect = "missing", "their people count, with the middle of the stated bounds"
+    return [f"{counted(n_missing, 'reading')} {verb}, because cells of {listed(gaps)} hold no "
+            "number" + (f" ({infinite:,} infinite)" if infinite else "") + f"; {effect}"]
+
+
+def _doubtful(curves: CurveTable, repeated: int, is_single: bool) -> list[str]:
+    """What a person should know before they believe a picture; counts only."""
+    used = curves.counts[curves.counts > 0]
+    without = int(np.isnan(curves.covariates).any(axis=1).sum())
+    one_time = "all readings at the same time: only that point can be estimated"
+    has_one_time = curves.times.min() == curves.times.max()
+    is_constant = curves.values.min() == curves.values.max()
+    applies = {
+        "only one reading": len(curves.values) == 1, one_time: has_one_time,
+        "all readings are equal": is_constant,
+    } if is_single else {
+        f"{counted(curves.n_curves - len(used), 'curve')} without a reading, still counted as "
+        "people": len(used) < curves.n_curves,
+        f"{counted(repeated, 'reading')} at the same time as another of the same curve": repeated,
+        f"{counted(without, 'curve')} without a value of a covariate: still counted, left out of "
+        "coefficients": without,
+        "only one curve: nothing can be averaged": curves.n_curves == 1,
+        "one reading per curve: the average can be estimated, spread within a curve cannot":
+            used.max() == 1,
+        one_time: has_one_time,
+        "all readings are equal: the curves show no variation": is_constant,
+        "some curves have over ten times as many readings as the median curve; each curve counts "
+        "the same": used.max() > _RAGGED * np.median(used)}
+    return [note for note, holds in applies.items() if holds]
+
+
+# -- as data --------------------------------------------------------------------------------------
+
+
+class Clamped(NamedTuple):
+    """How many numbers were moved to a stated bound; for the holder of the curves alone."""
+
+    times: int
+    values: int
+    covariates: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Upload(UploadedData[CurveData]):
+    """A person's own curves with the facts they declared; the same in every draw.
+
+    Sizes are those that are declared: how many observations single curves have is private, and so
+    is how many there are in all.
+
+    Where common times are declared each observation is moved to the nearest of them, so that a wide
+    and a long table of the same numbers are the same data; why this keeps neighbouring files
+    neighbouring stands with `engine.uploads.design.moved_to_common`.
+
+    Where the standard deviation of a reading is declared these are single readings: one of each
+    person, for one common curve. The bounds are then those of the curve, and a reading that is
+    missing stays in the public number of people as no number, which counts as the middle of the
+    bounds.
+
+    Parameters
+    ----------
+    curves : CurveTable
+        As they stand in the file.
+    declared : PublicFacts
+        From `engine.uploads.facts.declare`.
+
+    Raises
+    ------
+    InputError
+        If a declared covariate was not read from the file, or somebody has several readings where
+        they are declared to be single.
+    """
+
+    key = "upload"
+    label = "Your curves"
+    tasks = frozenset(task.key for task in (
+        MEAN_FUNCTION, VARYING_COEFFICIENTS, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY, COVARIANCE))
+
+    curves: CurveTable
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.is_single:
+            check_single(self.curves.counts)
+
+    @property
+    def observations(self) -> CurveTable:
+        return self.curves
+
+    @property
+    def is_of_rows(self) -> bool:
+        return self.curves.is_of_rows
+
+    @property
+    def is_single(self) -> bool:
+        """Whether these are readings around one common curve, one of each person."""
+        return self.declared.reading_sd > 0
+
+    @property
+    def sizes(self) -> Sizes:
+        counts = np.ones_like(self.curves.counts) if self.is_single else self.curves.counts
+        return Sizes.public(self.curves.server, counts, self.declared)
+
+    @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """Where the file does not look as declared; for the holder of the curves alone."""
+        times, counts = self.declared.to_unit_time(self.curves.times), self.curves.counts
+        return (*doubts(times, counts, self.declared),
+                *doubts_of_people(times, self.curves.values, counts, self.declared))
+
+    @property
+    def clamped(self) -> Clamped:
+        """How many numbers are moved to a stated bound; single readings may lie beyond theirs."""
+        facts, curves = self.declared, self.curves
+        values = 0 if self.is_single else _outside(curves.values, facts.value_low, facts.value_high)
+        return Clamped(_outside(curves.times, facts.time_low, facts.time_high), values,
+                       sum(_outside(column, covariate.low, covariate.high) for column, covariate
+                           in zip(self.covariates.T, facts.covariates, strict=True)))
+
+    @property
+    def n_without_covariates(self) -> int:
+        """Curves that lack a covariate: they count, and add nothing to coefficients."""
+        return int(np.isnan(self.covariates).any(axis=1).sum())
+
+    def check_regressors(self) -> None:
+        """Refuse covariates that explain nothing; see `engine.uploads.regressors.check_regressors`.
+
+        For the coefficient model alone: an average does not look at covariates.
+
+        Raises
+        ------
+        InputError
+            If one is constant or follows from others, among the curves that have readings.
+        """
+        check_regressors(self.declared, self.covariates[self.curves.counts > 0])
+
+    def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
+        """Return the curves, times on [0, 1] and both within what was stated; `rng` is not used.
+
+        Covariates stay in their own units: `PublicFacts.to_regressors` moves them.
+
+        Raises
+        ------
+        InputError
+            If more than one data set is asked for: there is only one.
+        """
+        self._only_once(n_repeats)
+        facts, curves = self.declared, self.curves
+        times = moved_to_common(facts.to_unit_time(curves.times), facts.design)
+        if self.is_single:  # one reading of everybody, as it stands in the file; NaN where missing
+            cells = np.full((2, 1, curves.n_curves), np.nan)
+            cells[:, 0, curves.counts > 0] = times, curves.values
+            return CurveData(cells[0], cells[1], np.ones_like(curves.counts), curves.server, facts)
+        return CurveData(
+            times=times[np.newaxis],
+            values=np.clip(curves.values, facts.value_low, facts.value_high)[np.newaxis],
+            counts=curves.counts, server=curves.server, facts=facts,
+            covariates=self.covariates[np.newaxis] if facts.covariates else None)
+
+
+def _outside(numbers: Array, low: float, high: float) -> int:
+    return int(((numbers < low) | (numbers > high)).sum())

@@ -1,0 +1,349 @@
+"""Which column of a table plays which role, suggested from the names of the columns."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.errors import InputError
+from engine.lists import counted, listed, shortened
+from engine.tasks import DataType
+from engine.uploads.tables import NUMBER, Table, column_key, nearest
+
+KINDS = {"long": "one row per reading", "wide": "one row per curve"}
+ROLES = ("id", "time", "value", "server")
+_SYNONYMS = {  # the likeliest first; compared without case, units in brackets and punctuation
+    "id": ("id", "child_id", "subject_id", "person_id", "patient_id", "participant_id", "subject",
+           "person", "patient", "participant", "child", "household", "individual", "user",
+           "curve_id", "curve", "scan", "unit_id", "unit", "name"),
+    "time": ("time", "t", "age", "day", "days", "hour", "hours", "minute", "minutes", "week",
+             "weeks", "month", "months", "year", "years", "position", "date", "x"),
+    "value": ("value", "values", "y", "height", "reading", "readings", "measurement", "response",
+              "result", "outcome", "weight", "level", "glucose", "demand"),
+    "server": ("server", "site", "site_id", "hospital", "centre", "center", "clinic", "school",
+               "institution", "location", "country", "region"),
+}
+_RESPONSES = ("y", "response", "outcome", "result", "target")  # usual names, without case
+FEW_TIMES = 3  # names that are numbers, which may as well be a first reading
+_MEANINGS = {"id": "who a row belongs to", "time": "when a reading was taken",
+             "value": "what was measured"}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which column plays which role; names are those of the table.
+
+    Parameters
+    ----------
+    id : str or None
+        Who a row belongs to. Needed where curves have one row per reading; elsewhere every row is
+        another person without it.
+    time, value : str or None
+        When a reading was taken and what was measured, where a row is a reading. The value of a
+        record is its response, if it has one.
+    server : str or None
+        The site. Without it one trusted centre holds everything; with it each site adds its own
+        noise.
+    covariates : tuple of str
+        Columns that may explain curves, each constant along a curve; the features of records.
+    times : tuple of (str, float)
+        Each column of readings with its time, in the unit of the file, where a row is a curve.
+    data : DataType
+        Curves, single readings (one row and one reading of everybody), or records.
+    """
+
+    id: str | None = None
+    time: str | None = None
+    value: str | None = None
+    server: str | None = None
+    covariates: tuple[str, ...] = ()
+    times: tuple[tuple[str, float], ...] = ()
+    data: DataType = DataType.CURVES
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether a row is a whole curve."""
+        return bool(self.times)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether everybody has one reading."""
+        return self.data == DataType.READINGS
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns with a role."""
+        return (*self.covariates,
+                *[name for name in (self.id, self.time, self.value, self.server) if name],
+                *[name for name, _ in self.times])
+
+    def unused(self, table: Table) -> list[str]:
+        """The columns of a table without a role.
+
+        Parameters
+        ----------
+        table : Table
+            With the columns that the layout names.
+        """
+        return [name for name in table.columns if name not in self.columns]
+
+    def check(self) -> None:
+        """Refuse two roles of one column, and records without a number.
+
+        Raises
+        ------
+        InputError
+            Naming the column.
+        """
+        if self.data == DataType.RECORDS and not self.covariates:
+            raise InputError("Choose at least one column of numbers.", field="covariates",
+                             hint="Every number of a record stands in a column of its own.")
+        twice = repeated(self.columns)
+        if twice:
+            raise InputError(f"The column “{shortened(twice[0])}” has two roles.", field="layout",
+                             hint="Choose another column for one of them.")
+
+
+def repeated(names: Sequence[str]) -> list[str]:
+    """The names that occur more than once.
+
+    Parameters
+    ----------
+    names : sequence of str
+        In any order, which is that of the result.
+    """
+    return [name for name in dict.fromkeys(names) if names.count(name) > 1]
+
+
+def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: str | None = None,
+                   data: DataType = DataType.CURVES) -> Layout:
+    r"""Find the roles of the columns from their names; a person's choices override.
+
+    A column that looks like one of sites gets no role unless it is chosen: who is trusted with the
+    data is for their holder to say (`site_like` offers it). All other columns of records are
+    features.
+
+    Parameters
+    ----------
+    table : Table
+    roles : mapping
+        "id", "time", "value", "server" → a column name, or None for no column; "covariates" →
+        column names.
+    kind : "long" or "wide"
+        Whether a row is a reading or a curve; from the names if None.
+    data : DataType
+        What the rows are.
+
+    Returns
+    -------
+    Layout
+
+    Raises
+    ------
+    InputError
+        If a column does not exist or has two roles, a needed role has no column, or the table
+        looks long and wide at once.
+
+    Examples
+    --------
+    >>> from engine.uploads.tables import read_table
+    >>> table = read_table(b"child_id,Age (years),height\nA-01,2,86\nA-01,6,115\n")
+    >>> suggest_layout(table).time
+    'Age (years)'
+    """
+    choices = {role: _find(table, named) for role, named in (roles or {}).items()}
+    if data == DataType.RECORDS:
+        return _of_records(table)
+    suggested = roles_by_name(table, choices)
+    series = _series(table, _names_of(choices))
+    is_wide = data == DataType.CURVES and (kind or _kind(choices, suggested, series)) == "wide"
+    layout = (_wide(table, choices, suggested, series) if is_wide else
+              _long(table, choices, suggested, data))
+    layout.check()
+    return layout
+
+
+def _of_records(table: Table) -> Layout:
+    """Response and id by their names; who is trusted with the records is for their holder to say.
+
+    So a column that looks like one of sites is no feature, and no site either.
+    """
+    suggested = roles_by_name(table, {"time": None, "value": None})
+    value = next((name for name in table.columns if column_key(name) in _RESPONSES), None)
+    used = {value, *suggested.values()}
+    return Layout(suggested.get("id"), value=value, data=DataType.RECORDS,
+                  covariates=tuple(name for name in table.columns if name not in used))
+
+
+def site_like(table: Table) -> str | None:
+    """The column whose name is usual for sites: to be offered, never to be taken.
+
+    Parameters
+    ----------
+    table : Table
+    """
+    return roles_by_name(table, {}).get("server")
+
+
+def _find(table: Table, named: Any) -> Any:
+    """A person's choice in the table's own spelling."""
+    if named is None or isinstance(named, str):
+        return None if named is None else table.find(named)
+    return tuple(table.find(name) for name in named)
+
+
+def _names_of(choices: Mapping[str, Any]) -> set[str]:
+    names: set[str] = set()
+    for named in choices.values():
+        names.update((named,) if isinstance(named, str) else named or ())
+    return names
+
+
+def roles_by_name(table: Table, choices: Mapping[str, Any]) -> dict[str, str]:
+    """Role → column, for the roles whose usual names occur.
+
+    Parameters
+    ----------
+    table : Table
+    choices : mapping
+        Role → column or columns that a person chose: neither is looked for.
+    """
+    used = _names_of(choices)
+    free = {_plain(column): column for column in reversed(table.columns) if column not in used}
+    columns: dict[str, str] = {}
+    for role in ("server", "time", "value", "id"):  # site_id is a site before it is an id
+        names = [name for name in _SYNONYMS[role] if name in free]
+        if role == "id" and not names:
+            names = [name for name in free if name.endswith("_id")]
+        if role not in choices and names:
+            columns[role] = free.pop(names[0])
+    return columns
+
+
+def _plain(column: str) -> str:
+    """A column name without case, a unit in brackets and punctuation: “Age (years)” is age."""
+    name = re.sub(r"[(\[][^)\]]{0,50}[)\]]", "", column[:200]).casefold()
+    return re.sub(r"[\W_]+", "_", name).strip("_")
+
+
+def _series(table: Table, used: set[str]) -> dict[str, float]:
+    """Column → time for columns whose names are times (0, 0.5, 1) or numbered (x_01, X0.5).
+
+    Numbers differ, and names that are plain numbers increase: other numbers in the first line are
+    a row of data without a header, as are few beside an id that comes again below it. Of several
+    numbered families the largest counts.
+    """
+    families: dict[str, dict[str, float]] = {}
+    for column in table.columns:
+        stem, time = _numbered(column, table.decimal)
+        if time is not None and column not in used:
+            families.setdefault(stem, {})[column] = time
+    usable = {stem: family for stem, family in families.items()
+              if len(family) >= (2 if stem == "" else 3)
+              and len(set(family.values())) == len(family)
+              and not (stem == "" and len(family) <= FEW_TIMES and _begins_with_a_row(table))
+              and (stem or list(family.values()) == sorted(family.values()))}
+    return usable.get("") or max(usable.values(), key=len, default={})
+
+
+def _begins_with_a_row(table: Table) -> bool:
+    """Whether a name that is no number is a cell of its own column: an id, not a name."""
+    return any(table.holds(column, column) for column in table.columns
+               if _numbered(column, table.decimal)[0])
+
+
+def _numbered(column: str, decimal: str) -> tuple[str, float | None]:
+    """Split a column name in stem and number; the stem of a plain number is empty."""
+    name = column[:200].replace(decimal, ".")
+    if re.fullmatch(NUMBER, name):
+        return "", float(name) if math.isfinite(float(name)) else None
+    end = re.search(r"[0-9]+(\.[0-9]+)?$", name[-30:])  # a longer number is no time
+    if end is None:
+        return name, None
+    return _plain(name[:len(name) - len(end[0])]) or "_", float(end[0])
+
+
+def _kind(choices: Mapping[str, Any], suggested: Mapping[str, str], series: Mapping[str, float]
+          ) -> str:
+    """Decide between long and wide, or say why the table looks like both."""
+    if choices.get("time") or choices.get("value") or not series:
+        return "long"
+    if "time" not in suggested or "value" not in suggested:
+        return "wide"
+    raise InputError(
+        f"The table looks both long and wide: {listed([suggested['time'], suggested['value']])} "
+        f"would be one row per reading, {counted(len(series), 'numbered column')} such as "
+        f"{listed(list(series)[:1])} one row per curve.", field="layout",
+        hint="Keep one row per reading, or one row per curve, and leave the other columns out.")
+
+
+def _long(table: Table, choices: Mapping[str, Any], suggested: Mapping[str, str], data: DataType
+          ) -> Layout:
+    roles: dict[str, str | None] = {role: choices.get(role, suggested.get(role)) for role in ROLES}
+    roles["server"] = choices.get("server")
+    covariates = tuple(choices.get("covariates") or ())
+    used = (*roles.values(), *covariates, suggested.get("server"))
+    free = [name for name in table.columns if name not in used]
+    lacking = _lacking(roles, data)
+    if len(lacking) == len(free) == 1 and lacking[0] not in choices:
+        roles[lacking[0]] = free[0]  # the only column left for the only role left
+    elif lacking:
+        raise _lacking_roles(lacking, free, table)
+    return Layout(roles["id"], roles["time"], roles["value"], roles["server"], covariates,
+                  data=data)
+
+
+def check_roles(table: Table, layout: Layout) -> None:
+    """Refuse a layout of one row per reading in which a needed role has no column.
+
+    Parameters
+    ----------
+    table : Table
+    layout : Layout
+
+    Raises
+    ------
+    InputError
+        Naming the roles, and the columns that are left for them.
+    """
+    lacking = _lacking({role: getattr(layout, role) for role in ROLES}, layout.data)
+    if lacking:
+        raise _lacking_roles(lacking, layout.unused(table), table)
+
+
+def _lacking(roles: Mapping[str, str | None], data: DataType) -> list[str]:
+    """The roles without a column without which one row per reading cannot be read."""
+    needed = ("time", "value") if data == DataType.READINGS else ("id", "time", "value")
+    return [role for role in needed if roles[role] is None]
+
+
+def _lacking_roles(roles: list[str], free: list[str], table: Table) -> InputError:
+    """No column plays a role; names that are numbers may be readings, and are not repeated."""
+    names, free = ([name for name in columns if _numbered(name, table.decimal)[0]]
+                   for columns in (table.columns, free))
+    near = next(filter(None, (nearest(name, free) for name in _SYNONYMS[roles[0]])), "")
+    columns = f"Found {listed(names, 8)}. "
+    if len(names) < len(table.columns) and (not names or _begins_with_a_row(table)):
+        columns, near = "The first line is a row of data, no names. ", ""
+    *others, last = (_MEANINGS[role] for role in roles)
+    needed = f"{', '.join(others)} or {last}" if others else last
+    return InputError(f"There is no column that says {needed}.", field="layout",
+                      hint=f"{columns}{near}Name the columns “id”, “time” and “value”, or choose "
+                      "which is which.")
+
+
+def _wide(table: Table, choices: Mapping[str, Any], suggested: Mapping[str, str],
+          series: Mapping[str, float]) -> Layout:
+    if not series:
+        raise InputError("No column names say when readings were taken.", field="layout",
+                         hint="Name the columns of readings by their times, or number them as in "
+                         "x_01, x_02, without repeats.")
+    server, covariates = choices.get("server"), tuple(choices.get("covariates") or ())
+    used = (*series, server, *covariates, suggested.get("server"))
+    free = [name for name in table.columns if name not in used]
+    usual = suggested.get("id", free[0] if len(free) == 1 else None)
+    return Layout(choices.get("id", usual), server=server, covariates=covariates,
+                  times=tuple(series.items()))

@@ -1,0 +1,224 @@
+"""Records from a person's own table, one in each row, with the facts they state, as a source.
+
+As for curves, nothing of the file travels in a link or a scenario, and no message holds a number, a
+row or an id of it. One row is one record, and one record is what is protected. Who has several of
+them is protected less, so a column that names the people is looked through for that where there is
+one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.identity import named_once
+from engine.lists import counted, listed, shortened
+from engine.tasks import TASKS
+from engine.types import Array, SampleData, Sizes
+from engine.uploads.columns import (
+    Observations,
+    in_order,
+    numbers_or_words,
+    order_by_person,
+    people_of,
+)
+from engine.uploads.layout import Layout
+from engine.uploads.source import UploadedData
+from engine.uploads.tables import Table
+
+MOST_ROWS = 1_000_000
+
+EXAMPLE_ROWS_CSV = "person_id,site,age,weight,steps,pressure\n" + "".join(
+    f"{site[0]}-{k:02d},{site},{30 + 7 * k % 41},{58 + 11 * k % 37},{3000 + 1700 * k % 9000},"
+    f"{110 + 5 * k % 33}\n" for site in ("North", "South") for k in range(1, 7))
+
+
+# -- reading the file -----------------------------------------------------------------------------
+
+
+@named_once
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowTable(Observations):
+    """Records read from a table; `Observations` says what they have in common with curves.
+
+    Parameters
+    ----------
+    values : (n,) or None
+        The responses, NaN where a cell holds no number; None without a column of them.
+    value_name : str or None
+        The name of that column.
+    """
+
+    values: Array | None = None
+    value_name: str | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many records there are."""
+        return len(self.server)
+
+
+def read_rows(table: Table, layout: Layout) -> RowTable:
+    r"""Read the records of a table.
+
+    Parameters
+    ----------
+    table : Table
+    layout : Layout
+        From `suggest_layout` for records, or chosen by the person.
+
+    Returns
+    -------
+    RowTable
+        In the units of the file.
+
+    Raises
+    ------
+    InputError
+        If a column has two roles, a cell holds text, a column has no number at all, a row has no
+        id or site, somebody has several rows, or there are too few or too many rows.
+
+    Examples
+    --------
+    >>> from engine.uploads.layout import Layout
+    >>> from engine.uploads.tables import read_table
+    >>> table = read_table(b"weight,steps\n70,8000\n80,4000\n")
+    >>> read_rows(table, Layout(covariates=("weight", "steps"), data="records")).n_rows
+    2
+    """
+    layout.check()
+    if table.n_rows < 2:
+        raise InputError("There is only one row.", field="file",
+                         hint="Protection needs others: upload one row for every record.")
+    if table.n_rows > MOST_ROWS:
+        raise InputError(f"There are {table.n_rows:,} rows; at most {MOST_ROWS:,} are read.",
+                         field="file", hint="Take a part of them, chosen without looking at the "
+                         "numbers.")
+    notes = list(table.notes)
+    people = people_of(table, layout, notes)
+    several = int((people.rows > 1).sum())
+    if several:
+        raise InputError(
+            f"{several:,} of {len(people.ids):,} people have several rows.", field="id",
+            hint="One row is protected, so they would be protected less. Keep one row of each, by "
+            "a rule that does not look at the numbers, such as the first visit.")
+    if layout.id is None:
+        notes.append("a person with several rows is protected less")
+    order = order_by_person(people.server, people.ids)
+    covariates = np.column_stack([_numbers(table, name, notes) for name in layout.covariates])
+    values = None if layout.value is None else _numbers(table, layout.value, notes)[order]
+    rows = RowTable(values=values, value_name=layout.value, **in_order(
+        table, layout, order, people.server, people.ids, covariates))
+    return replace(rows, notes=(*notes, *_doubtful(rows, layout.unused(table))))
+
+
+def _numbers(table: Table, name: str, notes: list[str]) -> Array:
+    values = numbers_or_words(table, name, notes, "column")
+    if not np.isfinite(values).any():
+        raise InputError(f"The column “{shortened(name)}” holds no number.", field="covariates",
+                         hint="Choose another column.")
+    return values
+
+
+def _doubtful(rows: RowTable, unused: list[str]) -> list[str]:
+    """What a person should know before they believe a picture; counts only."""
+    columns = dict(zip(rows.covariate_names, rows.covariates.T, strict=True))
+    if rows.values is not None:
+        columns[str(rows.value_name)] = rows.values
+    missing = sum(int(np.isnan(column).sum()) for column in columns.values())
+    constant = [name for name, column in columns.items() if np.nanmin(column) == np.nanmax(column)]
+    applies = {
+        f"{counted(missing, 'number')} missing: their rows count, with the middle of the stated "
+        "range": missing,
+        f"the same in all rows: {listed(constant)}": constant,
+        f"not used: {listed(unused)}": unused}
+    return [note for note, holds in applies.items() if holds]
+
+
+# -- as data --------------------------------------------------------------------------------------
+
+
+class ClampedRows(NamedTuple):
+    """How many numbers were moved to a stated bound; for the holder of the records alone."""
+
+    features: int
+    responses: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class UploadRows(UploadedData[SampleData]):
+    """A person's own records with the facts they declared; the same in every draw.
+
+    What they can be used for follows from what was declared (`serves`).
+
+    Parameters
+    ----------
+    rows : RowTable
+        As they stand in the file.
+    declared : PublicFacts
+        From `engine.uploads.facts.declare_rows`.
+    """
+
+    key = "upload_rows"
+    label = "Your records"
+    tasks: ClassVar[frozenset[str]] = frozenset(
+        task.key for task in TASKS.values() if task.features)
+
+    rows: RowTable
+
+    @property
+    def observations(self) -> RowTable:
+        return self.rows
+
+    @property
+    def sizes(self) -> Sizes:
+        return Sizes(tuple(np.bincount(self.rows.server).tolist()), self.rows.n_rows, 1,
+                     len(self.declared.covariates))
+
+    def serves(self, task: str) -> bool:
+        """Densities take one or two columns, the others a response; sparse regression needs σ."""
+        if task not in self.tasks:
+            return False
+        needs, has_spread = TASKS[task], self.declared.reading_sd > 0
+        return (needs.features is not None
+                and needs.features.allows(len(self.declared.covariates))
+                and ("value" not in needs.roles or self.rows.values is not None)
+                and ("spread" not in needs.states or has_spread))
+
+    @property
+    def clamped(self) -> ClampedRows:
+        """How many numbers are moved to a stated bound."""
+        x, y = self._within_ranges
+        values = self.rows.values
+        return ClampedRows(_moved(self.covariates, x),
+                           0 if y is None or values is None else _moved(values, y))
+
+    def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:
+        """Return the records, moved into the stated ranges; `rng` is not used.
+
+        What is no number stays NaN, which mechanisms take for the middle of its range.
+
+        Raises
+        ------
+        InputError
+            If more than one data set is asked for: there is only one.
+        """
+        self._only_once(n_repeats)
+        x, y = self._within_ranges
+        return SampleData(x[np.newaxis], None if y is None else y[np.newaxis], self.rows.server,
+                          self.declared)
+
+    @property
+    def _within_ranges(self) -> tuple[Array, Array | None]:
+        """The declared columns (n, d) and the responses (n,), moved into their stated ranges."""
+        facts, values = self.declared, self.rows.values
+        low, high = np.array([(c.low, c.high) for c in facts.covariates]).T
+        return (np.clip(self.covariates, low, high),
+                None if values is None else np.clip(values, facts.value_low, facts.value_high))
+
+
+def _moved(numbers: Array, clipped: Array) -> int:
+    return int(((numbers != clipped) & np.isfinite(numbers)).sum())

@@ -1,0 +1,68 @@
+"""What curves and records of a person's own have in common once their facts are stated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeVar
+
+from engine.errors import InputError
+from engine.lists import listed
+from engine.sources import Source
+from engine.types import Array, Data, DataKind, PublicFacts
+from engine.uploads.columns import Observations
+
+D = TypeVar("D", bound=Data, covariant=True)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class UploadedData(Source[D]):
+    """A person's own data with the facts they declared about them; the same in every draw.
+
+    Not a registered source: data must never travel in a link or a scenario file. What bounds one
+    person's effect is declared, never read off the file. Of the covariates in the file, those that
+    are declared are used, in the order declared.
+
+    Parameters
+    ----------
+    declared : PublicFacts
+        From `engine.uploads.facts`.
+
+    Raises
+    ------
+    InputError
+        If a declared covariate was not read from the file.
+    """
+
+    is_random: ClassVar[bool] = False
+
+    declared: PublicFacts = field(default_factory=lambda: PublicFacts(kind=DataKind.UPLOAD))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        names = self.observations.covariate_names
+        unread = [c.name for c in self.declared.covariates if c.name not in names]
+        if unread:
+            raise InputError(f"Not among the columns that were read: {listed(unread)}.",
+                             field="covariates", hint=f"Read: {listed(names)}." if names else
+                             "Choose them when the file is read.")
+
+    @property
+    def observations(self) -> Observations:
+        """What was read from the file, in its own units."""
+        raise NotImplementedError
+
+    @property
+    def facts(self) -> PublicFacts:
+        """What was declared, and nothing else."""
+        return self.declared
+
+    @property
+    def site_names(self) -> tuple[str, ...]:
+        return self.observations.server_names
+
+    @property
+    def covariates(self) -> Array:
+        """The declared covariates (n, d) as they stand in the file; NaN where missing."""
+        names = self.observations.covariate_names
+        columns = [names.index(covariate.name) for covariate in self.declared.covariates]
+        return self.observations.covariates[:, columns]

@@ -1,0 +1,207 @@
+"""What a row of the file is: which column plays which role, and the observations this gives.
+
+Who is one person and who is trusted with the data is asked, never guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from engine.errors import InputError
+from engine.language.grammar import capital
+from engine.lists import counted, shortened
+from engine.tasks import TASKS, DataType
+from engine.uploads import curves, rows
+from engine.uploads.curves import CurveTable, read_curves
+from engine.uploads.facts import check_columns
+from engine.uploads.layout import Layout, roles_by_name, site_like, suggest_layout
+from engine.uploads.regressors import MOST_COVARIATES
+from engine.uploads.rows import RowTable, read_rows
+from engine.uploads.tables import Table
+from pages.shared.frame.controls import plain
+from pages.shared.uploads import tables
+from pages.shared.uploads.tables import key_of
+
+_FILES = {
+    DataType.CURVES: ("Curves as CSV, TSV or XLSX: one row per reading or one row per curve",
+                      curves.EXAMPLE_CSV),
+    DataType.READINGS: ("Readings as CSV, TSV or XLSX: one row per person",
+                        curves.EXAMPLE_READINGS_CSV),
+    DataType.RECORDS: ("Records as CSV, TSV or XLSX: one row per record, numbers in columns",
+                       rows.EXAMPLE_ROWS_CSV)}
+_ROLES = {"id": "Who a row belongs to", "time": "Time", "value": "Value"}
+_ONE_CENTRE, _EACH_SITE = "One trusted centre holds all of it", "Each site adds its own noise"
+_SEVERAL = {"average": "average them: protect the person", "keep": "protect one row"}
+_EVERY_ROW = "every row is another person"
+
+
+def observations(task: str) -> CurveTable | RowTable | None:
+    """The uploader, how the file was read, and what is in it; None without a file."""
+    data = TASKS[task].data
+    table = tables.uploaded(*_FILES[data])
+    if table is None:
+        return None
+    layout = _layout(table, task)
+    if data is DataType.RECORDS:
+        records = tables.read(read_rows, table, layout, None)
+        _in_short([f"{records.n_rows:,} records of "
+                   f"{counted(len(records.covariate_names), 'number')}",
+                   counted(len(records.server_names) or 1, "site")], records.notes)
+        return records
+    several = st.selectbox("If one person has several rows", [*_SEVERAL],
+                           format_func=_SEVERAL.__getitem__,
+                           key=key_of("upload_several")) if layout.is_wide else "keep"
+    read = tables.read(read_curves, table, layout, several)
+    _in_short([*_numbers_of(read, layout.is_single), counted(len(read.server_names), "site")
+               if read.server_names else "one centre"], read.notes)
+    if read.is_of_rows:
+        st.warning("**One row is protected, not one person.** Average the rows of each person, or "
+                   "state beside the odds how many rows one person has.",
+                   icon=":material/warning:")
+    return read
+
+
+def _numbers_of(read: CurveTable, is_single: bool) -> list[str]:
+    """How many curves there are, and of how many observations."""
+    if is_single:
+        return [f"{read.n_curves:,} people with one observation each"]
+    used = read.counts[read.counts > 0]
+    least, most = int(used.min()), int(used.max())
+    each = f"{most:,}" if least == most else f"{least:,} to {most:,}"
+    return [counted(read.n_curves, "curve"),
+            f"{each} {'observation' if most == 1 else 'observations'} each"]
+
+
+def _in_short(counts: Sequence[str], notes: Sequence[str]) -> None:
+    """What was read in a bold line, and a list of what to know of it."""
+    listed = "".join(f"\n- {plain(capital(note))}" for note in notes)
+    st.markdown(f"**{plain(' · '.join(counts))}**\n{listed}")
+
+
+# -- the roles ------------------------------------------------------------------------------------
+
+
+def _layout(table: Table, task: str) -> Layout:
+    """Suggested roles, which the person may change, and those that are theirs alone to say."""
+    data = TASKS[task].data
+    try:
+        layout, unknown = suggest_layout(table, data=data), None
+    except InputError as problem:  # the names do not say: the person may choose
+        by_name = roles_by_name(table, {})
+        layout, unknown = Layout(by_name.get("id"), by_name.get("time"), by_name.get("value"),
+                                 data=data), problem
+    is_curve = data is DataType.CURVES
+    person = layout.id if is_curve else _who(table, layout.id)
+    is_known = is_curve or person in table.columns
+    layout = replace(layout, id=person if is_known else None, covariates=())
+    roles = [role for role in _ROLES if role != "id" or is_curve]
+    layout = (_with_response(table, layout, task) if data is DataType.RECORDS else
+              _with_roles(table, layout, roles))
+    if unknown is not None and None in (getattr(layout, role) for role in roles):
+        raise unknown
+    try:
+        layout = replace(layout, server=_site_column(table, layout))
+        return replace(layout, covariates=_covariates(table, layout, task))
+    finally:
+        if person is None and not is_curve:  # of what is not said yet, what stands first
+            raise InputError("Say who a row belongs to.", field="id", hint="A column that names "
+                             "the people, or every row is another person: only you know.")
+
+
+def _with_roles(table: Table, layout: Layout, roles: Sequence[str]) -> Layout:
+    """A column for each role; one row per curve has none but that of people, and may lack it."""
+    times = [name for name, _ in layout.times]
+    names: list[str | None] = [name for name in table.columns if name not in times]
+    if layout.is_wide:
+        roles = ["id"] if names else []
+        names = [None, *names]
+    columns: dict[str, Any] = {}
+    with st.container(horizontal=True):
+        for role in roles:
+            usual = getattr(layout, role)
+            columns[role] = st.selectbox(
+                _ROLES[role], names, index=names.index(usual) if usual in names else None,
+                format_func=_person if role == "id" else shortened, placeholder="Choose",
+                key=key_of(f"upload_role_{role}" + "_open" * (usual not in names)))
+    return replace(layout, **columns)
+
+
+def _person(name: str | None) -> str:
+    return _EVERY_ROW if name is None else shortened(name)
+
+
+def _with_response(table: Table, layout: Layout, task: str) -> Layout:
+    """The column that is predicted, if any; a density has none."""
+    if "value" not in TASKS[task].roles:
+        return replace(layout, value=None)
+    names = [None, *table.columns]
+    return replace(layout, value=st.selectbox(
+        "What is predicted", names, index=names.index(layout.value), key=key_of("rows_response"),
+        format_func=lambda name: "none" if name is None else shortened(name)))
+
+
+def _who(table: Table, suggested: str | None) -> str | None:
+    """Who a row belongs to, as chosen: a column, or every row is another person."""
+    names = list(table.columns)
+    return st.selectbox(
+        _ROLES["id"], [_EVERY_ROW, *names], placeholder="Choose",
+        index=1 + names.index(suggested) if suggested else None,
+        format_func=lambda name: name if name == _EVERY_ROW else f"column {shortened(name)}",
+        key=key_of("upload_who"), help="The protection is that of one person. Where people may "
+        "have several rows a column must tell them apart.")
+
+
+def _site_column(table: Table, layout: Layout) -> str | None:
+    """Who is trusted with the data: a column of sites, or None for one trusted centre.
+
+    Where a column looks like one of sites the question has no answer at first, and nothing is shown
+    before it has one.
+    """
+    free = layout.unused(table)
+    if not free:
+        return None
+    likely = site_like(table)
+    likely = likely if likely in free else None
+    trusted = st.radio("Who is trusted with the data?", [_ONE_CENTRE, _EACH_SITE],
+                       index=None if likely else 0, key=key_of("upload_trust"), help="With one "
+                       "trusted centre noise is added once. Sites that trust nobody with their "
+                       "data each add noise of their own, which makes the result less accurate.")
+    if likely:
+        st.markdown(f":small[The column “{plain(shortened(likely))}” looks like one of sites. It "
+                    "is used only if each site adds its own noise.]")
+    if trusted is None:
+        raise InputError("State who is trusted with the data.", field="trust",
+                         hint="Nothing is shown before that.")
+    if trusted == _ONE_CENTRE:
+        return None
+    column = st.selectbox("The column that names the sites", free, placeholder="Choose",
+                          index=free.index(likely) if likely else None, format_func=shortened,
+                          key=key_of("upload_sites"))
+    if column is None:
+        raise InputError("Choose the column that names the sites.", field="trust")
+    return column
+
+
+def _covariates(table: Table, layout: Layout, task: str) -> tuple[str, ...]:
+    """What may explain curves, or the features of records: a few, or all that are left."""
+    free, features = layout.unused(table), TASKS[task].features
+    if features is None:
+        return () if layout.is_single or not free else tuple(st.multiselect(
+            "Columns that may explain the curves (optional)", free,
+            key=key_of("upload_covariates"), format_func=shortened,
+            max_selections=MOST_COVARIATES, placeholder="None chosen",
+            help="Numbers, or yes and no, that stay the same along a curve. The average does not "
+            "use them."))
+    most = features.most if features.is_bounded else None
+    names = tuple(st.multiselect(
+        features.label, free, key=key_of(f"rows_features_{task}"), format_func=shortened,
+        max_selections=most, placeholder="Choose" if most else "All other columns",
+        help="Columns of numbers; yes and no, or another known pair of words, count as 1 and 0."))
+    if not names and not most:
+        names = tuple(name for name in free if name != site_like(table))
+    check_columns(task, names)
+    return names

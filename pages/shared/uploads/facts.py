@@ -1,0 +1,321 @@
+"""What a person states about their own file: words, bounds, how it came about, and by which source.
+
+Everything is empty at first, and nothing is filled from the file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from engine.errors import InputError
+from engine.language.grammar import capital
+from engine.lists import counted, shortened
+from engine.sources import Source
+from engine.tasks import TASKS, DataType
+from engine.types import PublicFacts
+from engine.uploads.curves import CurveTable, Upload
+from engine.uploads.design import LAWS, SINGLE_LAWS, StatedDesign, StatedLaw, numbers_in
+from engine.uploads.facts import REACHES, StatedCovariate, declare, declare_rows
+from engine.uploads.rows import RowTable, UploadRows
+from pages.shared import components as pieces
+from pages.shared.frame import code_fold
+from pages.shared.frame.controls import message, plain
+from pages.shared.state import session
+from pages.shared.uploads import tables
+from pages.shared.uploads.tables import key_of
+
+Bound = float | None
+Asked = tuple[tuple[str, str, str], ...]  # a field of `PublicFacts`, its label and an example
+_OF_CURVES: Asked = (
+    ("value_name", "What is measured", "Height"), ("value_unit", "Its unit", "cm"),
+    ("time_name", "What runs along the curve", "Age"), ("time_unit", "Its unit", "years"))
+_OF_PEOPLE: Asked = (("person", "One of them is called", "child"),
+                     ("people", "Many are called", "children"))
+_OF_ROWS: Asked = (("person", "One row is called", "scan"), ("people", "Many are called", "scans"))
+_FROM_OUTSIDE = ("These come from outside the file: {}, a law. Reading them off the file would "
+                 "leak.{}")
+_LEADS = {
+    DataType.CURVES: _FROM_OUTSIDE.format("a growth chart, a manual", ""),
+    DataType.READINGS: _FROM_OUTSIDE.format("a growth chart, a manual", " The bounds are those of "
+                                            "the curve; single readings may lie beyond."),
+    DataType.RECORDS: _FROM_OUTSIDE.format(
+        "a manual, an earlier study", " **One row is one record, and one record is protected: "
+        "somebody with several rows is protected less.**")}
+_MOST_LISTED = 3  # columns whose ranges are asked for one by one without a choice
+_SPREAD = {False: "Not known, or with skew, groups or outliers",
+           True: "Symmetric about their mean"}
+
+
+def stated(observations: CurveTable | RowTable | None, show: str, task: str,
+           then: Callable[[], None]) -> None:
+    """What the person states, and the button that puts their data on screen.
+
+    Parameters
+    ----------
+    observations : CurveTable, RowTable or None
+        What was read of the file, where one was.
+    show : str
+        The words of the button.
+    task : str
+        Whose page this is.
+    then : callable
+        Called when it is pressed, after the data are in place.
+    """
+    data = TASKS[task].data
+    st.subheader("2. Facts you state, not the data", anchor=False)
+    st.markdown(_LEADS[data])
+    declared, numbers = (_of_rows(observations, task) if data is DataType.RECORDS else
+                         _of_curves(observations, data is DataType.READINGS))
+    if observations is None:
+        st.markdown(":small[First step 1: a file that can be read.]")
+        upload = None
+    else:
+        upload = _upload(observations, declared, any(number is not None for number in numbers))
+    if isinstance(upload, Upload):
+        doubts(upload)
+    st.button(show, disabled=upload is None, key="upload_show", icon=":material/visibility:",
+              on_click=None if upload is None else partial(_show, upload, task, then))
+
+
+def _upload(observations: CurveTable | RowTable, declared: Callable[[], PublicFacts],
+            is_begun: bool) -> Upload | UploadRows | None:
+    """The data if all is stated; before anything is, what comes first and no error."""
+    try:
+        facts = declared()
+    except InputError as first:
+        if is_begun or st.session_state.get("upload_origin"):
+            raise
+        st.info(message(first), icon=":material/edit:")
+        return None
+    return (Upload(curves=observations, declared=facts) if isinstance(observations, CurveTable)
+            else UploadRows(rows=observations, declared=facts))
+
+
+def _show(upload: Source, task: str, then: Callable[[], None]) -> None:
+    """Put the data on screen; δ goes back to the usual one for their number."""
+    st.session_state[session.own_key(task)] = upload
+    code_fold.remember(task)
+    session.show_own(task, True)
+    st.session_state.upload_open = False
+    tables.forget()
+    session.change(delta=None)
+    pieces.arrive()
+    then()
+
+
+def doubts(upload: Upload) -> None:
+    """Where the file does not look as stated; only ever shown to its holder."""
+    if upload.doubts:
+        listed = "".join(f"\n- {capital(doubt)}." for doubt in upload.doubts)
+        st.warning("**The file does not look as stated.** This is for you only. Check the plan of "
+                   f"the study; in doubt state “Not known”.\n{listed}",
+                   icon=":material/rule:")
+
+
+# -- of curves and of records ---------------------------------------------------------------------
+
+Stated = tuple[Callable[[], PublicFacts], Sequence[Bound]]  # how to declare it, and its numbers
+
+
+def _of_curves(curves: CurveTable | RowTable | None, is_single: bool) -> Stated:
+    assert not isinstance(curves, RowTable)
+    is_of_rows = curves is not None and curves.is_of_rows
+    words = _words(_OF_CURVES + (_OF_ROWS if is_of_rows else _OF_PEOPLE))
+    if is_of_rows and not words["person"]:  # where rows are protected, one of them is no person
+        words |= {"person": "row", "people": "rows"}
+    value = plain(words["value_name"] or "value").lower()
+    time = plain(words["time_name"] or "time").lower()
+    of_curve = " of the curve" if is_single else ""
+    values = _pair((f"Lowest possible {value}{of_curve}", "e.g. 60", "value_low"),
+                   (f"Highest possible {value}{of_curve}", "e.g. 210", "value_high"))
+    spread = _spread(
+        f"How far one {value} typically lies from the curve (σ)", "Standard deviation of single "
+        "readings around the curve at the same time: about two in three lie within σ. From a "
+        "manual of the device or an earlier study. Too small: large readings are cut and the curve "
+        "is pulled to the middle. Too large: more noise.") if is_single else None
+    times = _pair((f"First {time}", "e.g. 2", "time_low"), (f"Last {time}", "e.g. 18", "time_high"))
+    plan = _plan(curves, time, is_single)
+    covariates = [_covariate(name) for name in curves.covariate_names] if curves else []
+    origin = _origin("national growth chart")
+    periodic = st.toggle("The curve ends where it began (a day, a year)", key="upload_periodic")
+    others = {**plan, **words, "periodic": periodic}
+    return partial(declare, *values, *times, origin, covariates, is_single, spread,
+                   **others), (*values, *times)
+
+
+def _of_rows(rows: CurveTable | RowTable | None, task: str) -> Stated:
+    assert not isinstance(rows, CurveTable)
+    words = _words(_OF_PEOPLE)
+    covariates = _ranges(rows.covariate_names) if rows is not None else []
+    response = _response(rows.value_name, task) if rows is not None and rows.value_name else {}
+    origin = _origin("manual of the device")
+    ranges = [*covariates, *([response["value"]] if response else [])]
+    return (partial(declare_rows, task, covariates, origin, **response, **words),
+            [end for stated in ranges for end in (stated.low, stated.high)])
+
+
+def _origin(example: str) -> str:
+    return st.text_input("Where do these bounds come from?", key="upload_origin",
+                         placeholder=f"e.g. {example}, 2019", max_chars=200)
+
+
+def _words(asked: Asked) -> dict[str, Any]:
+    """What things are called, two in a row; empty where nothing was said."""
+    words = {}
+    columns = [column for _ in range(len(asked) // 2) for column in st.columns(2)]  # by rows
+    for column, (name, label, example) in zip(columns, asked, strict=True):
+        with column:
+            words[name] = st.text_input(label, key=f"upload_{name}", placeholder=f"e.g. {example}",
+                                        max_chars=40).strip()
+    if words["person"] and not words["people"]:
+        words["people"] = f"{words['person']}s"
+    return words
+
+
+# -- numbers --------------------------------------------------------------------------------------
+
+
+def _number(label: str, example: str, key: str, why: str | None = None) -> Bound:
+    return st.number_input(label, value=None, placeholder=example, key=f"upload_{key}", step=None,
+                           format="%g", help=why)
+
+
+def _pair(low: tuple[str, str, str], high: tuple[str, str, str]) -> tuple[Bound, Bound]:
+    """Two numbers side by side."""
+    left, right = st.columns(2)
+    with left:
+        lowest = _number(*low)
+    with right:
+        return lowest, _number(*high)
+
+
+def _covariate(name: str) -> StatedCovariate:
+    """What is stated about one column; it stays with that column when another is chosen."""
+    label, key = plain(shortened(name)), f"covariate_{name}"
+    low, high, unit = st.columns([2, 2, 1], vertical_alignment="bottom")
+    with low:
+        lowest = _number(f"Lowest possible {label}", "e.g. 140 or 0", f"{key}_low")
+    with high:
+        highest = _number(f"Highest possible {label}", "e.g. 200 or 1", f"{key}_high")
+    with unit:
+        its_unit = st.text_input("Its unit", key=f"upload_{key}_unit", placeholder="e.g. cm",
+                                 max_chars=40)
+    return StatedCovariate(name, lowest, highest, its_unit.strip())
+
+
+def _ranges(names: tuple[str, ...]) -> list[StatedCovariate]:
+    """One by one if they are few; otherwise one pair for all, and own pairs where they differ."""
+    if len(names) <= _MOST_LISTED:
+        return [_covariate(name) for name in names]
+    ends = _pair(("Lowest possible value of all features", "e.g. 0", "rows_all_low"),
+                 ("Highest possible value of all features", "e.g. 100", "rows_all_high"))
+    others = st.multiselect("Features with bounds of their own", names,
+                            key=key_of("rows_others"), format_func=shortened,
+                            placeholder="None", help="Everything else has the bounds above.")
+    differing = {name: _covariate(name) for name in others}
+    return [differing.get(name, StatedCovariate(name, *ends)) for name in names]
+
+
+def _spread(label: str, why: str) -> Bound:
+    """σ, with what it changes: the bias and the noise, never the protection."""
+    return _number(label, "e.g. 6", "reading_sd", f"{why} The protection holds in any case.")
+
+
+def _response(name: str, task: str) -> dict[str, Any]:
+    """The range of what is predicted, and what else a task asks: arguments of `declare_rows`."""
+    states = TASKS[task].states
+    response: dict[str, Any] = {}
+    if "two_classes" in states:
+        response["two_classes"] = st.toggle(
+            "It tells two classes apart", key="rows_two_classes", help="State the numbers of the "
+            "two classes below, such as 0 and 1. What lies above their middle is the second class; "
+            "all else, and what is missing, the first.")
+    response["value"] = _covariate(name)
+    if "spread" in states:
+        response["spread"] = _spread(
+            f"How far {plain(shortened(name))} typically lies from what the features say (σ)",
+            "A standard deviation, from an earlier study: about two in three lie within σ. Too "
+            "small: what lies far off is cut, which pulls coefficients to zero. Too large: more "
+            "noise.")
+    if "reach" in states:
+        reach = st.selectbox(
+            "How features lie in their ranges", [*REACHES], index=None, key="rows_reach",
+            placeholder="Choose", help="Says how many standard deviations a range reaches to each "
+            "side. Features and response are measured from the middle of their ranges, so choose "
+            "bounds whose middle is usual. A wrong guess costs accuracy, never protection.")
+        response["reach"] = None if reach is None else REACHES[reach]
+    return response
+
+
+# -- how curves were observed ---------------------------------------------------------------------
+
+
+def _plan(curves: CurveTable | None, time: str, is_single: bool) -> dict[str, Any]:
+    """Design, number of observations and spread of people: arguments of `declare`."""
+    laws = SINGLE_LAWS if is_single else tuple(LAWS)
+    law = st.selectbox(
+        "How observation times come about", [law.value for law in laws], index=None,
+        format_func=lambda law: LAWS[StatedLaw(law)], placeholder="Choose", key="upload_law",
+        help="From the plan of the study, not from the file. Times on their own are the most "
+        "accurate to estimate with, if they are so. “Not known” is always possible: methods then "
+        "rely on nothing but what they release, with more noise.")
+    design = _design(law, curves, time)
+    if is_single:
+        return {"design": design}
+    observations = st.number_input(
+        "Observations planned for each curve", value=None, step=1, min_value=1,
+        placeholder="as many as common times" if law == StatedLaw.COMMON else "e.g. 8",
+        key="upload_observations",
+        help="A public number. Single curves may have more or fewer: how many they have stays "
+        "private.")
+    symmetric = st.selectbox(
+        "How people are spread about their mean", tuple(_SPREAD), format_func=_SPREAD.__getitem__,
+        key="upload_symmetric", help="Stated as symmetric, the few farthest people are held back "
+        "more, which is more accurate. If that is wrong, the result can be farther off than its "
+        "band says. In doubt leave it at not known.")
+    return {"design": design, "observations": observations, "symmetric": bool(symmetric)}
+
+
+def _design(law: str | None, curves: CurveTable | None, time: str) -> StatedDesign:
+    """What the law needs, in the unit of the file."""
+    details: dict[str, Any] = {}
+    if law == StatedLaw.COMMON:
+        details["times"] = _common(curves, time)
+    elif law == StatedLaw.VISITS:
+        details["gap"] = _number(f"Distance between visits ({time})", "e.g. 0.5", "gap",
+                                 "In the unit of the file.")
+    elif law == StatedLaw.WINDOWS:
+        details["window"] = _number(f"Length of the stretch of one person ({time})", "e.g. 0.5",
+                                    "window", "In the unit of the file.")
+    elif law == StatedLaw.DENSITY:
+        details["heights"] = _numbers(
+            f"How often times occur, from first to last {time}", "heights", "e.g. 1, 2, 1",
+            "Relative heights at equally spaced times, joined by straight lines.")
+    return StatedDesign(law=law, **details)
+
+
+def _common(curves: CurveTable | None, time: str) -> tuple[float, ...]:
+    """The times in the header, once they are confirmed, or those that are typed in."""
+    header = curves.header_times if curves is not None else ()
+    if header and st.checkbox(
+            f"The {counted(len(header), 'time')} in the header of the file were planned for "
+            "everybody and may be published", key=key_of("upload_header_public"),
+            help="Not if the file was spread out by another program: then a column may be the own "
+            "visit of one person."):
+        return header
+    return _numbers(f"The common times ({time})", "times", "e.g. 2, 6, 10, 14 or 0 to 24 by 0.5",
+                    "In the unit of the file. Each observation is moved to the nearest of them.")
+
+
+def _numbers(label: str, name: str, example: str, why: str) -> tuple[float, ...]:
+    text = st.text_input(label, key=f"upload_{name}", placeholder=example, help=why,
+                         max_chars=20_000)
+    try:
+        return numbers_in(text, name)
+    except InputError:
+        return (math.nan,)  # refused in its place by `declare`, so that the form stays whole

@@ -1,0 +1,125 @@
+"""From a person's own file to a table, and from its columns to observations, once for each choice.
+
+Files are read in workers, within bounds of time and memory; nothing of the bytes stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from engine.errors import InputError
+from engine.exports.code_for import OwnFile
+from engine.identity import digest
+from engine.running.bounded import Bounds, Ended
+from engine.running.reading import BOUNDS, OF_COLUMNS, too_much
+from engine.uploads.layout import Layout
+from engine.uploads.limits import MOST_BYTES
+from engine.uploads.tables import Table, read_table
+from engine.uploads.text import ENCODINGS
+from pages.shared.server import visitors
+from pages.shared.server.computing import computed
+
+Built = TypeVar("Built")
+
+
+def uploaded(label: str, example: str) -> Table | None:
+    """The uploader and the table in its file; without a file an example to download.
+
+    Parameters
+    ----------
+    label, example : str
+        What may be uploaded, and the content of an example of it.
+
+    Raises
+    ------
+    InputError
+        Whatever `read_table` refuses, and what takes longer or needs more.
+    """
+    st.subheader("1. The file", anchor=False)
+    # Any name will do: the content decides, and a name that the widget refused would end the page.
+    file = st.file_uploader(label, key="upload_file", max_upload_size=MOST_BYTES // 1_000_000)
+    if file is None:
+        st.download_button("An example file", example, "example.csv", "text/csv",
+                           on_click="ignore", type="tertiary", icon=":material/description:")
+        return None
+    if st.session_state.get("upload_file_last") != file.file_id:
+        st.session_state.upload_file_last = file.file_id
+        st.session_state.upload_files = st.session_state.get("upload_files", -1) + 1
+    encoding = st.session_state.get(key_of("upload_encoding"), ENCODINGS[0])
+    is_asked = encoding != ENCODINGS[0]  # a choice lasts only while it is on screen
+    choices = file.file_id, encoding, st.session_state.get(key_of("upload_sheet"))
+    try:
+        table = _once("upload_read", choices, "Reading the file …", BOUNDS, read_table,
+                      lambda: (file.getvalue(), *choices[1:]))
+    except InputError as problem:
+        is_asked |= problem.field == "encoding"
+        raise
+    finally:
+        if is_asked:
+            st.selectbox("Encoding of the file", ENCODINGS, key=key_of("upload_encoding"))
+    if len(table.sheets) > 1:
+        st.selectbox("Sheet", table.sheets, key=key_of("upload_sheet"))
+    return table
+
+
+def read(reader: Callable[..., Built], table: Table, layout: Layout, several: str | None
+         ) -> Built:
+    """What a reader makes of the table in the panel.
+
+    In a worker and within the bounds of reading: it takes seconds for the largest files, during
+    which this process could not answer others. How the file was read is kept for code that reads it
+    again.
+
+    Parameters
+    ----------
+    reader : callable
+        `read_curves` or `read_rows`.
+    table, layout
+        What it gets.
+    several : str or None
+        What it does with several rows of one person, where it can do anything.
+
+    Raises
+    ------
+    InputError
+        Whatever the reader refuses, and what takes longer or needs more.
+    """
+    choices = () if several is None else (several,)
+    of_file = st.session_state.upload_read[0]
+    observations = _once("upload_built", (of_file, reader.__name__, layout, *choices),
+                         "Reading the columns …", OF_COLUMNS, reader,
+                         lambda: (table, layout, *choices))
+    file = st.session_state.get("upload_file")
+    st.session_state.file_read = None if file is None else OwnFile(
+        file.name, of_file[1], of_file[2], layout, several or "keep")
+    return observations
+
+
+def _once(name: str, choices: tuple[Any, ...], waiting: str, bounds: Bounds,
+          reader: Callable[..., Built], arguments: Callable[[], tuple[Any, ...]]) -> Built:
+    """What a reader returns, once for each choice, in a worker that is ended beyond the bounds."""
+    if st.session_state.get(name, ("",))[0] != choices:
+        with st.spinner(waiting):
+            try:
+                result = computed(f"file {digest(choices)}", reader, *arguments(), bounds=bounds)
+            except Ended:
+                raise too_much(bounds) from None
+        st.session_state[name] = choices, result
+    built: Built = st.session_state[name][1]
+    return built
+
+
+def forget() -> None:
+    """Keep nothing of the file in the panel: what is shown has the arrays, and needs no more."""
+    for name in ("upload_read", "upload_built"):
+        st.session_state.pop(name, None)
+    visitors.drop_own_files()
+
+
+def key_of(name: str) -> str:
+    """The key of a choice that is about one file: the next file begins without it."""
+    number = st.session_state.get("upload_files", 0)
+    return f"{name}_{number}" if number else name
