@@ -137,11 +137,11 @@ TERMS = (
          "rounding to a grid.", "What limits accuracy",
          r"\mathrm{E}\tilde f - f"),
     Term("Privacy noise range", "Where releases of the same data fall, because of the noise that "
-         "is added. It shrinks with more people and a larger ε.", "Explore, Ranges"),
+         "is added. It shrinks with more people and a larger ε.", "Explore, Numbers and files"),
     Term("Sampling range", "How far chance in who took part moves the result. It is there without "
-         "protection, too.", "Explore, Ranges"),
+         "protection, too.", "Explore, Numbers and files"),
     Term("Band", "Limits around a released curve that hold the truth in 95 of 100 cases, at each "
-         "time or all along the curve.", "Explore, One release", other_names=("confidence band",)),
+         "time or all along the curve.", "Explore", other_names=("confidence band",)),
     Term("Coverage", "How often limits hold the truth when everything is repeated.", "Audit",
          r"\Pr[\,\text{lower}\le\theta\le\text{upper}\,]"),
     Term("Minimax rate", "How fast the error of the best method must fall, in the worst case, as "

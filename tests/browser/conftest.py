@@ -31,6 +31,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 SHORT = "--js-flags=--no-opt"  # for a page that lives for seconds, optimising scripts costs more
 FIRST_LINK = "/methods?s=e-0.5"
 WINDOW: ViewportSize = {"width": 1280, "height": 720}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 _OWN = (*(f"{scheme}://127.0.0.1:" for scheme in ("http", "https", "ws", "wss")), "data:", "blob:")
 expect.set_options(timeout=1000 * PATIENCE)
 
@@ -142,6 +143,24 @@ def lasting_page(browser: Browser) -> Iterator[Page]:
     page = _new_page(browser, "", {"reduced_motion": "reduce", "viewport": WINDOW})
     yield page
     page.context.close()
+
+
+@pytest.fixture(scope="session")
+def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of the page of `tests/browser/harness`, with the theme of the dashboard."""
+    log = tmp_path_factory.mktemp("harness") / "log"
+    with running(log, script="tests/browser/harness/app.py") as server:
+        yield f"{server.url}/"
+
+
+@pytest.fixture
+def show(open_app: Callable[..., Page], harness: str) -> Callable[..., Page]:
+    """Open one case of the page: ``show("upload", viewport=PHONE)``."""
+    def show(case: str = "", **context: object) -> Page:
+        page = open_app(f"{harness}?case={case}", **context)
+        page.locator("#main .without").first.wait_for(state="attached")
+        return page
+    return show
 
 
 def _new_page(browser: Browser, script: str, context: dict[str, object]) -> Page:

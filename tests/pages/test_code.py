@@ -97,6 +97,8 @@ def look(monkeypatch):
         monkeypatch.setattr(code_fold, "notebook",
                             lambda code: notebooks.append(code_for.notebook(code)) or b"{}")
         state[f"fold_{page}_code"] = True
+        if page == "explore":
+            token = "~".join(filter(None, [token, "open-code"]))
         at = visit(page, token, **state)
         assert not at.error
         codes = [code.value for code in at.code if code.language in ("python", "bash")][:2]
@@ -324,7 +326,7 @@ def test_code_for_ones_own_file_reads_it_by_name_and_holds_none_of_its_values(lo
 
 
 def test_without_the_file_there_is_no_code_and_nothing_fails():
-    at = open_page(upload=own_curves(), show_upload=True, fold_explore_code=True)
+    at = open_page("open-code", upload=own_curves(), show_upload=True, fold_explore_code=True)
     assert not at.code and not at.error
     assert any("no code without the file" in word.value for word in at.markdown)
 

@@ -236,30 +236,30 @@ def test_a_pin_that_its_page_would_refuse_says_why_and_can_be_unpinned():
 
 @pytest.mark.parametrize("kind", ["peak", "sign", "crossing"])
 def test_a_question_is_answered_on_explore_from_the_link(kind):
-    at = open_page(f"shape-{kind}")
+    at = open_page(f"shape-{kind}~open-shape")
     assert "A private release" in words(at) and re.search(r"\*\*\d+ of \d+\*\*", words(at))
     assert any(alt.startswith("Releases that keep the answer") for alt in charts(at))
     assert not at.error
 
 
 def test_its_numbers_are_stated_and_go_into_the_link():
-    at = open_page("shape-crossing")
+    at = open_page("shape-crossing~open-shape")
     assert at.number_input(key="w_shape_level").value == 130
     at.number_input(key="w_shape_level").set_value(150.0).run()
-    assert at.query_params["s"] == "shape-crossing~shape_level-150"
+    assert at.query_params["s"] == "shape-crossing~shape_level-150~open-shape"
     assert "The true average is first at 150 cm" in words(at)
     at.number_input(key="w_shape_level").set_value(500.0).run()
     assert "must lie between 60 and 200" in " ".join(error.value for error in at.error)
 
 
 def test_where_noise_is_as_large_as_the_signal_there_is_no_answer():
-    at = open_page("shape-sign~epsilon-0.05")
+    at = open_page("shape-sign~epsilon-0.05~open-shape")
     assert any("Not answered at ε = 0.05" in warning.value for warning in at.warning)
     assert "A private release says the same" not in words(at)
 
 
 def test_real_curves_are_compared_with_the_average_without_protection():
-    at = open_page("c-sea_temperature~shape-peak")
+    at = open_page("c-sea_temperature~shape-peak~open-shape")
     assert "The average without protection is largest at" in words(at)
     assert "An average without protection does" not in words(at)
 

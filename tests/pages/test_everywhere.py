@@ -27,9 +27,8 @@ from engine.topics.rates.presets import PRESETS as RATE_PRESETS
 from engine.topics.regression.answer import NETWORKS, Group, Network
 from engine.topics.sites.site_table import PRESETS as SITE_PRESETS
 from engine.topics.sites.site_table import SiteRow
-from pages.shared import components, roles
+from pages.shared import components
 from pages.shared.frame import controls, layout
-from pages.shared.shell import PAGES
 from pages.shared.state import address, settings
 from pages.shared.state.sweep_choice import SweepChoice
 from tests.pages.opening import open_page, own_curves, visit
@@ -339,10 +338,10 @@ def test_no_widget_that_asks_for_something_is_left_out_of_links(page):
 
 
 def test_an_open_fold_is_in_the_address_and_back_closes_it():
-    at = open_page(_SMALL)
-    at.session_state["fold_formula"] = True
+    at = open_page(f"{_SMALL}~open-attacker")
+    at.session_state["fold_why"] = True
     at.run()
-    assert "open-formula" in "".join(at.query_params["s"])
+    assert "open-attacker.why" in "".join(at.query_params["s"])
     at.query_params["s"] = _SMALL
     at.run()
     assert "open-" not in "".join(at.query_params["s"])
@@ -350,20 +349,19 @@ def test_an_open_fold_is_in_the_address_and_back_closes_it():
 
 
 def test_own_curves_are_in_no_address_with_any_fold_open():
-    at = open_page(upload=own_curves(), show_upload=True, fold_formula=True)
-    assert "s" not in at.query_params and at.session_state.settings.folds == ("formula",)
+    at = open_page("open-attacker", upload=own_curves(), show_upload=True, fold_why=True)
+    assert "s" not in at.query_params
+    assert at.session_state.settings.folds == ("attacker", "why")
 
 
-# -- roles ----------------------------------------------------------------------------------
+# -- doors ----------------------------------------------------------------------------------
 
 
-def test_the_roles_are_links_to_views_that_are_filled_in():
+def test_the_doors_are_links_to_views_that_are_filled_in():
     links = {link.proto.label: link.proto for link in seen("explore").at.get("page_link")}
-    known = {script for _, script, _ in PAGES}
-    wanted = {role.label for role in roles.ROLES if role.script in known}
-    assert set(links) == wanted >= {"Set a budget", "Check the statistics"}
-    assert "target-" in links["Set a budget"].query_string
-    assert "along-n" in links["Check the statistics"].query_string
+    assert set(links) == {"Decide on a budget", "Learn in five minutes"}
+    assert "target-" in links["Decide on a budget"].query_string
+    assert "lesson-1" in links["Learn in five minutes"].query_string
     assert all("open-" not in link.query_string for link in links.values())
 
 
@@ -385,7 +383,7 @@ def test_a_place_is_kept_only_for_the_first_picture_of_a_page(monkeypatch):
     shown = []
     monkeypatch.setattr(st, "skeleton", lambda height: shown.append(height))
     at = open_page(_SMALL)
-    assert shown == [layout._STRIP, 600]
+    assert shown == [layout._STRIP, 640]
     at.run()
     assert len(shown) == 2
 

@@ -41,7 +41,7 @@ def test_the_front_page_is_drawn_on_arrival_without_a_click():
 
 
 DETAILS = ("accuracy", "attacker", "budget_curve", "more", "data", "shape", "steps",
-           "published_study", "ledger", "formula", "numbers", "code")
+           "ledger", "formula", "numbers", "code")
 
 
 @pytest.mark.parametrize("detail", DETAILS)

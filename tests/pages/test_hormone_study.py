@@ -1,4 +1,4 @@
-"""The fold of Explore that repeats the published study, on its synthetic twin and nowhere else."""
+"""The detail of Explore that repeats the published study, on its synthetic twin and nowhere else."""
 
 import pytest
 
@@ -12,10 +12,11 @@ from tests.pages.opening import open_page
 from tests.pages.reading import words
 
 TWIN = "c-hormone_study"
+OPEN = "open-published_study"
 
 
-def folds(at):
-    return [fold.label for fold in at.expander]
+def details(at):
+    return at.selectbox(key="drawer_choice").options
 
 
 def tables(at):
@@ -23,27 +24,28 @@ def tables(at):
 
 
 @pytest.mark.slow
-def test_only_the_twin_of_the_study_has_the_fold():
-    assert any("As in the published study" in label for label in folds(open_page(TWIN)))
-    for other in ("", "c-sea_temperature"):
-        assert not any("published study" in label for label in folds(open_page(other)))
+def test_only_the_twin_of_the_study_has_it():
+    assert "As in the published study" in details(open_page(f"{TWIN}~open-data"))
+    for other in ("open-data", "c-sea_temperature~open-data"):
+        assert "As in the published study" not in details(open_page(other))
 
 
 def test_it_is_chosen_by_name_and_says_that_it_is_simulated():
-    at = open_page()
+    at = open_page("open-data")
     at.selectbox(key="w_source").set_value("Hormone study, synthetic").run()
-    assert at.title[0].value == "The average hormone curve, published with protection for every woman"
+    assert at.title[0].value == (
+        "The mean hormone curve of 678 women, released with differential privacy")
     assert "c-hormone_study" in at.query_params["s"]
     assert tags.source_tag(HormoneStudy().facts)[0] == "Simulated"
     assert not at.error
 
 
 def test_a_closed_fold_computes_nothing():
-    assert protocol.LICENSED not in words(open_page(TWIN))
+    assert protocol.LICENSED not in words(open_page(f"{TWIN}~{OPEN}"))
 
 
 def test_the_open_fold_shows_both_charts_with_their_sentences_and_numbers():
-    at = open_page(TWIN, fold_holdout=True)
+    at = open_page(f"{TWIN}~{OPEN}", fold_holdout=True)
     assert not at.error
     assert protocol.LICENSED in words(at)
     assert protocol.holdout(HormoneStudy().facts, 226, 452, 100) in words(at)
@@ -60,13 +62,13 @@ def test_the_open_fold_shows_both_charts_with_their_sentences_and_numbers():
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["split", pytest.param("full_batch", marks=pytest.mark.slow)])
 def test_other_methods_and_a_link_open_the_same_fold(scheme):
-    at = open_page(f"{TWIN}~m-noisy_gradient_mean~m.scheme-{scheme}", fold_holdout=True)
+    at = open_page(f"{TWIN}~m-noisy_gradient_mean~m.scheme-{scheme}~{OPEN}", fold_holdout=True)
     assert not at.error
     assert protocol.LICENSED in words(at)
 
 
 @pytest.mark.slow
 def test_where_nothing_would_be_published_there_are_no_runs():
-    at = open_page(f"{TWIN}~c.n_curves-40~epsilon-0.5", fold_holdout=True)
+    at = open_page(f"{TWIN}~c.n_curves-40~epsilon-0.5~{OPEN}", fold_holdout=True)
     assert "there are no runs to show" in words(at)
     assert not at.error

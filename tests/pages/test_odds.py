@@ -15,12 +15,13 @@ from tests import files
 from tests.pages.opening import open_page
 from tests.pages.reading import words
 
+DETAIL = "open-attacker"
 OPEN = {f"fold_{key}": True for key in ("why", "trade_off", "several")}
 
 
 @pytest.fixture(scope="module")
 def several():
-    return open_page("group-3~population-2000", **OPEN)
+    return open_page(f"group-3~population-2000~{DETAIL}", **OPEN)
 
 
 def test_a_child_with_three_curves_is_told_what_they_cost_together(several):
@@ -42,16 +43,17 @@ def test_a_declared_sample_in_the_link_is_shown_with_whom_it_does_not_hold_again
 
 
 def test_the_number_of_curves_goes_into_the_link_and_reset_takes_it_back():
-    at = open_page(**OPEN)
+    at = open_page(DETAIL, **OPEN)
     at.number_input(key="w_group").set_value(4).run()
     assert "group-4" in at.query_params["s"]
+    at.selectbox(key="drawer_choice").set_value("more").run()
     at.button(key="reset").click().run()
     assert at.session_state.settings.group == 1
     assert "group" not in "".join(at.query_params["s"])
 
 
 def test_a_sample_counts_only_once_it_is_declared():
-    at = open_page(**OPEN)
+    at = open_page(DETAIL, **OPEN)
     at.number_input(key="w_population").set_value(5000).run()
     assert "Drawn were" not in words(at)
     assert "population" not in "".join(at.query_params["s"])
@@ -64,7 +66,7 @@ def test_a_sample_counts_only_once_it_is_declared():
 
 
 def test_a_larger_group_that_is_not_larger_is_refused_beside_the_box():
-    at = open_page(**OPEN)
+    at = open_page(DETAIL, **OPEN)
     at.number_input(key="w_population").set_value(150).run()
     assert "The larger group has more than the 200 people who take part; got 150." in (
         " ".join(error.value for error in at.error))
@@ -81,7 +83,7 @@ def test_a_declaration_in_a_link_is_none_about_ones_own_curves():
     table = read_table(files.csv(files.growth_frame(80, 8)))
     own = Upload(curves=read_curves(table, suggest_layout(table)),
                  declared=declare(60, 210, 2, 18, "growth chart", **files.EVEN))
-    at = open_page("population-2000", upload=own, show_upload=True, **OPEN)
+    at = open_page(f"population-2000~{DETAIL}", upload=own, show_upload=True, **OPEN)
     assert at.session_state.settings.population == 2000
     assert at.checkbox(key="w_declared").value is False
     assert "Drawn were" not in words(at) and "as declared" not in words(at)

@@ -185,7 +185,7 @@ def test_rates_says_what_limits_here_and_agrees_with_explore():
 
 
 def test_what_limits_and_what_doubling_buys_is_said_in_the_same_words_on_explore_and_rates():
-    explore, rate = visit("explore"), visit("rates")
+    explore, rate = visit("explore", "open-accuracy"), visit("rates")
     usual = settings.Settings()
     view = run.picture(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     at = [budget.epsilon for budget in view.budgets].index(1.0)

@@ -13,7 +13,8 @@ from tests.pages.reading import words
 from tests.pages.test_everywhere import seen, texts
 
 # Release needs real data; δ stands in all lessons but those on records with ε alone.
-TOKENS = {"release": "c-sea_temperature", "teach": "lesson-2"}
+TOKENS = {"release": ("c-sea_temperature",), "teach": ("lesson-2",),
+          "explore": ("", "open-accuracy", "open-attacker", "open-more", "open-ledger")}
 UNIT = {"Unit of protection": "is protected"}  # a concept that has many names on pages
 SCRIPTS = {script.removesuffix(".py") for _, script, _ in PAGES}
 QUICK = ("explore", "teach", "release")
@@ -21,7 +22,11 @@ QUICK = ("explore", "teach", "release")
 
 def all_of(page):
     """Every word of a page, with the names of its folds and what stands in the strip."""
-    found = seen(page, TOKENS.get(page, ""))
+    return "\n".join(part for token in TOKENS.get(page, ("",)) for part in parts(seen(page, token)))
+
+
+def parts(found):
+    """The words of a page as one link opens it."""
     folds = [fold.label for fold in found.at.expander if fold.label != "What do these words mean?"]
     labels = [label for _, budget, _ in found.strips for label, value in
               (("Right guess", budget.odds), ("Error", budget.error)) if value]
@@ -30,8 +35,8 @@ def all_of(page):
     pieces = [piece.proto.mixed.json or piece.proto.json for piece in found.at.get("bidi_component")]
     columns = [column.get("label") for table in found.at.dataframe
                for column in json.loads(table.proto.columns or "{}").values()]
-    return "\n".join(filter(None, [*texts(found), words(found.at), *folds, *labels, *options,
-                                   *pieces, *columns]))
+    return filter(None, [*texts(found), words(found.at), *folds, *labels, *options, *pieces,
+                         *columns])
 
 
 @pytest.mark.parametrize("page", [
@@ -65,6 +70,7 @@ def test_a_class_sees_no_fold_of_words():
 
 
 def test_the_odds_and_the_accuracy_of_a_card_are_explained_at_their_headings():
-    help_of = {one.value: one.proto.help for one in seen("explore", "").at.subheader}
+    help_of = {one.value: one.proto.help for detail in ("accuracy", "attacker")
+               for one in seen("explore", f"open-{detail}").at.subheader}
     assert help_of["Odds for one child"] == glossary.explain("right guess")
     assert help_of["Accuracy"] == glossary.explain("error")

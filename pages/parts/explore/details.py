@@ -29,20 +29,27 @@ def of(scene: Scene | None, source: Source) -> list[Detail]:
         return Detail(key, title, partial(draw, scene), folds)
 
     return [
-        detail("accuracy", "Accuracy", _accuracy),
-        detail("attacker", "Attacker", _attacker, "why", "trade_off", "several", "explore_label"),
-        detail("budget_curve", "Every budget", _budgets, "rule"),
+        detail("accuracy", "Accuracy", _accuracy, "accuracy_numbers"),
+        detail("attacker", "Attacker", _attacker, "why", "trade_off", "several",
+               "attacker_numbers", "explore_label"),
+        detail("budget_curve", "Every budget", _budgets, "budget_numbers", "rule"),
         method, data,
         detail("shape", "Shape of the curve", shape.section, "shape_numbers"),
-        detail("steps", "What each step does", steps.section),
-        Detail("published_study", "As in a published study", lambda: holdout.fold(
-            source, scene.budget, scene.is_refused), ("holdout",)),
+        detail("steps", "What each step does", _steps, "steps_numbers"),
+        *_published_study(scene, source),
         Detail("ledger", "Privacy ledger", lambda: guarantees.ledger(spends, scene.budget)),
         Detail("formula", "Formula and source", lambda: guarantees.formula(
             session.current().mechanism, scene.shown.tuning[scene.at])),
         detail("numbers", "Numbers and files", _numbers),
-        detail("code", "Code", cards.code, "explore_code"),
+        Detail("code", "Code", partial(cards.code, scene), ("explore_code",), is_fold=True),
     ]
+
+
+def _published_study(scene: Scene, source: Source) -> list[Detail]:
+    """Only the twin of that study has it."""
+    return [Detail("published_study", "As in the published study", lambda: holdout.fold(
+        source, scene.budget, scene.is_refused), ("holdout",), is_fold=True)
+    ] if source.trains_on_a_third else []
 
 
 def _data() -> None:
@@ -61,6 +68,7 @@ def _method(scene: Scene | None) -> None:
 def _accuracy(scene: Scene) -> None:
     cards.accuracy(scene)
     cards.limits(scene)
+    _behind(scene, "accuracy_numbers")
     if scene.shown.truth is not None:
         controls.bound(st.toggle, "Show the true mean", "truth" in session.current().shown,
                        lambda on: session.change(shown=("truth",) * on), "truth",
@@ -70,12 +78,25 @@ def _accuracy(scene: Scene) -> None:
 def _attacker(scene: Scene) -> None:
     spends = scene.shown.spends[scene.at]
     scene.charts |= odds.card(scene.facts, spends, scene.shown.data.sizes, scene)
+    _behind(scene, "attacker_numbers")
     guarantees.consequences(spends, scene.facts, "explore")
 
 
 def _budgets(scene: Scene) -> None:
     budgets.budgets(scene)
+    _behind(scene, "budget_numbers")
     rules.rule_and_precedents()
+
+
+def _steps(scene: Scene) -> None:
+    steps.section(scene)
+    _behind(scene, "steps_numbers")
+
+
+def _behind(scene: Scene, key: str) -> None:
+    """Sentences and tables of the charts of a detail."""
+    if scene.charts:
+        layout.numbers(scene.charts, scene.own, key)
 
 
 def _numbers(scene: Scene) -> None:

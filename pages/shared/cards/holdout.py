@@ -19,17 +19,14 @@ from pages.shared.state import run, session
 
 
 def fold(source: Source, budget: Budget, is_refused: bool) -> None:
-    """Two charts, side by side, only where the study's twin is shown; stacked on phones."""
+    """Two charts, one below the other, only where the study's twin is shown."""
     if not source.trains_on_a_third:
         return
     with layout.fold("As in the published study: a third trains, the rest is protected",
                      "holdout") as is_open:
         if is_open:
-            left, right = st.columns(2, gap="medium")
-            with left:
-                _distances(source, budget)
-            with right:
-                _runs(source, budget, is_refused)
+            _distances(source, budget)
+            _runs(source, budget, is_refused)
             st.markdown(protocol.LICENSED)
 
 

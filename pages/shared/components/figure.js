@@ -17,8 +17,10 @@ export default function ({data: sent, parentElement: root, setStateValue, setTri
   S.send = value => setStateValue('picked', value);
   S.askNoise = () => setTriggerValue('new_noise', true);
   if (!S.stop) wire(S);
+  const isNew = S.tag !== data.tag || S.rev !== data.rev;
   if (S.tag !== data.tag) take(S, data);
   if (S.rev !== data.rev) move(S, data);
+  if (isNew) S.game = S.picked.view === 'attack' ? newGame(S) : null;
   S.saved ??= data.save;                  // asked for before the figure was mounted: done already
   ticksOfSlider(S, data.anchors || []);
   S.q('#noise').hidden = !data.new_noise;
@@ -35,7 +37,8 @@ function take(S, data) {
   S.tag = data.tag;
   S.data = data;
   S.curves = decode(data);
-  S.limits = limits(S);
+  const {releases, low, high} = S.curves, all = b => low ? [...low[b], ...high[b]] : releases[b];
+  Object.assign(S, {withBands: limits(S, all), alone: limits(S, b => releases[b])});
   Object.assign(S, {from: 0, to: 0, mix: 0, reading: null, pull: null, game: null, spans: new Map()});
   S.q('#e').max = data.epsilons.length - 1;
   for (const node of S.root.querySelectorAll('[data-word]')) node.textContent = data.words[node.dataset.word] || '';
@@ -90,9 +93,8 @@ const furthest = row => row.reduce((most, y) => Math.max(most, Math.abs(y)), 0);
 
 // Half-heights of the difference panel, one per budget. They never grow with ε, come from a ladder
 // so that the axis changes seldom, and end at half the value axis: beyond it curves leave the frame.
-function limits(S) {
-  const {releases, low, high} = S.curves, {value} = S.data;
-  const needs = releases.map((rows, b) => Math.max(...(low ? [...low[b], ...high[b]] : rows).map(furthest)));
+function limits(S, drawn) {
+  const {value} = S.data, needs = S.data.epsilons.map((_, b) => Math.max(...drawn(b).map(furthest)));
   for (let b = needs.length - 2; b >= 0; b--) needs[b] = Math.max(needs[b], needs[b + 1]);
   return needs.map(need => rung(Math.min(Math.max(need, 1e-9), (value.high - value.low) / 2)));
 }
@@ -113,7 +115,6 @@ function move(S, data) {                  // the server moved the figure: first 
   window.__budgetRev = data.rev;
   window.__budget = S.picked.budget;
   dispatchEvent(new CustomEvent('pc:budget', {detail: S.picked.budget}));
-  S.game = S.picked.view === 'attack' ? newGame(S) : null;
 }
 
 function report(S) {                      // now, and only when something is new
@@ -150,18 +151,19 @@ function wire(S) {
   S.q('#noise').onclick = () => S.askNoise();
   S.q('#attack').onclick = () => openGame(S, !S.game);
   S.q('#leave').onclick = () => openGame(S, false);
-  S.q('#restart').onclick = () => { S.game = newGame(S); paint(S); };
+  S.q('#restart').onclick = () => { S.game = newGame(S); paint(S); S.q('#a').focus(); };
   S.q('#a').onclick = () => guess(S, 0);
   S.q('#b').onclick = () => guess(S, 1);
   stage.onpointerdown = event => grip(S, event);
   stage.onpointermove = event => S.held ? drag(S, event) : read(S, event);
   stage.onpointerup = stage.onpointercancel = event => drop(S, event);
-  stage.onpointerleave = () => { if (!S.held && document.activeElement?.shadowRoot !== S.root) unread(S); };
+  stage.onpointerleave = () => { if (!S.held) unread(S); };
   stage.onkeydown = event => key(S, event);
   stage.onblur = () => unread(S);
   const others = event => {               // another piece of the page moved the budget
     if (event.detail === S.picked?.budget || !S.data?.epsilons[event.detail]) return;
     S.picked.budget = event.detail;
+    if (S.game) S.game = newGame(S);
     if (S.main) show(S);
   };
   const flush = event => {                // whoever copies the link wants that of what is on screen
@@ -207,6 +209,7 @@ function animate(S) {
 }
 
 function toggle(S) {                      // where motion is unwanted, each press shows the next release
+  if (S.game) return;
   if (STILL.matches) {
     S.from = S.to = (S.to + 1) % S.data.draws;
     S.mix = 0;
@@ -288,19 +291,17 @@ function place(S, event) {
 }
 
 function grip(S, event) {
+  if (event.button || S.game) return;
   const at = place(S, event), person = event.composedPath()[0]?.dataset?.person;
-  S.held = {...at, person: person === undefined ? null : +person, far: 0};
-  if (S.held.person !== null && !S.game) {
-    S.q('#stage').setPointerCapture(event.pointerId);
-    event.preventDefault();               // neither scrolls nor marks text
-    startPull(S, S.held.person, S.main.time(at.x));
-  }
+  S.held = {...at, person: person === undefined ? null : +person, far: 0, wasPulled: Boolean(S.pull?.by)};
+  S.q('#stage').setPointerCapture(event.pointerId);         // it may be let go anywhere
+  if (S.held.person !== null) startPull(S, S.held.person, S.main.time(at.x));
 }
 
 function drag(S, event) {
   const at = place(S, event);
   S.held.far = Math.max(S.held.far, Math.hypot(at.x - S.held.x, at.y - S.held.y));
-  if (S.held.person === null || S.game || S.held.far < TAP) return;
+  if (S.held.person === null || S.held.far < TAP) return;
   S.pull.by = S.main.value(at.y) - S.main.value(S.held.y);
   show(S);
 }
@@ -310,8 +311,8 @@ function drop(S, event) {
   S.held = null;
   if (!held) return;
   if (held.far < TAP && event.type === 'pointerup') {       // a tap: put back what was pulled, or pause
-    if (S.pull?.by) S.pull = null;
-    else { S.pull = null; return toggle(S); }
+    S.pull = null;
+    if (!held.wasPulled) return toggle(S);
   }
   show(S);
 }
@@ -394,11 +395,12 @@ function drawPull(S) {
     d: `M${at - 4} ${y(low)}h8M${at - 4} ${y(high)}h8M${at} ${y(low)}V${y(high)}`});
   D.pulled.append(svg('path', {d: path(D, shift), class: 'moved'}), bracket(x, 0, shift[k], ''),
     bracket(x + 16, -noise, noise, 'noise'));
-  const side = x > S.width * .6 ? -1 : 1, from = x + (side > 0 ? 26 : -12), anchor = side > 0 ? 'start' : 'end';
   const {words} = S.data, moved = Math.abs(shift[k]);
-  D.pulled.append(
-    svg('text', {x: from, y: D.box.top + 16, class: 'bracket-text', 'text-anchor': anchor}, fill(words.shift, {by: amount(S, moved)})),
-    svg('text', {x: from, y: D.box.top + 34, class: 'bracket-text noise', 'text-anchor': anchor}, fill(words.noise, {by: amount(S, noise)})));
+  const texts = [fill(words.shift, {by: amount(S, moved)}), fill(words.noise, {by: amount(S, noise)})];
+  const width = Math.max(...texts.map(text => wide(S, text) * 1.06));
+  const from = x + 26 + width < D.box.right ? x + 26 : Math.max(D.box.left + 4, x - 12 - width);
+  D.pulled.append(...texts.map((text, i) => svg('text', {
+    x: from, y: D.box.top + 16 + 18 * i, class: i ? 'bracket-text noise' : 'bracket-text'}, text)));
   const by = between(person.times, curve.values.map((v, j) => v - person.values[j]), S.pull.time);
   S.told = fill(words.pulled, {by: amount(S, Math.abs(by)), shift: amount(S, moved), noise: amount(S, noise)});
 }
@@ -412,9 +414,10 @@ function key(S, event) {                  // arrows read and pull, Escape puts b
     S.reading = Math.min(Math.max((S.reading ?? Math.round(last / 2)) + turn, 0), last);
     if (S.pull) S.pull.time = S.curves.times[S.reading];
   } else if (lift && !S.game) {
-    const {value} = S.data, time = S.curves.times[S.reading ??= Math.round(last / 2)];
+    const {value} = S.data, time = S.curves.times[S.reading ??= S.pull ? nearest(S, S.main.x(S.pull.time)) : Math.round(last / 2)];
     S.pull ||= {person: highest(S, time), time, by: 0};
-    S.pull.by += lift * (value.high - value.low) / 40;
+    const height = value.high - value.low;
+    S.pull.by = Math.min(Math.max(S.pull.by + lift * height / 40, -height), height);
   } else if (event.key === 'Escape') {
     S.pull = S.reading = null;
   } else if (event.key === ' ') {
@@ -468,6 +471,7 @@ function guess(S, answer) {
   const told = fill(isRight ? words.right : words.wrong, {letter: game.secret ? words.b : words.a});
   S.game = right.length < ROUNDS ? {...round(S, {...game, right}), told} : {...game, right, told: ''};
   show(S);
+  if (right.length === ROUNDS) S.q('#restart').focus();     // the button that was pressed has gone
 }
 
 function drawGame(S) {
@@ -478,10 +482,11 @@ function drawGame(S) {
   for (const P of [main, D]) P.game.replaceChildren();
   if (!game) return;
   const count = game.right.length, isOver = count === ROUNDS, hits = game.right.filter(Boolean).length;
+  const isUpper = game.half.reduce((sum, y) => sum + y, 0) > 0;          // A above B, mostly
   game.pair.forEach((person, k) => {
-    const {times, values} = S.curves.people[person], name = k ? 'b' : 'a';
+    const {times, values} = S.curves.people[person], name = k ? 'b' : 'a', down = (k === 0) === isUpper ? -8 : 20;
     main.game.append(svg('path', {d: rawPath(main, S.curves.people[person]), class: `curve-${name}`}),
-      svg('text', {x: main.x(times.at(-1)) - 4, y: main.y(values.at(-1)) - 8, 'text-anchor': 'end', class: 'label'}, words[name]));
+      svg('text', {x: main.x(times.at(-1)) - 4, y: main.y(values.at(-1)) + down, 'text-anchor': 'end', class: 'label'}, words[name]));
   });
   D.game.append(svg('path', {d: path(D, game.half), class: 'curve-a'}), svg('path', {d: path(D, game.half.map(y => -y)), class: 'curve-b'}));
   S.q('#question').textContent = isOver ? fill(words.over, {hits, rounds: ROUNDS}) : fill(words.question, {round: count + 1, rounds: ROUNDS});
@@ -517,7 +522,7 @@ function drawScore(S) {
   let hits = 0;
   const line = right.map((is, k) => { hits += is; return `${x(k + 1).toFixed(1)} ${y(hits / (k + 1)).toFixed(1)}`; });
   const limit = y(bound[S.picked.budget]).toFixed(1), end = line.at(-1)?.split(' ');
-  S.q('#caption').textContent = fill(words.caption, {bound: S.data.share[S.picked.budget]});
+  S.q('#caption').textContent = fill(words.caption, {bound: S.data.share[S.picked.budget].replaceAll(' ', '\u00a0')});
   node.setAttribute('viewBox', `0 0 ${width} ${height}`);
   node.replaceChildren(svg('title', {}, fill(words.score, {hits, count: right.length})),
     svg('path', {d: `M${side(1).join('L')}L${side(0).reverse().join('L')}Z`, class: 'chance'}),
@@ -556,6 +561,7 @@ function paint(S) {                       // everything: new data, size, theme o
   if (!S.width) return;
   const {time, value, words} = S.data, phone = S.width < PHONE;
   const valueTicks = ticks(value.low, value.high, 7);
+  S.limits = S.game ? S.alone : S.withBands;              // the game draws no bands
   S.differences = S.limits.map(limit => ticks(-limit, limit, 5));
   const texts = [...valueTicks.map(t => t.text), ...S.differences.flat().map(signed)];
   const left = 30 + Math.max(...texts.map(text => wide(S, text)));
@@ -673,16 +679,30 @@ function show(S) {                        // one budget: called on every movemen
   drawGame(S);
   drawPull(S);
   drawReading(S);
-  if (refused) {
-    const {box} = S.main;
-    S.main.over.append(svg('text', {x: (box.left + box.right) / 2, y: box.top + 30, 'text-anchor': 'middle', class: 'shout'}, words.drowned));
-  }
+  if (refused) shout(S, words.drowned);
   const sentence = S.told || (refused ? refused.join(' ') : S.data.notes[budget] || words.invitation);
   if (S.q('#sentence').textContent !== sentence) S.q('#sentence').textContent = sentence;
+  S.q('#spoken').textContent = S.root.activeElement === S.q('#stage') ? S.readout : '';
   S.main.title.textContent = `${title}, ε = ${epsilons[budget]}: ${spoken}. ${S.readout}`;
   S.difference.title.textContent = fill(words.panel, {limit: S.differences[budget].at(-1).text});
   naming(S);
   animate(S);
+}
+
+function shout(S, words) {                // over the curves, in as many lines as it takes
+  const {box} = S.main, size = Math.min(17, Math.max(14, S.width / 32));
+  lines(S, words, (box.right - box.left - 16) * 13 / size).forEach((line, k) => S.main.over.append(svg('text', {
+    x: (box.left + box.right) / 2, y: box.top + 30 + 24 * k, 'text-anchor': 'middle', class: 'shout', style: `font-size: ${size}px`}, line)));
+}
+
+function lines(S, words, width) {         // broken where they would be wider than this
+  const all = [''];
+  for (const word of words.split(' ')) {
+    const longer = `${all.at(-1)} ${word}`.trim();
+    if (wide(S, longer) < width) all[all.length - 1] = longer;
+    else all.push(word);
+  }
+  return all;
 }
 
 function naming(S) {
@@ -757,12 +777,12 @@ function save(S, asked) {
 }
 
 function standalone(S) {                  // both plots with their colours written in, title and source
-  const box = S.q('#figure'), ink = getComputedStyle(box).color, lines = caption(S), top = 18 * lines.length + 12;
+  const box = S.q('#figure'), ink = getComputedStyle(box).color, told = caption(S), top = 18 * told.length + 12;
   const page = getComputedStyle(document.querySelector('[data-testid=stApp]') || document.body).backgroundColor;
   const width = S.width + 16, height = top + S.main.height + S.difference.height + 8;
   const whole = svg('svg', {xmlns: SVG, width, height, viewBox: `-8 0 ${width} ${height}`},
     svg('rect', {x: -8, y: 0, width, height, fill: page}),
-    ...lines.map((line, k) => svg('text', {x: 4, y: 18 * (k + 1), fill: ink, 'font-family': 'sans-serif', 'font-size': '13px'}, line)));
+    ...told.map((line, k) => svg('text', {x: 4, y: 18 * (k + 1), fill: ink, 'font-family': 'sans-serif', 'font-size': '13px'}, line)));
   let y = top;
   for (const P of [S.main, S.difference]) {
     const copy = P.svg.cloneNode(true), seen = P.svg.querySelectorAll('*');
@@ -783,13 +803,8 @@ function standalone(S) {                  // both plots with their colours writt
 }
 
 function caption(S) {                     // sentences, broken into lines that fit
-  const {title, epsilons, source, errors} = S.data, {budget} = S.picked, lines = [''];
-  for (const word of `${title}. ε = ${epsilons[budget]}, ${errors[budget][2]}. ${source}.`.split(' ')) {
-    const longer = `${lines.at(-1)} ${word}`.trim();
-    if (wide(S, longer) < S.width - 8) lines[lines.length - 1] = longer;
-    else lines.push(word);
-  }
-  return lines;
+  const {title, epsilons, source, errors} = S.data, {budget} = S.picked;
+  return lines(S, `${title}. ε = ${epsilons[budget]}, ${errors[budget][2]}. ${source}.`, S.width - 8);
 }
 
 function download(S, url, ending) {

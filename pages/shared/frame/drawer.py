@@ -26,12 +26,15 @@ class Detail:
         Draws it.
     folds : tuple of str
         Keys of folds inside it: a link that opens one opens the drawer here.
+    is_fold : bool
+        Whether it is one fold and nothing else, which then opens with it.
     """
 
     key: str
     title: str
     draw: Callable[[], None]
     folds: tuple[str, ...] = ()
+    is_fold: bool = False
 
     @property
     def keys(self) -> set[str]:
@@ -78,4 +81,7 @@ def _chosen(details: Sequence[Detail]) -> Detail | None:
 def _open(details: Sequence[Detail], key: str) -> None:
     """Open one detail in place of the others; none for an empty key."""
     others = {*session.current().folds}.difference(*(detail.keys for detail in details))
+    for detail in details:
+        if detail.key == key and detail.is_fold:
+            st.session_state[f"fold_{detail.folds[0]}"] = True
     session.change(folds=tuple(sorted(others | ({key} if key else set()))))

@@ -124,9 +124,9 @@ def fold(label: str, key: str) -> Iterator[bool]:
         yield bool(box.open)
 
 
-def numbers(charts: Mapping[str, Chart], own: bool = False) -> None:
+def numbers(charts: Mapping[str, Chart], own: bool = False, key: str = "numbers") -> None:
     """The tables behind the charts of a page, in a fold; `own` as in `table`."""
-    with fold("Numbers behind these pictures", "numbers") as is_open:
+    with fold("Numbers behind these pictures", key) as is_open:
         if is_open:
             for title, chart in charts.items():
                 in_words(title, chart, own)

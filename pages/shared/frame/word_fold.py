@@ -15,9 +15,8 @@ _GUIDE = Path(__file__).parents[2] / "guide.py"
 _STRIP = ("ε", "δ", "Unit of protection", "Odds", "Error")
 # Terms of `engine.language.glossary` by page, as they are met from top to bottom.
 TERMS: dict[str, tuple[str, ...]] = {
-    "explore": (*_STRIP, "Simulated", "Release", "Privacy noise range", "Sampling range",
-                "Privacy noise", "Clipping", "Method", "Trade-off curve", "Amplification",
-                "Ledger", "Seed"),
+    "explore": (*_STRIP, "Simulated", "Release", "Band", "Privacy noise", "Clipping", "Method",
+                "Trade-off curve", "Ledger", "Seed"),
     "plan": (*_STRIP, "Simulated", "Curve", "Method", "Seed"),
     "teach": ("ε", "δ", "Unit of protection", "Odds", "Simulated", "Release", "Seed"),
     "compare": (*_STRIP, "Simulated", "Release", "Method", "Seed"),

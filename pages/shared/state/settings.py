@@ -50,8 +50,8 @@ MOST_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
 LOOKS = {"first_guess": 3, "coefficients_show": 3, "regression_show": 2, "site_lines": 2,
          "trust": 2, "summaries_function": 12, "sparse_show": 2, "sparse_target": 2,
-         "sparse_less": 2, "sparse_own": 5, "sparse_along": 4, "parts": 8,
-         "tour": 8}  # ways to look, and options of each
+         "sparse_less": 2, "sparse_own": 5, "sparse_along": 4,
+         "parts": 8}  # ways to look, and options of each
 _FOLD = re.compile(r"[a-z_]{1,40}")
 MOST_FOLDS = 20
 

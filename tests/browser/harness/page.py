@@ -1,4 +1,4 @@
-"""Strip, picture and chart with made-up curves; the address says which case to show.
+"""Strip, figure and chart with made-up curves; the address says which case to show.
 
 `case=upload` forbids link and download, `case=evil` puts markup into every word a visitor can
 choose, `case=plain` has no truth, no sampling range and no band, `case=refused` refuses the lowest
@@ -12,42 +12,9 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from engine.topics.mean.answer import PlausibleBand
 from engine.types import Budget, PublicFacts
 from pages.shared import components as pieces
-
-EPSILONS = (0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2, 1.5,
-            2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
-EVIL = "<img src=x onerror='window.__harm=1'><script>window.__harm=1</script>"
-
-
-def growth(t):
-    """A mean height in cm on [0, 1], which stands for ages 2 to 18."""
-    return 83 + 92 * t - 6 * np.cos(5 * t) + 4 * np.sin(9 * t) * t
-
-
-def made_up(seed=7):
-    """Arrays of the right shapes that look like a growth study of 200 children."""
-    rng = np.random.default_rng(seed)
-    t = np.linspace(0, 1, 101)
-    waves = np.array([np.cos(np.pi * k * t) / (1 + 0.4 * k) for k in range(8)])
-    without = growth(t) + 0.35 * waves.T @ rng.normal(size=8)
-    scales = 3.6 / np.array(EPSILONS) ** 0.9
-    noise = rng.normal(size=(100, 8)) @ waves
-    releases = without + scales[:, None, None] * noise
-    curves = []
-    for _ in range(90):
-        at = np.sort(rng.uniform(0.02, 0.99, 30))
-        person = rng.normal(0, 5.5) + rng.normal(0, 3) * at
-        curves.append((at, growth(at) + person + rng.normal(0, 0.9, 30)))
-    return t, without, releases, curves, scales
-
-
-def band(releases, scales):
-    """A band around each release, as wide as the noise."""
-    half = 3 * scales[:, None, None] * np.ones_like(releases)
-    return PlausibleBand(releases - half, releases + half, np.full(101, 2.0), "simultaneous",
-                         (12,) * len(scales))
+from tests.browser.harness.curves import EPSILONS, EVIL, band, growth, made_up
 
 
 def verdicts():
@@ -57,7 +24,7 @@ def verdicts():
 
 
 def payload(case):
-    """What the picture draws in one case."""
+    """What the figure draws in one case."""
     t, without, releases, curves, scales = made_up()
     plain = case == "plain"
     facts = PublicFacts(
@@ -89,7 +56,7 @@ def words(case):
             for e, k, s in zip(EPSILONS, odds, scales, strict=True)]
 
 
-def figure():
+def chart():
     """A small chart with two traces."""
     x = np.array(EPSILONS)
     drawn = go.Figure([go.Scatter(x=x, y=3.85 / x, name="Adaptive mean", line_color="#3D57D6")])
@@ -121,20 +88,24 @@ state = st.session_state
 state.setdefault("rev", 0)
 state.setdefault("budget", 13)
 state.runs = state.get("runs", 0) + 1
-state.budget = pieces.picked("picture", pieces.Picked(state.budget), state.rev).budget
+state.budget = pieces.picked("figure", pieces.Picked(state.budget), state.rev).budget
 st.title("The average growth curve, published with protection for every child")
 pieces.strip(chips(case), words(case), state.budget, person="child", link=case != "upload")
 left, right = st.columns([7, 3])
-hidden = right.checkbox("Hide the picture")
+hidden = right.checkbox("Hide the figure")
+for kind in ("svg", "png"):
+    if right.button(f"Save as {kind.upper()}"):
+        state.saved = state.get("saved", 0) + 1
+        state.save = f"{state.saved}-{kind}"
 with left:
     now = pieces.Picked(state.budget) if hidden else pieces.figure(
-        "picture", payload(case), pieces.Picked(state.budget), state.rev,
-        new_noise=case != "upload")
+        "figure", payload(case), pieces.Picked(state.budget), state.rev,
+        new_noise=case != "upload", save=state.get("save", ""))
     pieces.said([[pieces.Said(f"Right **{k + 50} times** in 100<b>"), pieces.Said("Weak", "warning")]
                  if k > 18 else [pieces.Said(f"Right **{k + 50} times** in 100<b>")]
                  for k in range(len(EPSILONS))], "said", state.rev)
     pieces.chart_by_step(*zip(*steps(), strict=True), "dots", 90, state.rev)
-    pieces.chart(json.loads(figure().to_json()), "The error falls with ε.", "errors", 320, 280)
+    pieces.chart(json.loads(chart().to_json()), "The error falls with ε.", "errors", 320, 280)
 with right:
     st.text(f"server budget {now.budget}, view {now.view}, "
             f"noise {now.new_noise}, runs {state.runs}")
