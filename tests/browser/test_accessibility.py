@@ -9,10 +9,12 @@ from playwright.sync_api import expect
 from pages.shared.shell import PAGES
 from tests import files
 from tests.browser.conftest import patient
-from tests.heavy import all_but
+from tests.heavy import all_but, few
 from tests.waiting import settle
 
 PATHS = ["/" + script.removesuffix(".py") for _, script, _ in PAGES]
+DETAILS = [f"open-{key}" for key in ("attacker", "budget_curve", "data", "more", "shape", "steps",
+                                     "ledger", "formula", "numbers", "code")]
 ALIKE = [path for path in PATHS if path not in ("/explore", "/release")]
 DESKTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 ZOOMED = {"width": 640, "height": 360}  # 1280 × 720 at 200 %
@@ -151,25 +153,40 @@ def test_a_phone_shows_every_page_with_all_folds_open_without_a_finding(window, 
     assert findings(page) == []
 
 
+@pytest.mark.parametrize("token", few(["view-attack~open-accuracy", *DETAILS]))
+def test_a_detail_and_the_game_have_no_finding_and_lose_nothing_either(window, token):
+    page = window(f"/?s={token}")
+    expect(page.get_by_role("combobox", name="Details")).to_be_visible()
+    if "attack~" in token:
+        expect(page.locator("#question")).to_contain_text("Round 1 of 20")
+    assert findings(page) == []
+    darken(page)
+    assert findings(page) == []
+    fits(page, ZOOMED)
+    fits(page, PHONE)
+
+
 # -- the keyboard ---------------------------------------------------------------------------------
 
 
-def test_a_keyboard_moves_the_slider_the_view_and_a_fold_and_goes_round_the_page(window):
+def test_a_keyboard_reads_slides_opens_a_detail_and_goes_round_the_page(window):
     page = window("/")
-    way = stops(page, lambda stop: stop["id"] == "e")
-    assert way[0]["name"] == "Skip to main content"
-    assert sum(stop["strip"] for stop in way) == 1  # the strip is one stop, the slider the next
-    assert way[-2]["strip"] and way[-3]["test"] == "stMain"
+    way = stops(page, lambda stop: stop["id"] == "stage")
+    assert way[0]["name"] == "Skip to main content" and way[-2]["test"] == "stMain"
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#main .plate")).to_have_count(1)
+    way += stops(page, lambda stop: stop["id"] == "e", 1)
     page.keyboard.press("ArrowRight")
     expect(page.locator("#value")).to_have_text("ε = 1.2")
-    expect(page.locator("#e")).to_have_attribute("aria-valuetext", re.compile("^epsilon 1.2, error"))
-    way += stops(page, lambda stop: stop["tag"] == "INPUT" and stop["id"] != "e")
-    page.keyboard.press("ArrowRight")
-    expect(page.locator("#sentence")).to_contain_text("where another release might fall")
-    way += stops(page, lambda stop: stop["name"].endswith("for a careful attacker"))
+    expect(page.locator("#e")).to_have_attribute("aria-valuetext", re.compile("^ε 1.2, attacker’s accuracy at most"))
+    way += stops(page, lambda stop: stop["id"] == "attack", 3)
+    way += stops(page, lambda stop: stop["name"].endswith("Details"), 5)
     page.keyboard.press("Enter")
-    expect(page.get_by_text("5 false alarms in 100").first).to_be_visible()
-    way += stops(page, lambda stop: stop["name"].endswith("Formula and source"), 90)
+    expect(page.get_by_role("combobox", name="Details")).to_be_visible()
+    settle(page)
+    way += stops(page, lambda stop: stop["strip"])  # it is one stop
+    way += stops(page, lambda stop: stop["name"].endswith("Close"))
+    assert sum(stop["strip"] for stop in way) == 1
     way += stops(page, lambda stop: stop["name"] == "Skip to main content", 10)  # no trap
     unseen = [stop for stop in way if stop["tag"] != "BODY"
               and not (stop["onScreen"] and (stop["ring"] or stop["isField"]))]
@@ -197,11 +214,11 @@ def test_a_keyboard_follows_the_menu_and_the_arrows_move_along_the_strip(window)
 
 @pytest.mark.slow
 def test_a_fold_opens_to_all_of_its_content_where_less_motion_is_asked_for(window):
-    page = window("/")
-    fold = page.locator("[data-testid=stExpander]", has_text="More options").locator("details")
+    page = window("/?s=open-attacker")
+    fold = page.locator("[data-testid=stExpander]", has_text="careful attacker").locator("details")
     fold.locator("summary").click()
     settle(page)
-    expect(fold.get_by_label("Seed", exact=True)).to_be_visible()
+    expect(fold.get_by_text("5 false alarms in 100").first).to_be_visible()
     page.wait_for_function("""() => [...document.querySelectorAll('details[open]')].every(
         fold => fold.offsetHeight >= fold.scrollHeight)""")
 
@@ -219,7 +236,7 @@ def test_a_folded_menu_is_no_stop_and_an_open_one_is_a_list(window):
 
 @pytest.mark.slow
 def test_nothing_moves_for_who_asked_for_less_motion(window):
-    page = window("/")
+    page = window("/?s=open-attacker")
     page.get_by_text("Why, and for a careful attacker").click()
     moving = page.evaluate("""document.getAnimations().map(a => [a.effect.target.outerHTML.slice(0, 80),
         a.effect.getComputedTiming().duration]).filter(([, duration]) => duration > 1)""")
@@ -235,8 +252,9 @@ def test_nothing_moves_for_who_asked_for_less_motion(window):
 def test_uploads_mistakes_refusals_and_work_have_no_finding_either(window, scheme, size):
     page = window("/?s=epsilon-0.05~nonsense-1", scheme, size)
     expect(page.get_by_text("The link asked for something")).to_be_visible()
-    expect(page.locator("#refused")).to_be_visible()
+    expect(page.locator(".shout").first).to_be_visible()
     assert findings(page) == []
+    page.get_by_role("button", name="Use my data").click()
     page.get_by_role("button", name="Use my curves").click()
     settle(page)
     upload = page.locator("input[type=file]")

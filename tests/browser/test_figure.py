@@ -321,7 +321,7 @@ def test_a_finger_pulls_plays_and_scrolls_and_nothing_is_wider_than_a_phone(show
     finger = Finger(page)
     _, x, y = page.locator("#main").evaluate(HOLD)
     before = page.locator("#main").bounding_box()
-    finger.draws((x, y), (x, y + 15), (x, y + 30), (x, y + 45), (x, y + 45))
+    finger.draws((x, y), (x, y + 15), (x, y + 30), (x, y + 45))
     assert page.locator("#main").bounding_box() == before  # it pulls the curve, not the page
     assert pulled(page)[0] == pytest.approx(45 * 140 / (290 - 38), rel=0.05)
     fits(page)

@@ -8,25 +8,27 @@ from playwright.sync_api import expect
 
 from engine import scenario
 from tests import files
-from tests.waiting import settle
+from tests.waiting import choose, settle
 
 SLIDER = "input[type=range]"
 CARD = "root mean squared distance from"
+OPEN = "/?s=open-accuracy"
 
 
 @pytest.fixture
 def explore(server, open_app):
-    def visit(path="/", **context):
+    def visit(path=OPEN, **context):
         page = open_app(server.url + path, **context)
         page.locator(SLIDER).first.wait_for()
-        expect(page.get_by_text(CARD).first).to_be_visible()
+        if "open-accuracy" in path:
+            expect(page.get_by_text(CARD).first).to_be_visible()
         return page
     return visit
 
 
 @pytest.fixture(scope="module")
 def arrived(server, lasting_page):
-    """The home page as a newcomer finds it, for tests that change nothing there."""
+    """The home page as a newcomer finds it, for tests that change nothing but its drawer."""
     lasting_page.goto(server.url)
     settle(lasting_page)
     return lasting_page
@@ -51,11 +53,11 @@ def state(page):
     page.keyboard.press("Enter")
 
 
-def test_a_newcomer_sees_the_picture_without_a_click_and_nothing_leaves_the_machine(arrived):
+def test_a_newcomer_sees_the_figure_without_a_click_and_nothing_leaves_the_machine(arrived):
     expect(arrived.locator(SLIDER).first).to_be_visible()
-    expect(arrived.get_by_text(CARD).first).to_be_visible()
-    expect(arrived.get_by_text("at most 56 times in 100")).to_be_visible()
-    expect(arrived.locator("[role=figure]").first).to_be_visible()
+    expect(arrived.locator("#attacker")).to_have_text("≤ 56 %")
+    expect(arrived.locator("#error")).to_contain_text("cm")
+    expect(arrived.locator("#main .release")).to_be_visible()
     assert arrived.outside == []
     assert arrived.problems == []
 
@@ -66,7 +68,7 @@ def test_moving_the_slider_changes_the_sentences_and_the_address(explore):
     before = page.get_by_text(CARD).first.inner_text()
     for _ in range(3):
         page.locator(SLIDER).first.press("ArrowRight")  # focuses it, whatever happened since
-    expect(page.get_by_text("at most 61 times in 100")).to_be_visible()
+    expect(page.locator("#attacker")).to_have_text("≤ 61 %")
     settle(page)
     assert page.get_by_text(CARD).first.inner_text() != before
     expect(page).to_have_url(re.compile("s=epsilon-2"))
@@ -93,24 +95,29 @@ def test_odds_and_accuracy_follow_while_the_slider_is_held(explore):
     page.mouse.move(box["x"] + box["width"] * 13 / 23, middle)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] - 2, middle, steps=4)
-    expect(page.get_by_text("ε = 10 is weak protection for one child")).to_be_visible()
+    expect(page.locator("#attacker")).to_have_class("weak")
     assert page.get_by_text(CARD).first.inner_text() != before
-    assert "s=" not in page.url
+    assert "epsilon" not in page.url
     page.mouse.up()
     expect(page).to_have_url(re.compile("s=epsilon-10"))
 
 
 @pytest.mark.slow
 def test_a_link_opens_the_same_view_and_the_same_numbers(explore):
-    first = explore("/?s=epsilon-0.5~seed-5~view-ranges")
+    first = explore("/?s=epsilon-0.5~seed-5~view-attack~open-accuracy")
     again = explore("/" + first.url.split("/")[-1])
     for page in (first, again):
-        expect(page.get_by_text("at most 54 times in 100")).to_be_visible()
+        expect(page.locator("#attacker")).to_have_text("≤ 54 %")
     assert first.get_by_text(CARD).first.inner_text() == again.get_by_text(CARD).first.inner_text()
-    expect(again.locator("#sentence")).to_contain_text("where another release might fall")
+    expect(again.locator("#question")).to_contain_text("Round 1 of 20")
 
 
 def test_the_numbers_and_the_scenario_can_be_taken_away(arrived):
+    arrived.get_by_role("button", name="Details").click()
+    choose(arrived, "drawer_choice", "Numbers and files")
+    with arrived.expect_download() as figure:
+        arrived.get_by_role("button", name="Figure as SVG").click()
+    assert "<svg" in figure.value.path().read_text()
     with arrived.expect_download() as numbers:
         arrived.get_by_role("button", name="Get the numbers", exact=True).click()
     text = numbers.value.path().read_text()
@@ -123,12 +130,13 @@ def test_the_numbers_and_the_scenario_can_be_taken_away(arrived):
 
 
 def test_own_curves_are_shown_after_a_bad_file_is_explained_and_their_bounds_are_stated(explore):
-    page = explore()
-    before = page.get_by_text(CARD).first.inner_text()
+    page = explore("/")
+    before = page.locator("#error").inner_text()
+    page.get_by_role("button", name="Use my data").click()
     page.get_by_role("button", name="Use my curves").click()
     upload(page, b"child,<script>alert(1)</script>,b,c\n1,x,y,z\n")
     expect(page.get_by_text("There is no column").first).to_be_visible()
-    assert page.get_by_text(CARD).first.inner_text() == before
+    assert page.locator("#error").inner_text() == before
     assert page.problems == []
     upload(page, files.csv(files.growth_frame(60, 8)))
     expect(page.get_by_text("60 curves")).to_be_visible()
@@ -138,7 +146,6 @@ def test_own_curves_are_shown_after_a_bad_file_is_explained_and_their_bounds_are
     expect(show).to_be_enabled()
     show.click()
     expect(page.get_by_text("Your curves · not private").first).to_be_visible()
-    expect(page.get_by_text("from the average without protection")).to_be_visible()
     expect(page.get_by_role("button", name="Your curves · not private")).to_be_in_viewport()
     assert "s=" not in page.url
     assert page.outside == []
@@ -146,7 +153,7 @@ def test_own_curves_are_shown_after_a_bad_file_is_explained_and_their_bounds_are
 
 @pytest.mark.slow
 def test_the_panel_for_ones_own_curves_opens_in_sight(explore):
-    page = explore()
+    page = explore("/?s=open-data")
     page.get_by_role("button", name="Use my curves").click()
     expect(page.get_by_role("heading", name="1. The file")).to_be_in_viewport()
 
@@ -156,11 +163,12 @@ def test_the_panel_for_ones_own_curves_opens_in_sight(explore):
     (b"", "The file is empty"), (b"child,age,height\na,1,tall\n", "no number"),
     (b"\x89PNG\r\n\x00\x00\x00", "not a text table"),
 ])
-def test_a_bad_file_is_explained_and_the_picture_stays(explore, content, words):
-    page = explore()
-    before = page.get_by_text(CARD).first.inner_text()
+def test_a_bad_file_is_explained_and_the_figure_stays(explore, content, words):
+    page = explore("/")
+    before = page.locator("#error").inner_text()
+    page.get_by_role("button", name="Use my data").click()
     page.get_by_role("button", name="Use my curves").click()
     upload(page, content)
     expect(page.get_by_text(words).first).to_be_visible()
-    assert page.get_by_text(CARD).first.inner_text() == before
+    assert page.locator("#error").inner_text() == before
     assert page.problems == []

@@ -28,7 +28,7 @@ def arrive(server, open_app):
 
 def test_a_policymaker_finds_the_budget_for_an_accuracy_and_takes_the_memo(arrive):
     page = arrive()
-    page.get_by_role("link", name="Set a budget").click()  # 1
+    page.get_by_role("link", name="Decide on a budget").click()  # 1
     expect(page).to_have_url(re.compile("plan.*target-2"))
     error = page.locator(".st-key-w_plan_error input")
     error.fill("3")
@@ -46,11 +46,11 @@ def test_a_policymaker_finds_the_budget_for_an_accuracy_and_takes_the_memo(arriv
 @pytest.mark.slow
 def test_a_teacher_opens_a_lesson_and_takes_the_link_for_the_class(arrive):
     page = arrive()
-    page.get_by_role("link", name="Teach it").click()  # 1
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Lesson 2 of 8")
+    page.get_by_role("link", name="Learn in five minutes").click()  # 1
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Lesson 1 of 8")
     says(page.locator("#strip [role=status]"), "Link copied",
          page.get_by_role("button", name="Copy link").click)  # 2
-    expect(page).to_have_url(re.compile("lesson-2"))
+    expect(page).to_have_url(re.compile("lesson-1"))
     assert page.problems == []
 
 

@@ -24,22 +24,28 @@ def several():
     return open_page(f"group-3~population-2000~{DETAIL}", **OPEN)
 
 
-def test_a_child_with_three_curves_is_told_what_they_cost_together(several):
+@pytest.fixture(scope="module")
+def changed():
+    """What the drawer says is not usual, where all of that can be changed back."""
+    return words(open_page("group-3~population-2000~open-more"))
+
+
+def test_a_child_with_three_curves_is_told_what_they_cost_together(several, changed):
     usual = settings.Settings()
     shown = preview(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     at_one = EPSILON_STEPS.index(1.0)
     odds = risk.of_ledger(shown.spends[at_one], 3)
     assert f"at most {-(-odds.right * 100 // 1):.0f} times in 100" in words(several)
     assert "A child with **3 curves** has **ε = 3.46" in words(several)
-    assert "Odds for 3 together (usual 1)" in words(several)
+    assert "Odds for 3 together (usual 1)" in changed
 
 
-def test_a_declared_sample_in_the_link_is_shown_with_whom_it_does_not_hold_against(several):
+def test_a_declared_sample_in_the_link_is_shown_with_whom_it_does_not_hold_against(several, changed):
     assert several.checkbox(key="w_declared").value is True
     assert "Drawn were 10 % of the larger group." in words(several)
     assert "who holds the data: for them nothing changes. The ledger stays as it is." in words(
         several)
-    assert "Secret sample of 2,000, as declared" in words(several)
+    assert "Secret sample of 2,000, as declared" in changed
 
 
 def test_the_number_of_curves_goes_into_the_link_and_reset_takes_it_back():

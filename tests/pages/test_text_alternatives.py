@@ -55,10 +55,10 @@ def test_every_chart_says_a_number_and_its_sentence_and_table_are_in_the_fold(vi
 
 
 @pytest.mark.parametrize("detail", all_but(("attacker", "steps"), (
-    "accuracy", "attacker", "budget_curve", "steps", "shape")))
+    "accuracy", "attacker", "budget_curve", "steps")))
 def test_so_does_every_chart_of_a_detail_of_explore(detail):
     fold = {"budget_curve": "budget"}.get(detail, detail)
-    at = open_page(f"shape-peak~open-{detail}", **{f"fold_{fold}_numbers": True})
+    at = open_page(f"open-{detail}", **{f"fold_{fold}_numbers": True})
     said = sentences(at)
     assert said
     in_fold(at, said)

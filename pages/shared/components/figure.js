@@ -157,6 +157,9 @@ function wire(S) {
   stage.onpointerdown = event => grip(S, event);
   stage.onpointermove = event => S.held ? drag(S, event) : read(S, event);
   stage.onpointerup = stage.onpointercancel = event => drop(S, event);
+  stage.addEventListener('touchmove', event => {            // a finger that holds a curve does not scroll
+    if (S.held && S.held.person !== null) event.preventDefault();
+  }, {passive: false});
   stage.onpointerleave = () => { if (!S.held) unread(S); };
   stage.onkeydown = event => key(S, event);
   stage.onblur = () => unread(S);
