@@ -38,7 +38,7 @@ from pages.parts.compare import pin_facts
 from pages.parts.plan import cards as plan_cards
 from pages.shared.state import address, run, settings
 from pages.shared.state.pins import Pin
-from tests.conftest import fewer_data_sets
+from tests.conftest import FEW_DATA_SETS, fewer_data_sets
 from tests.heavy import few
 from tests.pages.opening import visit
 from tests.pages.reading import components, words
@@ -301,7 +301,7 @@ def name(case):
 @pytest.fixture
 def quick():
     """Few data sets, for everybody alike."""
-    yield from fewer_data_sets()
+    yield from fewer_data_sets(FEW_DATA_SETS)
 
 
 @pytest.mark.parametrize("case", few(FAST), ids=name)
