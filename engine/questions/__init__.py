@@ -87,8 +87,8 @@ def ask(function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Questi
 
     Examples
     --------
-    >>> from engine.topics.reuse.answer import reuse
-    >>> ask(reuse, 1.0, 2.0, delta=1e-5, seed=3, is_fresh=False).arguments["second"]
+    >>> from engine.topics.reuse.answer import reuse_answer
+    >>> ask(reuse_answer, 1.0, 2.0, delta=1e-5, seed=3, is_fresh=False).arguments["second"]
     2.0
     """
     given = inspect.signature(function).bind(*args, **kwargs).arguments

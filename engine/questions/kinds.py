@@ -40,8 +40,8 @@ def to_plain(question: Question) -> dict[str, Any]:
     Examples
     --------
     >>> from engine.questions import ask
-    >>> from engine.topics.reuse.answer import reuse
-    >>> to_plain(ask(reuse, 1.0, 2.0, delta=1e-5, seed=3, is_fresh=True))["question"]
+    >>> from engine.topics.reuse.answer import reuse_answer
+    >>> to_plain(ask(reuse_answer, 1.0, 2.0, delta=1e-5, seed=3, is_fresh=True))["question"]
     'reuse'
     """
     person = {} if question.person == ONE else {"person": plain.to_plain(question.person)}

@@ -17,8 +17,8 @@ from engine.topics.coefficients import charts as figures
 from engine.topics.coefficients import words
 from engine.topics.coefficients.answer import (
     BUDGET_STEPS,
-    CoefficientView,
-    coefficient_view,
+    CoefficientsAnswer,
+    coefficients_answer,
     cost_of_covariates,
     errors_over_budgets,
     total,
@@ -40,7 +40,7 @@ _RELEASES, _ONE, _DIFFERENCE = "Possible releases", "One release", "Difference"
 class View:
     """Coefficient functions at the chosen budget, and the charts that are on screen."""
 
-    def __init__(self, shown: CoefficientView) -> None:
+    def __init__(self, shown: CoefficientsAnswer) -> None:
         self.shown, self.now = shown, session.current()
         self.source, self.facts = session.source(TASK), shown.data.facts
         self.mechanism, self.budget = self.now.mechanism_of(TASK), shown.budget
@@ -69,7 +69,8 @@ def look() -> View | None:
         if session.uploaded(TASK):
             st.session_state.upload.check_regressors()
         chosen = Budget(now.epsilon, session.delta(source, TASK))
-        return View(run.answer(coefficient_view, source, now.mechanism_of(TASK), chosen, now.seed))
+        return View(run.answer(coefficients_answer, source, now.mechanism_of(TASK), chosen,
+                               now.seed))
     except InputError as problem:  # the controls below stay usable
         st.error(controls.message(problem), icon=":material/block:")
         return None
@@ -220,5 +221,5 @@ def formula(view: View) -> None:
 
 def code(view: View) -> None:
     code_fold.show("coefficients", lambda: ask(
-        coefficient_view, view.source, view.mechanism, view.budget, view.now.seed).about(
+        coefficients_answer, view.source, view.mechanism, view.budget, view.now.seed).about(
         odds_card.person(view.facts, view.shown.data.sizes)), TASK)

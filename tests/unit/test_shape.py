@@ -15,7 +15,7 @@ from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean import shape
 from engine.topics.mean import words as shape_words
-from engine.topics.mean.answer import drawn, preview, study_beside
+from engine.topics.mean.answer import drawn, mean_over_budgets, study_beside
 from engine.topics.mean.shape import Kept, Question
 from engine.types import Budget, PublicFacts
 
@@ -159,7 +159,7 @@ BUDGETS = tuple(Budget(epsilon, 1e-5) for epsilon in (2.0, 10.0))
 
 def test_the_draws_are_those_behind_the_typical_error():
     draws = drawn(SOURCE, METHOD, METHOD, BUDGETS, 1)
-    shown = preview(SOURCE, METHOD, 1e-5, 1, (2.0, 10.0))
+    shown = mean_over_budgets(SOURCE, METHOD, 1e-5, 1, (2.0, 10.0))
     assert draws.is_truth and draws.curves.shape == (2, 100, len(drawing_grid()))
     distances = np.sqrt(((draws.curves - draws.reference) ** 2).mean(axis=-1))
     np.testing.assert_allclose(distances.mean(axis=1), shown.study.errors.mean(axis=1), rtol=0.03)
@@ -168,7 +168,7 @@ def test_the_draws_are_those_behind_the_typical_error():
 def test_of_real_curves_all_methods_have_one_aim():
     source = sources.get("sea_temperature")()
     draws = drawn(source, NoisyGradientMean(), METHOD, BUDGETS, 1)
-    shown = preview(source, METHOD, 1e-5, 1, (2.0, 10.0))
+    shown = mean_over_budgets(source, METHOD, 1e-5, 1, (2.0, 10.0))
     np.testing.assert_allclose(draws.reference, shown.without)
     assert not draws.is_truth
     beside = study_beside(source, METHOD, METHOD, BUDGETS, 1)

@@ -148,7 +148,7 @@ def attack(asked: Attack, tries: int = TRIES, runs: int = RUNS, seconds: float =
                                          runs=runs, seconds=seconds))
 
 
-def attacks(asked: Sequence[Attack]) -> list[list[audit.Progress]]:
+def audit_answer(asked: Sequence[Attack]) -> list[list[audit.Progress]]:
     """Every step of several attacks, of up to 20 seconds each; the last one is its report."""
     return [all_of(attack(one)) for one in asked]
 

@@ -39,4 +39,4 @@ def command(asked: Asked) -> str:
     return "\n\n".join(map(answer.command, asked["asked"]))
 
 
-KIND = Kind("attacks", "Audit", answer.attacks, numbers, chart, text=text, command=command)
+KIND = Kind("attacks", "Audit", answer.audit_answer, numbers, chart, text=text, command=command)

@@ -31,7 +31,7 @@ _SHOWN, _STUDY = 0, 1  # block numbers of the two random streams
 
 
 @dataclass(frozen=True)
-class CoefficientView:
+class CoefficientsAnswer:
     """One data set with its possible releases at one budget, on `times` in their own unit.
 
     K functions, the intercept first, in response units: `releases`, `low` and `high` (draws, K,
@@ -64,7 +64,7 @@ class CoefficientView:
         """Whether nothing would be published, because nothing useful could be."""
         return self.feasibility is not None and not self.feasibility.is_feasible
 
-    def difference(self) -> CoefficientView:
+    def difference(self) -> CoefficientsAnswer:
         """The same less the functions without protection: what protection alone does."""
         def less(curves: Array | None) -> Array | None:
             return None if curves is None else np.asarray(curves - self.without)
@@ -84,8 +84,8 @@ class CoefficientView:
         return float(within(np.sqrt((self.errors**2).sum(axis=0))))
 
 
-def coefficient_view(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
-                     ) -> CoefficientView:
+def coefficients_answer(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
+                     ) -> CoefficientsAnswer:
     """Draw, release at one budget, and measure.
 
     Raises
@@ -106,7 +106,7 @@ def coefficient_view(source: Source[CurveData], mechanism: Mechanism, budget: Bu
         end[0, 0] for end in limits(estimate, estimate.band))
     errors, baseline = (_simulated_errors(source, mechanism, [budget], seed, _REPEATS)
                      if source.is_random else (_distances(estimate, quiet), None))
-    return CoefficientView(
+    return CoefficientsAnswer(
         data=data, names=estimate.functions, budget=budget, without=quiet, low=low, high=high,
         times=data.facts.from_unit_time(grid), releases=estimate.values(grid)[0, 0],
         truth=None if data.truth is None else data.truth.grid_values, errors=errors[0],
@@ -163,14 +163,14 @@ def errors_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: 
     return np.where(known[:, None], root_mean_square(errors, axis=2), np.nan)
 
 
-def with_own(view: CoefficientView, epsilons: Sequence[float], errors: Array
+def with_own(answer: CoefficientsAnswer, epsilons: Sequence[float], errors: Array
              ) -> tuple[list[float], Array]:
     """Steps of ε and their errors with what the view has at its own ε, from more data sets.
 
     So that a chart of `errors_over_budgets` and the errors above it say the same.
     """
-    own = np.full_like(view.error, np.nan) if view.is_refused else view.error
-    rows = {**dict(zip(epsilons, errors, strict=True)), view.budget.epsilon: own}
+    own = np.full_like(answer.error, np.nan) if answer.is_refused else answer.error
+    rows = {**dict(zip(epsilons, errors, strict=True)), answer.budget.epsilon: own}
     return sorted(rows), np.array([rows[epsilon] for epsilon in sorted(rows)])
 
 

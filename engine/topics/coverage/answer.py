@@ -51,7 +51,7 @@ class Kind:
 
     label: str
     task: str
-    look: Callable[[Experiment, np.random.Generator, np.random.Generator], Batch]
+    look: Callable[[Experiment, np.random.Generator, np.random.Generator], CoverageAnswer]
     cls: type[Mechanism]
     chosen: tuple[tuple[str, Any], ...] = ()
     is_joint: bool = False
@@ -138,14 +138,14 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Batch:
+class CoverageAnswer:
     """Some repetitions: the limits as they are given, and naive ones around the same values."""
 
     given: Limits
     naive: Limits
 
     @classmethod
-    def joined(cls, parts: Sequence[Batch]) -> Batch:
+    def joined(cls, parts: Sequence[CoverageAnswer]) -> CoverageAnswer:
         return cls(Limits.joined([one.given for one in parts]),
                    Limits.joined([one.naive for one in parts]))
 
@@ -159,7 +159,7 @@ def mechanism_for(kind: str, own: Mechanism, where: float) -> Mechanism:
     return replace(found, **dict(wanted.chosen))
 
 
-def repetitions(asked: Experiment) -> Generator[Batch, None, None]:
+def repetitions(asked: Experiment) -> Generator[CoverageAnswer, None, None]:
     """Draw, release and look, `REPEATS` times, some at once.
 
     Raises
@@ -180,12 +180,13 @@ def repetitions(asked: Experiment) -> Generator[Batch, None, None]:
         yield batch
 
 
-def coverage(asked: Experiment) -> Batch:
+def coverage_answer(asked: Experiment) -> CoverageAnswer:
     """All repetitions; see `repetitions`."""
-    return Batch.joined(list(repetitions(asked)))
+    return CoverageAnswer.joined(list(repetitions(asked)))
 
 
-def _of_curves(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator) -> Batch:
+def _of_curves(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator
+              ) -> CoverageAnswer:
     """Bands around curves; of several functions, around that of the first covariate.
 
     The naive width is that of the same method, with as many basis functions, and no budget to keep.
@@ -203,11 +204,11 @@ def _of_curves(asked: Experiment, chance: np.random.Generator, noise: np.random.
     if not KINDS[asked.kind].is_joint:
         place = int(np.argmin(np.abs(drawing_grid() - asked.where)))
         each = each[0][:, [place]], each[1][:, [place]], each[2][:, [place]]
-    return Batch(Limits.of(each[0], each[1]), Limits.of(each[0], each[2]))
+    return CoverageAnswer(Limits.of(each[0], each[1]), Limits.of(each[0], each[2]))
 
 
 def _of_readings(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator
-                 ) -> Batch:
+                 ) -> CoverageAnswer:
     """Limits around a curve at one point; the naive ones leave out noise and bias.
 
     Raises
@@ -230,10 +231,11 @@ def _of_readings(asked: Experiment, chance: np.random.Generator, noise: np.rando
     half, narrow = (1.96 * np.sqrt(one.covariance[0, :, 0, :, 0])
                     for one in (estimate.band, plain.band))
     bias = checked.mechanism.plan(asked.source.public, budgets).bias
-    return Batch(Limits.of(off, half + bias), Limits.of(off, narrow))
+    return CoverageAnswer(Limits.of(off, half + bias), Limits.of(off, narrow))
 
 
-def _of_rows(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator) -> Batch:
+def _of_rows(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator
+            ) -> CoverageAnswer:
     """Limits of sparse coefficients, from moments drawn without rows; of one, the first that is
     not zero.
     """
@@ -249,7 +251,7 @@ def _of_rows(asked: Experiment, chance: np.random.Generator, noise: np.random.Ge
     if not KINDS[asked.kind].is_joint:
         at = np.flatnonzero(truth)[:1]
         off, half, narrow = off[:, at], half[:, at], narrow[:, at]
-    return Batch(Limits.of(off, half), Limits.of(off, narrow))
+    return CoverageAnswer(Limits.of(off, half), Limits.of(off, narrow))
 
 
 KINDS: dict[str, Kind] = {

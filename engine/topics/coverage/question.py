@@ -5,20 +5,20 @@ from __future__ import annotations
 from engine.asking import Asked, Kind, Numbers, as_floats
 from engine.theme import Chart
 from engine.topics.coverage import answer, charts
-from engine.topics.coverage.answer import Batch
+from engine.topics.coverage.answer import CoverageAnswer
 
 
-def numbers(batch: Batch, _: Asked) -> Numbers:
+def numbers(batch: CoverageAnswer, _: Asked) -> Numbers:
     """How many bands miss the truth, their coverage, and what it costs in width."""
     return limits(batch)
 
 
-def limits(batch: Batch) -> Numbers:
+def limits(batch: CoverageAnswer) -> Numbers:
     """How many bands miss the truth, their coverage, and what it costs in width.
 
     Parameters
     ----------
-    batch : Batch
+    batch : CoverageAnswer
         Bands of many data sets, beside the naive ones.
     """
     counted: Numbers = {}
@@ -32,10 +32,10 @@ def limits(batch: Batch) -> Numbers:
         "as wide as naive bands, times": batch.given.half.mean() / batch.naive.half.mean()})
 
 
-def chart(batch: Batch, _: Asked) -> Chart:
+def chart(batch: CoverageAnswer, _: Asked) -> Chart:
     """Each band as far as it is off."""
     half = charts.common_half([batch.given, batch.naive])
     return charts.repetitions(batch.given, half, "Off the truth by", "light")
 
 
-KIND = Kind("coverage", "Audit: coverage", answer.coverage, numbers, chart)
+KIND = Kind("coverage", "Audit: coverage", answer.coverage_answer, numbers, chart)

@@ -72,12 +72,12 @@ def _percentage(share: float, rounding: Callable[[float], float]) -> str:
     return f"{rounding(round(1000 * share, 6)) / 10:g}"
 
 
-def widths(batch: laboratory.Batch) -> str:
+def widths(batch: laboratory.CoverageAnswer) -> str:
     """What counting privacy noise costs in width, and what leaving it out costs in coverage.
 
     Parameters
     ----------
-    batch : laboratory.Batch
+    batch : laboratory.CoverageAnswer
         Published and naive bands of the same repetitions.
     """
     ratio = float(batch.given.half.mean() / batch.naive.half.mean())

@@ -36,7 +36,7 @@ from engine.studies import SHOWN_DRAWS as SHOWN_DRAWS
 from engine.types import Array, Budget, CurveData, Estimate, Spend
 
 _EVERY = 3  # of the budgets, where doubling is simulated
-Put = TypeVar("Put", "Preview", "Study", "PlausibleBand")  # what another budget is put into
+Put = TypeVar("Put", "MeanAnswer", "Study", "PlausibleBand")  # what another budget is put into
 MOST_READINGS = 2_000_000  # of one data set on screen
 
 
@@ -85,7 +85,7 @@ class PlausibleBand:
 
 
 @dataclass(frozen=True, eq=False)  # known by itself: what was made of it is kept beside it
-class Preview:
+class MeanAnswer:
     """One data set with its possible releases at every budget.
 
     `releases` (budgets, SHOWN_DRAWS, GRID_SIZE), `noise_low` and `noise_high` (budgets,
@@ -142,8 +142,8 @@ class Draws:
     is_truth: bool
 
 
-def preview(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int,
-            epsilons: Sequence[float] = EPSILON_STEPS) -> Preview:
+def mean_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int,
+            epsilons: Sequence[float] = EPSILON_STEPS) -> MeanAnswer:
     """Draw, release at every ε, and measure.
 
     Raises
@@ -162,7 +162,7 @@ def preview(source: Source[CurveData], mechanism: Mechanism, delta: float, seed:
     grid = drawing_grid()
     count = len(budgets)
     curves = estimate.values(grid)[:count, 0]
-    return Preview(
+    return MeanAnswer(
         data=data, budgets=budgets, times=data.facts.from_unit_time(grid),
         releases=curves[:, :SHOWN_DRAWS], without=without.values(grid)[0, 0, 0],
         sampling=_half_width(without, "pointwise"), band=_plausible(estimate, without, count),
@@ -177,14 +177,14 @@ def preview(source: Source[CurveData], mechanism: Mechanism, delta: float, seed:
         warnings=tuple(map(estimate.usual_warnings, range(count))))
 
 
-def with_own_budget(steps: Preview, source: Source[CurveData], mechanism: Mechanism, seed: int,
-                    epsilon: float) -> Preview:
+def with_budget(steps: MeanAnswer, source: Source[CurveData], mechanism: Mechanism, seed: int,
+                    epsilon: float) -> MeanAnswer:
     """The same picture with one more budget put in, of which only that one is computed.
 
     It is computed beside the last step, which draws the same noise for both as all steps have.
     """
     last = steps.budgets[-1]
-    own = preview(source, mechanism, last.delta, seed, (epsilon, last.epsilon))
+    own = mean_over_budgets(source, mechanism, last.delta, seed, (epsilon, last.epsilon))
     k = int(np.searchsorted([budget.epsilon for budget in steps.budgets], epsilon))
 
     def put(field: str, into: Any, of: Any) -> Any:
@@ -204,13 +204,13 @@ def with_own_budget(steps: Preview, source: Source[CurveData], mechanism: Mechan
                            "tuning", "feasibility", "planned", "warnings"), band=band, study=study)
 
 
-def at_budget(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
-             ) -> Preview:
+def mean_answer(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
+             ) -> MeanAnswer:
     """The picture with all steps of the slider, and with this budget if it is none of them."""
-    steps = preview(source, mechanism, budget.delta, seed)
+    steps = mean_over_budgets(source, mechanism, budget.delta, seed)
     if budget.epsilon in EPSILON_STEPS:
         return steps
-    return with_own_budget(steps, source, mechanism, seed, budget.epsilon)
+    return with_budget(steps, source, mechanism, seed, budget.epsilon)
 
 
 def _half_width(without: Estimate, kind: str) -> Array:

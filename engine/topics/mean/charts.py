@@ -22,7 +22,7 @@ from engine.theme import (
     log_axis,
     method_style,
 )
-from engine.topics.mean.answer import Preview
+from engine.topics.mean.answer import MeanAnswer
 from engine.types import Array
 
 _BUDGETS = "Protection ε (log scale)<br>≤ right guesses in 100 by ε alone, whatever the method"
@@ -51,7 +51,7 @@ class Method:
     variant: int = 0
 
 
-def against_budget(preview: Preview, here: int, method: Method, theme: Theme, *,
+def against_budget(preview: MeanAnswer, here: int, method: Method, theme: Theme, *,
                    others: Sequence[Method] = (), theory: Array | None = None) -> Chart:
     """Median error and its 8-in-10 range against ε, with the floor, the theory and the present ε.
 
@@ -60,7 +60,7 @@ def against_budget(preview: Preview, here: int, method: Method, theme: Theme, *,
 
     Parameters
     ----------
-    preview : Preview
+    preview : MeanAnswer
         Simulated releases at all budgets.
     here : int
         The place of the budget that is marked.

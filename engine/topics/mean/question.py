@@ -9,43 +9,43 @@ from engine.figures import traces
 from engine.language import error_parts
 from engine.tasks import MEAN_FUNCTION
 from engine.theme import Chart
-from engine.topics.mean.answer import Preview, Study, at_budget
+from engine.topics.mean.answer import MeanAnswer, Study, mean_answer
 
 
-def numbers(view: Preview, asked: Asked) -> Numbers:
+def numbers(answer: MeanAnswer, asked: Asked) -> Numbers:
     """Errors, what they are made of, and the protection."""
-    at = view.budgets.index(asked["budget"])
-    study, unit = view.study, view.data.facts.value_unit
-    error, within = ((math.nan, math.nan) if view.is_refused(at)
+    at = answer.budgets.index(asked["budget"])
+    study, unit = answer.study, answer.data.facts.value_unit
+    error, within = ((math.nan, math.nan) if answer.is_refused(at)
                      else (study.error[at], study.within[at]))
-    return as_floats(errors(error, within, unit, study.baseline) | shares(view, study, at)
-                     ) | protection(view.spends[at], asked.person)
+    return as_floats(errors(error, within, unit, study.baseline) | shares(answer, study, at)
+                     ) | protection(answer.spends[at], asked.person)
 
 
-def shares(view: Preview, study: Study, at: int) -> Numbers:
+def shares(answer: MeanAnswer, study: Study, at: int) -> Numbers:
     """What the squared error at one budget is made of.
 
     Parameters
     ----------
-    view : Preview
+    answer : MeanAnswer
         What is drawn.
     study : Study
         Its errors.
     at : int
         Number of the budget.
     """
-    parts = zip(error_parts.parts(view.data.facts), study.shares[at], strict=True)
-    return {f"share of the squared error: {name}": math.nan if view.is_refused(at) else share
+    parts = zip(error_parts.parts(answer.data.facts), study.shares[at], strict=True)
+    return {f"share of the squared error: {name}": math.nan if answer.is_refused(at) else share
             for name, share in parts}
 
 
-def releases(view: Preview, asked: Asked) -> Chart:
+def releases(answer: MeanAnswer, asked: Asked) -> Chart:
     """Possible releases of an average curve, and the average without protection."""
-    facts = view.data.facts
-    curves = [*view.releases[view.budgets.index(asked["budget"])], view.without]
+    facts = answer.data.facts
+    curves = [*answer.releases[answer.budgets.index(asked["budget"])], answer.without]
     names = [*(f"release {k}" for k in range(1, len(curves))), "without protection"]
-    columns = zip((facts.time_name, *names), (view.times, *curves), strict=True)
+    columns = zip((facts.time_name, *names), (answer.times, *curves), strict=True)
     return traces.table({name: traces.plain(values) for name, values in columns})
 
 
-KIND = Kind("curves", "Explore", at_budget, numbers, releases, (MEAN_FUNCTION.key,))
+KIND = Kind("curves", "Explore", mean_answer, numbers, releases, (MEAN_FUNCTION.key,))

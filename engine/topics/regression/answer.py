@@ -158,7 +158,7 @@ class SiteRow:
 
 
 @dataclass(frozen=True, eq=False)  # known by itself: what was made of it is kept beside it
-class RegressionView:
+class RegressionAnswer:
     """The curve as it would be published, on a grid of [0, 1]; in response units.
 
     `releases` (SHOWN_DRAWS, POINTS), `without` and `truth` (POINTS,), `noise_sd` (POINTS,): the
@@ -227,8 +227,8 @@ class Known:
     apart: float
 
 
-def regression_view(source: Readings, mechanism: WaveletGlobal, network: Network,
-                    seed: int) -> RegressionView:
+def regression_answer(source: Readings, mechanism: WaveletGlobal, network: Network,
+                    seed: int) -> RegressionAnswer:
     """Draw readings, release, and put the closed forms beside it."""
     own = network.source(source)
     data = own.draw(1, generator(seed, DATA_STREAM, _SHOWN))
@@ -243,7 +243,7 @@ def regression_view(source: Readings, mechanism: WaveletGlobal, network: Network
     sent = np.stack([messages[first].values[0] for first in network.first_of_each])
     releases = estimate.coefficients[0, 0] @ grid.T
     without = mechanism.without_protection(data).values(times)[0, 0, 0]
-    return RegressionView(
+    return RegressionAnswer(
         facts=own.facts, times=times, releases=releases, without=without, plan=plan,
         noise_sd=_noise_sd(plan, _places(mechanism, times)) if is_average else None,
         messages=sent @ grid.T + own.facts.value_middle if is_average else None,
@@ -353,7 +353,7 @@ def _risk(own: RegressionPoints, plan: CurvePlan, design: Design = UNIFORM) -> R
 
 
 @dataclass(frozen=True)
-class PointView:
+class PointAnswer:
     """The curve at one point, released on its own, beside the same point of the whole curve.
 
     `low` and `high` are the ends of the 95 % confidence interval, which counts noise, sampling
@@ -388,8 +388,8 @@ def at_a_point(mechanism: WaveletGlobal) -> WaveletPointwise:
     return WaveletPointwise.like(mechanism, "0.5")
 
 
-def point_view(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan,
-               network: Network, point: float, seed: int) -> PointView:
+def point_answer(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan,
+               network: Network, point: float, seed: int) -> PointAnswer:
     """One release of the value at `point`, on [0, 1], and its interval."""
     own = network.source(source)
     checked = stated(replace(mechanism, points=f"{point:.6g}"), own, network.budgets)
@@ -406,7 +406,7 @@ def point_view(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan,
         float(estimate.band.covariance[0, 0, 0, 0, 0]))
     printed, exact = one.sensitivity_constants(plan.basis.level)
     noise = math.sqrt(float((plan.weights**2 * plan.point_noise[:, 0]).sum()))
-    return PointView(
+    return PointAnswer(
         own.facts, point, truth, value, None if half is None else value - half,
         None if half is None else value + half, checked.refusal, plan.bias,
         one.curve_class(own.facts).detail_bound(plan.basis.level), plan.kind,

@@ -8,27 +8,27 @@ from engine.asking import WITHIN, Asked, Kind, Numbers, as_floats, in_unit, prot
 from engine.tasks import WAVELET_REGRESSION
 from engine.theme import Chart
 from engine.topics.regression import charts
-from engine.topics.regression.answer import RegressionView, regression_view
+from engine.topics.regression.answer import RegressionAnswer, regression_answer
 
 
-def numbers(view: RegressionView, asked: Asked) -> Numbers:
+def numbers(answer: RegressionAnswer, asked: Asked) -> Numbers:
     """The exact error where there is a truth, the privacy noise alone, and the band.
 
     The half-width of the confidence band is NaN where none is given.
     """
-    unit = in_unit(view.facts.value_unit)
-    half = math.nan if view.band is None else float((view.band[1] - view.band[0]).mean() / 2)
-    errors = {f"error{unit}": math.nan if view.is_refused else view.error,
-              f"{WITHIN}{unit}": math.nan if view.is_refused else view.within,
-              f"privacy noise{unit}": view.known.noise,
+    unit = in_unit(answer.facts.value_unit)
+    half = math.nan if answer.band is None else float((answer.band[1] - answer.band[0]).mean() / 2)
+    errors = {f"error{unit}": math.nan if answer.is_refused else answer.error,
+              f"{WITHIN}{unit}": math.nan if answer.is_refused else answer.within,
+              f"privacy noise{unit}": answer.known.noise,
               f"half-width of the 95 % confidence band, on average{unit}": half}
-    return as_floats(errors) | protection(view.spends, asked.person)
+    return as_floats(errors) | protection(answer.spends, asked.person)
 
 
-def chart(view: RegressionView, _: Asked) -> Chart:
+def chart(answer: RegressionAnswer, _: Asked) -> Chart:
     """The curve with its band."""
-    return charts.curve(view, "light")
+    return charts.curve(answer, "light")
 
 
-KIND = Kind("regression", "Regression", regression_view, numbers, chart,
+KIND = Kind("regression", "Regression", regression_answer, numbers, chart,
             (WAVELET_REGRESSION.key,))

@@ -36,7 +36,7 @@ GREEN, AMBER = 0.25, 1.0  # of noise over signal: below the first all is well, a
 
 
 @dataclass(frozen=True)
-class SparseView:
+class SparseAnswer:
     """One data set and its possible releases at one budget.
 
     `releases` (SHOWN_DRAWS, d), `truth`, `without` and `lasso` (d,): coefficients in response units
@@ -94,8 +94,8 @@ class SparseView:
         return float((self.releases != 0).sum(axis=1).mean() - self.found.sum())
 
 
-def sparse_view(source: Source[SampleData], mechanism: Way, budget: Budget, seed: int
-                ) -> SparseView:
+def sparse_answer(source: Source[SampleData], mechanism: Way, budget: Budget, seed: int
+                ) -> SparseAnswer:
     """Draw rows, release, and put what needs no protection beside it.
 
     Raises
@@ -110,7 +110,7 @@ def sparse_view(source: Source[SampleData], mechanism: Way, budget: Budget, seed
         estimate.coefficients[0, 0]
     truth = None if data.truth is None else data.truth.node_values
     target = without if truth is None else truth
-    return SparseView(
+    return SparseAnswer(
         facts=data.facts, sizes=data.sizes, budget=budget, truth=truth, releases=releases,
         without=without, lasso=None if truth is None else _lasso(data, mechanism),
         spends=estimate.spends[0], errors=np.linalg.norm(releases - target, axis=1),

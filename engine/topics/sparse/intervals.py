@@ -35,7 +35,7 @@ FITS = {"two_stage": "Two stages: shared, then own", "local": "Each machine alon
 
 
 @dataclass(frozen=True)
-class IntervalView:
+class IntervalsAnswer:
     """One release with its limits: `centre`, `low`, `high`, `error` (d,), and without protection.
 
     `without_low` and `without_high` (d,) are the limits that the same rows would have without
@@ -90,8 +90,8 @@ class IntervalView:
         return int((known & ((self.truth < self.low) | (self.truth > self.high))).sum())
 
 
-def interval_view(source: Source[SampleData], mechanism: SparseInference, budget: Budget, seed: int
-                  ) -> IntervalView:
+def intervals_answer(source: Source[SampleData], mechanism: SparseInference, budget: Budget,
+                     seed: int) -> IntervalsAnswer:
     """One release of the shown rows, with its limits."""
     check_size(source)
     data: SampleData = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
@@ -101,7 +101,7 @@ def interval_view(source: Source[SampleData], mechanism: SparseInference, budget
     assert own is not None and plain is not None
     (low, high), (without_low, without_high) = (
         [end.reshape(-1) for end in one.limits] for one in (own, plain))
-    return IntervalView(
+    return IntervalsAnswer(
         centre=own.centre.reshape(-1), low=low, high=high, error=own.error.reshape(-1),
         without_low=without_low, without_high=without_high, kind=own.kind,
         truth=None if data.truth is None else data.truth.node_values, spends=estimate.spends[0],

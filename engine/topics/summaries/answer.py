@@ -76,7 +76,7 @@ class Way:
 
 
 @dataclass(frozen=True, eq=False)  # known by itself: what was made of it is kept beside it
-class SummaryView:
+class SummariesAnswer:
     """All ways, the chosen one first, over one estimate without protection.
 
     `without` and `truth` have the shape of one release; `axis` (points,) is in the unit of time,
@@ -103,8 +103,8 @@ class SummaryView:
         return self.without.ndim == 3
 
 
-def summary_view(source: Source[Data], mechanism: Mechanism, task: str, budget: Budget, seed: int
-                 ) -> SummaryView:
+def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budget: Budget,
+                     seed: int) -> SummariesAnswer:
     """Release in every way that serves the task; those that refuse say why.
 
     Raises
@@ -131,7 +131,7 @@ def summary_view(source: Source[Data], mechanism: Mechanism, task: str, budget: 
                  for label, one in _all_ways(chosen, task, data.facts))
     if baseline is not None:
         baseline = min(baseline, ways[0].before_noise)
-    return SummaryView(
+    return SummariesAnswer(
         task=task, facts=data.facts, names=reference.functions or ("",), axis=drawing.axis,
         across=drawing.across,
         without=drawing.draw(reference)[0], baseline=baseline, n=data.n_curves,
@@ -301,15 +301,15 @@ class Components:
     removed: float
 
 
-def components(view: SummaryView, source: Source[Data], seed: int) -> Components | None:
+def components(answer: SummariesAnswer, source: Source[Data], seed: int) -> Components | None:
     """Of the chosen way, from the released surfaces alone: no further budget is spent."""
-    way = view.ways[0]
-    if not view.is_surface or way.releases is None:
+    way = answer.ways[0]
+    if not answer.is_surface or way.releases is None:
         return None
-    without, share = _principal(view.without)
+    without, share = _principal(answer.without)
     releases, shares = _principal(way.releases[:, 0])
     releases = releases * np.sign((releases * without).sum(axis=-1, keepdims=True))
-    return Components(view.axis, releases, without[0], shares, share[0],
+    return Components(answer.axis, releases, without[0], shares, share[0],
                       _negative_part(way, source, seed))
 
 

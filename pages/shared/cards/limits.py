@@ -35,7 +35,7 @@ def budget(now: settings.Settings, mechanism: Mechanism, source: Source) -> Budg
     return Budget(now.epsilon, 0.0 if pure else session.chosen_delta(source))
 
 
-def misses(asked: lab.Experiment, found: lab.Batch, draw: Draw) -> None:
+def misses(asked: lab.Experiment, found: lab.CoverageAnswer, draw: Draw) -> None:
     """Limits as they are given beside naive ones, and what the count of misses says."""
     unit = words.unit(asked.source.facts)
     half = figures.common_half([found.given, found.naive])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from engine.errors import InputError
 from engine.topics.compare import charts as figures
-from engine.topics.mean import answer as preview
+from engine.topics.mean import answer as mean_topic
 from engine.topics.mean import shape, words
 from engine.topics.mean.answer import Draws
 from engine.topics.mean.shape import Kept, Question
@@ -125,7 +125,7 @@ def section(scene: Scene) -> None:
     if asked is None:
         return
     mechanism = session.current().mechanism
-    draws = run.answer(preview.drawn, scene.source, mechanism, mechanism, shown.budgets,
+    draws = run.answer(mean_topic.drawn, scene.source, mechanism, mechanism, shown.budgets,
                        session.current().seed)
     found = answer(asked, draws, scene.error, facts)
     left, right = st.columns([7, 3], gap="medium")
