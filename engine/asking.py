@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from engine.privacy import accounting, risk
 from engine.privacy.amplification import Person
-from engine.theme import Chart
+from engine.theme import Chart, named
 from engine.types import Spend
 
 Numbers = dict[str, float]  # by names that give the unit
@@ -87,14 +87,14 @@ def errors(error: float, within: float, unit: str, baseline: float | None) -> Nu
     baseline : float or None
         The error without privacy, where there is one.
     """
-    numbers = {f"error{in_unit(unit)}": error, f"{WITHIN}{in_unit(unit)}": within}
+    numbers = {named("error", unit): error, named(WITHIN, unit): within}
     return numbers if baseline is None else numbers | {
-        f"error without privacy{in_unit(unit)}": baseline}
+        named("error without privacy", unit): baseline}
 
 
 def protection(spends: Sequence[Spend], person: Person) -> Numbers:
     """What is proved for the least protected site, and the odds for one person."""
-    proved = max(accounting.guarantees(spends), key=lambda guarantee: guarantee.epsilon)
+    proved = accounting.least_guarantee(spends)
     return {"proved ε": proved.epsilon, "proved δ": proved.delta, **odds(spends, person)}
 
 
@@ -109,11 +109,6 @@ def odds(spends: Sequence[Spend], person: Person) -> Numbers:
         numbers["right guess about the larger group, at most"] = person.sample.odds(
             spends, person.units).right
     return numbers
-
-
-def in_unit(unit: str) -> str:
-    """What a name says of its unit: " (cm)", or nothing."""
-    return f" ({unit})" if unit else ""
 
 
 def as_floats(numbers: Mapping[str, Any]) -> Numbers:

@@ -130,7 +130,7 @@ def functions(view: View) -> None:
             with column:
                 title = words.panel_title(shown.names[k], k)
                 st.subheader(title, anchor=False)
-                view.draw(title, figures.panel(drawn, k, facts, layout.theme(), way == _ONE),
+                view.draw(title, figures.panel(drawn, k, layout.theme(), way == _ONE),
                           f"function_{k}", 280, 240)
     _legend(view, way == _ONE)
     layout.prose(words.meaning(facts))
@@ -155,11 +155,11 @@ def errors(view: View) -> None:
         st.markdown("Nothing would be published at this ε, so there is no error to state.")
         return
     names = view.shown.names
-    view.draw("Errors", figures.errors(view.shown, view.facts, layout.theme()),
+    view.draw("Errors", figures.errors(view.shown, layout.theme()),
               "errors", 90 + 44 * len(names))
     st.markdown(":small[Line: 8 in 10 releases.]")
-    st.markdown(words.accuracy(view.shown, view.facts))
-    st.markdown(words.visible(view.shown, view.facts))
+    st.markdown(words.accuracy(view.shown))
+    st.markdown(words.visible(view.shown))
 
 
 def odds(view: View) -> None:

@@ -29,7 +29,7 @@ def test_it_opens_on_growth_and_says_what_the_engine_computed():
     assert at.title[0].value == coefficient_words.TITLE
     source = CoefficientCurves(**CoefficientCurves.presets()[0][1])
     shown = coefficients_answer(source, AdaptiveCoefficients(), Budget(1.0, 1 / 2000**2), 1)
-    assert coefficient_words.accuracy(shown, source.facts) in words(at)
+    assert coefficient_words.accuracy(shown) in words(at)
     assert [h.value for h in at.subheader][:3] == [
         "Average curve", "Effect of parents’ height", "Effect of sex"]
 
@@ -117,8 +117,8 @@ def test_effects_that_noise_would_hide_are_named():
     source, budget = CoefficientCurves(n_curves=1500), Budget(1.0, 1e-6)
     clear, lost = (coefficients_answer(source, method, budget, 1) for method in (
         AdaptiveCoefficients(), NoisyGradientCoefficients(scheme="split")))
-    assert "Every effect" in coefficient_words.visible(clear, source.facts)
-    assert "noise would hide" in coefficient_words.visible(lost, source.facts)
+    assert "Every effect" in coefficient_words.visible(clear)
+    assert "noise would hide" in coefficient_words.visible(lost)
 
 
 @pytest.mark.slow

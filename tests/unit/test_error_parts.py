@@ -14,7 +14,7 @@ from engine.mechanisms.iclp import Iclp
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean import answer as mean_topic
-from engine.topics.mean import error_part_charts as figures
+from engine.topics.mean import charts as figures
 from engine.topics.mean.charts import Method
 from engine.topics.mean.error_parts import error_parts
 from engine.types import Budget

@@ -13,8 +13,7 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.mean import shape
-from engine.topics.mean import words as shape_words
+from engine.topics.mean import shape, shape_words
 from engine.topics.mean.answer import drawn, mean_over_budgets, study_beside
 from engine.topics.mean.shape import Kept, Question
 from engine.types import Budget, PublicFacts

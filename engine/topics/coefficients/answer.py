@@ -20,14 +20,13 @@ from engine.grids import drawing_grid
 from engine.mechanisms import Mechanism
 from engine.metrics import distances, errors_by_function, root_mean_square, within
 from engine.sources import Source
-from engine.topics.mean.answer import SHOWN_DRAWS
-from engine.types import Array, Budget, CurveData, Estimate, Spend
+from engine.studies import FRESH, SHOWN, SHOWN_DRAWS, check_readings
+from engine.types import Array, Budget, CurveData, Estimate, PublicFacts, Spend
 
 BUDGET_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 _REPEATS, _REPEATS_QUICK = 40, 20  # fresh data sets behind errors, and behind comparisons
 _STUDY_READINGS = 1_000_000  # of all data sets of a study
 _MOST_READINGS = 1_000_000  # of one data set on screen
-_SHOWN, _STUDY = 0, 1  # block numbers of the two random streams
 
 
 @dataclass(frozen=True)
@@ -58,6 +57,11 @@ class CoefficientsAnswer:
     feasibility: Feasibility | None
     warnings: tuple[tuple[str, float], ...] = ()
     first_warnings: tuple[str, ...] = ()
+
+    @property
+    def facts(self) -> PublicFacts:
+        """Names, units and ranges of the curves."""
+        return self.data.facts
 
     @property
     def is_refused(self) -> bool:
@@ -93,13 +97,10 @@ def coefficients_answer(source: Source[CurveData], mechanism: Mechanism, budget:
     InputError
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
-    if source.sizes.n_observations > _MOST_READINGS:
-        raise InputError(
-            f"These sizes make {source.sizes.n_observations:,} readings; a picture is drawn of at "
-            f"most {_MOST_READINGS:,}.", field="n_curves", hint="Take fewer people or readings.")
-    data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    check_readings(source, _MOST_READINGS)
+    data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
     estimate = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
-                                      generator(seed, NOISE_STREAM, _SHOWN))
+                                      generator(seed, NOISE_STREAM, SHOWN))
     without, grid = mechanism.without_protection(data), drawing_grid()
     quiet = without.values(grid)[0, 0, 0]
     low, high = (None, None) if estimate.band is None else (
@@ -113,8 +114,7 @@ def coefficients_answer(source: Source[CurveData], mechanism: Mechanism, budget:
         baseline=baseline, spends=estimate.spends[0],
         tuning=estimate.tuning[0] if estimate.tuning else {},
         feasibility=mechanism.feasibility(data.sizes, (budget,)),
-        warnings=tuple((caution.text, float(caution.applies[0, 0].mean()))
-                       for caution in estimate.cautions if caution.applies[0, 0].any()),
+        warnings=estimate.warning_shares(),
         first_warnings=estimate.warnings)
 
 
@@ -126,11 +126,11 @@ def _simulated_errors(source: Source[CurveData], mechanism: Mechanism, budgets: 
     before noise, whichever is closer in all.
     """
     repeats = int(np.clip(_STUDY_READINGS // source.sizes.n_observations, 2, repeats))
-    data = source.draw(repeats, generator(seed, DATA_STREAM, _STUDY))
+    data = source.draw(repeats, generator(seed, DATA_STREAM, FRESH))
     assert data.truth is not None
     draws = -(-_REPEATS_QUICK // repeats)
     estimate = mechanism.release_many(data, [(budget,) for budget in budgets], draws,
-                                      generator(seed, NOISE_STREAM, _STUDY))
+                                      generator(seed, NOISE_STREAM, FRESH))
     private = errors_by_function(estimate, data.truth)
     own = errors_by_function(mechanism.without_protection(data), data.truth).mean(axis=(0, 1, 2))
     tuned = errors_by_function(replace(
@@ -153,10 +153,10 @@ def errors_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: 
     if source.is_random:
         errors = _simulated_errors(source, mechanism, budgets, seed, _REPEATS_QUICK)[0]
     else:
-        data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+        data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
         target = mechanism.without_protection(data).values(drawing_grid())[0, 0, 0]
         estimate = mechanism.release_many(data, [(b,) for b in budgets], SHOWN_DRAWS,
-                                          generator(seed, NOISE_STREAM, _SHOWN))
+                                          generator(seed, NOISE_STREAM, SHOWN))
         errors = _distances(estimate, target)
     verdicts = [mechanism.feasibility(source.sizes, (budget,)) for budget in budgets]
     known = np.array([v is None or v.is_feasible for v in verdicts])
@@ -208,17 +208,12 @@ def cost_of_covariates(source: Source[CurveData], mechanism: Mechanism, budget: 
         errors, baseline = _simulated_errors(one, mechanism, [budget], seed,
                                              _REPEATS if is_here else _REPEATS_QUICK)
         verdict = mechanism.feasibility(one.sizes, (budget,))
-        private.append(_total(root_mean_square(errors[0])) if verdict is None or verdict.is_feasible
+        private.append(total(root_mean_square(errors[0])) if verdict is None or verdict.is_feasible
                        else math.nan)
-        without.append(_total(baseline))
+        without.append(total(baseline))
     counts = tuple(one.sizes.n_covariates for one in changed)
     return CostOfCovariates(counts, np.array(private), np.array(without),
                             source.sizes.n_covariates)
-
-
-def _total(errors: Array) -> float:
-    """Over all functions: root of the sum of squares."""
-    return float(np.sqrt((errors**2).sum()))
 
 
 def _with_covariates(source: Source[CurveData], count: int) -> Source[CurveData] | None:

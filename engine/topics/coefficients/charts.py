@@ -20,6 +20,7 @@ from engine.theme import (
     log_axis,
     method_style,
     named,
+    on_log_scale,
     time_axis,
     translucent,
 )
@@ -30,8 +31,7 @@ _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open", "cross"
             "star-open", "hexagon-open", "triangle-down-open")
 
 
-def panel(answer: CoefficientsAnswer, k: int, facts: PublicFacts, theme: Theme,
-          one_release: bool = False) -> Chart:
+def panel(answer: CoefficientsAnswer, k: int, theme: Theme, one_release: bool = False) -> Chart:
     """One function: possible releases, or one with its band, over the curve without protection.
 
     Effects have a line at zero; all are in response units.
@@ -42,14 +42,12 @@ def panel(answer: CoefficientsAnswer, k: int, facts: PublicFacts, theme: Theme,
         Of all functions.
     k : int
         The place of the function; 0 is the intercept.
-    facts : PublicFacts
-        Names and units.
     theme : {"light", "dark"}
         Of the page.
     one_release : bool
         Whether one release is drawn instead of many.
     """
-    x = answer.times.round(4).tolist()
+    facts, x = answer.facts, answer.times.round(4).tolist()
     data = _one_release(answer, k, x, theme) if one_release else _releases(answer, k, x, theme)
     data.append(traces.line("Without protection", x, _rounded(answer.without[k]),
                             colour("without", theme), 2.2, UNPROTECTED))
@@ -65,17 +63,17 @@ def panel(answer: CoefficientsAnswer, k: int, facts: PublicFacts, theme: Theme,
     name = f"Effect of {answer.names[k]}" if k else "Average curve"
     return Chart(spec, f"{name}: {len(answer.releases)} possible releases, typically "
                  f"{typical} from the {'true' if answer.truth is not None else 'unprotected'} "
-                 "function.", _columns(answer, k, facts))
+                 "function.", _columns(answer, k))
 
 
-def _columns(answer: CoefficientsAnswer, k: int, facts: PublicFacts) -> dict[str, list[float]]:
-    columns = {facts.time_name: answer.times, "without protection": answer.without[k],
+def _columns(answer: CoefficientsAnswer, k: int) -> dict[str, list[float]]:
+    columns = {answer.facts.time_name: answer.times, "without protection": answer.without[k],
                "release 1": answer.releases[0, k]}
     if answer.low is not None and answer.high is not None:
         columns |= {"plausible from": answer.low[0, k], "plausible to": answer.high[0, k]}
     if answer.truth is not None:
         columns["true"] = answer.truth[k]
-    return {name: [float(f"{v:.5g}") for v in values] for name, values in columns.items()}
+    return {name: plain(values) for name, values in columns.items()}
 
 
 def _releases(answer: CoefficientsAnswer, k: int, x: list[float], theme: Theme) -> list[Spec]:
@@ -108,18 +106,17 @@ def _span(answer: CoefficientsAnswer, k: int) -> list[float]:
     return [low - room, high + room]
 
 
-def errors(answer: CoefficientsAnswer, facts: PublicFacts, theme: Theme) -> Chart:
+def errors(answer: CoefficientsAnswer, theme: Theme) -> Chart:
     """The error of every function with its 8-in-10 range, and without protection.
 
     Parameters
     ----------
     answer : CoefficientsAnswer
         Of all functions.
-    facts : PublicFacts
-        Its unit of values.
     theme : {"light", "dark"}
         Of the page.
     """
+    unit = answer.facts.value_unit
     low, high = np.quantile(answer.errors, [0.1, 0.9], axis=1)
     shade, names, x = colour("gradient", theme), ["Average curve", *answer.names[1:]], answer.error
     bars = traces.off_by((high - x).tolist(), (x - low).tolist(), shade, 2, 5)
@@ -134,10 +131,9 @@ def errors(answer: CoefficientsAnswer, facts: PublicFacts, theme: Theme) -> Char
         table["without protection"] = plain(answer.baseline)
     spec = {"data": data, "layout": layout(
         theme, legend=answer.baseline is not None, hovermode="closest",
-        xaxis=axis(theme, named("Error", facts.value_unit), grid=True,
-                   rangemode="tozero"),
+        xaxis=axis(theme, named("Error", unit), grid=True, rangemode="tozero"),
         yaxis=axis(theme, autorange="reversed"))}
-    summary = "; ".join(f"{name} {with_unit(number(float(e)), facts.value_unit)}"
+    summary = "; ".join(f"{name} {with_unit(number(float(e)), unit)}"
                         for name, e in zip(names, x, strict=True))
     return Chart(spec, f"Errors: {summary}.", table)
 
@@ -170,11 +166,10 @@ def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[
     known = by_function[np.isfinite(by_function)]
     low, high = (known.min() * 0.85, known.max() * 1.15) if len(known) else (0.1, 1.0)
     data.append(traces.upright(here, low, high, theme))
-    unit = f"{facts.value_unit}, " if facts.value_unit else ""
     spec = {"data": data, "layout": layout(
         theme, legend=True,
         xaxis=log_axis(theme, "Protection ε (log scale)", epsilons[0] * .93, epsilons[-1] * 1.07),
-        yaxis=log_axis(theme, f"Error ({unit}log scale)", low, high, grid=True))}
+        yaxis=log_axis(theme, on_log_scale("Error", facts.value_unit), low, high, grid=True))}
     return Chart(spec, _over_budgets_alt(epsilons, by_function, [*columns], facts.value_unit),
                  {"ε": list(epsilons), **columns})
 

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import math
 
-from engine.asking import WITHIN, Asked, Kind, Numbers, as_floats, in_unit, protection
+from engine.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
 from engine.tasks import VARYING_COEFFICIENTS
-from engine.theme import Chart
+from engine.theme import Chart, named
 from engine.topics.coefficients import charts
 from engine.topics.coefficients.answer import CoefficientsAnswer, coefficients_answer, total
 
 
 def numbers(answer: CoefficientsAnswer, asked: Asked) -> Numbers:
     """Errors of all functions together and of each, and the protection."""
-    unit = in_unit(answer.data.facts.value_unit)
+    unit = answer.facts.value_unit
     errors = {"error, all functions": total(answer.error),
               f"{WITHIN}, all functions": answer.within,
               **{f"error, {name}": error
                  for name, error in zip(answer.names, answer.error, strict=True)}}
-    return as_floats({f"{name}{unit}": math.nan if answer.is_refused else error
+    return as_floats({named(name, unit): math.nan if answer.is_refused else error
                       for name, error in errors.items()}) | protection(answer.spends, asked.person)
 
 
 def chart(answer: CoefficientsAnswer, _: Asked) -> Chart:
     """Errors of the functions."""
-    return charts.errors(answer, answer.data.facts, "light")
+    return charts.errors(answer, "light")
 
 
 KIND = Kind("coefficients", "Varying coefficients", coefficients_answer, numbers, chart,

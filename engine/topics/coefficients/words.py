@@ -125,38 +125,35 @@ def warned(answer: CoefficientsAnswer, one_release: bool) -> list[str]:
             for text, share in answer.warnings]
 
 
-def accuracy(answer: CoefficientsAnswer, facts: PublicFacts) -> str:
+def accuracy(answer: CoefficientsAnswer) -> str:
     """The errors of the functions, and which one is furthest off.
 
     Parameters
     ----------
     answer : CoefficientsAnswer
         With the error of each function, in response units.
-    facts : PublicFacts
-        Its unit of values.
     """
+    unit = answer.facts.value_unit
     worst = int(answer.error.argmax())
-    first, most = (with_unit(number(float(answer.error[k])), facts.value_unit) for k in (0, worst))
+    first, most = (with_unit(number(float(answer.error[k])), unit) for k in (0, worst))
     target = "the true one" if answer.baseline is not None else "the one without protection"
     text = f"The error of the published average curve is **{first}**, from {target}."
     if worst:
         text += (f" The effect of {escape(_lower(answer.names[worst]))} is furthest off: "
                  f"**{most}**.")
     count, added = len(answer.names), number(total(answer.error))
-    return (f"{text} All {count} functions together: {with_unit(added, facts.value_unit)}, "
+    return (f"{text} All {count} functions together: {with_unit(added, unit)}, "
             f"the root of their summed squares; 95 % of releases are within "
             f"{number(answer.within)}.")
 
 
-def visible(answer: CoefficientsAnswer, facts: PublicFacts) -> str:
+def visible(answer: CoefficientsAnswer) -> str:
     """Which effects are larger than their error, so that the release shows them.
 
     Parameters
     ----------
     answer : CoefficientsAnswer
         With the true functions, or those without protection.
-    facts : PublicFacts
-        Of the same data.
     """
     known = answer.truth if answer.truth is not None else answer.without  # (functions, times)
     size = np.sqrt((known[1:] ** 2).mean(axis=1))

@@ -144,6 +144,11 @@ class CoverageAnswer:
     given: Limits
     naive: Limits
 
+    @property
+    def times_as_wide(self) -> float:
+        """The mean width as a multiple of that of the naive limits."""
+        return float(self.given.half.mean() / self.naive.half.mean())
+
     @classmethod
     def joined(cls, parts: Sequence[CoverageAnswer]) -> CoverageAnswer:
         return cls(Limits.joined([one.given for one in parts]),

@@ -31,9 +31,8 @@ from engine.metrics import (
 from engine.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources import Source
 from engine.studies import EPSILON_STEPS as EPSILON_STEPS
-from engine.studies import SHOWN
-from engine.studies import SHOWN_DRAWS as SHOWN_DRAWS
-from engine.types import Array, Budget, CurveData, Estimate, Spend
+from engine.studies import SHOWN, SHOWN_DRAWS
+from engine.types import Array, Budget, CurveData, Estimate, PublicFacts, Spend
 
 _EVERY = 3  # of the budgets, where doubling is simulated
 Put = TypeVar("Put", "MeanAnswer", "Study", "PlausibleBand")  # what another budget is put into
@@ -115,6 +114,11 @@ class MeanAnswer:
     band: PlausibleBand | None = None
     warnings: tuple[tuple[str, ...], ...] = ()
 
+    @property
+    def facts(self) -> PublicFacts:
+        """Names, units and ranges of the curves."""
+        return self.data.facts
+
     def is_refused(self, budget: int) -> bool:
         """Whether nothing would be published at this budget, because nothing useful could be."""
         verdict = self.feasibility[budget]
@@ -152,11 +156,9 @@ def mean_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: fl
         Whatever the mechanism refuses: δ = 0, too few curves for the rounds, and so on.
     """
     budgets = tuple(Budget(epsilon, delta) for epsilon in epsilons)
-    if source.sizes.n_observations > MOST_READINGS:
-        raise InputError(
-            f"These sizes make {source.sizes.n_observations:,} readings; a picture is drawn of at "
-            f"most {MOST_READINGS:,}.", field="n_curves",
-            hint="Take fewer people or readings here, or run it on the command line.")
+    studies.check_readings(
+        source, MOST_READINGS,
+        "Take fewer people or readings here, or run it on the command line.")
     data, estimate = on_screen(source, mechanism, budgets, seed)
     without = mechanism.without_protection(data)
     grid = drawing_grid()

@@ -16,7 +16,8 @@ from engine.grids import drawing_grid
 from engine.mechanisms import Mechanism
 from engine.metrics import distances, root_mean_square
 from engine.sources import Source
-from engine.topics.mean import answer as mean_topic
+from engine.studies import SHOWN_DRAWS
+from engine.topics.mean.answer import on_screen, simulated
 from engine.types import Array, Budget, CurveData, Estimate
 
 PARTS = ("noise", "sampling", "bias")
@@ -79,12 +80,12 @@ def error_parts(source: Source[CurveData], mechanism: Mechanism, budget: Budget,
     InputError
         Whatever the mechanism refuses.
     """
-    data, estimate = mean_topic.on_screen(source, mechanism, (budget,), seed)
+    data, estimate = on_screen(source, mechanism, (budget,), seed)
     without = mechanism.without_protection(data).values(drawing_grid())[0, 0, 0]
     steps = _steps(estimate, without)
     if not source.is_random:
         return _of_real_curves(data, estimate, without, steps)
-    return _of_fresh_curves(*mean_topic.simulated(source, mechanism, (budget,), seed), steps)
+    return _of_fresh_curves(*simulated(source, mechanism, (budget,), seed), steps)
 
 
 def _steps(estimate: Estimate, without: Array) -> Steps:
@@ -114,7 +115,7 @@ def _of_fresh_curves(data: CurveData, estimate: Estimate, steps: Steps) -> Error
         squared = estimate.squared_distance(left) + chosen[2] * tail.sum()
         return float(root_mean_square(distances(squared)))
 
-    shown = slice(mean_topic.SHOWN_DRAWS)
+    shown = slice(SHOWN_DRAWS)
     return ErrorParts(data.facts.from_unit_time(drawing_grid()), noise[shown] @ waves.T,
                       sampling[shown] @ waves.T, estimate.on_grid(centre, drawing_grid()) - truth,
                       True, _every(error), steps)
@@ -130,7 +131,7 @@ def _of_real_curves(data: CurveData, estimate: Estimate, without: Array, steps: 
     def error(chosen: Chosen) -> float:
         return float(root_mean_square(distances((_sum(parts, chosen) ** 2).mean(axis=-1))))
 
-    shown = slice(mean_topic.SHOWN_DRAWS)
+    shown = slice(SHOWN_DRAWS)
     return ErrorParts(data.facts.from_unit_time(grid), noise[shown], parts[1][shown],
                       quiet - without, False, _every(error), steps)
 

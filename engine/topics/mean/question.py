@@ -15,7 +15,7 @@ from engine.topics.mean.answer import MeanAnswer, Study, mean_answer
 def numbers(answer: MeanAnswer, asked: Asked) -> Numbers:
     """Errors, what they are made of, and the protection."""
     at = answer.budgets.index(asked["budget"])
-    study, unit = answer.study, answer.data.facts.value_unit
+    study, unit = answer.study, answer.facts.value_unit
     error, within = ((math.nan, math.nan) if answer.is_refused(at)
                      else (study.error[at], study.within[at]))
     return as_floats(errors(error, within, unit, study.baseline) | shares(answer, study, at)
@@ -34,14 +34,14 @@ def shares(answer: MeanAnswer, study: Study, at: int) -> Numbers:
     at : int
         Number of the budget.
     """
-    parts = zip(error_parts.parts(answer.data.facts), study.shares[at], strict=True)
+    parts = zip(error_parts.parts(answer.facts), study.shares[at], strict=True)
     return {f"share of the squared error: {name}": math.nan if answer.is_refused(at) else share
             for name, share in parts}
 
 
 def releases(answer: MeanAnswer, asked: Asked) -> Chart:
     """Possible releases of an average curve, and the average without protection."""
-    facts = answer.data.facts
+    facts = answer.facts
     curves = [*answer.releases[answer.budgets.index(asked["budget"])], answer.without]
     names = [*(f"release {k}" for k in range(1, len(curves))), "without protection"]
     columns = zip((facts.time_name, *names), (answer.times, *curves), strict=True)

@@ -28,7 +28,7 @@ from engine.numerics.wavelets import printed_sensitivity_constant
 from engine.privacy import transcript
 from engine.rates.wavelet_regression import WaveletRate
 from engine.sources.regression_points import RegressionPoints
-from engine.topics.mean.answer import SHOWN_DRAWS
+from engine.studies import FRESH, SHOWN, SHOWN_DRAWS
 from engine.topics.regression.intervals import stated
 from engine.topics.sites.site_table import fit_names
 from engine.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes, Spend
@@ -40,7 +40,6 @@ MOST_KINDS = 12  # that are asked for one by one
 _MOST_SITES, _MOST_READINGS = 400, 2_000_000
 _EPSILON_LOW, _EPSILON_HIGH = 0.01, 10.0
 _PLANNED_STEPS = 21
-_SHOWN, _FRESH = 0, 1  # block numbers of the two random streams
 _NORMAL = 1.96  # standard errors of a 95 % interval
 _REPEATS = 5  # data sets, and releases of each, behind a simulated error
 
@@ -231,12 +230,12 @@ def regression_answer(source: Readings, mechanism: WaveletGlobal, network: Netwo
                     seed: int) -> RegressionAnswer:
     """Draw readings, release, and put the closed forms beside it."""
     own = network.source(source)
-    data = own.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    data = own.draw(1, generator(seed, DATA_STREAM, SHOWN))
     times = (np.arange(POINTS) + 0.5) / POINTS
     checked = stated(mechanism, own, network.budgets)
     with transcript.recorded() as messages:
         estimate = checked.mechanism.release_many(data, [network.budgets], SHOWN_DRAWS,
-                                                  generator(seed, NOISE_STREAM, _SHOWN))
+                                                  generator(seed, NOISE_STREAM, SHOWN))
     plan = mechanism.plan(own.public, network.budgets)
     grid = estimate.basis(times)
     is_average = mechanism.design != "released" and not mechanism.invert_clip
@@ -285,9 +284,9 @@ def _known(mechanism: WaveletGlobal, data: CurveData, network: Network, estimate
 def _simulated(own: RegressionPoints, mechanism: WaveletGlobal, network: Network, seed: int
                ) -> float:
     """Mean integrated squared error over a few fresh data sets, released a few times each."""
-    data = own.draw(_REPEATS, generator(seed, DATA_STREAM, _FRESH))
+    data = own.draw(_REPEATS, generator(seed, DATA_STREAM, FRESH))
     estimate = mechanism.release_many(data, [network.budgets], _REPEATS,
-                                      generator(seed, NOISE_STREAM, _FRESH))
+                                      generator(seed, NOISE_STREAM, FRESH))
     total = integrated_squared_errors(estimate, data.truth).total
     assert total is not None
     return float(total.mean())
@@ -395,8 +394,8 @@ def point_answer(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan
     checked = stated(replace(mechanism, points=f"{point:.6g}"), own, network.budgets)
     one = checked.mechanism
     assert isinstance(one, WaveletPointwise)
-    data = own.draw(1, generator(seed, DATA_STREAM, _SHOWN))
-    estimate = one.release(data, network.budgets, generator(seed, NOISE_STREAM, _SHOWN))
+    data = own.draw(1, generator(seed, DATA_STREAM, SHOWN))
+    estimate = one.release(data, network.budgets, generator(seed, NOISE_STREAM, SHOWN))
     plan = one.plan(own.public, network.budgets)
     risk, value = one.risk_parts(own, network.budgets), float(estimate.coefficients[0, 0, 0, 0])
     truth = None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from engine.asking import WITHIN, Asked, Kind, Numbers, as_floats, in_unit, protection
+from engine.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
 from engine.tasks import WAVELET_REGRESSION
-from engine.theme import Chart
+from engine.theme import Chart, named
 from engine.topics.regression import charts
 from engine.topics.regression.answer import RegressionAnswer, regression_answer
 
@@ -16,13 +16,13 @@ def numbers(answer: RegressionAnswer, asked: Asked) -> Numbers:
 
     The half-width of the confidence band is NaN where none is given.
     """
-    unit = in_unit(answer.facts.value_unit)
     half = math.nan if answer.band is None else float((answer.band[1] - answer.band[0]).mean() / 2)
-    errors = {f"error{unit}": math.nan if answer.is_refused else answer.error,
-              f"{WITHIN}{unit}": math.nan if answer.is_refused else answer.within,
-              f"privacy noise{unit}": answer.known.noise,
-              f"half-width of the 95 % confidence band, on average{unit}": half}
-    return as_floats(errors) | protection(answer.spends, asked.person)
+    errors = {"error": math.nan if answer.is_refused else answer.error,
+              WITHIN: math.nan if answer.is_refused else answer.within,
+              "privacy noise": answer.known.noise,
+              "half-width of the 95 % confidence band, on average": half}
+    return as_floats({named(name, answer.facts.value_unit): value
+                      for name, value in errors.items()}) | protection(answer.spends, asked.person)
 
 
 def chart(answer: RegressionAnswer, _: Asked) -> Chart:

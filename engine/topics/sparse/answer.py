@@ -23,7 +23,7 @@ from engine.numerics import sparse_fits
 from engine.privacy import accounting
 from engine.sources import Source
 from engine.sources.sparse_rows import SparseRows
-from engine.topics.mean.answer import SHOWN_DRAWS
+from engine.studies import SHOWN, SHOWN_DRAWS
 from engine.types import Array, Budget, Public, PublicFacts, SampleData, Sizes, Spend
 
 BUDGET_STEPS = (0.2, 0.5, 1.0, 2.0, 4.0, 10.0)
@@ -31,7 +31,6 @@ MOST_NUMBERS = 12_000_000  # rows times features that are drawn for a picture
 _LINE_DRAWS = 3  # releases behind every point of a line
 Rows = SparseRows  # simulated ones
 Way = SparseNewton | SparseRegression  # of estimating; presets are offered of both
-_SHOWN = 0  # block number of the random streams
 GREEN, AMBER = 0.25, 1.0  # of noise over signal: below the first all is well, above the second not
 
 
@@ -105,7 +104,7 @@ def sparse_answer(source: Source[SampleData], mechanism: Way, budget: Budget, se
     """
     data = _drawn(source, seed)
     estimate = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
-                                      generator(seed, NOISE_STREAM, _SHOWN))
+                                      generator(seed, NOISE_STREAM, SHOWN))
     without, releases = mechanism.without_protection(data).coefficients[0, 0, 0], \
         estimate.coefficients[0, 0]
     truth = None if data.truth is None else data.truth.node_values
@@ -114,10 +113,9 @@ def sparse_answer(source: Source[SampleData], mechanism: Way, budget: Budget, se
         facts=data.facts, sizes=data.sizes, budget=budget, truth=truth, releases=releases,
         without=without, lasso=None if truth is None else _lasso(data, mechanism),
         spends=estimate.spends[0], errors=np.linalg.norm(releases - target, axis=1),
-        guarantee=max(accounting.guarantees(estimate.spends[0]), key=lambda b: b.epsilon),
+        guarantee=accounting.least_guarantee(estimate.spends[0]),
         held_back=_held_back(data, mechanism, budget, target) if source.is_random else None,
-        warnings=tuple((one.text, float(one.applies.mean())) for one in estimate.cautions
-                       if one.applies.any()))
+        warnings=estimate.warning_shares())
 
 
 def _held_back(data: SampleData, mechanism: Way, budget: Budget, vector: Array
@@ -150,7 +148,7 @@ def check_size(source: Source[SampleData]) -> None:
 
 def _drawn(source: Source[SampleData], seed: int) -> SampleData:
     check_size(source)
-    data: SampleData = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    data: SampleData = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
     if data.truth is not None and data.truth.node_values.ndim > 1:
         raise InputError("Machines that differ have coefficients of their own.", field="n_own",
                          hint="Choose a source where all machines are alike.")
@@ -193,8 +191,7 @@ def feasibility(mechanism: Way, sizes: Sizes, facts: PublicFacts, budget: Budget
     """The noise at these public sizes beside a coefficient of the stated size."""
     budgets = (budget,) * sizes.n_servers
     noise = mechanism.largest_noise(sizes, budgets, facts)
-    proved = max(accounting.guarantees(mechanism.plan(Public(sizes, facts), budgets).spends),
-                 key=lambda one: one.epsilon)
+    proved = accounting.least_guarantee(mechanism.plan(Public(sizes, facts), budgets).spends)
     return Calculation(noise.sensitivity, noise.choice, noise.values, noise.largest / smallest,
                        proved.epsilon)
 
@@ -224,7 +221,7 @@ def over_budgets(source: Source[SampleData], mechanism: Way, delta: float, seed:
     private = {}
     for label, one in _ways(mechanism):
         estimate = one.release_many(data, budgets, _LINE_DRAWS,
-                                    generator(seed, NOISE_STREAM, _SHOWN))
+                                    generator(seed, NOISE_STREAM, SHOWN))
         squares = ((estimate.coefficients[:, 0] - target) ** 2).sum(axis=-1)
         private[label] = np.sqrt(squares.mean(axis=1))
     without = {} if data.truth is None else {"Hard thresholding": plain,

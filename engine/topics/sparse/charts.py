@@ -220,22 +220,19 @@ def machines(comparison: Machines, theme: Theme) -> Chart:
     theme : {"light", "dark"}
         Of the page.
     """
-    typical = {label: np.sqrt((errors**2).mean(axis=0)) for label,
-               errors in comparison.errors.items()}
+    typical = comparison.by_machine
     places = list(range(1, len(comparison.without) + 1))
     data = [_member(k, label, places, errors, colour("sparse", theme), 1.6, 9)
             for k, (label, errors) in enumerate(typical.items())]
     data.append(traces.line_with_points(
         "No protection, two stages", places, plain(comparison.without), colour("without", theme),
-        1.6,
-        UNPROTECTED, {"size": 6}))
+        1.6, UNPROTECTED, {"size": 6}))
     every = np.concatenate([comparison.without, *(e.ravel() for e in comparison.errors.values())])
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest", xaxis=axis(theme, "Machine", dtick=1),
         yaxis=log_axis(theme, "Error (log scale)", float(every.min()), float(every.max()),
                        grid=True, room=0.05))}
-    summary = "; ".join(f"{label}, {number(float(np.sqrt((errors**2).mean())))}"
-                        for label, errors in comparison.errors.items())
+    summary = "; ".join(f"{label}, {number(error)}" for label, error in comparison.typical.items())
     return Chart(spec, f"Error on {len(places)} machines, by way of fitting: {summary}.", {
         "machine": places, **{label: plain(errors) for label, errors in typical.items()},
         "no protection": plain(comparison.without)})

@@ -19,17 +19,17 @@ from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
-from engine.metrics import entry_coverage
+from engine.metrics import entry_coverage, root_mean_square
 from engine.privacy import accounting
 from engine.sources import Source
 from engine.sources.sparse_rows import SparseRows
+from engine.studies import FRESH, SHOWN
 from engine.topics.sparse.answer import check_size
 from engine.types import Array, Budget, Intervals, SampleData, Spend
 
 COVERAGE_REPEATS = 200
 _COMMON = ("sparsity", "noise_sd", "reach", "radius", "step_size", "rounds", "feature_clip",
            "residual_clip")  # options of estimates that limits have, too
-_SHOWN, _STUDY = 0, 1  # block numbers of the random streams
 FITS = {"two_stage": "Two stages: shared, then own", "local": "Each machine alone",
         "pooled": "As if machines were alike"}
 
@@ -94,8 +94,8 @@ def intervals_answer(source: Source[SampleData], mechanism: SparseInference, bud
                      seed: int) -> IntervalsAnswer:
     """One release of the shown rows, with its limits."""
     check_size(source)
-    data: SampleData = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
-    estimate = mechanism.release_many(data, [(budget,)], 1, generator(seed, NOISE_STREAM, _SHOWN))
+    data: SampleData = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
+    estimate = mechanism.release_many(data, [(budget,)], 1, generator(seed, NOISE_STREAM, SHOWN))
     plain = mechanism.without_protection(data).intervals
     own = estimate.intervals
     assert own is not None and plain is not None
@@ -105,7 +105,7 @@ def intervals_answer(source: Source[SampleData], mechanism: SparseInference, bud
         centre=own.centre.reshape(-1), low=low, high=high, error=own.error.reshape(-1),
         without_low=without_low, without_high=without_high, kind=own.kind,
         truth=None if data.truth is None else data.truth.node_values, spends=estimate.spends[0],
-        guarantee=max(accounting.guarantees(estimate.spends[0]), key=lambda b: b.epsilon),
+        guarantee=accounting.least_guarantee(estimate.spends[0]),
         warnings=estimate.warnings)
 
 
@@ -155,10 +155,10 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
     Clips are so wide that they hardly matter here; the moments of normal rows are drawn as such.
     """
     moments = drawn(source.covariance, source.truth.node_values, source.noise_sd, source.n_curves,
-                    repeats, generator(seed, DATA_STREAM, _STUDY))
+                    repeats, generator(seed, DATA_STREAM, FRESH))
     plan = mechanism.plan(source.public, (budget,))
     estimate = mechanism.estimate(moments, [plan], repeats, 1,
-                                  generator(seed, NOISE_STREAM, _STUDY))
+                                  generator(seed, NOISE_STREAM, FRESH))
     found, limits = entry_coverage(estimate, source.truth), estimate.intervals
     assert found is not None and limits is not None
     naive = entry_coverage(replace(estimate, intervals=without_privacy(limits, source)),
@@ -202,11 +202,21 @@ class Machines:
     without: Array
     guarantee: Budget
 
+    @property
+    def by_machine(self) -> dict[str, Array]:
+        """The typical error on each machine, by way of fitting: (machines,)."""
+        return {fit: root_mean_square(errors, 0) for fit, errors in self.errors.items()}
+
+    @property
+    def typical(self) -> dict[str, float]:
+        """The typical error over all machines, by way of fitting."""
+        return {fit: float(root_mean_square(errors, None)) for fit, errors in self.errors.items()}
+
 
 def machines(source: SparseRows, budget: Budget, seed: int, draws: int = 5) -> Machines:
     """The same rows fitted in two stages, machine by machine, and all together."""
     check_size(source)
-    data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
     truth = np.broadcast_to(source.truth.node_values, (source.n_servers, source.n_features))
     errors, first = {}, None
     for fit, label in FITS.items():
@@ -214,7 +224,7 @@ def machines(source: SparseRows, budget: Budget, seed: int, draws: int = 5) -> M
                                   "n_own": max(source.n_own, 1)}
         mechanism = SparseHeterogeneous(**chosen)
         estimate = mechanism.release_many(data, [(budget,)], draws,
-                                          generator(seed, NOISE_STREAM, _SHOWN))
+                                          generator(seed, NOISE_STREAM, SHOWN))
         errors[label] = np.linalg.norm(
             np.broadcast_to(estimate.coefficients[0, 0], (draws, *truth.shape)) - truth, axis=-1)
         if first is None:
@@ -222,4 +232,4 @@ def machines(source: SparseRows, budget: Budget, seed: int, draws: int = 5) -> M
     assert first is not None
     plain = first[0].without_protection(data).coefficients[0, 0, 0]
     return Machines(errors, np.linalg.norm(plain - truth, axis=-1),
-                    max(accounting.guarantees(first[1].spends[0]), key=lambda b: b.epsilon))
+                    accounting.least_guarantee(first[1].spends[0]))

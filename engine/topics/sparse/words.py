@@ -8,6 +8,7 @@ from engine.agreement import Agreement, Verdict
 from engine.language import numbers, tags
 from engine.language.grammar import capital
 from engine.lists import counted
+from engine.theme import named
 from engine.topics.sparse.answer import Calculation, Lines, Reported, SparseAnswer
 from engine.topics.sparse.intervals import FITS, CoverageStudy, IntervalsAnswer, Machines
 from engine.topics.sparse.means import BIT, PRINTED, ROW, TRUSTED
@@ -75,8 +76,8 @@ def units(facts: PublicFacts) -> str:
     facts : PublicFacts
         Name and unit of the response.
     """
-    unit = f" ({facts.value_unit})" if facts.value_unit else ""
-    return (f"A coefficient is what “{facts.value_name}”{unit} gains when a feature rises by one "
+    response = named(f"“{facts.value_name}”", facts.value_unit)
+    return (f"A coefficient is what {response} gains when a feature rises by one "
             "standard deviation, as you stated it. Features and response are measured from the "
             "middle of their stated ranges; there is no constant beside them.")
 
@@ -266,9 +267,7 @@ def machines(comparison: Machines) -> str:
     comparison : Machines
         Errors of fits to machines that differ, by label.
     """
-    typical = {label: float(np.sqrt((errors**2).mean())) for label,
-               errors in comparison.errors.items()}
-    two, local, pooled = (typical[FITS[fit]] for fit in ("two_stage", "local", "pooled"))
+    two, local, pooled = (comparison.typical[FITS[fit]] for fit in ("two_stage", "local", "pooled"))
     text = f"Two stages are off by **{numbers.number(two)}**."
     for label, other in (("each machine alone", local), ("taking machines for alike", pooled)):
         text += (f" {capital(label)} errs {numbers.times(other / two)} as much."

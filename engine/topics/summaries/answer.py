@@ -22,19 +22,18 @@ from engine.numerics.pairs import Pairs
 from engine.privacy import accounting
 from engine.registry import parameters
 from engine.sources import Source
+from engine.studies import FRESH, SHOWN, SHOWN_DRAWS, check_readings
 from engine.summaries.covariance import Steps
 from engine.summaries.mean import Held
 from engine.summaries.parts import Linear
 from engine.summaries.risk import NUMBERS, loss_of
 from engine.tasks import RISK_MINIMISATION
-from engine.topics.mean.answer import SHOWN_DRAWS
 from engine.types import Array, Budget, Data, Estimate, Public, PublicFacts, Spend, Truth
 
 SURFACE = 40  # points on each axis where functions of two numbers are drawn
 _MOST_READINGS = 1_000_000  # of one data set on screen
 _STUDY_READINGS = 1_000_000  # of all data sets of a study
 _REPEATS = 30
-_SHOWN, _STUDY = 0, 1  # block numbers of the two random streams
 _WHOLE = 1 - 1e-9  # a curve that is left as it is, up to rounding
 
 
@@ -72,7 +71,7 @@ class Way:
     @property
     def guarantee(self) -> Budget:
         """What is proved for the least protected site."""
-        return max(accounting.guarantees(self.spends), key=lambda budget: budget.epsilon)
+        return accounting.least_guarantee(self.spends)
 
 
 @dataclass(frozen=True, eq=False)  # known by itself: what was made of it is kept beside it
@@ -113,11 +112,8 @@ def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budg
         If the data set is too large for a picture.
     """
     chosen: Any = mechanism
-    if source.sizes.n_observations > _MOST_READINGS:
-        raise InputError(
-            f"These sizes make {source.sizes.n_observations:,} readings; a picture is drawn of at "
-            f"most {_MOST_READINGS:,}.", field="n_curves", hint="Take fewer people or readings.")
-    data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    check_readings(source, _MOST_READINGS)
+    data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
     study = _study_data(source, seed)
     if not _estimates_the_truth(chosen, data.facts):
         data, study = replace(data, truth=None), None
@@ -171,7 +167,7 @@ def _study_data(source: Source[Data], seed: int) -> Data | None:
     if not source.is_random:
         return None
     repeats = int(np.clip(_STUDY_READINGS // source.sizes.n_observations, 2, _REPEATS))
-    data = source.draw(repeats, generator(seed, DATA_STREAM, _STUDY))
+    data = source.draw(repeats, generator(seed, DATA_STREAM, FRESH))
     return None if data.truth is None else data
 
 
@@ -180,7 +176,7 @@ def _way(label: str, mechanism: Any, data: Data, study: Data | None, reference: 
     budget = replace(asked, delta=0.0) if mechanism.guarantee == "pure" else asked
     try:
         shown = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
-                                       generator(seed, NOISE_STREAM, _SHOWN))
+                                       generator(seed, NOISE_STREAM, SHOWN))
         errors, parts, before = (_simulated(mechanism, study, budget, seed) if study is not None
                                  else (*_from_reference(shown, drawing, reference), math.inf))
     except InputError as problem:
@@ -194,7 +190,7 @@ def _simulated(mechanism: Any, study: Data, budget: Budget, seed: int
     """Distances from the truth on fresh data, parts of the squared error, and error unprotected."""
     draws = -(-20 // study.n_repeats)
     estimate = mechanism.release_many(study, [(budget,)], draws,
-                                      generator(seed, NOISE_STREAM, _STUDY))
+                                      generator(seed, NOISE_STREAM, FRESH))
     found = integrated_squared_errors(estimate, study.truth)
     assert found.total is not None and found.estimation is not None
     quiet = estimate.unprotected[0]
@@ -327,9 +323,9 @@ def _negative_part(way: Way, source: Source[Data], seed: int) -> float:
     """The same releases before negative eigenvalues were set to zero: how much those held."""
     if not isinstance(way.mechanism, FunctionalRelease) or not way.mechanism.positive:
         return 0.0
-    data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
     raw = replace(way.mechanism, positive=False).release_many(
-        data, [(way.budget,)], SHOWN_DRAWS, generator(seed, NOISE_STREAM, _SHOWN))
+        data, [(way.budget,)], SHOWN_DRAWS, generator(seed, NOISE_STREAM, SHOWN))
     assert isinstance(raw.basis, Pairs)
     values = np.linalg.eigvalsh(raw.basis.matrices(raw.coefficients[0, 0]))
     return float((np.maximum(-values, 0).sum(axis=-1) / np.abs(values).sum(axis=-1)).mean())

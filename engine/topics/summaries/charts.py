@@ -23,6 +23,8 @@ from engine.theme import (
     layout,
     log_axis,
     method_style,
+    named,
+    on_log_scale,
     translucent,
 )
 from engine.topics.summaries.answer import Components, Spectrum, SummariesAnswer, Way, WorstPair
@@ -130,10 +132,9 @@ def errors(answer: SummariesAnswer, theme: Theme) -> Chart:
         data.append(traces.line("No protection", [answer.baseline] * 2, [labels[0], labels[-1]],
                                 colour("without", theme), 2, UNPROTECTED, hoverinfo="skip"))
     unit = unit_of(answer)
-    prefix = f"{unit}, " if unit else ""
     spec = {"data": data, "layout": layout(
         theme, hovermode="closest",
-        xaxis=log_axis(theme, f"Error ({prefix}log scale)", min(ends, default=0.1),
+        xaxis=log_axis(theme, on_log_scale("Error", unit), min(ends, default=0.1),
                        max(ends, default=1.0), grid=True, room=0.05),
         yaxis=axis(theme, autorange="reversed", type="category"))}
     summary = "; ".join(f"{method.label} {with_unit(number(method.error), unit)}"
@@ -292,7 +293,7 @@ def axis_title(answer: SummariesAnswer) -> str:
     facts = answer.facts
     if TASKS[answer.task].data is DataType.RECORDS and facts.covariates:
         return _column_title(facts.covariates[0])
-    return facts.time_name + (f" ({facts.time_unit})" if facts.time_unit else "")
+    return named(facts.time_name, facts.time_unit)
 
 
 def _second_title(answer: SummariesAnswer) -> str:
@@ -300,8 +301,7 @@ def _second_title(answer: SummariesAnswer) -> str:
 
 
 def _column_title(stated: Covariate) -> str:
-    name = shortened(stated.name)
-    return f"{name} ({stated.unit})" if stated.unit else name
+    return named(shortened(stated.name), stated.unit)
 
 
 def value_title(answer: SummariesAnswer) -> str:
@@ -314,8 +314,7 @@ def value_title(answer: SummariesAnswer) -> str:
     """
     if answer.task == DENSITY.key:
         return "Density (1: spread evenly)"
-    unit = f" ({answer.facts.value_unit})" if answer.facts.value_unit else ""
-    return f"{answer.facts.value_name}{unit}"
+    return named(answer.facts.value_name, answer.facts.value_unit)
 
 
 def _span(answer: SummariesAnswer, k: int) -> list[float]:

@@ -25,7 +25,7 @@ from engine.topics.compare.answer import (
     published,
     side_by_side,
 )
-from engine.topics.mean import words as shapes
+from engine.topics.mean import shape_words as shapes
 from engine.topics.mean.answer import EPSILON_STEPS, drawn
 from engine.topics.mean.shape import Question
 from engine.types import Array
