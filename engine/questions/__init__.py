@@ -91,12 +91,12 @@ def ask(function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Questi
     >>> ask(reuse_answer, 1.0, 2.0, delta=1e-5, seed=3, is_fresh=False).arguments["second"]
     2.0
     """
-    given = inspect.signature(function).bind(*args, **kwargs).arguments
+    bound = inspect.signature(function).bind(*args, **kwargs).arguments
     return Question(function, {name: tuple(value) if isinstance(value, list) else value
-                               for name, value in given.items()})
+                               for name, value in bound.items()})
 
 
-def here_document(arguments: str, given: Any) -> str:
+def here_document(arguments: str, document: Any) -> str:
     """A command of the engine for a shell, with what it reads from standard input."""
-    text = json.dumps(given, ensure_ascii=False, indent=1)
+    text = json.dumps(document, ensure_ascii=False, indent=1)
     return f"python -m engine {arguments} <<'END'\n{text}\nEND"

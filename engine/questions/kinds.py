@@ -24,9 +24,9 @@ def kinds() -> Mapping[str, Kind]:
     """All kinds of questions, by name."""
     folders = [*(f"{topics.__name__}.{folder.name}" for folder in
                  pkgutil.iter_modules(topics.__path__)), lessons.__name__, papers.__name__]
-    found = [importlib.import_module(f"{folder}.question").KIND for folder in folders
+    every = [importlib.import_module(f"{folder}.question").KIND for folder in folders
              if importlib.util.find_spec(f"{folder}.question")]
-    return {kind.name: kind for kind in found}
+    return {kind.name: kind for kind in every}
 
 
 def kind_of(function: Callable[..., Any]) -> Kind:
@@ -48,7 +48,7 @@ def to_plain(question: Question) -> dict[str, Any]:
     return {"question": question.kind.name, **plain.to_plain(question.arguments), **person}
 
 
-def from_plain(given: Any) -> Question:
+def from_plain(fields: Any) -> Question:
     """A question from plain values; see `engine.plain.read`.
 
     Raises
@@ -56,14 +56,14 @@ def from_plain(given: Any) -> Question:
     InputError
         Naming what is missing, unknown or out of range, or does not go together.
     """
-    given = dict(plain.checked_object(given, "question"))
-    name = given.pop("question", None)
+    fields = dict(plain.checked_object(fields, "question"))
+    name = fields.pop("question", None)
     if not isinstance(name, str) or name not in kinds():
         raise InputError("This is no question.", field="question", hint='It needs a "question", '
                          f"one of {', '.join(kinds())}.")
-    person = plain.record(Person, given.pop("person", {}), "person")
+    person = plain.record(Person, fields.pop("person", {}), "person")
     kind = kinds()[name]
-    arguments = plain.arguments(kind.function, given, "question")
+    arguments = plain.arguments(kind.function, fields, "question")
     _check_served(kind, arguments)
     return Question(kind.function, arguments, person)
 

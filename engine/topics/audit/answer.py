@@ -52,10 +52,10 @@ class Subject:
 
     def usual_source(self) -> Source[Data]:
         """Simulated data of the first source that serves the task."""
-        for one in sources.for_task(self.task):
-            found: Source[Data] = one(**one.presets_for(self.task)[0][1])
-            if found.is_random:
-                return found
+        for source_class in sources.for_task(self.task):
+            source: Source[Data] = source_class(**source_class.presets_for(self.task)[0][1])
+            if source.is_random:
+                return source
         raise InputError("There are no simulated data for this task.", field="source")
 
 
@@ -68,7 +68,7 @@ def subjects() -> tuple[Subject, ...]:
 
 
 def names() -> list[str]:
-    return [one.key for one in subjects()]
+    return [candidate.key for candidate in subjects()]
 
 
 def subject(key: str) -> Subject:
@@ -79,16 +79,16 @@ def subject(key: str) -> Subject:
     InputError
         If there is none.
     """
-    for one in subjects():
-        if one.key == key:
-            return one
+    for candidate in subjects():
+        if candidate.key == key:
+            return candidate
     raise InputError(f"There is nothing to audit by the name {brief(key)}.", field="mechanism")
 
 
 def variants_of(mechanism: Mechanism) -> tuple[broken.Bug, ...]:
     """The broken variants of a mechanism that do the same task."""
-    return tuple(one for one in broken.bugs() if isinstance(one.case.mechanism, type(mechanism))
-                 and one.case.mechanism.main_task is mechanism.main_task)
+    return tuple(bug for bug in broken.bugs() if isinstance(bug.case.mechanism, type(mechanism))
+                 and bug.case.mechanism.main_task is mechanism.main_task)
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,9 @@ class Attack:
     @property
     def case(self) -> audit.Case:
         """What is run: a variant keeps its own settings, which show its fault."""
-        own = broken.get(self.variant).case if self.variant else case_like(self.mechanism)
-        found = own.at(self.budget)
-        return found if self.source is None else replace(found, attains=0.0, why="", copies=1)
+        base = broken.get(self.variant).case if self.variant else case_like(self.mechanism)
+        case = base.at(self.budget)
+        return case if self.source is None else replace(case, attains=0.0, why="", copies=1)
 
     @property
     def name(self) -> str:
@@ -150,7 +150,7 @@ def attack(asked: Attack, tries: int = TRIES, runs: int = RUNS, seconds: float =
 
 def audit_answer(asked: Sequence[Attack]) -> list[list[audit.Progress]]:
     """Every step of several attacks, of up to 20 seconds each; the last one is its report."""
-    return [all_of(attack(one)) for one in asked]
+    return [all_of(attack(each)) for each in asked]
 
 
 def finished(asked: Attack, seed: int, *, tries: int = TRIES, runs: int = RUNS,
@@ -162,9 +162,9 @@ def finished(asked: Attack, seed: int, *, tries: int = TRIES, runs: int = RUNS,
 # -- to take away -------------------------------------------------------------------------------
 
 
-def as_json(found: Sequence[tuple[Attack, audit.Report]]) -> bytes:
+def as_json(reports: Sequence[tuple[Attack, audit.Report]]) -> bytes:
     """Reports of attacks with what was asked, as a JSON file."""
-    return json.dumps({"audits": [_plain(asked, report) for asked, report in found]},
+    return json.dumps({"audits": [_plain(asked, report) for asked, report in reports]},
                       ensure_ascii=False, indent=1).encode()
 
 

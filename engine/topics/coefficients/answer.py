@@ -132,10 +132,11 @@ def _simulated_errors(source: Source[CurveData], mechanism: Mechanism, budgets: 
     estimate = mechanism.release_many(data, [(budget,) for budget in budgets], draws,
                                       generator(seed, NOISE_STREAM, FRESH))
     private = errors_by_function(estimate, data.truth)
-    own = errors_by_function(mechanism.without_protection(data), data.truth).mean(axis=(0, 1, 2))
+    untuned = errors_by_function(mechanism.without_protection(data), data.truth
+                                 ).mean(axis=(0, 1, 2))
     tuned = errors_by_function(replace(
         estimate, coefficients=estimate.unprotected[:, :, None]), data.truth).mean(axis=(1, 2))
-    least = min([own, *tuned], key=lambda one: float(one.sum()))
+    least = min([untuned, *tuned], key=lambda errors: float(errors.sum()))
     by_function = np.moveaxis(private, -1, 1).reshape(len(budgets), private.shape[-1], -1)
     return distances(by_function), distances(least)
 
@@ -169,8 +170,8 @@ def with_own(answer: CoefficientsAnswer, epsilons: Sequence[float], errors: Arra
 
     So that a chart of `errors_over_budgets` and the errors above it say the same.
     """
-    own = np.full_like(answer.error, np.nan) if answer.is_refused else answer.error
-    rows = {**dict(zip(epsilons, errors, strict=True)), answer.budget.epsilon: own}
+    here = np.full_like(answer.error, np.nan) if answer.is_refused else answer.error
+    rows = {**dict(zip(epsilons, errors, strict=True)), answer.budget.epsilon: here}
     return sorted(rows), np.array([rows[epsilon] for epsilon in sorted(rows)])
 
 
@@ -198,20 +199,20 @@ def cost_of_covariates(source: Source[CurveData], mechanism: Mechanism, budget: 
         If the number of covariates of this source cannot be changed.
     """
     sizes = [_with_covariates(source, count) for count in range(1, 9)]
-    changed = [one for one in sizes if one is not None]
+    changed = [variant for variant in sizes if variant is not None]
     if not source.is_random or not changed:
         raise InputError("The number of covariates can only be changed in simulated curves.",
                          field="source", hint="Choose simulated curves.")
     private, without = [], []
-    for one in changed:
-        is_here = one.sizes == source.sizes  # whose number also stands above the chart
-        errors, baseline = _simulated_errors(one, mechanism, [budget], seed,
+    for variant in changed:
+        is_here = variant.sizes == source.sizes  # whose number also stands above the chart
+        errors, baseline = _simulated_errors(variant, mechanism, [budget], seed,
                                              _REPEATS if is_here else _REPEATS_QUICK)
-        verdict = mechanism.feasibility(one.sizes, (budget,))
+        verdict = mechanism.feasibility(variant.sizes, (budget,))
         private.append(total(root_mean_square(errors[0])) if verdict is None or verdict.is_feasible
                        else math.nan)
         without.append(total(baseline))
-    counts = tuple(one.sizes.n_covariates for one in changed)
+    counts = tuple(variant.sizes.n_covariates for variant in changed)
     return CostOfCovariates(counts, np.array(private), np.array(without),
                             source.sizes.n_covariates)
 

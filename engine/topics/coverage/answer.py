@@ -62,15 +62,15 @@ def names() -> list[str]:
     return list(KINDS)
 
 
-def usual_kind(task: str, own: Mechanism) -> str | None:
+def usual_kind(task: str, mechanism: Mechanism) -> str | None:
     """The limits that a method gives as it is set, or else the last ones of the task.
 
     None where no method for the task gives limits around a truth that is known.
     """
     kinds = [key for key, kind in KINDS.items() if kind.task == task]
     for key in kinds:
-        if isinstance(own, KINDS[key].cls) and all(
-                getattr(own, name) == value for name, value in KINDS[key].chosen):
+        if isinstance(mechanism, KINDS[key].cls) and all(
+                getattr(mechanism, name) == value for name, value in KINDS[key].chosen):
             return key
     return kinds[-1] if kinds else None
 
@@ -133,8 +133,8 @@ class Limits:
 
     @classmethod
     def joined(cls, parts: Sequence[Limits]) -> Limits:
-        return cls(np.concatenate([one.off for one in parts]),
-                   np.concatenate([one.half for one in parts]))
+        return cls(np.concatenate([part.off for part in parts]),
+                   np.concatenate([part.half for part in parts]))
 
 
 @dataclass(frozen=True)
@@ -151,17 +151,17 @@ class CoverageAnswer:
 
     @classmethod
     def joined(cls, parts: Sequence[CoverageAnswer]) -> CoverageAnswer:
-        return cls(Limits.joined([one.given for one in parts]),
-                   Limits.joined([one.naive for one in parts]))
+        return cls(Limits.joined([part.given for part in parts]),
+                   Limits.joined([part.naive for part in parts]))
 
 
-def mechanism_for(kind: str, own: Mechanism, where: float) -> Mechanism:
+def mechanism_for(kind: str, mechanism: Mechanism, where: float) -> Mechanism:
     """The mechanism that gives these limits: that on screen where it does, set accordingly."""
     wanted = KINDS[kind]
-    if wanted.cls is WaveletPointwise and isinstance(own, WaveletRegression):
-        return WaveletPointwise.like(own, f"{where:.6g}")
-    found = own if isinstance(own, wanted.cls) else wanted.cls()
-    return replace(found, **dict(wanted.chosen))
+    if wanted.cls is WaveletPointwise and isinstance(mechanism, WaveletRegression):
+        return WaveletPointwise.like(mechanism, f"{where:.6g}")
+    base = mechanism if isinstance(mechanism, wanted.cls) else wanted.cls()
+    return replace(base, **dict(wanted.chosen))
 
 
 def repetitions(asked: Experiment) -> Generator[CoverageAnswer, None, None]:
@@ -204,8 +204,8 @@ def _of_curves(asked: Experiment, chance: np.random.Generator, noise: np.random.
     low, high = limits(estimate, estimate.band)
     narrow = np.subtract(*limits(quiet, quiet.band)[::-1]) / 2
     off = (low + high) / 2 - best_kept(estimate, data.truth)
-    which = (0, slice(None), 0, *((1,) if estimate.functions else ()))
-    each = off[which], ((high - low) / 2)[which], narrow[which]
+    index = (0, slice(None), 0, *((1,) if estimate.functions else ()))
+    each = off[index], ((high - low) / 2)[index], narrow[index]
     if not KINDS[asked.kind].is_joint:
         place = int(np.argmin(np.abs(drawing_grid() - asked.where)))
         each = each[0][:, [place]], each[1][:, [place]], each[2][:, [place]]
@@ -233,8 +233,8 @@ def _of_readings(asked: Experiment, chance: np.random.Generator, noise: np.rando
     plain = checked.mechanism.without_protection(data)
     assert estimate.band is not None and plain.band is not None
     off = estimate.band.centre[0, :, 0] - asked.source.curve(np.array([asked.where]))
-    half, narrow = (1.96 * np.sqrt(one.covariance[0, :, 0, :, 0])
-                    for one in (estimate.band, plain.band))
+    half, narrow = (1.96 * np.sqrt(band.covariance[0, :, 0, :, 0])
+                    for band in (estimate.band, plain.band))
     bias = checked.mechanism.plan(asked.source.public, budgets).bias
     return CoverageAnswer(Limits.of(off, half + bias), Limits.of(off, narrow))
 
@@ -249,13 +249,13 @@ def _of_rows(asked: Experiment, chance: np.random.Generator, noise: np.random.Ge
     truth = source.truth.node_values
     moments = drawn(source.covariance, truth, source.noise_sd, source.n_curves, EACH, chance)
     plan = mechanism.plan(source.public, (asked.budget,))
-    found = mechanism.estimate(moments, [plan], EACH, 1, noise).intervals
-    naive = without_privacy(found, source)
-    off, half, narrow = (a[0, :, 0] for a in (found.centre - truth, found.half_width,
+    intervals = mechanism.estimate(moments, [plan], EACH, 1, noise).intervals
+    naive = without_privacy(intervals, source)
+    off, half, narrow = (a[0, :, 0] for a in (intervals.centre - truth, intervals.half_width,
                                               naive.half_width))
     if not KINDS[asked.kind].is_joint:
-        at = np.flatnonzero(truth)[:1]
-        off, half, narrow = off[:, at], half[:, at], narrow[:, at]
+        first = np.flatnonzero(truth)[:1]
+        off, half, narrow = off[:, first], half[:, first], narrow[:, first]
     return CoverageAnswer(Limits.of(off, half), Limits.of(off, narrow))
 
 

@@ -186,23 +186,23 @@ def with_budget(steps: MeanAnswer, source: Source[CurveData], mechanism: Mechani
     It is computed beside the last step, which draws the same noise for both as all steps have.
     """
     last = steps.budgets[-1]
-    own = mean_over_budgets(source, mechanism, last.delta, seed, (epsilon, last.epsilon))
+    added = mean_over_budgets(source, mechanism, last.delta, seed, (epsilon, last.epsilon))
     k = int(np.searchsorted([budget.epsilon for budget in steps.budgets], epsilon))
 
     def put(field: str, into: Any, of: Any) -> Any:
-        values, one = getattr(into, field), getattr(of, field)
+        values, value = getattr(into, field), getattr(of, field)
         if isinstance(values, tuple):
-            return (*values[:k], one[0], *values[k:])
-        return np.insert(values, k, one[0], axis=0)
+            return (*values[:k], value[0], *values[k:])
+        return np.insert(values, k, value[0], axis=0)
 
     def all_put(into: Put, of: Put, *names: str) -> Put:
         return replace(into, **{name: put(name, into, of) for name in names})
 
     band = None
-    if steps.band is not None and own.band is not None:
-        band = all_put(steps.band, own.band, "low", "high", "waves")
-    study = all_put(steps.study, own.study, "errors", "shares")
-    return replace(all_put(steps, own, "budgets", "releases", "noise_low", "noise_high", "spends",
+    if steps.band is not None and added.band is not None:
+        band = all_put(steps.band, added.band, "low", "high", "waves")
+    study = all_put(steps.study, added.study, "errors", "shares")
+    return replace(all_put(steps, added, "budgets", "releases", "noise_low", "noise_high", "spends",
                            "tuning", "feasibility", "planned", "warnings"), band=band, study=study)
 
 
@@ -358,15 +358,15 @@ def other_methods(task: str, source: Source[CurveData], mechanism: Mechanism,
     Errors (budgets,) are those of `Study.error`, on the same curves; NaN where a method publishes
     nothing. Methods that refuse these sizes or this δ are left out.
     """
-    own, found = mechanism.nearest_preset()[0], {}
+    present, errors = mechanism.nearest_preset()[0], {}
     for cls in mechanisms.for_task(task):
-        for label, chosen in cls.presets_for(task):
-            other = cls(**chosen).comparable(source.facts)
-            if type(mechanism) is cls and own == label:
+        for label, settings in cls.presets_for(task):
+            other = cls(**settings).comparable(source.facts)
+            if type(mechanism) is cls and present == label:
                 continue
             with contextlib.suppress(InputError):
-                found[label] = (other, _error(source, other, mechanism, budgets, seed))
-    return found
+                errors[label] = (other, _error(source, other, mechanism, budgets, seed))
+    return errors
 
 
 def _error(source: Source[CurveData], other: Mechanism, asked: Mechanism, budgets: Sequence[Budget],
@@ -391,27 +391,27 @@ def if_doubled(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
     """
     some = [*budgets[::_EVERY], *budgets[len(budgets) - 1:]]
 
-    def error(changed: Source[CurveData], at: Sequence[Budget]) -> Array:
-        once = list(dict.fromkeys(at))  # many steps of the slider are twice another one
-        found = np.concatenate([
+    def error(changed: Source[CurveData], wanted: Sequence[Budget]) -> Array:
+        once = list(dict.fromkeys(wanted))  # many steps of the slider are twice another one
+        errors = np.concatenate([
             root_mean_square(errors_and_shares(changed, mechanism, [once[k] for k in places],
                                                seed)[0], axis=(1, 2))
             for places in studies.alike([(budget,) for budget in once])])
         order = [k for places in studies.alike([(budget,) for budget in once]) for k in places]
-        by_budget = dict(zip((once[k] for k in order), found, strict=True))
-        return np.array([by_budget[budget] for budget in at])
+        by_budget = dict(zip((once[k] for k in order), errors, strict=True))
+        return np.array([by_budget[budget] for budget in wanted])
 
     def with_twice(symbol: str) -> Source[CurveData]:
         name = next(p.name for p in source.parameters() if p.symbol == symbol)
         return replace(source, **{name: 2 * getattr(source, name)})
 
-    now, twice = np.split(error(source, [*some, *(replace(b, epsilon=2 * b.epsilon)
+    single, twice = np.split(error(source, [*some, *(replace(b, epsilon=2 * b.epsilon)
                                                   for b in some)]), 2)
-    changes = {"epsilon": twice / now - 1}
-    for what, symbol in (("people", "n"), ("readings", "m")):
+    changes = {"epsilon": twice / single - 1}
+    for size, symbol in (("people", "n"), ("readings", "m")):
         with contextlib.suppress(InputError):  # beyond what can be simulated
-            changes[what] = error(with_twice(symbol), some) / now - 1
-    return {what: _between(budgets, some, relative) for what, relative in changes.items()}
+            changes[size] = error(with_twice(symbol), some) / single - 1
+    return {size: _between(budgets, some, relative) for size, relative in changes.items()}
 
 
 def _between(budgets: Sequence[Budget], some: Sequence[Budget], values: Array) -> Array:

@@ -65,9 +65,9 @@ class ErrorParts:
     error: dict[Chosen, float]
     steps: Steps
 
-    def lines(self, chosen: Chosen) -> Array:
+    def lines(self, included: Chosen) -> Array:
         """What these parts alone would leave of the error: (draws, GRID_SIZE)."""
-        return sum((part for part, is_on in zip((self.noise, self.sampling, self.bias), chosen,
+        return sum((part for part, is_on in zip((self.noise, self.sampling, self.bias), included,
                                                 strict=True) if is_on), np.zeros_like(self.noise))
 
 
@@ -110,14 +110,14 @@ def _of_fresh_curves(data: CurveData, estimate: Estimate, steps: Steps) -> Error
     sampling = np.repeat(quiet - centre, released.shape[1], axis=0)
     parts = (noise, sampling, np.broadcast_to(centre - best, noise.shape))
 
-    def error(chosen: Chosen) -> float:
-        left = _sum(parts, chosen)
-        squared = estimate.squared_distance(left) + chosen[2] * tail.sum()
+    def error(included: Chosen) -> float:
+        left = _sum(parts, included)
+        squared = estimate.squared_distance(left) + included[2] * tail.sum()
         return float(root_mean_square(distances(squared)))
 
-    shown = slice(SHOWN_DRAWS)
-    return ErrorParts(data.facts.from_unit_time(drawing_grid()), noise[shown] @ waves.T,
-                      sampling[shown] @ waves.T, estimate.on_grid(centre, drawing_grid()) - truth,
+    first = slice(SHOWN_DRAWS)
+    return ErrorParts(data.facts.from_unit_time(drawing_grid()), noise[first] @ waves.T,
+                      sampling[first] @ waves.T, estimate.on_grid(centre, drawing_grid()) - truth,
                       True, _every(error), steps)
 
 
@@ -128,16 +128,16 @@ def _of_real_curves(data: CurveData, estimate: Estimate, without: Array, steps: 
     noise = estimate.on_grid(estimate.coefficients[0, 0], grid) - quiet
     parts = (noise, np.zeros_like(noise), np.broadcast_to(quiet - without, noise.shape))
 
-    def error(chosen: Chosen) -> float:
-        return float(root_mean_square(distances((_sum(parts, chosen) ** 2).mean(axis=-1))))
+    def error(included: Chosen) -> float:
+        return float(root_mean_square(distances((_sum(parts, included) ** 2).mean(axis=-1))))
 
-    shown = slice(SHOWN_DRAWS)
-    return ErrorParts(data.facts.from_unit_time(grid), noise[shown], parts[1][shown],
+    first = slice(SHOWN_DRAWS)
+    return ErrorParts(data.facts.from_unit_time(grid), noise[first], parts[1][first],
                       quiet - without, False, _every(error), steps)
 
 
-def _sum(parts: Sequence[Array], chosen: Chosen) -> Array:
-    return np.asarray(sum(part * is_on for part, is_on in zip(parts, chosen, strict=True)))
+def _sum(parts: Sequence[Array], included: Chosen) -> Array:
+    return np.asarray(sum(part * is_on for part, is_on in zip(parts, included, strict=True)))
 
 
 def _every(error: Callable[[Chosen], float]) -> dict[Chosen, float]:

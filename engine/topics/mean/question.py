@@ -14,15 +14,15 @@ from engine.topics.mean.answer import MeanAnswer, Study, mean_answer
 
 def numbers(answer: MeanAnswer, asked: Asked) -> Numbers:
     """Errors, what they are made of, and the protection."""
-    at = answer.budgets.index(asked["budget"])
+    k = answer.budgets.index(asked["budget"])
     study, unit = answer.study, answer.facts.value_unit
-    error, within = ((math.nan, math.nan) if answer.is_refused(at)
-                     else (study.error[at], study.within[at]))
-    return as_floats(errors(error, within, unit, study.baseline) | shares(answer, study, at)
-                     ) | protection(answer.spends[at], asked.person)
+    error, within = ((math.nan, math.nan) if answer.is_refused(k)
+                     else (study.error[k], study.within[k]))
+    return as_floats(errors(error, within, unit, study.baseline) | shares(answer, study, k)
+                     ) | protection(answer.spends[k], asked.person)
 
 
-def shares(answer: MeanAnswer, study: Study, at: int) -> Numbers:
+def shares(answer: MeanAnswer, study: Study, k: int) -> Numbers:
     """What the squared error at one budget is made of.
 
     Parameters
@@ -34,8 +34,8 @@ def shares(answer: MeanAnswer, study: Study, at: int) -> Numbers:
     at : int
         Number of the budget.
     """
-    parts = zip(error_parts.parts(answer.facts), study.shares[at], strict=True)
-    return {f"share of the squared error: {name}": math.nan if answer.is_refused(at) else share
+    parts = zip(error_parts.parts(answer.facts), study.shares[k], strict=True)
+    return {f"share of the squared error: {name}": math.nan if answer.is_refused(k) else share
             for name, share in parts}
 
 

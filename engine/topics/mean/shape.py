@@ -123,11 +123,11 @@ def kept(question: Question, curves: Curves, reference: Array, times: Array) -> 
 
     Places within the tolerance, the same sign, and no crossing where the reference has none.
     """
-    said, right = answers(question, curves, times), answers(question, reference, times)
+    features, right = answers(question, curves, times), answers(question, reference, times)
     if question.kind == "sign":
-        return np.asarray(np.sign(said) == np.sign(right))
-    close = np.abs(said - right) <= question.tolerance * (1 + 1e-9)
-    return np.asarray(close | (np.isnan(said) & np.isnan(right)))
+        return np.asarray(np.sign(features) == np.sign(right))
+    close = np.abs(features - right) <= question.tolerance * (1 + 1e-9)
+    return np.asarray(close | (np.isnan(features) & np.isnan(right)))
 
 
 # -- how often --------------------------------------------------------------------------------

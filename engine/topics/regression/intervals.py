@@ -132,7 +132,8 @@ def coverage_table(signals: Sequence[str] = SIGNALS, sizes: Sequence[int] = SIZE
             WaveletPointwise(points=f"{point:.6g}", edges=edges), WaveletGlobal(edges=edges))
         for n in sizes:
             source = RegressionPoints(signal=name, n_curves=n, n_servers=_SITES)
-            rows += [_row(source, one, (budget,) * _SITES, repeats, seed) for one in estimators]
+            rows += [_row(source, estimator, (budget,) * _SITES, repeats, seed)
+                     for estimator in estimators]
     return rows
 
 

@@ -219,8 +219,8 @@ def over_budgets(source: Source[SampleData], mechanism: Way, delta: float, seed:
     plain = mechanism.without_protection(data).coefficients[0, 0, 0]
     target = plain if data.truth is None else data.truth.node_values
     private = {}
-    for label, one in _ways(mechanism):
-        estimate = one.release_many(data, budgets, _LINE_DRAWS,
+    for label, method in _ways(mechanism):
+        estimate = method.release_many(data, budgets, _LINE_DRAWS,
                                     generator(seed, NOISE_STREAM, SHOWN))
         squares = ((estimate.coefficients[:, 0] - target) ** 2).sum(axis=-1)
         private[label] = np.sqrt(squares.mean(axis=1))
@@ -232,23 +232,23 @@ def over_budgets(source: Source[SampleData], mechanism: Way, delta: float, seed:
 
 def presets() -> dict[str, Way]:
     """Ways of estimating by their names, the default first."""
-    return {label: cls(**chosen) for cls in (SparseNewton, SparseRegression)
-            for label, chosen in cls.presets()}
+    return {label: cls(**settings) for cls in (SparseNewton, SparseRegression)
+            for label, settings in cls.presets()}
 
 
 def _ways(mechanism: Way) -> list[tuple[str, Way]]:
     """The chosen one, and others but for the published one, which takes 100 rounds."""
-    own = mechanism.nearest_preset()[0]
-    others = [(label, replace(one, sparsity=mechanism.sparsity))
-              for label, one in presets().items() if label != own
-              and not (isinstance(one, SparseRegression) and one.constants == "published")]
-    return [(own, mechanism), *others]
+    present = mechanism.nearest_preset()[0]
+    others = [(label, replace(method, sparsity=mechanism.sparsity))
+              for label, method in presets().items() if label != present
+              and not (isinstance(method, SparseRegression) and method.constants == "published")]
+    return [(present, mechanism), *others]
 
 
 def largest(vector: Array, count: int) -> NDArray[np.intp]:
     """Where the largest entries of a vector are, in falling order: (count,)."""
-    kept = np.flatnonzero(hard_threshold(vector, min(count, len(vector))))
-    return kept[np.argsort(-np.abs(vector[kept]), kind="stable")]
+    places = np.flatnonzero(hard_threshold(vector, min(count, len(vector))))
+    return places[np.argsort(-np.abs(vector[places]), kind="stable")]
 
 
 # -- what the paper reports -----------------------------------------------------------------------
@@ -272,8 +272,8 @@ def reported(rows: Sequence[dict[str, Any]]) -> list[Reported]:
         budget = Budget(row["eps"], 1 / (2 * m * n))
         each = []
         for kind in ("published", "tight"):
-            chosen: dict[str, Any] = {"sparsity": s, "constants": kind}
-            each.append(feasibility(SparseRegression(**chosen), sizes, facts, budget,
+            settings: dict[str, Any] = {"sparsity": s, "constants": kind}
+            each.append(feasibility(SparseRegression(**settings), sizes, facts, budget,
                                     1 / math.sqrt(s)))
         out.append(Reported(dict(row), each[0], each[1]))
     return out

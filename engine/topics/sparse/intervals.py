@@ -97,23 +97,23 @@ def intervals_answer(source: Source[SampleData], mechanism: SparseInference, bud
     data: SampleData = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
     estimate = mechanism.release_many(data, [(budget,)], 1, generator(seed, NOISE_STREAM, SHOWN))
     plain = mechanism.without_protection(data).intervals
-    own = estimate.intervals
-    assert own is not None and plain is not None
+    private = estimate.intervals
+    assert private is not None and plain is not None
     (low, high), (without_low, without_high) = (
-        [end.reshape(-1) for end in one.limits] for one in (own, plain))
+        [end.reshape(-1) for end in each.limits] for each in (private, plain))
     return IntervalsAnswer(
-        centre=own.centre.reshape(-1), low=low, high=high, error=own.error.reshape(-1),
-        without_low=without_low, without_high=without_high, kind=own.kind,
+        centre=private.centre.reshape(-1), low=low, high=high, error=private.error.reshape(-1),
+        without_low=without_low, without_high=without_high, kind=private.kind,
         truth=None if data.truth is None else data.truth.node_values, spends=estimate.spends[0],
         guarantee=accounting.least_guarantee(estimate.spends[0]),
         warnings=estimate.warnings)
 
 
-def interval_mechanism(own: SparseNewton | SparseRegression, target: str) -> SparseInference:
+def interval_mechanism(estimator: SparseNewton | SparseRegression, target: str) -> SparseInference:
     """Limits with every guess and clip that was chosen for the estimate."""
-    chosen = {name: getattr(own, name) for name in _COMMON}
-    chosen["pilot"] = own.pilot if isinstance(own, SparseNewton) else "thresholding"
-    return SparseInference(target=target, **chosen)
+    settings = {name: getattr(estimator, name) for name in _COMMON}
+    settings["pilot"] = estimator.pilot if isinstance(estimator, SparseNewton) else "thresholding"
+    return SparseInference(target=target, **settings)
 
 
 @dataclass(frozen=True)
@@ -159,26 +159,29 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
     plan = mechanism.plan(source.public, (budget,))
     estimate = mechanism.estimate(moments, [plan], repeats, 1,
                                   generator(seed, NOISE_STREAM, FRESH))
-    found, limits = entry_coverage(estimate, source.truth), estimate.intervals
-    assert found is not None and limits is not None
+    covered, limits = entry_coverage(estimate, source.truth), estimate.intervals
+    assert covered is not None and limits is not None
     naive = entry_coverage(replace(estimate, intervals=without_privacy(limits, source)),
                            source.truth)
     assert naive is not None
-    given = np.isfinite(limits.half_width).any(axis=-1)
-    if not given.any():
+    has_limits = np.isfinite(limits.half_width).any(axis=-1)
+    if not has_limits.any():
         none = math.nan
         return CoverageStudy(repeats, average=none, of_nonzero=none, joint=none, joint_se=none,
                              average_se=none, naive=none, refused=1.0, naive_se=none)
 
     def mean(each: Array) -> float:
-        return float(np.nanmean(each[given]))
+        return float(np.nanmean(each[has_limits]))
 
     def se(each: Array) -> float:
-        return float(each[given].std(ddof=1) / np.sqrt(given.sum())) if given.sum() > 1 else 1.0
-    own = naive.joint if limits.kind == "simultaneous" else naive.average
-    return CoverageStudy(repeats, mean(found.average), mean(found.of_nonzero), mean(found.joint),
-                         se(found.joint), se(found.average), mean(own), float(1 - given.mean()),
-                         se(own))
+        count = has_limits.sum()
+        return float(each[has_limits].std(ddof=1) / np.sqrt(count)) if count > 1 else 1.0
+
+    naive_coverage = naive.joint if limits.kind == "simultaneous" else naive.average
+    return CoverageStudy(
+        repeats, mean(covered.average), mean(covered.of_nonzero), mean(covered.joint),
+        se(covered.joint), se(covered.average), mean(naive_coverage),
+        float(1 - has_limits.mean()), se(naive_coverage))
 
 
 def without_privacy(limits: Intervals, source: SparseRows) -> Intervals:
@@ -220,9 +223,9 @@ def machines(source: SparseRows, budget: Budget, seed: int, draws: int = 5) -> M
     truth = np.broadcast_to(source.truth.node_values, (source.n_servers, source.n_features))
     errors, first = {}, None
     for fit, label in FITS.items():
-        chosen: dict[str, Any] = {"fit": fit, "n_shared": source.n_shared,
+        settings: dict[str, Any] = {"fit": fit, "n_shared": source.n_shared,
                                   "n_own": max(source.n_own, 1)}
-        mechanism = SparseHeterogeneous(**chosen)
+        mechanism = SparseHeterogeneous(**settings)
         estimate = mechanism.release_many(data, [(budget,)], draws,
                                           generator(seed, NOISE_STREAM, SHOWN))
         errors[label] = np.linalg.norm(

@@ -68,8 +68,8 @@ def untrusted_errors(method: UntrustedMean, setting: Setting, repeats: int,
     plan = method.plan(setting.public, (Budget(setting.epsilon),))
     means = machine_means(setting.mean, setting.rows, plan.asked, repeats, rng)
     standard = method.standard((repeats, 1, setting.machines, plan.per_machine), rng)
-    found = method.means_of(plan, method.answers(means), standard)[:, 0]
-    return _squared(found, setting)
+    estimates = method.means_of(plan, method.answers(means), standard)[:, 0]
+    return _squared(estimates, setting)
 
 
 def trusted_errors(method: SparseMeanTrusted, setting: Setting, repeats: int,
@@ -84,8 +84,8 @@ def trusted_errors(method: SparseMeanTrusted, setting: Setting, repeats: int,
 
 def alone_errors(setting: Setting, repeats: int, rng: np.random.Generator) -> Array:
     """Squared errors of one machine's own largest means, exact and never sent: (repeats,)."""
-    own = _mean_of(setting, setting.rows, repeats, rng)[:, 0]
-    return _squared(selection.hard_threshold(own, setting.n_nonzero), setting)
+    means = _mean_of(setting, setting.rows, repeats, rng)[:, 0]
+    return _squared(selection.hard_threshold(means, setting.n_nonzero), setting)
 
 
 def zero_error(setting: Setting) -> float:
@@ -114,9 +114,9 @@ def rates_of(setting: Setting) -> dict[str, float]:
     hold many, and there it is no bound: the second, which is achieved, may lie below it.
     """
     row = UntrustedServerRate(hidden="row", bound=bound(setting.sizes, setting.facts))
-    found = {PRINTED: UntrustedServerRate(hidden="machine"), ROW: row, TRUSTED: TrustedMeanRate()}
+    rates = {PRINTED: UntrustedServerRate(hidden="machine"), ROW: row, TRUSTED: TrustedMeanRate()}
     return {label: float(rate.total(**{k: v for k, v in setting.point.items() if k in rate.at()}))
-            for label, rate in found.items()}
+            for label, rate in rates.items()}
 
 
 def along(setting: Setting, name: str, values: tuple[float, ...], repeats: int, seed: int = 1
@@ -143,5 +143,5 @@ def _mean_of(setting: Setting, rows: int, repeats: int, rng: np.random.Generator
     return np.asarray(setting.mean + noise / np.sqrt(rows))
 
 
-def _squared(found: Array, setting: Setting) -> Array:
-    return np.asarray(((found - setting.mean) ** 2).sum(axis=-1))
+def _squared(estimates: Array, setting: Setting) -> Array:
+    return np.asarray(((estimates - setting.mean) ** 2).sum(axis=-1))

@@ -12,12 +12,12 @@ from engine.topics.sparse.answer import SparseAnswer, sparse_answer
 def numbers(answer: SparseAnswer, asked: Asked) -> Numbers:
     """The distance, the features that are found, and the protection."""
     warned = max((share for _, share in answer.warnings), default=0.0)
-    found = {"error": answer.error, WITHIN: answer.within,
+    values = {"error": answer.error, WITHIN: answer.within,
              "features that matter": float(len(answer.support)),
              "of these found, on average": float(answer.found.sum()),
              "chosen in vain, on average": answer.false,
              "releases with a warning, at most": warned}
-    return as_floats(found) | protection(answer.spends, asked.person)
+    return as_floats(values) | protection(answer.spends, asked.person)
 
 
 def chart(answer: SparseAnswer, _: Asked) -> Chart:

@@ -111,20 +111,20 @@ def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budg
     InputError
         If the data set is too large for a picture.
     """
-    chosen: Any = mechanism
+    selected: Any = mechanism
     check_readings(source, _MOST_READINGS)
     data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
     study = _study_data(source, seed)
-    if not _estimates_the_truth(chosen, data.facts):
+    if not _estimates_the_truth(selected, data.facts):
         data, study = replace(data, truth=None), None
-    reference = chosen.without_protection(data)
+    reference = selected.without_protection(data)
     drawing = _Drawing.of(reference, data.facts)
     baseline = None
     if study is not None:
-        total = integrated_squared_errors(chosen.without_protection(study), study.truth).total
+        total = integrated_squared_errors(selected.without_protection(study), study.truth).total
         baseline = None if total is None else float(root_mean_square(distances(total), None))
-    ways = tuple(_way(label, one, data, study, reference, drawing, budget, seed)
-                 for label, one in _all_ways(chosen, task, data.facts))
+    ways = tuple(_way(label, method, data, study, reference, drawing, budget, seed)
+                 for label, method in _all_ways(selected, task, data.facts))
     if baseline is not None:
         baseline = min(baseline, ways[0].before_noise)
     return SummariesAnswer(
@@ -132,33 +132,33 @@ def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budg
         across=drawing.across,
         without=drawing.draw(reference)[0], baseline=baseline, n=data.n_curves,
         truth=None if data.truth is None else drawing.of_truth(data.truth),
-        shortened=_shortened(chosen, data) if source.is_random else None,
+        shortened=_shortened(selected, data) if source.is_random else None,
         ways=ways)
 
 
-def _all_ways(chosen: Any, task: str, facts: PublicFacts) -> list[tuple[str, Any]]:
+def _all_ways(selected: Any, task: str, facts: PublicFacts) -> list[tuple[str, Any]]:
     """The chosen mechanism as it is set, and every other preset of the task."""
-    own = chosen.nearest_preset()[0]
-    ways: list[tuple[str, Any]] = [(own, chosen)]
+    present = selected.nearest_preset()[0]
+    ways: list[tuple[str, Any]] = [(present, selected)]
     for cls in mechanisms.for_task(task):
-        ways += [(label, _alike(cls(**values).comparable(facts), chosen))
-                 for label, values in cls.presets_for(task) if label != own]
+        ways += [(label, _alike(cls(**values).comparable(facts), selected))
+                 for label, values in cls.presets_for(task) if label != present]
     return ways
 
 
-def _alike(other: Any, chosen: Any) -> Any:
+def _alike(other: Any, selected: Any) -> Any:
     """What belongs to the summary and not to the way is the same for all: loss, width, centre."""
-    if not isinstance(other, FunctionalRelease) or not isinstance(chosen, FunctionalRelease):
+    if not isinstance(other, FunctionalRelease) or not isinstance(selected, FunctionalRelease):
         return other
-    return replace(other, **{p.name: getattr(chosen, p.name)
+    return replace(other, **{p.name: getattr(selected, p.name)
                              for p in parameters(FunctionalRelease) if p.only_for})
 
 
-def _estimates_the_truth(chosen: Any, facts: PublicFacts) -> bool:
+def _estimates_the_truth(selected: Any, facts: PublicFacts) -> bool:
     """A loss may aim at something else: the hinge at a sign, that of numbers not at log-odds."""
-    if getattr(chosen, "task", "") != RISK_MINIMISATION.key:
+    if getattr(selected, "task", "") != RISK_MINIMISATION.key:
         return True
-    loss = loss_of(chosen, facts)
+    loss = loss_of(selected, facts)
     return loss != "hinge" and (loss in NUMBERS) != facts.two_classes
 
 
@@ -175,13 +175,13 @@ def _way(label: str, mechanism: Any, data: Data, study: Data | None, reference: 
          drawing: _Drawing, asked: Budget, seed: int) -> Way:
     budget = replace(asked, delta=0.0) if mechanism.guarantee == "pure" else asked
     try:
-        shown = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
-                                       generator(seed, NOISE_STREAM, SHOWN))
+        estimate = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
+                                          generator(seed, NOISE_STREAM, SHOWN))
         errors, parts, before = (_simulated(mechanism, study, budget, seed) if study is not None
-                                 else (*_from_reference(shown, drawing, reference), math.inf))
+                                 else (*_from_reference(estimate, drawing, reference), math.inf))
     except InputError as problem:
         return Way(label, mechanism, budget, refusal=str(problem))
-    return Way(label, mechanism, budget, drawing.draw(shown), errors, parts, shown.spends[0],
+    return Way(label, mechanism, budget, drawing.draw(estimate), errors, parts, estimate.spends[0],
                before_noise=before)
 
 
@@ -191,23 +191,23 @@ def _simulated(mechanism: Any, study: Data, budget: Budget, seed: int
     draws = -(-20 // study.n_repeats)
     estimate = mechanism.release_many(study, [(budget,)], draws,
                                       generator(seed, NOISE_STREAM, FRESH))
-    found = integrated_squared_errors(estimate, study.truth)
-    assert found.total is not None and found.estimation is not None
+    errors = integrated_squared_errors(estimate, study.truth)
+    assert errors.total is not None and errors.estimation is not None
     quiet = estimate.unprotected[0]
     spread = estimate.squared_distance(quiet - quiet.mean(axis=0))
     sampling = float(spread.sum() / max(len(quiet) - 1, 1))
-    rest = max(float(found.estimation.mean()) - sampling, 0.0)
-    parts = np.array([float(found.privacy.mean()), sampling, rest])
-    before = math.sqrt(float(found.estimation.mean()))
-    return distances(found.total).ravel(), parts / parts.sum(), before
+    rest = max(float(errors.estimation.mean()) - sampling, 0.0)
+    parts = np.array([float(errors.privacy.mean()), sampling, rest])
+    before = math.sqrt(float(errors.estimation.mean()))
+    return distances(errors.total).ravel(), parts / parts.sum(), before
 
 
-def _from_reference(shown: Estimate, drawing: _Drawing, reference: Estimate
+def _from_reference(estimate: Estimate, drawing: _Drawing, reference: Estimate
                     ) -> tuple[Array, Array]:
     """Distances from the estimate without protection; sampling cannot be told apart."""
     target = drawing.draw(reference)[0]
-    squared = _mean_square(drawing.draw(shown) - target)
-    quiet = replace(shown, coefficients=shown.unprotected[:, :, None])
+    squared = _mean_square(drawing.draw(estimate) - target)
+    quiet = replace(estimate, coefficients=estimate.unprotected[:, :, None])
     bias = float(_mean_square(drawing.draw(quiet) - target)[0])
     parts = np.array([max(float(squared.mean()) - bias, 0.0), 0.0, bias])
     return distances(squared), parts / max(parts.sum(), 1e-300)
@@ -219,11 +219,11 @@ def _mean_square(difference: Array) -> Array:
     return np.asarray((difference**2).mean(axis=points).sum(axis=1))
 
 
-def _shortened(chosen: Any, data: Data) -> float | None:
+def _shortened(selected: Any, data: Data) -> float | None:
     """The share of curves that exceed the largest size, and are drawn back to it."""
-    if not isinstance(chosen, FunctionalRelease):
+    if not isinstance(selected, FunctionalRelease):
         return None
-    records = chosen.summary(data.sizes, data.facts).records(data)
+    records = selected.summary(data.sizes, data.facts).records(data)
     curves = records[0] if isinstance(records, tuple) else records
     return float((curves.shortening < _WHOLE).mean()) if isinstance(curves, Held) else None
 
@@ -299,14 +299,14 @@ class Components:
 
 def components(answer: SummariesAnswer, source: Source[Data], seed: int) -> Components | None:
     """Of the chosen way, from the released surfaces alone: no further budget is spent."""
-    way = answer.ways[0]
-    if not answer.is_surface or way.releases is None:
+    method = answer.ways[0]
+    if not answer.is_surface or method.releases is None:
         return None
     without, share = _principal(answer.without)
-    releases, shares = _principal(way.releases[:, 0])
+    releases, shares = _principal(method.releases[:, 0])
     releases = releases * np.sign((releases * without).sum(axis=-1, keepdims=True))
     return Components(answer.axis, releases, without[0], shares, share[0],
-                      _negative_part(way, source, seed))
+                      _negative_part(method, source, seed))
 
 
 def _principal(surfaces: Array) -> tuple[Array, Array]:
@@ -319,13 +319,13 @@ def _principal(surfaces: Array) -> tuple[Array, Array]:
     return first, values[..., ::-1][..., :2] / np.maximum(total, 1e-300)
 
 
-def _negative_part(way: Way, source: Source[Data], seed: int) -> float:
+def _negative_part(method: Way, source: Source[Data], seed: int) -> float:
     """The same releases before negative eigenvalues were set to zero: how much those held."""
-    if not isinstance(way.mechanism, FunctionalRelease) or not way.mechanism.positive:
+    if not isinstance(method.mechanism, FunctionalRelease) or not method.mechanism.positive:
         return 0.0
     data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
-    raw = replace(way.mechanism, positive=False).release_many(
-        data, [(way.budget,)], SHOWN_DRAWS, generator(seed, NOISE_STREAM, SHOWN))
+    raw = replace(method.mechanism, positive=False).release_many(
+        data, [(method.budget,)], SHOWN_DRAWS, generator(seed, NOISE_STREAM, SHOWN))
     assert isinstance(raw.basis, Pairs)
     values = np.linalg.eigvalsh(raw.basis.matrices(raw.coefficients[0, 0]))
     return float((np.maximum(-values, 0).sum(axis=-1) / np.abs(values).sum(axis=-1)).mean())
@@ -356,7 +356,7 @@ def spectrum(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Spec
     scale = mechanism.summary(sizes, facts).scale
     scales: dict[str, Array] = {}
     energy: dict[str, float] = {}
-    kept: Array | None = None
+    shrinkage: Array | None = None
     for kind in ("tight", "published", "optimal"):
         try:
             plan = replace(mechanism, constants=kind).plan(Public(sizes, facts), (budget,))
@@ -366,11 +366,12 @@ def spectrum(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Spec
         noise = plan.noise[middle][0][-1]
         scales[kind] = math.sqrt(noise.variance) * noise.scales
         energy[kind] = scale * math.sqrt(plan.energy(middle))
-        kept = _kept(plan.smoothings[middle], len(noise.scales))
-    if kept is None:
+        shrinkage = _kept(plan.smoothings[middle], len(noise.scales))
+    if shrinkage is None:
         return None
-    order = np.argsort(-kept, kind="stable")  # pairs of functions have no order of their own
-    return Spectrum(kept[order], {kind: own[order] for kind, own in scales.items()}, energy,
+    order = np.argsort(-shrinkage, kind="stable")  # pairs of functions have no order of their own
+    return Spectrum(shrinkage[order],
+                    {kind: deviations[order] for kind, deviations in scales.items()}, energy,
                     mechanism.constants)
 
 

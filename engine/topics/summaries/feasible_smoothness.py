@@ -101,8 +101,8 @@ def sensitivity_by_grid(release: Iclp, n: int, dimension: int = 1,
     sizes = tuple(sizes or GRIDS[dimension])
     each = [replace(release, grid_size=size) for size in sizes]
     least = least_power(release, dimension)
-    return GridSweep(sizes, np.array([_sensitivity(one, n, dimension) for one in each]),
-                     np.array([_trace(one, n, dimension) for one in each]), least,
+    return GridSweep(sizes, np.array([_sensitivity(variant, n, dimension) for variant in each]),
+                     np.array([_trace(variant, n, dimension) for variant in each]), least,
                      is_feasible(release, dimension))
 
 

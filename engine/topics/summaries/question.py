@@ -11,8 +11,8 @@ from engine.topics.summaries.answer import SummariesAnswer, summaries_answer
 
 def numbers(answer: SummariesAnswer, asked: Asked) -> Numbers:
     """Errors of every way, and the protection of the chosen one, which is the first."""
-    errors = as_floats({f"{name}, {way.label}": value for way in answer.ways
-                        for name, value in (("error", way.error), (WITHIN, way.within))})
+    errors = as_floats({f"{name}, {method.label}": value for method in answer.ways
+                        for name, value in (("error", method.error), (WITHIN, method.within))})
     spends = answer.ways[0].spends
     return errors | protection(spends, asked.person) if spends else errors
 
