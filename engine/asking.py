@@ -34,7 +34,17 @@ class Asked(Protocol):
 
 
 def lines(answer: Any, asked: Asked, numbers: Numbers) -> str:
-    """One line for each number, with six digits."""
+    """One line for each number, with six digits.
+
+    Parameters
+    ----------
+    answer : object
+        What a function returned.
+    asked : Asked
+        The question, with whose odds are said.
+    numbers : Numbers
+        Of the answer.
+    """
     return "\n".join(f"{name}: {value:.6g}" for name, value in numbers.items())
 
 
@@ -93,13 +103,29 @@ def errors(error: float, within: float, unit: str, baseline: float | None) -> Nu
 
 
 def protection(spends: Sequence[Spend], person: Person) -> Numbers:
-    """What is proved for the least protected site, and the odds for one person."""
+    """What is proved for the least protected site, and the odds for one person.
+
+    Parameters
+    ----------
+    spends : sequence of Spend
+        The whole ledger.
+    person : Person
+        Whose odds are said.
+    """
     proved = accounting.least_guarantee(spends)
     return {"proved ε": proved.epsilon, "proved δ": proved.delta, **odds(spends, person)}
 
 
 def odds(spends: Sequence[Spend], person: Person) -> Numbers:
-    """At most how often an attacker is right about one person."""
+    """At most how often an attacker is right about one person.
+
+    Parameters
+    ----------
+    spends : sequence of Spend
+        The whole ledger.
+    person : Person
+        Whose odds are said.
+    """
     about = risk.of_ledger(spends, person.units)
     numbers = {"right guess, at most": about.right}
     if person.units > 1:
@@ -112,5 +138,11 @@ def odds(spends: Sequence[Spend], person: Person) -> Numbers:
 
 
 def as_floats(numbers: Mapping[str, Any]) -> Numbers:
-    """The same as plain floating-point numbers, for JSON."""
+    """The same as plain floating-point numbers, for JSON.
+
+    Parameters
+    ----------
+    numbers : mapping of str to number
+        By their names.
+    """
     return {name: float(value) for name, value in numbers.items()}

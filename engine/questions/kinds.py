@@ -30,12 +30,23 @@ def kinds() -> Mapping[str, Kind]:
 
 
 def kind_of(function: Callable[..., Any]) -> Kind:
-    """The kind of question that a function answers."""
+    """The kind of question that a function answers.
+
+    Parameters
+    ----------
+    function : callable
+        That answers.
+    """
     return next(kind for kind in kinds().values() if kind.function is function)
 
 
 def to_plain(question: Question) -> dict[str, Any]:
     """What JSON can hold of a question; see `engine.plain.to_plain`.
+
+    Parameters
+    ----------
+    question : Question
+        A call that is yet to be made.
 
     Examples
     --------
@@ -50,6 +61,11 @@ def to_plain(question: Question) -> dict[str, Any]:
 
 def from_plain(fields: Any) -> Question:
     """A question from plain values; see `engine.plain.read`.
+
+    Parameters
+    ----------
+    fields : object
+        What was read of JSON.
 
     Raises
     ------
@@ -69,7 +85,13 @@ def from_plain(fields: Any) -> Question:
 
 
 def from_json(text: str) -> Question:
-    """A question from JSON text; see `from_plain`."""
+    """A question from JSON text; see `from_plain`.
+
+    Parameters
+    ----------
+    text : str
+        Of a JSON object.
+    """
     return from_plain(json_of(text, "question"))
 
 

@@ -22,7 +22,7 @@ from engine.topics.coefficients.answer import (
     cost_of_covariates,
     errors_over_budgets,
     total,
-    with_own,
+    with_present_budget,
 )
 from engine.topics.mean.answer import other_methods
 from engine.types import Budget
@@ -171,7 +171,7 @@ def over_budgets(view: View) -> None:
     """The errors at other budgets, and those of the other methods at this one."""
     st.header("What each budget would buy", anchor=False)
     source, now = view.source, view.now
-    steps, found = with_own(view.shown, BUDGET_STEPS, run.answer(
+    steps, found = with_present_budget(view.shown, BUDGET_STEPS, run.answer(
         errors_over_budgets, source, view.mechanism, view.budget.delta, now.seed))
     left, right = st.columns([7, 3], gap="medium")
     with left:

@@ -74,6 +74,11 @@ def names() -> list[str]:
 def subject(key: str) -> Subject:
     """The subject of this key.
 
+    Parameters
+    ----------
+    key : str
+        As in a link.
+
     Raises
     ------
     InputError
@@ -86,7 +91,13 @@ def subject(key: str) -> Subject:
 
 
 def variants_of(mechanism: Mechanism) -> tuple[broken.Bug, ...]:
-    """The broken variants of a mechanism that do the same task."""
+    """The broken variants of a mechanism that do the same task.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With its settings.
+    """
     return tuple(bug for bug in broken.bugs() if isinstance(bug.case.mechanism, type(mechanism))
                  and bug.case.mechanism.main_task is mechanism.main_task)
 
@@ -136,6 +147,17 @@ def attack(asked: Attack, tries: int = TRIES, runs: int = RUNS, seconds: float =
            ) -> Generator[audit.Progress, None, audit.Report]:
     """The audit of one attack, step by step.
 
+    Parameters
+    ----------
+    asked : Attack
+        What is attacked, and how.
+    tries : int
+        Pairs of neighbours at most.
+    runs : int
+        Releases of the worst pair at most.
+    seconds : float
+        Until it ends.
+
     Raises
     ------
     InputError
@@ -149,13 +171,33 @@ def attack(asked: Attack, tries: int = TRIES, runs: int = RUNS, seconds: float =
 
 
 def audit_answer(asked: Sequence[Attack]) -> list[list[audit.Progress]]:
-    """Every step of several attacks, of up to 20 seconds each; the last one is its report."""
+    """Every step of several attacks, of up to 20 seconds each; the last one is its report.
+
+    Parameters
+    ----------
+    asked : sequence of Attack
+        Made one after the other.
+    """
     return [all_of(attack(each)) for each in asked]
 
 
 def finished(asked: Attack, seed: int, *, tries: int = TRIES, runs: int = RUNS,
              seconds: float = SECONDS) -> audit.Report:
-    """The whole audit of one attack."""
+    """The whole audit of one attack.
+
+    Parameters
+    ----------
+    asked : Attack
+        What is attacked, and how.
+    seed : int
+        Of data and noise.
+    tries : int
+        Pairs of neighbours at most.
+    runs : int
+        Releases of the worst pair at most.
+    seconds : float
+        Until it ends.
+    """
     return audit.finished(attack(replace(asked, seed=seed), tries, runs, seconds))
 
 
@@ -163,7 +205,13 @@ def finished(asked: Attack, seed: int, *, tries: int = TRIES, runs: int = RUNS,
 
 
 def as_json(reports: Sequence[tuple[Attack, audit.Report]]) -> bytes:
-    """Reports of attacks with what was asked, as a JSON file."""
+    """Reports of attacks with what was asked, as a JSON file.
+
+    Parameters
+    ----------
+    reports : sequence of (Attack, Report)
+        In their order.
+    """
     return json.dumps({"audits": [_plain(asked, report) for asked, report in reports]},
                       ensure_ascii=False, indent=1).encode()
 
@@ -179,6 +227,11 @@ def command(asked: Attack) -> str:
     """The same attack for a shell, as long and with the same seed as on the page.
 
     Where small data are used, the usual source stands in the scenario.
+
+    Parameters
+    ----------
+    asked : Attack
+        What is attacked, and how.
     """
     source = asked.source or Subject(type(asked.mechanism), min(asked.mechanism.served)
                                      ).usual_source()

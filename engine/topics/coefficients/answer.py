@@ -92,6 +92,22 @@ def coefficients_answer(source: Source[CurveData], mechanism: Mechanism, budget:
                      ) -> CoefficientsAnswer:
     """Draw, release at one budget, and measure.
 
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budget : Budget
+        Of every site.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    CoefficientsAnswer
+        One data set, its releases, and their errors.
+
     Raises
     ------
     InputError
@@ -149,7 +165,21 @@ def _distances(estimate: Estimate, target: Array) -> Array:
 
 def errors_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int,
                         epsilons: Sequence[float] = BUDGET_STEPS) -> Array:
-    """Error of each function at every ε: (epsilons, K); NaN where nothing is published."""
+    """Error of each function at every ε: (epsilons, K); NaN where nothing is published.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    delta : float
+        Of every budget.
+    seed : int
+        Of data and noise.
+    epsilons : sequence of float
+        Increasing.
+    """
     budgets = [Budget(epsilon, delta) for epsilon in epsilons]
     if source.is_random:
         errors = _simulated_errors(source, mechanism, budgets, seed, _REPEATS_QUICK)[0]
@@ -164,11 +194,20 @@ def errors_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: 
     return np.where(known[:, None], root_mean_square(errors, axis=2), np.nan)
 
 
-def with_own(answer: CoefficientsAnswer, epsilons: Sequence[float], errors: Array
+def with_present_budget(answer: CoefficientsAnswer, epsilons: Sequence[float], errors: Array
              ) -> tuple[list[float], Array]:
     """Steps of ε and their errors with what the view has at its own ε, from more data sets.
 
     So that a chart of `errors_over_budgets` and the errors above it say the same.
+
+    Parameters
+    ----------
+    answer : CoefficientsAnswer
+        At its own ε.
+    epsilons : sequence of float
+        Increasing.
+    errors : (epsilons, K)
+        Of `errors_over_budgets`.
     """
     here = np.full_like(answer.error, np.nan) if answer.is_refused else answer.error
     rows = {**dict(zip(epsilons, errors, strict=True)), answer.budget.epsilon: here}
@@ -192,6 +231,17 @@ class CostOfCovariates:
 def cost_of_covariates(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
                        ) -> CostOfCovariates:
     """What each further covariate costs at the same people, readings and budget.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budget : Budget
+        Of every site.
+    seed : int
+        Of data and noise.
 
     Raises
     ------
@@ -229,5 +279,11 @@ def _with_covariates(source: Source[CurveData], count: int) -> Source[CurveData]
 
 
 def total(errors: Array) -> float:
-    """The root of the summed squares of the errors of all functions."""
+    """The root of the summed squares of the errors of all functions.
+
+    Parameters
+    ----------
+    errors : (K,)
+        In response units.
+    """
     return float(np.sqrt((errors**2).sum()))

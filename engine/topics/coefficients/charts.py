@@ -49,8 +49,7 @@ def panel(answer: CoefficientsAnswer, k: int, theme: Theme, one_release: bool = 
     """
     facts, x = answer.facts, answer.times.round(4).tolist()
     data = _one_release(answer, k, x, theme) if one_release else _releases(answer, k, x, theme)
-    data.append(traces.line("Without protection", x, _rounded(answer.without[k]),
-                            colour("without", theme), 2.2, UNPROTECTED))
+    data.append(traces.unprotected(x, _rounded(answer.without[k]), theme))
     if answer.truth is not None:
         data.append(traces.line("True", x, _rounded(answer.truth[k]), colour("truth", theme), 1.6))
     quantity = facts.value_name if k == 0 else "Added"
@@ -77,9 +76,8 @@ def _columns(answer: CoefficientsAnswer, k: int) -> dict[str, list[float]]:
 
 
 def _releases(answer: CoefficientsAnswer, k: int, x: list[float], theme: Theme) -> list[Spec]:
-    xs, ys = traces.joined(x, [_rounded(release) for release in answer.releases[:, k]])
-    shade = translucent(colour("gradient", theme), 0.6)
-    return [traces.line("Possible releases", xs, ys, shade, 1.1)]
+    return [traces.releases(x, [_rounded(release) for release in answer.releases[:, k]],
+                            translucent(colour("gradient", theme), 0.6))]
 
 
 def _one_release(answer: CoefficientsAnswer, k: int, x: list[float], theme: Theme) -> list[Spec]:

@@ -12,7 +12,15 @@ from engine.topics.coefficients.answer import CoefficientsAnswer, coefficients_a
 
 
 def numbers(answer: CoefficientsAnswer, asked: Asked) -> Numbers:
-    """Errors of all functions together and of each, and the protection."""
+    """Errors of all functions together and of each, and the protection.
+
+    Parameters
+    ----------
+    answer : CoefficientsAnswer
+        Of all functions.
+    asked : Asked
+        The question, with whose odds are said.
+    """
     unit = answer.facts.value_unit
     errors = {"error, all functions": total(answer.error),
               f"{WITHIN}, all functions": answer.within,
@@ -23,7 +31,15 @@ def numbers(answer: CoefficientsAnswer, asked: Asked) -> Numbers:
 
 
 def chart(answer: CoefficientsAnswer, _: Asked) -> Chart:
-    """Errors of the functions."""
+    """Errors of the functions.
+
+    Parameters
+    ----------
+    answer : CoefficientsAnswer
+        Of all functions.
+    _ : Asked
+        The question.
+    """
     return charts.errors(answer, "light")
 
 

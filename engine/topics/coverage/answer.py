@@ -66,6 +66,13 @@ def usual_kind(task: str, mechanism: Mechanism) -> str | None:
     """The limits that a method gives as it is set, or else the last ones of the task.
 
     None where no method for the task gives limits around a truth that is known.
+
+    Parameters
+    ----------
+    task : str
+        Key of the task.
+    mechanism : Mechanism
+        With its settings.
     """
     kinds = [key for key, kind in KINDS.items() if kind.task == task]
     for key in kinds:
@@ -127,7 +134,15 @@ class Limits:
 
     @classmethod
     def of(cls, off: Array, half: Array) -> Limits:
-        """From values (repetitions, places)."""
+        """From values (repetitions, places).
+
+        Parameters
+        ----------
+        off : (repetitions, places)
+            Published value less the truth.
+        half : (repetitions, places)
+            Half the width of its limits.
+        """
         worst = np.argmax(np.abs(off) / np.maximum(half, 1e-300), axis=1)[:, None]
         return cls(*(np.take_along_axis(a, worst, axis=1)[:, 0] for a in (off, half)))
 
@@ -156,7 +171,17 @@ class CoverageAnswer:
 
 
 def mechanism_for(kind: str, mechanism: Mechanism, where: float) -> Mechanism:
-    """The mechanism that gives these limits: that on screen where it does, set accordingly."""
+    """The mechanism that gives these limits: that on screen where it does, set accordingly.
+
+    Parameters
+    ----------
+    kind : str
+        Key of `KINDS`.
+    mechanism : Mechanism
+        On screen.
+    where : float
+        The time on [0, 1], where there is one.
+    """
     wanted = KINDS[kind]
     if wanted.cls is WaveletPointwise and isinstance(mechanism, WaveletRegression):
         return WaveletPointwise.like(mechanism, f"{where:.6g}")
@@ -166,6 +191,11 @@ def mechanism_for(kind: str, mechanism: Mechanism, where: float) -> Mechanism:
 
 def repetitions(asked: Experiment) -> Generator[CoverageAnswer, None, None]:
     """Draw, release and look, `REPEATS` times, some at once.
+
+    Parameters
+    ----------
+    asked : Experiment
+        Which limits, of what, at which budget.
 
     Raises
     ------
@@ -186,7 +216,13 @@ def repetitions(asked: Experiment) -> Generator[CoverageAnswer, None, None]:
 
 
 def coverage_answer(asked: Experiment) -> CoverageAnswer:
-    """All repetitions; see `repetitions`."""
+    """All repetitions; see `repetitions`.
+
+    Parameters
+    ----------
+    asked : Experiment
+        Which limits, of what, at which budget.
+    """
     return CoverageAnswer.joined(list(repetitions(asked)))
 
 

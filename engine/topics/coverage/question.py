@@ -9,7 +9,15 @@ from engine.topics.coverage.answer import CoverageAnswer, coverage_answer
 
 
 def numbers(answer: CoverageAnswer, _: Asked) -> Numbers:
-    """How many bands miss the truth, their coverage, and what it costs in width."""
+    """How many bands miss the truth, their coverage, and what it costs in width.
+
+    Parameters
+    ----------
+    answer : CoverageAnswer
+        Limits of many data sets, beside the naive ones.
+    _ : Asked
+        The question.
+    """
     return limits(answer)
 
 
@@ -32,7 +40,15 @@ def limits(answer: CoverageAnswer) -> Numbers:
 
 
 def chart(answer: CoverageAnswer, _: Asked) -> Chart:
-    """Each band as far as it is off."""
+    """Each band as far as it is off.
+
+    Parameters
+    ----------
+    answer : CoverageAnswer
+        Limits of many data sets, beside the naive ones.
+    _ : Asked
+        The question.
+    """
     half = charts.common_half([answer.given, answer.naive])
     return charts.repetitions(answer.given, half, "Off the truth by", "light")
 

@@ -120,7 +120,13 @@ class MeanAnswer:
         return self.data.facts
 
     def is_refused(self, budget: int) -> bool:
-        """Whether nothing would be published at this budget, because nothing useful could be."""
+        """Whether nothing would be published at this budget, because nothing useful could be.
+
+        Parameters
+        ----------
+        budget : int
+            The place of the budget.
+        """
         verdict = self.feasibility[budget]
         return verdict is not None and not verdict.is_feasible
 
@@ -149,6 +155,24 @@ class Draws:
 def mean_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int,
             epsilons: Sequence[float] = EPSILON_STEPS) -> MeanAnswer:
     """Draw, release at every ε, and measure.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    delta : float
+        Of every budget.
+    seed : int
+        Of data and noise.
+    epsilons : sequence of float
+        Increasing; the steps of the slider unless stated.
+
+    Returns
+    -------
+    MeanAnswer
+        One data set, its releases, and their errors.
 
     Raises
     ------
@@ -184,6 +208,24 @@ def with_budget(steps: MeanAnswer, source: Source[CurveData], mechanism: Mechani
     """The same picture with one more budget put in, of which only that one is computed.
 
     It is computed beside the last step, which draws the same noise for both as all steps have.
+
+    Parameters
+    ----------
+    steps : MeanAnswer
+        At the steps.
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    seed : int
+        Of data and noise.
+    epsilon : float
+        Of the further budget.
+
+    Returns
+    -------
+    MeanAnswer
+        At one budget more.
     """
     last = steps.budgets[-1]
     added = mean_over_budgets(source, mechanism, last.delta, seed, (epsilon, last.epsilon))
@@ -208,7 +250,24 @@ def with_budget(steps: MeanAnswer, source: Source[CurveData], mechanism: Mechani
 
 def mean_answer(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
              ) -> MeanAnswer:
-    """The picture with all steps of the slider, and with this budget if it is none of them."""
+    """The picture with all steps of the slider, and with this budget if it is none of them.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budget : Budget
+        Of every site.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    MeanAnswer
+        At the steps of the slider and this budget.
+    """
     steps = mean_over_budgets(source, mechanism, budget.delta, seed)
     if budget.epsilon in EPSILON_STEPS:
         return steps
@@ -239,7 +298,19 @@ def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:
 
 def simulated_study(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
                     seed: int) -> Study:
-    """Errors from the truth over fresh data sets, usually one release of each."""
+    """Errors from the truth over fresh data sets, usually one release of each.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budgets : sequence of Budget
+        All with one δ.
+    seed : int
+        Of data and noise.
+    """
     data, estimate = simulated(source, mechanism, budgets, seed)
     total = integrated_squared_errors(estimate, data.truth).total
     assert total is not None and data.truth is not None
@@ -259,7 +330,19 @@ def _baseline(source: Source[CurveData], mechanism: Mechanism, data: CurveData, 
 
 def squared_parts(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
                   seed: int) -> Array:
-    """Mean squared error split into privacy noise, sampling, and bias: (budgets, 3)."""
+    """Mean squared error split into privacy noise, sampling, and bias: (budgets, 3).
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budgets : sequence of Budget
+        All with one δ.
+    seed : int
+        Of data and noise.
+    """
     distance, shares = errors_and_shares(source, mechanism, budgets, seed)
     return np.asarray(shares * (distance**2).mean(axis=(1, 2))[:, None])
 
@@ -269,6 +352,17 @@ def errors_and_shares(source: Source[CurveData], mechanism: Mechanism, budgets: 
     """Distances from the truth, (budgets, data sets, releases of each), and their `shares`.
 
     Shares (budgets, 3) are those of `Study`.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budgets : sequence of Budget
+        All with one δ.
+    seed : int
+        Of data and noise.
     """
     data, estimate = simulated(source, mechanism, budgets, seed)
     total = integrated_squared_errors(estimate, data.truth).total
@@ -280,7 +374,24 @@ def errors_and_shares(source: Source[CurveData], mechanism: Mechanism, budgets: 
 
 def simulated(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
               ) -> tuple[CurveData, Estimate]:
-    """Fresh data sets and their releases, the highest step after the budgets; see `studies`."""
+    """Fresh data sets and their releases, the highest step after the budgets; see `studies`.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budgets : sequence of Budget
+        All with one δ.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    CurveData, Estimate
+        Data sets, and releases (budgets + 1, data sets, draws) of them.
+    """
     data = studies.data(source, seed)
     return data, studies.released(source, mechanism, data, [(b,) for b in budgets], seed)
 
@@ -315,6 +426,19 @@ def drawn(source: Source[CurveData], mechanism: Mechanism, beside: Mechanism,
     """The same releases that `Study.errors` measures, one of each fresh data set or many of one.
 
     Real curves are compared with what `beside` makes of them without protection.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    beside : Mechanism
+        Whose average without protection real curves are compared with.
+    budgets : sequence of Budget
+        All with one δ.
+    seed : int
+        Of data and noise.
     """
     grid = drawing_grid()
     if source.is_random:
@@ -337,6 +461,19 @@ def study_beside(source: Source[CurveData], mechanism: Mechanism, beside: Mechan
     """Errors from what another method would make of the same real curves without protection.
 
     So that methods side by side have one aim: each one's own would hide what its fit leaves out.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    beside : Mechanism
+        Whose average without protection is the aim.
+    budgets : sequence of Budget
+        All with one δ.
+    seed : int
+        Of data and noise.
     """
     data, estimate = on_screen(source, mechanism, budgets, seed)
     return _study_of_real_curves(estimate, beside.without_protection(data), len(budgets))
@@ -344,7 +481,24 @@ def study_beside(source: Source[CurveData], mechanism: Mechanism, beside: Mechan
 
 def on_screen(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
                ) -> tuple[CurveData, Estimate]:
-    """The curves that are shown and their releases, the highest step after the budgets."""
+    """The curves that are shown and their releases, the highest step after the budgets.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budgets : sequence of Budget
+        All with one δ.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    CurveData, Estimate
+        One data set, and releases (budgets + 1, 1, draws) of it.
+    """
     data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
     return data, mechanism.release_many(
         data, studies.beside_the_highest([(b,) for b in budgets]),
@@ -357,6 +511,19 @@ def other_methods(task: str, source: Source[CurveData], mechanism: Mechanism,
 
     Errors (budgets,) are those of `Study.error`, on the same curves; NaN where a method publishes
     nothing. Methods that refuse these sizes or this δ are left out.
+
+    Parameters
+    ----------
+    task : str
+        Key of the task.
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        The one that is left out.
+    budgets : sequence of Budget
+        All with one δ.
+    seed : int
+        Of data and noise.
     """
     present, errors = mechanism.nearest_preset()[0], {}
     for cls in mechanisms.for_task(task):
@@ -388,6 +555,22 @@ def if_doubled(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
 
     Only for simulated curves, whose sizes can be changed; the same seed keeps chance common. δ
     stays what it is. It is simulated at every third budget and read off between them.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budgets : sequence of Budget
+        All with one δ.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    dict of str to (budgets,)
+        By “epsilon”, “people” and “readings”; −0.3 is 30 % less.
     """
     some = [*budgets[::_EVERY], *budgets[len(budgets) - 1:]]
 

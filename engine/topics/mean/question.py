@@ -13,7 +13,15 @@ from engine.topics.mean.answer import MeanAnswer, Study, mean_answer
 
 
 def numbers(answer: MeanAnswer, asked: Asked) -> Numbers:
-    """Errors, what they are made of, and the protection."""
+    """Errors, what they are made of, and the protection.
+
+    Parameters
+    ----------
+    answer : MeanAnswer
+        Releases at all budgets.
+    asked : Asked
+        The question, with whose odds are said.
+    """
     k = answer.budgets.index(asked["budget"])
     study, unit = answer.study, answer.facts.value_unit
     error, within = ((math.nan, math.nan) if answer.is_refused(k)
@@ -40,7 +48,15 @@ def shares(answer: MeanAnswer, study: Study, k: int) -> Numbers:
 
 
 def releases(answer: MeanAnswer, asked: Asked) -> Chart:
-    """Possible releases of an average curve, and the average without protection."""
+    """Possible releases of an average curve, and the average without protection.
+
+    Parameters
+    ----------
+    answer : MeanAnswer
+        Releases at all budgets.
+    asked : Asked
+        The question, with whose odds are said.
+    """
     facts = answer.facts
     curves = [*answer.releases[answer.budgets.index(asked["budget"])], answer.without]
     names = [*(f"release {k}" for k in range(1, len(curves))), "without protection"]

@@ -91,6 +91,15 @@ class Network:
     def of_upload(cls, upload: Upload, epsilons: Sequence[float], delta: float) -> Network:
         """The sites of one's own readings, each a kind of its own with its ε.
 
+        Parameters
+        ----------
+        upload : Upload
+            Readings of one's own.
+        epsilons : sequence of float
+            Of every site.
+        delta : float
+            Of all sites.
+
         Raises
         ------
         InputError
@@ -131,7 +140,13 @@ class Network:
     def source(self, like: Readings) -> Readings: ...
 
     def source(self, like: Readings) -> Readings:
-        """The same kind of readings, at these sites; readings of one's own are where they are."""
+        """The same kind of readings, at these sites; readings of one's own are where they are.
+
+        Parameters
+        ----------
+        like : RegressionPoints or Upload
+            What kind of readings.
+        """
         if isinstance(like, Upload):
             return like
         return replace(like, configuration="listed",
@@ -228,7 +243,24 @@ class Known:
 
 def regression_answer(source: Readings, mechanism: WaveletGlobal, network: Network,
                     seed: int) -> RegressionAnswer:
-    """Draw readings, release, and put the closed forms beside it."""
+    """Draw readings, release, and put the closed forms beside it.
+
+    Parameters
+    ----------
+    source : RegressionPoints or Upload
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    network : Network
+        Sites and their budgets.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    RegressionAnswer
+        The curve, its releases, and what is known of its error.
+    """
     readings = network.source(source)
     data = readings.draw(1, generator(seed, DATA_STREAM, SHOWN))
     times = (np.arange(POINTS) + 0.5) / POINTS
@@ -323,7 +355,15 @@ class ByLevel:
 
 
 def suited(mechanism: WaveletGlobal, facts: PublicFacts) -> WaveletGlobal:
-    """The same method for curves that are not stated to end where they began, where it has one."""
+    """The same method for curves that are not stated to end where they began, where it has one.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With its settings.
+    facts : PublicFacts
+        Names, units and ranges.
+    """
     if not mechanism.caution(facts):
         return mechanism
     try:
@@ -334,7 +374,19 @@ def suited(mechanism: WaveletGlobal, facts: PublicFacts) -> WaveletGlobal:
 
 def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal, network: Network,
                   highest: int = 8) -> ByLevel:
-    """How the four parts of the error change with the level; nothing is drawn."""
+    """How the four parts of the error change with the level; nothing is drawn.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    network : Network
+        Sites and their budgets.
+    highest : int
+        Level up to which all are looked at, unless the rule goes further.
+    """
     readings = network.source(source)
     free = replace(mechanism, level=None)
     rule = free.plan(readings.public, network.budgets).basis.level
@@ -383,13 +435,35 @@ class PointAnswer:
 
 
 def at_a_point(mechanism: WaveletGlobal) -> WaveletPointwise:
-    """The method for one point, with all options of that for the whole curve."""
+    """The method for one point, with all options of that for the whole curve.
+
+    Parameters
+    ----------
+    mechanism : WaveletGlobal
+        For the whole curve.
+    """
     return WaveletPointwise.like(mechanism, "0.5")
 
 
 def point_answer(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan,
                network: Network, point: float, seed: int) -> PointAnswer:
-    """One release of the value at `point`, on [0, 1], and its interval."""
+    """One release of the value at `point`, on [0, 1], and its interval.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    whole : CurvePlan
+        Of the whole curve, for its noise at the point.
+    network : Network
+        Sites and their budgets.
+    point : float
+        From 0 to 1.
+    seed : int
+        Of data and noise.
+    """
     readings = network.source(source)
     checked = stated(replace(mechanism, points=f"{point:.6g}"), readings, network.budgets)
     method = checked.mechanism
@@ -432,6 +506,15 @@ def cost_of_privacy(network: Network, smoothness: float,
     """By the rates, for as many equal sites with the same readings in all; constants dropped.
 
     At a point the smoothness is usually that of its method.
+
+    Parameters
+    ----------
+    network : Network
+        Sites and their budgets.
+    smoothness : float
+        Of the whole curve.
+    smoothness_at_a_point : float, optional
+        Of the curve at a point.
     """
     if smoothness_at_a_point is None:
         smoothness_at_a_point = WaveletPointwise().smoothness
@@ -451,6 +534,20 @@ def planned_cost(mechanism: WaveletGlobal, facts: PublicFacts, network: Network
 
     The bound has all its constants, holds for the whole class of curves, and is B² where nothing
     is released.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With its settings.
+    facts : PublicFacts
+        Names, units and ranges.
+    network : Network
+        Sites and their budgets.
+
+    Returns
+    -------
+    pair of (k,)
+        Increasing ε, and the factor at each.
     """
     n, sites = network.n_readings // network.n_sites, network.n_sites
     sizes = Sizes((n,) * sites, n * sites, 1)
@@ -478,7 +575,15 @@ class WorstPair:
 
 
 def worst_pair(plan: CurvePlan, mechanism: WaveletGlobal) -> WorstPair:
-    """Where a reading has most weight in the message, from the tables that are used."""
+    """Where a reading has most weight in the message, from the tables that are used.
+
+    Parameters
+    ----------
+    plan : CurvePlan
+        Of the whole curve.
+    mechanism : Mechanism
+        With its settings.
+    """
     basis = plan.basis
     cells = 4 if mechanism.edges == "periodic" else basis.size
     times = np.linspace(0, min(cells / basis.size, 1.0), 2049)[:-1]
@@ -505,7 +610,17 @@ class DesignDemo:
 
 def design_demo(source: RegressionPoints, mechanism: WaveletGlobal, network: Network
                 ) -> DesignDemo:
-    """The same plan under both laws of the times, by the closed form."""
+    """The same plan under both laws of the times, by the closed form.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    network : Network
+        Sites and their budgets.
+    """
     readings = network.source(source)
     even = replace(mechanism, design="even", density=None)
     plan = even.plan(readings.public, network.budgets)

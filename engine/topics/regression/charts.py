@@ -52,8 +52,7 @@ def curve(answer: RegressionAnswer, theme: Theme, one_release: bool = False) -> 
     """
     x = _positions(answer.facts, answer.times)
     data = _one_release(answer, x, theme) if one_release else [_many(answer, theme)]
-    data.append(_curve(answer, "Without protection", answer.without, colour("without", theme), 2.2,
-                       UNPROTECTED))
+    data.append(traces.unprotected(x, _values(answer.facts, answer.without), theme))
     table = {"position": x, "release 1": _values(answer.facts, answer.releases[0]),
              "without protection": _values(answer.facts, answer.without)}
     if answer.truth is not None:
@@ -266,9 +265,9 @@ def _points(name: str, x: list[int], y: Array, shade: str, dash: str, floor: flo
 
 
 def _many(answer: RegressionAnswer, theme: Theme) -> Spec:
-    xs, ys = traces.joined(_positions(answer.facts, answer.times[::2]),
-                           [_values(answer.facts, release[::2]) for release in answer.releases])
-    return traces.line("Possible releases", xs, ys, translucent(colour("wavelet", theme), 0.6), 1.1)
+    return traces.releases(_positions(answer.facts, answer.times[::2]),
+                           [_values(answer.facts, release[::2]) for release in answer.releases],
+                           translucent(colour("wavelet", theme), 0.6))
 
 
 def _positions(facts: PublicFacts, times: Array) -> list[float]:

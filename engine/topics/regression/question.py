@@ -15,6 +15,13 @@ def numbers(answer: RegressionAnswer, asked: Asked) -> Numbers:
     """The exact error where there is a truth, the privacy noise alone, and the band.
 
     The half-width of the confidence band is NaN where none is given.
+
+    Parameters
+    ----------
+    answer : RegressionAnswer
+        Of a whole curve.
+    asked : Asked
+        The question, with whose odds are said.
     """
     half = math.nan if answer.band is None else float((answer.band[1] - answer.band[0]).mean() / 2)
     errors = {"error": math.nan if answer.is_refused else answer.error,
@@ -26,7 +33,15 @@ def numbers(answer: RegressionAnswer, asked: Asked) -> Numbers:
 
 
 def chart(answer: RegressionAnswer, _: Asked) -> Chart:
-    """The curve with its band."""
+    """The curve with its band.
+
+    Parameters
+    ----------
+    answer : RegressionAnswer
+        Of a whole curve.
+    _ : Asked
+        The question.
+    """
     return charts.curve(answer, "light")
 
 

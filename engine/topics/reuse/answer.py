@@ -57,6 +57,24 @@ def reuse_answer(first: float, second: float, delta: float, seed: int, is_fresh:
                  ) -> ReuseAnswer:
     """Publish the average of simulated curves at two ε, with one draw or with fresh noise.
 
+    Parameters
+    ----------
+    first : float
+        ε of one release.
+    second : float
+        ε of the other.
+    delta : float
+        Of both releases.
+    seed : int
+        Of data and noise.
+    is_fresh : bool
+        Whether each has noise of its own.
+
+    Returns
+    -------
+    ReuseAnswer
+        Both releases, and what the formula makes of them.
+
     Raises
     ------
     InputError

@@ -9,7 +9,15 @@ from engine.topics.reuse.answer import ReuseAnswer, reuse_answer
 
 
 def numbers(answer: ReuseAnswer, _: Asked) -> Numbers:
-    """How far each release is off, and what the formula gives."""
+    """How far each release is off, and what the formula gives.
+
+    Parameters
+    ----------
+    answer : ReuseAnswer
+        Two releases of one average.
+    _ : Asked
+        The question.
+    """
     first, second = (budget.epsilon for budget in answer.budgets)
     first_noise, second_noise = answer.noise
     return as_floats({f"first release (ε = {first:g}), typically off by": first_noise,
@@ -18,7 +26,15 @@ def numbers(answer: ReuseAnswer, _: Asked) -> Numbers:
 
 
 def chart(answer: ReuseAnswer, _: Asked) -> Chart:
-    """Both answer, and what they give away."""
+    """Both answer, and what they give away.
+
+    Parameters
+    ----------
+    answer : ReuseAnswer
+        Two releases of one average.
+    _ : Asked
+        The question.
+    """
     return charts.reused(answer, "light")
 
 

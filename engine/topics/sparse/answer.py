@@ -74,7 +74,13 @@ class SparseAnswer:
         return float(np.quantile(self.errors, 0.95))
 
     def distance(self, vector: Array) -> float:
-        """Of another estimate from the target."""
+        """Of another estimate from the target.
+
+        Parameters
+        ----------
+        vector : (d,)
+            Coefficients in response units.
+        """
         return float(np.linalg.norm(vector - self.target))
 
     @property
@@ -96,6 +102,22 @@ class SparseAnswer:
 def sparse_answer(source: Source[SampleData], mechanism: Way, budget: Budget, seed: int
                 ) -> SparseAnswer:
     """Draw rows, release, and put what needs no protection beside it.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budget : Budget
+        Of every site.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    SparseAnswer
+        One data set, its releases, and their errors.
 
     Raises
     ------
@@ -132,6 +154,11 @@ def _held_back(data: SampleData, mechanism: Way, budget: Budget, vector: Array
 
 def check_size(source: Source[SampleData]) -> None:
     """Refuse rows that are too many for a picture.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
 
     Raises
     ------
@@ -188,7 +215,21 @@ class Calculation:
 
 def feasibility(mechanism: Way, sizes: Sizes, facts: PublicFacts, budget: Budget,
                 smallest: float) -> Calculation:
-    """The noise at these public sizes beside a coefficient of the stated size."""
+    """The noise at these public sizes beside a coefficient of the stated size.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With its settings.
+    sizes : Sizes
+        Rows of every machine, and features.
+    facts : PublicFacts
+        Names, units and ranges.
+    budget : Budget
+        Of every site.
+    smallest : float
+        The smallest coefficient that matters.
+    """
     budgets = (budget,) * sizes.n_servers
     noise = mechanism.largest_noise(sizes, budgets, facts)
     proved = accounting.least_guarantee(mechanism.plan(Public(sizes, facts), budgets).spends)
@@ -213,7 +254,19 @@ class Lines:
 
 
 def over_budgets(source: Source[SampleData], mechanism: Way, delta: float, seed: int) -> Lines:
-    """The same rows at several budgets, in every way, the chosen one first."""
+    """The same rows at several budgets, in every way, the chosen one first.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    delta : float
+        Of every budget.
+    seed : int
+        Of data and noise.
+    """
     data = _drawn(source, seed)
     budgets = [(Budget(epsilon, delta),) for epsilon in BUDGET_STEPS]
     plain = mechanism.without_protection(data).coefficients[0, 0, 0]
@@ -246,7 +299,15 @@ def _ways(mechanism: Way) -> list[tuple[str, Way]]:
 
 
 def largest(vector: Array, count: int) -> NDArray[np.intp]:
-    """Where the largest entries of a vector are, in falling order: (count,)."""
+    """Where the largest entries of a vector are, in falling order: (count,).
+
+    Parameters
+    ----------
+    vector : (d,)
+        Of any kind.
+    count : int
+        How many.
+    """
     places = np.flatnonzero(hard_threshold(vector, min(count, len(vector))))
     return places[np.argsort(-np.abs(vector[places]), kind="stable")]
 
@@ -264,7 +325,13 @@ class Reported:
 
 
 def reported(rows: Sequence[dict[str, Any]]) -> list[Reported]:
-    """Noise over signal at the sizes and budgets of Table 2, by the printed and our constants."""
+    """Noise over signal at the sizes and budgets of Table 2, by the printed and our constants.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        With m, n, d, s_star and eps.
+    """
     out = []
     for row in rows:
         m, n, d, s = (int(row[name]) for name in ("m", "n", "d", "s_star"))

@@ -92,7 +92,19 @@ class IntervalsAnswer:
 
 def intervals_answer(source: Source[SampleData], mechanism: SparseInference, budget: Budget,
                      seed: int) -> IntervalsAnswer:
-    """One release of the shown rows, with its limits."""
+    """One release of the shown rows, with its limits.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budget : Budget
+        Of every site.
+    seed : int
+        Of data and noise.
+    """
     check_size(source)
     data: SampleData = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
     estimate = mechanism.release_many(data, [(budget,)], 1, generator(seed, NOISE_STREAM, SHOWN))
@@ -110,7 +122,15 @@ def intervals_answer(source: Source[SampleData], mechanism: SparseInference, bud
 
 
 def interval_mechanism(estimator: SparseNewton | SparseRegression, target: str) -> SparseInference:
-    """Limits with every guess and clip that was chosen for the estimate."""
+    """Limits with every guess and clip that was chosen for the estimate.
+
+    Parameters
+    ----------
+    estimator : SparseNewton or SparseRegression
+        With its settings.
+    target : str
+        What limits are for; see `SparseInference`.
+    """
     settings = {name: getattr(estimator, name) for name in _COMMON}
     settings["pilot"] = estimator.pilot if isinstance(estimator, SparseNewton) else "thresholding"
     return SparseInference(target=target, **settings)
@@ -139,6 +159,11 @@ class CoverageStudy:
         """Coverage of the stated kind, and that of naive intervals, beside 95 %.
 
         Of a band it is a share of data sets, of intervals an average over coefficients.
+
+        Parameters
+        ----------
+        kind : {"pointwise", "simultaneous"}
+            Intervals, or a band.
         """
         if kind == "simultaneous":
             n = round(self.repeats * (1 - self.refused))
@@ -153,6 +178,19 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
     """Release again and again, each time from fresh moments of as many rows; nothing is clipped.
 
     Clips are so wide that they hardly matter here; the moments of normal rows are drawn as such.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budget : Budget
+        Of every site.
+    seed : int
+        Of data and noise.
+    repeats : int
+        How many data sets.
     """
     moments = drawn(source.covariance, source.truth.node_values, source.noise_sd, source.n_curves,
                     repeats, generator(seed, DATA_STREAM, FRESH))
@@ -185,7 +223,15 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
 
 
 def without_privacy(limits: Intervals, source: SparseRows) -> Intervals:
-    """The same limits, as wide as chance in the rows alone makes them: σ(Θ_kk/N)^{1/2}."""
+    """The same limits, as wide as chance in the rows alone makes them: σ(Θ_kk/N)^{1/2}.
+
+    Parameters
+    ----------
+    limits : Intervals
+        Of releases.
+    source : SparseRows
+        With the covariance of the rows.
+    """
     precision = np.diagonal(np.linalg.inv(source.covariance))
     sampling = source.noise_sd * np.sqrt(precision / source.n_curves)
     return replace(limits, half_width=limits.half_width * sampling / limits.error)
@@ -217,7 +263,19 @@ class Machines:
 
 
 def machines(source: SparseRows, budget: Budget, seed: int, draws: int = 5) -> Machines:
-    """The same rows fitted in two stages, machine by machine, and all together."""
+    """The same rows fitted in two stages, machine by machine, and all together.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    budget : Budget
+        Of every site.
+    seed : int
+        Of data and noise.
+    draws : int
+        Releases by every way of fitting.
+    """
     check_size(source)
     data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
     truth = np.broadcast_to(source.truth.node_values, (source.n_servers, source.n_features))

@@ -10,7 +10,15 @@ from engine.topics.sparse.answer import SparseAnswer, sparse_answer
 
 
 def numbers(answer: SparseAnswer, asked: Asked) -> Numbers:
-    """The distance, the features that are found, and the protection."""
+    """The distance, the features that are found, and the protection.
+
+    Parameters
+    ----------
+    answer : SparseAnswer
+        Of all coefficients.
+    asked : Asked
+        The question, with whose odds are said.
+    """
     warned = max((share for _, share in answer.warnings), default=0.0)
     values = {"error": answer.error, WITHIN: answer.within,
              "features that matter": float(len(answer.support)),
@@ -21,7 +29,15 @@ def numbers(answer: SparseAnswer, asked: Asked) -> Numbers:
 
 
 def chart(answer: SparseAnswer, _: Asked) -> Chart:
-    """The coefficients."""
+    """The coefficients.
+
+    Parameters
+    ----------
+    answer : SparseAnswer
+        Of all coefficients.
+    _ : Asked
+        The question.
+    """
     return charts.coefficients(answer, "light")
 
 

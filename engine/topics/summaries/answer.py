@@ -106,6 +106,24 @@ def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budg
                      seed: int) -> SummariesAnswer:
     """Release in every way that serves the task; those that refuse say why.
 
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    task : str
+        Key of the task.
+    budget : Budget
+        Of every site.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    SummariesAnswer
+        All ways, the chosen one first.
+
     Raises
     ------
     InputError
@@ -298,7 +316,17 @@ class Components:
 
 
 def components(answer: SummariesAnswer, source: Source[Data], seed: int) -> Components | None:
-    """Of the chosen way, from the released surfaces alone: no further budget is spent."""
+    """Of the chosen way, from the released surfaces alone: no further budget is spent.
+
+    Parameters
+    ----------
+    answer : SummariesAnswer
+        Methods side by side.
+    source : Source
+        What is drawn from.
+    seed : int
+        Of data and noise.
+    """
     method = answer.ways[0]
     if not answer.is_surface or method.releases is None:
         return None
@@ -349,7 +377,17 @@ class Spectrum:
 
 
 def spectrum(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Spectrum | None:
-    """How the noise of the chosen mechanism lies over its coefficients; None if it has none."""
+    """How the noise of the chosen mechanism lies over its coefficients; None if it has none.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With its settings.
+    source : Source
+        What is drawn from.
+    budget : Budget
+        Of every site.
+    """
     if not isinstance(mechanism, FunctionalRelease):
         return None
     sizes, facts = source.sizes, source.facts
@@ -399,7 +437,17 @@ class WorstPair:
 
 
 def worst_pair(mechanism: Mechanism, source: Source[Data], budget: Budget) -> WorstPair | None:
-    """For means with a linear filter and Laplace noise: the curve proportional to s/b."""
+    """For means with a linear filter and Laplace noise: the curve proportional to s/b.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With its settings.
+    source : Source
+        What is drawn from.
+    budget : Budget
+        Of every site.
+    """
     if not isinstance(mechanism, FunctionalRelease):
         return None
     sizes, facts = source.sizes, source.facts

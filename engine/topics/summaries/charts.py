@@ -53,9 +53,10 @@ def panel(answer: SummariesAnswer, method: Way, k: int, theme: Theme) -> Chart:
     assert method.releases is not None
     shade = method_style(method.mechanism.key, method.mechanism.family, theme)[0]
     x = plain(answer.axis)
-    data = [_many(x, method.releases[:, k], shade), _unprotected(x, answer.without[k], theme)]
     table = {axis_title(answer): x, "without protection": plain(answer.without[k]),
              "release 1": plain(method.releases[0, k])}
+    data = [_many(x, method.releases[:, k], shade),
+            traces.unprotected(x, table["without protection"], theme)]
     if answer.truth is not None:
         table["true"] = plain(answer.truth[k])
         data.append(traces.line("True", x, table["true"], colour("truth", theme), 1.6))
@@ -194,7 +195,7 @@ def component(components: Components, k: int, theme: Theme) -> Chart:
     """
     x = plain(components.axis)
     data = [_many(x, components.releases[:, k], colour("functional", theme)),
-            _unprotected(x, components.without[k], theme)]
+            traces.unprotected(x, plain(components.without[k]), theme)]
     spec = {"data": data, "layout": layout(theme, hovermode=False, xaxis=axis(theme, "Time"),
                                            yaxis=axis(theme, "Weight", grid=True))}
     return Chart(spec,
@@ -337,11 +338,6 @@ def _heights(answer: SummariesAnswer) -> tuple[float, float]:
             max(float(line.max()) for line in lines))
 
 
-def _unprotected(x: list[float], y: Array, theme: Theme) -> Spec:
-    return traces.line("Without protection", x, plain(y), colour("without", theme), 2.2,
-                       UNPROTECTED)
-
-
 def _positive(name: str, x: Array, y: Array, least: float, shade: str, dash: str, width: float
               ) -> Spec:
     """A line with a gap where it falls below what is shown."""
@@ -350,5 +346,5 @@ def _positive(name: str, x: Array, y: Array, least: float, shade: str, dash: str
 
 
 def _many(x: list[float], releases: Array, shade: str) -> Spec:
-    xs, ys = traces.joined(x, [plain(release) for release in releases])
-    return traces.line("Possible releases", xs, ys, translucent(shade, 0.55), 1.0)
+    return traces.releases(x, [plain(release) for release in releases], translucent(shade, 0.55),
+                           1.0)

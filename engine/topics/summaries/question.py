@@ -10,7 +10,15 @@ from engine.topics.summaries.answer import SummariesAnswer, summaries_answer
 
 
 def numbers(answer: SummariesAnswer, asked: Asked) -> Numbers:
-    """Errors of every way, and the protection of the chosen one, which is the first."""
+    """Errors of every way, and the protection of the chosen one, which is the first.
+
+    Parameters
+    ----------
+    answer : SummariesAnswer
+        Methods side by side.
+    asked : Asked
+        The question, with whose odds are said.
+    """
     errors = as_floats({f"{name}, {method.label}": value for method in answer.ways
                         for name, value in (("error", method.error), (WITHIN, method.within))})
     spends = answer.ways[0].spends
@@ -18,7 +26,15 @@ def numbers(answer: SummariesAnswer, asked: Asked) -> Numbers:
 
 
 def chart(answer: SummariesAnswer, _: Asked) -> Chart:
-    """Errors of all ways."""
+    """Errors of all ways.
+
+    Parameters
+    ----------
+    answer : SummariesAnswer
+        Methods side by side.
+    _ : Asked
+        The question.
+    """
     return charts.errors(answer, "light")
 
 

@@ -14,7 +14,7 @@ from engine.topics.compare import charts as figures
 from engine.topics.mean import answer as mean_topic
 from engine.topics.mean import shape, shape_words
 from engine.topics.mean.answer import Draws
-from engine.topics.mean.shape import Kept, Question
+from engine.topics.mean.shape import Agreeing, Question
 from engine.types import Array, Budget, PublicFacts
 from pages.parts.explore.scene import Scene
 from pages.shared.frame import controls, layout
@@ -90,13 +90,13 @@ class Answer:
     """
 
     said: float
-    kept: Kept
-    without: Kept | None
+    kept: Agreeing
+    without: Agreeing | None
     known: NDArray[np.bool_]
     is_truth: bool
 
-    def at(self, budget: int) -> Kept:
-        return Kept(self.kept.counts[budget], self.kept.draws)
+    def at(self, budget: int) -> Agreeing:
+        return Agreeing(self.kept.counts[budget], self.kept.draws)
 
 
 def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) -> Answer:
@@ -110,11 +110,11 @@ def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) ->
 
 def sentences(asked: Question, found: Answer, at: int, budget: Budget, facts: PublicFacts) -> None:
     """What the average says, and how often a release says it, too."""
-    st.markdown(shape_words.said(asked, found.said, facts, found.is_truth))
+    st.markdown(shape_words.reference(asked, found.said, facts, found.is_truth))
     if not found.known[at]:
         st.warning(shape_words.refused(budget), icon=":material/block:")
         return
-    st.markdown(shape_words.often(asked, found.at(at), found.without, facts,
+    st.markdown(shape_words.agreement(asked, found.at(at), found.without, facts,
                                   bool(np.isnan(found.said))))
 
 
