@@ -153,6 +153,7 @@ def _simulated_errors(source: Source[CurveData], mechanism: Mechanism, budgets: 
     tuned = errors_by_function(replace(
         estimate, coefficients=estimate.unprotected[:, :, None]), data.truth).mean(axis=(1, 2))
     least = min([untuned, *tuned], key=lambda errors: float(errors.sum()))
+    # (budgets, data sets, draws, K) to (budgets, K, releases)
     by_function = np.moveaxis(private, -1, 1).reshape(len(budgets), private.shape[-1], -1)
     return distances(by_function), distances(least)
 

@@ -240,12 +240,12 @@ def _of_curves(asked: Experiment, chance: np.random.Generator, noise: np.random.
     low, high = limits(estimate, estimate.band)
     narrow = np.subtract(*limits(quiet, quiet.band)[::-1]) / 2
     off = (low + high) / 2 - best_kept(estimate, data.truth)
+    # (budgets, data sets, draws, functions if any, GRID_SIZE) to (data sets, GRID_SIZE)
     index = (0, slice(None), 0, *((1,) if estimate.functions else ()))
-    each = off[index], ((high - low) / 2)[index], narrow[index]
-    if not KINDS[asked.kind].is_joint:
-        place = int(np.argmin(np.abs(drawing_grid() - asked.where)))
-        each = each[0][:, [place]], each[1][:, [place]], each[2][:, [place]]
-    return CoverageAnswer(Limits.of(each[0], each[1]), Limits.of(each[0], each[2]))
+    nearest = [int(np.argmin(np.abs(drawing_grid() - asked.where)))]
+    places: Any = slice(None) if KINDS[asked.kind].is_joint else nearest
+    off, half, narrow = (each[index][:, places] for each in (off, (high - low) / 2, narrow))
+    return CoverageAnswer(Limits.of(off, half), Limits.of(off, narrow))
 
 
 def _of_readings(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator
@@ -287,11 +287,9 @@ def _of_rows(asked: Experiment, chance: np.random.Generator, noise: np.random.Ge
     plan = mechanism.plan(source.public, (asked.budget,))
     intervals = mechanism.estimate(moments, [plan], EACH, 1, noise).intervals
     naive = without_privacy(intervals, source)
-    off, half, narrow = (a[0, :, 0] for a in (intervals.centre - truth, intervals.half_width,
-                                              naive.half_width))
-    if not KINDS[asked.kind].is_joint:
-        first = np.flatnonzero(truth)[:1]
-        off, half, narrow = off[:, first], half[:, first], narrow[:, first]
+    places: Any = slice(None) if KINDS[asked.kind].is_joint else np.flatnonzero(truth)[:1]
+    off, half, narrow = (each[0, :, 0][:, places] for each in (
+        intervals.centre - truth, intervals.half_width, naive.half_width))
     return CoverageAnswer(Limits.of(off, half), Limits.of(off, narrow))
 
 

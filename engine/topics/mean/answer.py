@@ -398,6 +398,7 @@ def simulated(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence
 
 def _shares(estimate: Estimate, best: Array, tail: Array) -> Array:
     """Squared error split by the noise-free steps: noise, spread over data sets, and bias."""
+    # `unprotected` (budgets, data sets, basis); coefficients also have releases, before the last.
     distance, quiet = estimate.squared_distance, estimate.unprotected
     repeats = quiet.shape[1]
     centre = quiet.mean(axis=1, keepdims=True)
@@ -410,8 +411,8 @@ def _shares(estimate: Estimate, best: Array, tail: Array) -> Array:
 
 def _study_of_real_curves(estimate: Estimate, without: Estimate, count: int) -> Study:
     """Errors from the average without protection, over releases of the same curves."""
-    target = without.values(drawing_grid())[0, 0, 0]
-    quiet = estimate.on_grid(estimate.unprotected[:, 0], drawing_grid())
+    target = without.values(drawing_grid())[0, 0, 0]  # (GRID_SIZE,)
+    quiet = estimate.on_grid(estimate.unprotected[:, 0], drawing_grid())  # (budgets, GRID_SIZE)
     bias = ((quiet - target) ** 2).mean(axis=-1)
     privacy = estimate.basis.squared_distance(
         estimate.coefficients[:, 0] - estimate.unprotected[:, 0][:, None]).mean(axis=1)

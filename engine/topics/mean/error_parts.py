@@ -121,6 +121,7 @@ def _of_fresh_curves(data: CurveData, estimate: Estimate, steps: Steps) -> Error
     assert data.truth is not None
     waves, truth = estimate.basis(drawing_grid()), data.truth.grid_values
     best, tail = estimate.project(data.truth)
+    # (data sets, releases, basis) and (data sets, basis); below, one row for each release.
     released, quiet = estimate.coefficients[0], estimate.unprotected[0]
     centre = quiet.mean(axis=0)
     noise = (released - quiet[:, None]).reshape(-1, released.shape[-1])

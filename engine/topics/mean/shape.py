@@ -143,7 +143,7 @@ def crossing_times(curves: Curves, times: Array, level: float) -> Array:
         In response units.
     """
     gap = curves - level
-    crosses = gap[..., :-1] * gap[..., 1:] <= 0
+    crosses = gap[..., :-1] * gap[..., 1:] <= 0  # (…, points − 1): between neighbouring points
     k = np.argmax(crosses, axis=-1)
     before = np.take_along_axis(gap, k[..., None], axis=-1)[..., 0]
     after = np.take_along_axis(gap, k[..., None] + 1, axis=-1)[..., 0]

@@ -340,6 +340,7 @@ def components(answer: SummariesAnswer, source: Source[Data], seed: int) -> Comp
 def _principal(surfaces: Array) -> tuple[Array, Array]:
     """The first two eigenfunctions (…, 2, SURFACE) and their shares of the positive variance."""
     values, vectors = np.linalg.eigh((surfaces + surfaces.swapaxes(-1, -2)) / 2)
+    # Eigenvectors are columns in rising order of their values: the last two become rows.
     first = vectors[..., ::-1][..., :2].swapaxes(-1, -2) * math.sqrt(SURFACE)
     largest = np.abs(first).argmax(axis=-1)[..., None]
     first = first * np.sign(np.take_along_axis(first, largest, axis=-1))
