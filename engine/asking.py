@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from engine.privacy import accounting, risk
 from engine.privacy.amplification import Person
-from engine.theme import Chart
+from engine.theme import Chart, named
 from engine.types import Spend
 
 Numbers = dict[str, float]  # by names that give the unit
@@ -34,7 +34,17 @@ class Asked(Protocol):
 
 
 def lines(answer: Any, asked: Asked, numbers: Numbers) -> str:
-    """One line for each number, with six digits."""
+    """One line for each number, with six digits.
+
+    Parameters
+    ----------
+    answer : object
+        What a function returned.
+    asked : Asked
+        The question, with whose odds are said.
+    numbers : Numbers
+        Of the answer.
+    """
     return "\n".join(f"{name}: {value:.6g}" for name, value in numbers.items())
 
 
@@ -87,19 +97,35 @@ def errors(error: float, within: float, unit: str, baseline: float | None) -> Nu
     baseline : float or None
         The error without privacy, where there is one.
     """
-    numbers = {f"error{in_unit(unit)}": error, f"{WITHIN}{in_unit(unit)}": within}
+    numbers = {named("error", unit): error, named(WITHIN, unit): within}
     return numbers if baseline is None else numbers | {
-        f"error without privacy{in_unit(unit)}": baseline}
+        named("error without privacy", unit): baseline}
 
 
 def protection(spends: Sequence[Spend], person: Person) -> Numbers:
-    """What is proved for the least protected site, and the odds for one person."""
-    proved = max(accounting.guarantees(spends), key=lambda guarantee: guarantee.epsilon)
+    """What is proved for the least protected site, and the odds for one person.
+
+    Parameters
+    ----------
+    spends : sequence of Spend
+        The whole ledger.
+    person : Person
+        Whose odds are said.
+    """
+    proved = accounting.least_guarantee(spends)
     return {"proved ε": proved.epsilon, "proved δ": proved.delta, **odds(spends, person)}
 
 
 def odds(spends: Sequence[Spend], person: Person) -> Numbers:
-    """At most how often an attacker is right about one person."""
+    """At most how often an attacker is right about one person.
+
+    Parameters
+    ----------
+    spends : sequence of Spend
+        The whole ledger.
+    person : Person
+        Whose odds are said.
+    """
     about = risk.of_ledger(spends, person.units)
     numbers = {"right guess, at most": about.right}
     if person.units > 1:
@@ -111,11 +137,12 @@ def odds(spends: Sequence[Spend], person: Person) -> Numbers:
     return numbers
 
 
-def in_unit(unit: str) -> str:
-    """What a name says of its unit: " (cm)", or nothing."""
-    return f" ({unit})" if unit else ""
-
-
 def as_floats(numbers: Mapping[str, Any]) -> Numbers:
-    """The same as plain floating-point numbers, for JSON."""
+    """The same as plain floating-point numbers, for JSON.
+
+    Parameters
+    ----------
+    numbers : mapping of str to number
+        By their names.
+    """
     return {name: float(value) for name, value in numbers.items()}

@@ -11,9 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from engine.errors import InputError
 from engine.mechanisms import Mechanism
 from engine.metrics import integrated_squared_errors
 from engine.random_streams import DATA_STREAM, NOISE_STREAM, generator
@@ -32,6 +34,21 @@ _MOST_WORK = 2e8  # gradient entries that the releases of such curves may cost
 _ROUNDS_TIMES_SIZE = 50
 
 Budgets = tuple[Budget, ...]  # one for all sites, or one for each
+
+
+def check_readings(source: Source[Any], most: int, hint: str = "Take fewer people or readings."
+                   ) -> None:
+    """Refuse data sets that are too large for a picture.
+
+    Raises
+    ------
+    InputError
+        Naming the number of readings and the limit.
+    """
+    n = source.sizes.n_observations
+    if n > most:
+        raise InputError(f"These sizes make {n:,} readings; a picture is drawn of at most "
+                         f"{most:,}.", field="n_curves", hint=hint)
 
 
 def data_sets(source: Source[CurveData]) -> int:

@@ -192,6 +192,22 @@ def named(name: str, unit: str) -> str:
     return f"{name} ({unit})" if unit else name
 
 
+def on_log_scale(name: str, unit: str) -> str:
+    """The title of a logarithmic axis.
+
+    Parameters
+    ----------
+    name, unit : str
+        What it counts; `unit` may be empty.
+
+    Examples
+    --------
+    >>> on_log_scale("Height", "cm")
+    'Height (cm, log scale)'
+    """
+    return named(name, f"{unit}, log scale" if unit else "log scale")
+
+
 def time_axis(theme: Theme, facts: PublicFacts) -> Spec:
     """The axis on which the curves were watched; both its ends have a tick where steps fit.
 

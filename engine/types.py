@@ -1319,6 +1319,11 @@ class Estimate:
         return tuple(caution.text for caution in self.cautions
                      if caution.applies[budget].mean() >= 0.5)
 
+    def warning_shares(self) -> tuple[tuple[str, float], ...]:
+        """What releases of the first data set at the first budget carry, each with their share."""
+        return tuple((caution.text, float(caution.applies[0, 0].mean()))
+                     for caution in self.cautions if caution.applies[0, 0].any())
+
     @property
     def is_doubted(self) -> NDArray[np.bool_]:
         """Which releases carry a warning: (budgets, repeats, draws)."""

@@ -5,7 +5,7 @@ import streamlit as st
 from engine.errors import InputError
 from engine.language import tags
 from engine.language.grammar import escape
-from engine.topics.mean.answer import Preview
+from engine.topics.mean.answer import MeanAnswer
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore import cards as explore_cards
 from pages.parts.explore import steps as step_cards
@@ -27,7 +27,7 @@ facts = source.facts
 st.title(escape(tags.title(facts)), anchor=False)
 layout.link_problems()
 
-shown: Preview | None = None
+shown: MeanAnswer | None = None
 try:
     with layout.loading(600):
         shown = run.picture(source, now.mechanism, session.delta(source), now.seed,

@@ -14,7 +14,7 @@ from engine.entrance import text_of
 from engine.errors import InputError, brief
 from engine.mechanisms import mechanisms
 from engine.running import executors
-from engine.topics.audit import answer as audit_view
+from engine.topics.audit import answer as audit_topic
 from engine.topics.audit import words as audit_words
 from engine.types import LEAST_EPSILON, MOST_EPSILON, Budget
 
@@ -94,10 +94,10 @@ def _audited(options: argparse.Namespace) -> list[Audited]:
 
 def _of_scenario(options: argparse.Namespace) -> Audited:
     chosen = scenario.from_json(text_of(options.scenario))
-    asked = audit_view.Attack(
+    asked = audit_topic.Attack(
         chosen.mechanism, min(chosen.budgets, key=lambda one: one.epsilon),
         None if options.small else chosen.source, options.broken or "")
-    return asked.name, asked.fault, partial(audit_view.finished, asked)
+    return asked.name, asked.fault, partial(audit_topic.finished, asked)
 
 
 def _cases(options: argparse.Namespace) -> list[tuple[str, str, audit.Case]]:

@@ -625,6 +625,22 @@ def guarantees(spends: Sequence[Spend]) -> tuple[Budget, ...]:
     return tuple(proved(lines) for lines in by_server(spends).values())
 
 
+def least_guarantee(spends: Sequence[Spend]) -> Budget:
+    """The proved guarantee of the least protected server.
+
+    Parameters
+    ----------
+    spends : sequence of Spend
+        The whole ledger.
+
+    Returns
+    -------
+    Budget
+        That with the largest ε.
+    """
+    return max(guarantees(spends), key=lambda budget: budget.epsilon)
+
+
 def keeps_promise(spends: Sequence[Spend]) -> bool:
     """Whether every server's people get at least the protection that was asked for.
 

@@ -16,13 +16,13 @@ from engine.questions import Question, ask
 from engine.sources import Source
 from engine.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION, TASKS, Argument
 from engine.theme import Chart
-from engine.topics.audit import answer as audit_view
+from engine.topics.audit import answer as audit_topic
 from engine.topics.audit import charts as figures
 from engine.topics.audit import words
 from engine.topics.audit.answer import Attack, Subject
 from engine.topics.coverage import answer as lab
 from engine.topics.coverage import words as coverage_words
-from engine.topics.reuse import answer as reuse_view
+from engine.topics.reuse import answer as reuse_topic
 from engine.topics.reuse import charts as reuse_figures
 from engine.topics.reuse import words as reuse_words
 from engine.types import Budget, Unit
@@ -56,7 +56,7 @@ class View:
 
     @cached_property
     def variants(self) -> tuple[broken.Bug, ...]:
-        return audit_view.variants_of(self.mechanism)
+        return audit_topic.variants_of(self.mechanism)
 
     @property
     def variant(self) -> str:
@@ -75,7 +75,7 @@ class View:
 
 def _subject(now: settings.Settings) -> Subject:
     """The chosen method, or that of Explore."""
-    return audit_view.subject(now.audited or f"{now.mechanism.key}.{settings.TASK}")
+    return audit_topic.subject(now.audited or f"{now.mechanism.key}.{settings.TASK}")
 
 
 def _as_on_its_page(subject: Subject, now: settings.Settings) -> tuple[Mechanism, Source]:
@@ -100,9 +100,9 @@ def strip(view: View) -> None:
     """What is simulated and what is claimed."""
     if view.now.part == "reuse":
         budget = reuse_words.two_budgets(view.now.epsilon, view.now.again)
-        odds = reuse_words.odds_of_two(view.now.epsilon, view.now.again, reuse_view.DELTA,
+        odds = reuse_words.odds_of_two(view.now.epsilon, view.now.again, reuse_topic.DELTA,
                                  view.now.draw == "fresh")
-        strips.fixed(reuse_view.SOURCE.facts, budget, "audit_strip", odds)
+        strips.fixed(reuse_topic.SOURCE.facts, budget, "audit_strip", odds)
         return
     shown = _lab(view) if view.now.part == "coverage" else view
     is_curve = shown.source.holds_curves
@@ -155,7 +155,7 @@ def attack(view: View) -> None:
     started = [(one, job) for one in asked if (job := _started(_key(one))) is not None]
     if not started:
         layout.empty("The strongest attack found, beside the claim. Press *Run the attack*: it "
-                     f"takes up to {audit_view.SECONDS:g} seconds.")
+                     f"takes up to {audit_topic.SECONDS:g} seconds.")
     else:
         live = [job for _, job in started if job.live]
         progress((live or [started[-1][1]])[0], lambda _: _found(view, started), "Attack")
@@ -178,7 +178,7 @@ def _method(view: View) -> None:
 
 
 def _subject_choice(view: View) -> None:
-    found = {one.key: one.label for one in audit_view.subjects()}
+    found = {one.key: one.label for one in audit_topic.subjects()}
     controls.bound(st.selectbox, "Method", view.subject.key,
                    lambda key: session.change(audited=key, variant=""), "audit_method",
                    options=list(found), format_func=found.__getitem__,
@@ -197,7 +197,7 @@ def _variant_choice(view: View) -> None:
 def _buttons(view: View, honest: Attack, planted: Attack) -> None:
     def run_one(asked: Attack) -> Callable[[], None]:
         return lambda: _start(_key(asked), "engine.topics.audit.answer:attack", asked,
-                              audit_view.TRIES, audit_view.RUNS, audit_view.SECONDS,
+                              audit_topic.TRIES, audit_topic.RUNS, audit_topic.SECONDS,
                               total=asked.steps)
 
     with st.container(horizontal=True):
@@ -271,7 +271,7 @@ def _report(started: list[tuple[Attack, Job]]) -> None:
     """What was found as a file."""
     found = [(one, job.result) for one, job in started if job.result is not None]
     with st.container(horizontal=True):
-        st.download_button("Get the report", audit_view.as_json(found),
+        st.download_button("Get the report", audit_topic.as_json(found),
                            "privacy-curves-audit.json", "application/json", on_click="ignore",
                            icon=":material/data_object:", key="audit_json", disabled=not found,
                            help=None if found else "Run the attack first.")
@@ -329,7 +329,7 @@ def _misses(view: View, job: Job) -> None:
     batches = list(job.parts)
     if not batches:
         return
-    found = lab.Batch.joined(batches)
+    found = lab.CoverageAnswer.joined(batches)
     limit_cards.misses(_lab(view), found,
                        lambda title, chart, key: view.draw(title, chart, key, 320, 280))
 
@@ -342,8 +342,8 @@ def reuse(view: View) -> None:
     layout.prose(reuse_words.INTRO)
     _two_releases(view.now)
     now, is_fresh = view.now, view.now.draw == "fresh"
-    found = run.at_once(reuse_view.reuse, now.epsilon, now.again, reuse_view.DELTA, now.seed,
-                        is_fresh)
+    found = run.at_once(reuse_topic.reuse_answer, now.epsilon, now.again, reuse_topic.DELTA,
+                        now.seed, is_fresh)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         view.draw("Two releases of one average", reuse_figures.reused(found, layout.theme()),
@@ -396,7 +396,7 @@ def formula(view: View) -> None:
     """How it is done, and for an attack what is attacked."""
     st.markdown(_METHODS[view.now.part])
     if view.now.part == "reuse":
-        st.latex(reuse_view.FORMULA)
+        st.latex(reuse_topic.FORMULA)
     else:
         shown = _lab(view) if view.now.part == "coverage" else view
         guarantee_cards.formula(shown.mechanism, {})
@@ -409,10 +409,10 @@ def code(view: View) -> None:
     def question() -> Question:
         if now.part == "attack":
             planted = [view.attack(view.variant)] * bool(view.variant)
-            return ask(audit_view.attacks, [view.attack(), *planted])
+            return ask(audit_topic.audit_answer, [view.attack(), *planted])
         if now.part == "coverage":
-            return ask(lab.coverage, _lab(view))
-        return ask(reuse_view.reuse, now.epsilon, now.again, reuse_view.DELTA, now.seed,
+            return ask(lab.coverage_answer, _lab(view))
+        return ask(reuse_topic.reuse_answer, now.epsilon, now.again, reuse_topic.DELTA, now.seed,
                    now.draw == "fresh")
 
     note = ("It ends with exit code 0 if the claim holds, or if a planted fault is caught. Without "

@@ -17,12 +17,12 @@ from engine.topics.coefficients import charts as figures
 from engine.topics.coefficients import words
 from engine.topics.coefficients.answer import (
     BUDGET_STEPS,
-    CoefficientView,
-    coefficient_view,
+    CoefficientsAnswer,
+    coefficients_answer,
     cost_of_covariates,
     errors_over_budgets,
     total,
-    with_own,
+    with_present_budget,
 )
 from engine.topics.mean.answer import other_methods
 from engine.types import Budget
@@ -40,7 +40,7 @@ _RELEASES, _ONE, _DIFFERENCE = "Possible releases", "One release", "Difference"
 class View:
     """Coefficient functions at the chosen budget, and the charts that are on screen."""
 
-    def __init__(self, shown: CoefficientView) -> None:
+    def __init__(self, shown: CoefficientsAnswer) -> None:
         self.shown, self.now = shown, session.current()
         self.source, self.facts = session.source(TASK), shown.data.facts
         self.mechanism, self.budget = self.now.mechanism_of(TASK), shown.budget
@@ -69,7 +69,8 @@ def look() -> View | None:
         if session.uploaded(TASK):
             st.session_state.upload.check_regressors()
         chosen = Budget(now.epsilon, session.delta(source, TASK))
-        return View(run.answer(coefficient_view, source, now.mechanism_of(TASK), chosen, now.seed))
+        return View(run.answer(coefficients_answer, source, now.mechanism_of(TASK), chosen,
+                               now.seed))
     except InputError as problem:  # the controls below stay usable
         st.error(controls.message(problem), icon=":material/block:")
         return None
@@ -129,7 +130,7 @@ def functions(view: View) -> None:
             with column:
                 title = words.panel_title(shown.names[k], k)
                 st.subheader(title, anchor=False)
-                view.draw(title, figures.panel(drawn, k, facts, layout.theme(), way == _ONE),
+                view.draw(title, figures.panel(drawn, k, layout.theme(), way == _ONE),
                           f"function_{k}", 280, 240)
     _legend(view, way == _ONE)
     layout.prose(words.meaning(facts))
@@ -154,11 +155,11 @@ def errors(view: View) -> None:
         st.markdown("Nothing would be published at this ε, so there is no error to state.")
         return
     names = view.shown.names
-    view.draw("Errors", figures.errors(view.shown, view.facts, layout.theme()),
+    view.draw("Errors", figures.errors(view.shown, layout.theme()),
               "errors", 90 + 44 * len(names))
     st.markdown(":small[Line: 8 in 10 releases.]")
-    st.markdown(words.accuracy(view.shown, view.facts))
-    st.markdown(words.visible(view.shown, view.facts))
+    st.markdown(words.accuracy(view.shown))
+    st.markdown(words.visible(view.shown))
 
 
 def odds(view: View) -> None:
@@ -170,7 +171,7 @@ def over_budgets(view: View) -> None:
     """The errors at other budgets, and those of the other methods at this one."""
     st.header("What each budget would buy", anchor=False)
     source, now = view.source, view.now
-    steps, found = with_own(view.shown, BUDGET_STEPS, run.answer(
+    steps, found = with_present_budget(view.shown, BUDGET_STEPS, run.answer(
         errors_over_budgets, source, view.mechanism, view.budget.delta, now.seed))
     left, right = st.columns([7, 3], gap="medium")
     with left:
@@ -220,5 +221,5 @@ def formula(view: View) -> None:
 
 def code(view: View) -> None:
     code_fold.show("coefficients", lambda: ask(
-        coefficient_view, view.source, view.mechanism, view.budget, view.now.seed).about(
+        coefficients_answer, view.source, view.mechanism, view.budget, view.now.seed).about(
         odds_card.person(view.facts, view.shown.data.sizes)), TASK)

@@ -15,11 +15,11 @@ from engine.papers import sparse_federated
 from engine.questions import ask
 from engine.tasks import SPARSE_REGRESSION
 from engine.theme import Chart
-from engine.topics.sparse import answer as sparse_view
+from engine.topics.sparse import answer as sparse_topic
 from engine.topics.sparse import charts as figures
 from engine.topics.sparse import words
-from engine.topics.sparse.answer import Rows, SparseView, Way
-from engine.topics.sparse.intervals import coverage_study, interval_mechanism, interval_view
+from engine.topics.sparse.answer import Rows, SparseAnswer, Way
+from engine.topics.sparse.intervals import coverage_study, interval_mechanism, intervals_answer
 from engine.topics.sparse.intervals import machines as sparse_machines
 from engine.topics.sparse.means import trust as sparse_trust
 from engine.types import Budget
@@ -46,7 +46,7 @@ _ALONG = {"epsilon": ("Protection ε", (0.1, 0.3, 1.0, 3.0, 10.0)),
 class View:
     """The coefficients on screen, and the charts that are drawn."""
 
-    def __init__(self, shown: SparseView) -> None:
+    def __init__(self, shown: SparseAnswer) -> None:
         self.shown, self.now, self.facts = shown, session.current(), shown.facts
         self.source, self.mechanism = session.source(TASK), _mechanism()
         self.own = self.facts.is_upload
@@ -73,7 +73,7 @@ def look() -> View | None:
         return None
     try:
         budget = Budget(now.epsilon, session.delta(source, TASK))
-        return View(run.answer(sparse_view.sparse_view, source, _mechanism(), budget, now.seed))
+        return View(run.answer(sparse_topic.sparse_answer, source, _mechanism(), budget, now.seed))
     except InputError as problem:  # the controls below stay usable
         st.error(controls.message(problem), icon=":material/block:")
         return None
@@ -91,7 +91,7 @@ def strip(view: View) -> None:
 def choices() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.source_choice(TASK)
-        presets = sparse_view.presets()
+        presets = sparse_topic.presets()
         controls.bound(st.selectbox, "Method", _mechanism().nearest_preset()[0],
                        lambda label: session.change_mechanism(TASK, presets[label]),
                        "sparse_method", options=[*presets],
@@ -140,7 +140,8 @@ def calculator(view: View) -> None:
     """The noise beside the signal, from public numbers alone."""
     st.header("Will the right features be found?", anchor=False)
     shown, smallest = view.shown, _smallest(view)
-    found = sparse_view.feasibility(view.mechanism, shown.sizes, view.facts, shown.budget, smallest)
+    found = sparse_topic.feasibility(view.mechanism, shown.sizes, view.facts, shown.budget,
+                                     smallest)
     _LIGHTS[found.light](words.light(found), icon=_ICONS[found.light])
     st.markdown(f":small[{words.noise(found)} Known before any row is looked at.]")
 
@@ -160,7 +161,7 @@ def _smallest(view: View) -> float:
 def over_budgets(view: View) -> None:
     st.header("What each budget would buy", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
-    lines = run.answer(sparse_view.over_budgets, view.source, view.mechanism,
+    lines = run.answer(sparse_topic.over_budgets, view.source, view.mechanism,
                        view.shown.budget.delta, view.now.seed)
     with left:
         view.draw("Typical errors over ε", figures.over_budgets(
@@ -176,7 +177,7 @@ def intervals(view: View) -> None:
     target = controls.look("Limits", list(_TARGETS), "sparse_target",
                            format_func=_TARGETS.__getitem__)
     mechanism = interval_mechanism(view.mechanism, target)
-    found = run.answer(interval_view, view.source, mechanism, view.shown.budget, view.now.seed)
+    found = run.answer(intervals_answer, view.source, mechanism, view.shown.budget, view.now.seed)
     for text in found.warnings:
         st.warning(text, icon=":material/warning:")
     if not found.is_refused:
@@ -242,7 +243,7 @@ def trust(view: View) -> None:
 
 def paper(view: View) -> None:
     """The printed table with the printed noise beside ours, at the same sizes."""
-    rows = sparse_view.reported(sparse_federated.table_2())
+    rows = sparse_topic.reported(sparse_federated.table_2())
     st.markdown(words.paper(rows))
     layout.table([{
         "rows each": int(one.row["n"]), "machines": int(one.row["m"]), "d": int(one.row["d"]),
@@ -277,5 +278,5 @@ def formula(view: View) -> None:
 
 def code(view: View) -> None:
     code_fold.show("sparse", lambda: ask(
-        sparse_view.sparse_view, view.source, view.mechanism, view.shown.budget,
+        sparse_topic.sparse_answer, view.source, view.mechanism, view.shown.budget,
         view.now.seed).about(odds_card.person(view.facts, view.shown.sizes)), TASK)

@@ -22,10 +22,10 @@ from engine.tasks import (
     TASKS,
 )
 from engine.theme import Chart
-from engine.topics.summaries import answer as summary_view
+from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import charts as figures
 from engine.topics.summaries import feasible_smoothness, words
-from engine.topics.summaries.answer import SummaryView, Way
+from engine.topics.summaries.answer import SummariesAnswer, Way
 from engine.types import Array, Budget
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
@@ -40,7 +40,7 @@ _TRUTH, _WITHOUT = "The truth", "Without protection"
 class View:
     """The function on screen in all ways, and the charts that are drawn."""
 
-    def __init__(self, shown: SummaryView) -> None:
+    def __init__(self, shown: SummariesAnswer) -> None:
         self.shown, self.now, self.task = shown, session.current(), task()
         self.source, self.facts = session.source(self.task), shown.facts
         self.mechanism, self.chosen = self.now.mechanism_of(self.task), shown.ways[0]
@@ -73,8 +73,8 @@ def look() -> View | None:
     now, source = session.current(), session.source(task())
     try:
         budget = Budget(now.epsilon, session.chosen_delta(source))
-        return View(run.answer(summary_view.summary_view, source, now.mechanism_of(task()), task(),
-                               budget, now.seed))
+        return View(run.answer(summaries_topic.summaries_answer, source, now.mechanism_of(task()),
+                               task(), budget, now.seed))
     except InputError as problem:  # the controls below stay usable
         st.error(controls.message(problem), icon=":material/block:")
         return None
@@ -197,7 +197,7 @@ def _surfaces(view: View) -> None:
     st.markdown(":small[One release of each way; all pictures share their colours.]")
 
 
-def _references(shown: SummaryView) -> list[tuple[str, str, Array | None]]:
+def _references(shown: SummariesAnswer) -> list[tuple[str, str, Array | None]]:
     """What releases are compared with, which nobody may see of real records."""
     without = (_WITHOUT, ":small[Not private]", shown.without[0])
     if shown.truth is None:
@@ -239,7 +239,7 @@ def components(view: View) -> None:
     """The directions in which curves vary most, from the released covariance alone."""
     if view.task != COVARIANCE.key or view.chosen.releases is None:
         return
-    found = summary_view.components(view.shown, view.source, view.now.seed)
+    found = summaries_topic.components(view.shown, view.source, view.now.seed)
     if found is None:
         return
     st.header("Principal components from what is released", anchor=False)
@@ -256,7 +256,7 @@ def noise(view: View) -> None:
     mechanism = view.mechanism
     if view.chosen.refusal:
         return
-    found = summary_view.spectrum(mechanism, view.source, view.chosen.budget)
+    found = summaries_topic.spectrum(mechanism, view.source, view.chosen.budget)
     if found is None:
         return
     st.header("Where the noise goes", anchor=False)
@@ -301,7 +301,7 @@ def _by_grid(view: View, mechanism: feasible_smoothness.Release) -> None:
 
 
 def _worst(view: View, mechanism: Mechanism) -> None:
-    found = summary_view.worst_pair(mechanism, view.source, view.chosen.budget)
+    found = summaries_topic.worst_pair(mechanism, view.source, view.chosen.budget)
     if found is None:
         st.markdown("Drawn for means of curves with a linear filter and Laplace noise.")
         return
@@ -326,5 +326,5 @@ def formula(view: View) -> None:
 def code(view: View) -> None:
     budget = Budget(view.now.epsilon, session.chosen_delta(view.source))
     code_fold.show("summaries", lambda: ask(
-        summary_view.summary_view, view.source, view.mechanism, view.task, budget,
+        summaries_topic.summaries_answer, view.source, view.mechanism, view.task, budget,
         view.now.seed).about(odds_card.person(view.facts, view.source.sizes)), view.task)

@@ -29,10 +29,10 @@ from engine.registry import Parameterised
 from engine.scenario import from_json
 from engine.sources import sources
 from engine.tasks import DataType
-from engine.topics.mean.answer import at_budget
-from engine.topics.regression.answer import Network, regression_view
-from engine.topics.sparse.answer import sparse_view
-from engine.topics.summaries.answer import summary_view
+from engine.topics.mean.answer import mean_answer
+from engine.topics.regression.answer import Network, regression_answer
+from engine.topics.sparse.answer import sparse_answer
+from engine.topics.summaries.answer import summaries_answer
 from engine.types import Budget
 from engine.uploads.curves import read_curves
 from engine.uploads.layout import suggest_layout
@@ -296,7 +296,7 @@ def test_whatever_can_be_plugged_in_is_written_so_that_it_comes_back(task):
 
 
 def test_a_notebook_is_valid_without_outputs_and_with_cells_that_are_named():
-    code = code_for.code_for(ask(at_budget, USUAL.source, USUAL.mechanism, Budget(1.0, 2.5e-5), 1))
+    code = code_for.code_for(ask(mean_answer, USUAL.source, USUAL.mechanism, Budget(1.0, 2.5e-5), 1))
     book = json.loads(code_for.notebook(code))
     assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
     assert set(book) == {"cells", "metadata", "nbformat", "nbformat_minor"}
@@ -333,7 +333,7 @@ def test_a_file_with_quotes_in_its_name_is_no_code():
     name = '"); import os; ("'
     layout = suggest_layout(read_table(files.csv()))
     own = code_for.OwnFile(name, "utf-8", None, layout)
-    code = code_for.code_for(ask(at_budget, own_curves(), USUAL.mechanism, Budget(1.0, 1e-4), 1), own)
+    code = code_for.code_for(ask(mean_answer, own_curves(), USUAL.mechanism, Budget(1.0, 1e-4), 1), own)
     assert f"FILE = {json.dumps(name)}" in code.python
     compile(code.python, "code", "exec")
     assert code.command == "" and read_curves(read_table(files.csv()), layout).n_curves == 12
@@ -364,10 +364,10 @@ def own_of(kind, folder):
 
 BUDGET = Budget(2.0, 1e-4)
 OWN = {
-    "rows": lambda source: ask(sparse_view, source, USUAL.rows_mechanism, BUDGET, 1),
-    "readings": lambda source: ask(regression_view, source, USUAL.readings_mechanism,
+    "rows": lambda source: ask(sparse_answer, source, USUAL.rows_mechanism, BUDGET, 1),
+    "readings": lambda source: ask(regression_answer, source, USUAL.readings_mechanism,
                                    Network.of_upload(source, (1.0, 2.0), 1e-6), 1),
-    "curves": lambda source: ask(summary_view, source, USUAL.dense_mechanism,
+    "curves": lambda source: ask(summaries_answer, source, USUAL.dense_mechanism,
                                  settings.FUNCTIONAL_SUMMARY.key, BUDGET, 1)}
 
 

@@ -24,7 +24,7 @@ from engine.numerics.regressor_maps import RegressorMap, floored, mixed, standar
 from engine.privacy import transcript
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.coefficients.answer import coefficient_view, with_own
+from engine.topics.coefficients.answer import coefficients_answer, with_present_budget
 from engine.types import NON_PRIVATE, Budget, Covariate, Design, PublicFacts
 
 SOURCE = CoefficientCurves(n_curves=60, n_observations_per_curve=5, n_covariates=2)
@@ -402,14 +402,14 @@ def test_servers_can_be_kept_and_renumbered_with_all_that_belongs_to_them():
                                                 (1.5, [0.5, 1.0, 1.5, 2.0])])
 def test_a_chart_over_budgets_has_the_errors_that_stand_above_it(epsilon, steps):
     source = CoefficientCurves(n_curves=400, n_observations_per_curve=3, n_covariates=1)
-    view = coefficient_view(source, NoisyGradientCoefficients(), Budget(epsilon, 1e-3), 1)
+    view = coefficients_answer(source, NoisyGradientCoefficients(), Budget(epsilon, 1e-3), 1)
     others = np.arange(6.0).reshape(3, 2)
-    epsilons, errors = with_own(view, (0.5, 1.0, 2.0), others)
+    epsilons, errors = with_present_budget(view, (0.5, 1.0, 2.0), others)
     assert epsilons == steps
     assert errors[steps.index(epsilon)] == pytest.approx(view.error)
     assert errors[0].tolist() == [0.0, 1.0] and errors[-1].tolist() == [4.0, 5.0]
     refused = replace(view, feasibility=Feasibility(1.0, 2))
-    assert np.isnan(with_own(refused, (epsilon,), others[:1])[1]).all()
+    assert np.isnan(with_present_budget(refused, (epsilon,), others[:1])[1]).all()
 
 
 @pytest.mark.parametrize(("times", "words"), [

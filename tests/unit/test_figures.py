@@ -33,7 +33,7 @@ def budget_chart(name: str, floor: float | None = 0.82, errors: np.ndarray = MED
     facts = PublicFacts(value_unit="cm", value_low=0.0, value_high=most)
     study = SimpleNamespace(baseline=floor, quantile=lambda q: errors * (0.6 if q < 0.5 else 1.6))
     shown = SimpleNamespace(
-        study=study, data=SimpleNamespace(facts=facts), published=np.isfinite(errors),
+        study=study, facts=facts, published=np.isfinite(errors),
         budgets=[Budget(epsilon) for epsilon in EPSILONS])
     return error_curve.against_budget(shown, 4, method(errors), name,
                                       theory=3 / np.array(EPSILONS), **rest)

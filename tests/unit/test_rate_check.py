@@ -11,7 +11,7 @@ from engine.rates.functional_mean import FunctionalMeanRate
 from engine.sources.sparse_curves import SparseCurves
 from engine.tasks import DENSITY, MEAN_FUNCTION, SPARSE_REGRESSION
 from engine.topics.coverage import answer as coverage_lab
-from engine.topics.coverage.answer import Batch, Experiment
+from engine.topics.coverage.answer import CoverageAnswer, Experiment
 from engine.topics.planning.answer import Setting
 from engine.topics.rates import question as rate_question
 from engine.topics.rates import words
@@ -42,7 +42,7 @@ def test_one_run_gives_what_a_sweep_and_the_coverage_lab_give(few):
     both = found(asked, parts)
     for setting, points in zip(BOTH, both.points, strict=True):
         assert list(points) == list(sweep(setting, "people", asked.values, 3))
-    alone = Batch.joined(list(coverage_lab.repetitions(LIMITS)))
+    alone = CoverageAnswer.joined(list(coverage_lab.repetitions(LIMITS)))
     assert (both.limits.given.off == alone.given.off).all()
     told = rate_question.slopes(asked, both)
     assert told["measured slope, Adaptive mean, along n"] == both.compared(asked)[1].slope

@@ -12,10 +12,16 @@ from engine.errors import InputError, brief
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
 from engine.sources import Source
-from engine.topics.mean.answer import EPSILON_STEPS, Preview, Study, preview, study_beside
+from engine.topics.mean.answer import (
+    EPSILON_STEPS,
+    MeanAnswer,
+    Study,
+    mean_over_budgets,
+    study_beside,
+)
 from engine.types import Array, Budget, CurveData
 
-Draw = Callable[[Source[CurveData], Mechanism, float, int], Preview]
+Draw = Callable[[Source[CurveData], Mechanism, float, int], MeanAnswer]
 Aim = Callable[[Source[CurveData], Mechanism, Mechanism, Sequence[Budget], int], Study]
 _EQUAL = (0.55, 0.6, 0.65, 0.7)  # right guesses at which errors may be read off
 
@@ -38,7 +44,7 @@ class Way:
 
     label: str
     mechanism: Mechanism
-    shown: Preview
+    shown: MeanAnswer
     study: Study
     units: int = 1
 
@@ -59,7 +65,7 @@ class Way:
 
 
 def side_by_side(source: Source[CurveData], methods: Sequence[Mechanism], delta: float, seed: int,
-                 units: int = 1, draw: Draw = preview, aim: Aim = study_beside
+                 units: int = 1, draw: Draw = mean_over_budgets, aim: Aim = study_beside
                  ) -> list[Way | Refused]:
     """Every method on the same curves; those that never need a δ get none.
 

@@ -14,13 +14,13 @@ from typing import NamedTuple
 from engine import studies
 from engine.errors import InputError, brief
 from engine.rates import Rate
-from engine.topics.coverage.answer import EACH, REPEATS, Batch, Experiment, repetitions
+from engine.topics.coverage.answer import EACH, REPEATS, CoverageAnswer, Experiment, repetitions
 from engine.topics.planning.answer import Setting
 from engine.topics.rates.answer import Comparison, Measured, Weighted, compare, sweep
 
 DATA_SETS = studies.MOST_DATA_SETS  # at every value of the symbol, of few readings
 
-Part = tuple[int, Measured | Batch]  # and to which method a measured error belongs
+Part = tuple[int, Measured | CoverageAnswer]  # and to which method a measured error belongs
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Found:
     """What a run gave so far: measured errors of each method, and the limits."""
 
     points: tuple[tuple[Measured, ...], ...]
-    limits: Batch | None
+    limits: CoverageAnswer | None
 
     def compared(self, asked: Check) -> list[Comparison | None]:
         """The slope of each method beside that of the rate."""
@@ -115,7 +115,7 @@ def terms(rate: Rate, point: Mapping[str, float], privacy_share: float | None = 
 
 def found(asked: Check, parts: Sequence[Part]) -> Found:
     """The parts of a run, put together."""
-    batches = [part for _, part in parts if isinstance(part, Batch)]
+    batches = [part for _, part in parts if isinstance(part, CoverageAnswer)]
     points = tuple(tuple(part for of, part in parts if of == k and isinstance(part, Measured))
                    for k in range(len(asked.settings)))
-    return Found(points, Batch.joined(batches) if batches else None)
+    return Found(points, CoverageAnswer.joined(batches) if batches else None)

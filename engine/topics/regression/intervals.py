@@ -51,6 +51,15 @@ def stated(mechanism: Estimator, source: Source[Data], budgets: tuple[Budget, ..
     """The estimator with an interval where it can have one, else with the reason.
 
     Only public numbers decide, and for simulated observations the curve that is known.
+
+    Parameters
+    ----------
+    mechanism : WaveletGlobal or WaveletPointwise
+        An estimator.
+    source : Source
+        What is drawn from.
+    budgets : sequence of Budget
+        One for each site.
     """
     plan = mechanism.plan(source.public, budgets)
     refusal = mechanism.why_no_band if isinstance(mechanism, WaveletGlobal) else ""
@@ -132,7 +141,8 @@ def coverage_table(signals: Sequence[str] = SIGNALS, sizes: Sequence[int] = SIZE
             WaveletPointwise(points=f"{point:.6g}", edges=edges), WaveletGlobal(edges=edges))
         for n in sizes:
             source = RegressionPoints(signal=name, n_curves=n, n_servers=_SITES)
-            rows += [_row(source, one, (budget,) * _SITES, repeats, seed) for one in estimators]
+            rows += [_row(source, estimator, (budget,) * _SITES, repeats, seed)
+                     for estimator in estimators]
     return rows
 
 

@@ -25,7 +25,7 @@ from engine.topics.compare.answer import (
     published,
     side_by_side,
 )
-from engine.topics.mean import words as shapes
+from engine.topics.mean import shape_words as shapes
 from engine.topics.mean.answer import EPSILON_STEPS, drawn
 from engine.topics.mean.shape import Question
 from engine.types import Array
@@ -250,7 +250,7 @@ def shapes_kept(view: View) -> None:
         st.markdown(f":small[{shapes.KEY.replace(' ◇ you are here.', '')}]")
     with right:
         first = found[0][1]
-        st.markdown(shapes.said(asked, first.said, view.facts, first.is_truth))
+        st.markdown(shapes.reference(asked, first.said, view.facts, first.is_truth))
         st.markdown("Releases that say so, too; in brackets, what simulating so few leaves open:")
         for way, answer in found:
             _kept_at(view, way, answer)

@@ -10,18 +10,18 @@ from engine.language import error_parts, tags
 from engine.privacy import accounting
 from engine.privacy.failure import delta_rule
 from engine.tasks import SPARSE_REGRESSION, TASKS, VARYING_COEFFICIENTS, WAVELET_REGRESSION
-from engine.topics.coefficients.answer import coefficient_view, total
+from engine.topics.coefficients.answer import coefficients_answer, total
 from engine.topics.pins.answer import Pinned
 from engine.topics.planning import answer as planner
 from engine.topics.planning.answer import Setting, usual_target
 from engine.topics.regression import words as regression_words
-from engine.topics.regression.answer import Method, Readings, regression_view
+from engine.topics.regression.answer import Method, Readings, regression_answer
 from engine.topics.sites import words as site_words
 from engine.topics.sites.site_table import with_delta
 from engine.topics.sparse import words as sparse_words
-from engine.topics.sparse.answer import Way, sparse_view
+from engine.topics.sparse.answer import Way, sparse_answer
 from engine.topics.summaries import words as summary_words
-from engine.topics.summaries.answer import summary_view
+from engine.topics.summaries.answer import summaries_answer
 from engine.types import Budget, Unit
 from pages.shared.state import address, pins, run, session, settings
 from pages.shared.state.pins import Pin
@@ -103,7 +103,7 @@ def _coefficients(now: Settings) -> dict[str, Any]:
     """All coefficient functions together."""
     task = VARYING_COEFFICIENTS.key
     source, budget = now.source_of(task), _budget(now, task)
-    shown = run.answer(coefficient_view, source, now.mechanism_of(task), budget, now.seed)
+    shown = run.answer(coefficients_answer, source, now.mechanism_of(task), budget, now.seed)
     return {"facts": shown.data.facts, "protects": tags.unit_tag(shown.data.facts)[0],
             "method": now.mechanism_of(task).nearest_preset()[0], "people": shown.data.n_curves,
             "budget": budget, "budgets": tags.budget_chip(budget), "spends": shown.spends,
@@ -116,7 +116,7 @@ def _regression(now: Settings) -> dict[str, Any]:
     task = WAVELET_REGRESSION.key
     source, mechanism = now.source_of(task), now.mechanism_of(task)
     assert isinstance(source, Readings) and isinstance(mechanism, Method)
-    shown = run.answer(regression_view, source, mechanism, now.network, now.seed)
+    shown = run.answer(regression_answer, source, mechanism, now.network, now.seed)
     asked = accounting.weakest(shown.spends)[0].asked
     return {"facts": source.facts,
             "protects": tags.unit_tag(source.facts, WAVELET_REGRESSION.unit)[0],
@@ -132,7 +132,7 @@ def _summary(now: Settings) -> dict[str, Any]:
     """A whole function in the chosen way."""
     task, source = now.summary, now.source_of(now.summary)
     delta = delta_rule(source.sizes.n_curves, now.delta).value
-    shown = run.answer(summary_view, source, now.mechanism_of(task), task,
+    shown = run.answer(summaries_answer, source, now.mechanism_of(task), task,
                        Budget(now.epsilon, delta), now.seed)
     way = shown.ways[0]
     if way.refusal:
@@ -152,7 +152,7 @@ def _sparse(now: Settings) -> dict[str, Any]:
     source, mechanism = now.source_of(task), now.mechanism_of(task)
     budget = _budget(now, task)
     assert isinstance(mechanism, Way)
-    shown = run.answer(sparse_view, source, mechanism, budget, now.seed)
+    shown = run.answer(sparse_answer, source, mechanism, budget, now.seed)
     return {"facts": shown.facts, "protects": tags.unit_tag(shown.facts, SPARSE_REGRESSION.unit)[0],
             "method": mechanism.nearest_preset()[0], "people": shown.sizes.n_curves,
             "budget": budget, "budgets": sparse_words.budget_line(budget, shown.sizes.n_servers),

@@ -13,7 +13,7 @@ from engine.language import chances, error_parts, quality
 from engine.mechanisms import Mechanism, mechanisms
 from engine.rates import rates
 from engine.theme import Chart
-from engine.topics.mean import answer as preview
+from engine.topics.mean import answer as mean_topic
 from engine.topics.mean import charts as error_curve
 from engine.types import Array
 from pages.parts.explore.scene import Scene
@@ -42,7 +42,7 @@ def budgets(scene: Scene) -> None:
         st.markdown("\n\n".join(said))
         if not is_known:
             timed.afterwards("Other methods at the same budgets: being simulated.",
-                             lambda: run.answer(preview.other_methods, *_asked(scene)))
+                             lambda: run.answer(mean_topic.other_methods, *_asked(scene)))
 
 
 def _bought(scene: Scene) -> tuple[Chart, list[str]]:
@@ -85,7 +85,7 @@ def why_this_method(scene: Scene) -> None:
 
 def knows_methods(scene: Scene) -> bool:
     """Whether the errors of other methods are there without waiting."""
-    return not uses_workers() or run.knows(preview.other_methods, *_asked(scene))
+    return not uses_workers() or run.knows(mean_topic.other_methods, *_asked(scene))
 
 
 def _asked(scene: Scene) -> tuple[Any, ...]:
@@ -97,7 +97,7 @@ def _asked(scene: Scene) -> tuple[Any, ...]:
 def methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]]:
     """The chosen method and the others of the same task that are known, as lines of the chart."""
     now = session.current()
-    found = run.answer(preview.other_methods, *_asked(scene)) if knows_methods(scene) else {}
+    found = run.answer(mean_topic.other_methods, *_asked(scene)) if knows_methods(scene) else {}
     others = [_method(other, label, errors) for label, (other, errors) in found.items()]
     return _method(now.mechanism, now.mechanism.nearest_preset()[0], scene.error), others
 

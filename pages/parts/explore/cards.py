@@ -16,7 +16,7 @@ from engine.language import chances, error_parts, glossary, quality, tags
 from engine.language.grammar import escape
 from engine.questions import ask
 from engine.theme import Chart
-from engine.topics.mean.answer import at_budget
+from engine.topics.mean.answer import mean_answer
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.scene import Scene
 from pages.shared import components as pieces
@@ -217,5 +217,5 @@ def code(scene: Scene) -> None:
     """Code for the picture at the chosen budget."""
     now = session.current()
     code_fold.show("explore", lambda: ask(
-        at_budget, scene.source, now.mechanism, scene.budget, now.seed).about(
+        mean_answer, scene.source, now.mechanism, scene.budget, now.seed).about(
         odds_card.person(scene.facts, scene.shown.data.sizes)))

@@ -19,7 +19,7 @@ from engine.privacy import risk
 from engine.privacy.failure import Delta
 from engine.sources import Source
 from engine.theme import Chart
-from engine.topics.mean.answer import Preview, if_doubled
+from engine.topics.mean.answer import MeanAnswer, if_doubled
 from engine.types import Array, Budget, PublicFacts
 from pages.shared import components as pieces
 from pages.shared.cards import odds as odds_card
@@ -34,7 +34,7 @@ _QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without
 class Scene:
     """One preview at the budget that the slider stands at."""
 
-    def __init__(self, shown: Preview, source: Source, now: settings.Settings) -> None:
+    def __init__(self, shown: MeanAnswer, source: Source, now: settings.Settings) -> None:
         self.shown, self.source, self.facts = shown, source, source.facts
         self.epsilons = [budget.epsilon for budget in shown.budgets]
         self.rev = st.session_state.rev

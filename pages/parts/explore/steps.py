@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.language import error_parts
 from engine.language.grammar import capital
-from engine.topics.mean import error_part_charts as figures
+from engine.topics.mean import charts as figures
 from engine.topics.mean import error_parts as steps
 from engine.topics.mean.charts import Method
 from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts

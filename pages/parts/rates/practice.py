@@ -17,7 +17,7 @@ from engine.mechanisms import Mechanism
 from engine.rates import Symbol
 from engine.theme import Chart, method_style
 from engine.topics.coverage import answer as coverage_lab
-from engine.topics.coverage.answer import Batch
+from engine.topics.coverage.answer import CoverageAnswer
 from engine.topics.planning.answer import Setting
 from engine.topics.rates import charts as figures
 from engine.topics.rates import check as rate_check
@@ -289,7 +289,7 @@ def _symbol(here: Check) -> Symbol:
     return next(one for one in here.rate.symbols if one.name == here.symbol)
 
 
-def _misses(view: View, here: Check, limits: Batch) -> None:
+def _misses(view: View, here: Check, limits: CoverageAnswer) -> None:
     """Misses of limits, beside those of naive ones, and the way to the whole lab."""
     assert here.limits is not None
 

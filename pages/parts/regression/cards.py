@@ -15,7 +15,7 @@ from engine.privacy import accounting
 from engine.questions import ask
 from engine.tasks import WAVELET_REGRESSION
 from engine.theme import Chart
-from engine.topics.regression import answer as regression_view
+from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import charts as figures
 from engine.topics.regression import slopes as wavelet_slopes
 from engine.topics.regression import words
@@ -23,8 +23,8 @@ from engine.topics.regression.answer import (
     MOST_KINDS,
     Method,
     Network,
-    PointView,
-    RegressionView,
+    PointAnswer,
+    RegressionAnswer,
     Simulated,
 )
 from engine.types import Budget
@@ -41,7 +41,7 @@ _RELEASES, _ONE = "Possible releases", "One release and its band"
 class View:
     """The regression on screen and its charts."""
 
-    def __init__(self, shown: RegressionView, network: Network) -> None:
+    def __init__(self, shown: RegressionAnswer, network: Network) -> None:
         self.shown, self.now = shown, session.current()
         self.source, self.mechanism = sites.source(), sites.mechanism()
         self.network, self.facts = network, self.source.facts
@@ -66,8 +66,8 @@ def look() -> View | None:
     """What is on screen; None with the reason where it cannot be had."""
     try:
         network = sites.network()
-        return View(run.answer(regression_view.regression_view, sites.source(), sites.mechanism(),
-                               network, session.current().seed), network)
+        return View(run.answer(regression_topic.regression_answer, sites.source(),
+                               sites.mechanism(), network, session.current().seed), network)
     except InputError as problem:  # the controls below stay usable
         st.error(controls.message(problem), icon=":material/block:")
         return None
@@ -131,7 +131,7 @@ def levels(view: View) -> None:
         return
     st.header("How many waves to keep", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
-    found = run.answer(regression_view.risk_by_level, source, view.mechanism, view.network)
+    found = run.answer(regression_topic.risk_by_level, source, view.mechanism, view.network)
     with left:
         view.draw("Error by level", figures.by_level(found, layout.theme()), "levels", 340, 340)
         st.markdown(":small[Root of the squared error and of each part, exact. ◇ the rule’s "
@@ -160,8 +160,9 @@ def point(view: View) -> None:
         return
     where = {step / 100: words.place(view.facts, step / 100) for step in range(101)}
     where.setdefault(view.now.point, words.place(view.facts, view.now.point))
-    found = run.made_once(view.shown, ("point", view.now.point), lambda: regression_view.point_view(
-        view.source, regression_view.at_a_point(view.mechanism), view.shown.plan, view.network,
+    found = run.made_once(
+        view.shown, ("point", view.now.point), lambda: regression_topic.point_answer(
+        view.source, regression_topic.at_a_point(view.mechanism), view.shown.plan, view.network,
         view.now.point, view.now.seed))
     left, right = st.columns([7, 3], gap="medium")
     with left:
@@ -177,7 +178,7 @@ def point(view: View) -> None:
         st.markdown(f":small[{words.printed_constant(found)}]")
 
 
-def _class_statement(view: View, found: PointView) -> None:
+def _class_statement(view: View, found: PointAnswer) -> None:
     """The visitor's word that the curve is smooth enough, without which nothing bounds the bias."""
     controls.bound(st.checkbox, words.class_statement(found), view.mechanism.class_stated,
                    lambda ticked: session.change_mechanism(
@@ -199,8 +200,8 @@ def cost(view: View) -> None:
     st.header("When privacy begins to cost", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     found, planned = run.made_once(view.shown, "cost", lambda: (
-        regression_view.cost_of_privacy(view.network, view.mechanism.smoothness),
-        regression_view.planned_cost(view.mechanism, view.facts, view.network)))
+        regression_topic.cost_of_privacy(view.network, view.mechanism.smoothness),
+        regression_topic.planned_cost(view.mechanism, view.facts, view.network)))
     with left:
         view.draw("Cost of privacy", figures.cost(found, planned, layout.theme()), "cost", 320)
         st.markdown(":small[Squared errors, for as many readings on as many equal sites. Vertical: "
@@ -216,7 +217,7 @@ def assumptions(view: View) -> None:
     source = view.source
     if isinstance(source, Simulated):
         st.markdown(words.design(run.made_once(view.shown, "design", lambda: (
-            regression_view.design_demo(source, view.mechanism, view.network)))))
+            regression_topic.design_demo(source, view.mechanism, view.network)))))
     else:
         st.markdown(words.design_of_own(view.mechanism, view.facts))
         _design(view.mechanism)
@@ -261,7 +262,7 @@ def worst(view: View) -> None:
     if view.mechanism.design != "even":
         st.markdown(words.WORST_ONLY_EVEN)
         return
-    found = regression_view.worst_pair(view.shown.plan, view.mechanism)
+    found = regression_topic.worst_pair(view.shown.plan, view.mechanism)
     view.draw("Weight of a reading", figures.worst(found, view.facts, layout.theme()), "worst", 280)
     st.markdown(words.worst(found, view.shown.plan.clip, view.facts))
 
@@ -287,6 +288,6 @@ def formula(view: View) -> None:
 
 def code(view: View) -> None:
     code_fold.show("regression", lambda: ask(
-        regression_view.regression_view, view.source, view.mechanism, view.network,
+        regression_topic.regression_answer, view.source, view.mechanism, view.network,
         view.now.seed).about(odds_card.person(
             view.facts, view.network.source(view.source).sizes)), TASK)

@@ -13,7 +13,7 @@ from engine.errors import InputError
 from engine.language.grammar import capital, escape
 from engine.numerics.signals import SIGNALS
 from engine.tasks import WAVELET_REGRESSION
-from engine.topics.regression import answer as regression_view
+from engine.topics.regression import answer as regression_topic
 from engine.topics.regression.answer import (
     MOST_KINDS,
     NETWORKS,
@@ -64,7 +64,7 @@ def _own_epsilons(own: Upload) -> tuple[float, ...]:
 def start_own() -> None:
     """With new readings of one's own: the usual ε, and ends of the range as they were stated."""
     st.session_state.pop(_EPSILONS, None)
-    session.change_mechanism(TASK, regression_view.suited(mechanism(), source().facts))
+    session.change_mechanism(TASK, regression_topic.suited(mechanism(), source().facts))
 
 
 # -- controls -------------------------------------------------------------------------------

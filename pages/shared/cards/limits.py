@@ -8,7 +8,7 @@ import streamlit as st
 
 from engine.mechanisms import Mechanism
 from engine.sources import Source
-from engine.theme import Chart
+from engine.theme import Chart, named
 from engine.topics.coverage import answer as lab
 from engine.topics.coverage import charts as figures
 from engine.topics.coverage import words
@@ -35,15 +35,15 @@ def budget(now: settings.Settings, mechanism: Mechanism, source: Source) -> Budg
     return Budget(now.epsilon, 0.0 if pure else session.chosen_delta(source))
 
 
-def misses(asked: lab.Experiment, found: lab.Batch, draw: Draw) -> None:
+def misses(asked: lab.Experiment, found: lab.CoverageAnswer, draw: Draw) -> None:
     """Limits as they are given beside naive ones, and what the count of misses says."""
-    unit = words.unit(asked.source.facts)
+    quantity = named("Estimate less truth", asked.source.facts.value_unit)
     half = figures.common_half([found.given, found.naive])
     for column, limits, title, key in zip(st.columns(2, gap="medium"), (found.given, found.naive),
                                           TITLES, ("given", "naive"), strict=True):
         with column:
             st.subheader(title, anchor=False)
-            draw(title, figures.repetitions(limits, half, f"Estimate less truth{unit}",
+            draw(title, figures.repetitions(limits, half, quantity,
                                             layout.theme()), key)
             st.markdown(words.misses(limits, key == "naive"))
     st.markdown(words.widths(found))

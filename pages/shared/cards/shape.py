@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from engine.errors import InputError
 from engine.topics.compare import charts as figures
-from engine.topics.mean import answer as preview
-from engine.topics.mean import shape, words
+from engine.topics.mean import answer as mean_topic
+from engine.topics.mean import shape, shape_words
 from engine.topics.mean.answer import Draws
-from engine.topics.mean.shape import Kept, Question
+from engine.topics.mean.shape import Agreeing, Question
 from engine.types import Array, Budget, PublicFacts
 from pages.parts.explore.scene import Scene
 from pages.shared.frame import controls, layout
@@ -43,7 +43,7 @@ def ask(facts: PublicFacts) -> Question | None:
     now = session.current()
     controls.bound(st.segmented_control, "Question", now.shape or None,
                    lambda kind: session.change(shape=kind or ""), "shape", options=shape.KINDS,
-                   format_func=words.LABELS.get, help=words.HELP)
+                   format_func=shape_words.LABELS.get, help=shape_words.HELP)
     if not now.shape:
         return None
     _numbers(facts)
@@ -57,7 +57,7 @@ def ask(facts: PublicFacts) -> Question | None:
 def _numbers(facts: PublicFacts) -> None:
     """The numbers of a question: public facts that the visitor states."""
     now = session.current()
-    usual, time = shape.usual(now.shape, facts), words.times_asked(facts)
+    usual, time = shape.usual(now.shape, facts), shape_words.times_asked(facts)
     unit = f" ({facts.value_unit})" if facts.value_unit else ""
     within = ("tolerance", f"Within{time}", "How far off a time may be and still be of use.")
     asked = {"peak": [within], "crossing": [
@@ -90,13 +90,13 @@ class Answer:
     """
 
     said: float
-    kept: Kept
-    without: Kept | None
+    kept: Agreeing
+    without: Agreeing | None
     known: NDArray[np.bool_]
     is_truth: bool
 
-    def at(self, budget: int) -> Kept:
-        return Kept(self.kept.counts[budget], self.kept.draws)
+    def at(self, budget: int) -> Agreeing:
+        return Agreeing(self.kept.counts[budget], self.kept.draws)
 
 
 def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) -> Answer:
@@ -110,11 +110,12 @@ def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) ->
 
 def sentences(asked: Question, found: Answer, at: int, budget: Budget, facts: PublicFacts) -> None:
     """What the average says, and how often a release says it, too."""
-    st.markdown(words.said(asked, found.said, facts, found.is_truth))
+    st.markdown(shape_words.reference(asked, found.said, facts, found.is_truth))
     if not found.known[at]:
-        st.warning(words.refused(budget), icon=":material/block:")
+        st.warning(shape_words.refused(budget), icon=":material/block:")
         return
-    st.markdown(words.often(asked, found.at(at), found.without, facts, bool(np.isnan(found.said))))
+    st.markdown(shape_words.agreement(asked, found.at(at), found.without, facts,
+                                  bool(np.isnan(found.said))))
 
 
 def section(scene: Scene) -> None:
@@ -125,7 +126,7 @@ def section(scene: Scene) -> None:
     if asked is None:
         return
     mechanism = session.current().mechanism
-    draws = run.answer(preview.drawn, scene.source, mechanism, mechanism, shown.budgets,
+    draws = run.answer(mean_topic.drawn, scene.source, mechanism, mechanism, shown.budgets,
                        session.current().seed)
     found = answer(asked, draws, scene.error, facts)
     left, right = st.columns([7, 3], gap="medium")
@@ -136,7 +137,7 @@ def section(scene: Scene) -> None:
         chart = figures.kept(scene.epsilons, [(line, found.kept)], scene.budget.epsilon,
                              layout.theme())
         layout.draw(chart, "shape", 280, 260)
-        st.markdown(f":small[{words.KEY}]")
+        st.markdown(f":small[{shape_words.KEY}]")
     with right:
         sentences(asked, found, scene.at, scene.budget, facts)
     with layout.fold("Numbers behind this question", "shape_numbers") as is_open:

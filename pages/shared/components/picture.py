@@ -19,7 +19,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from engine.language import quality, tags
-from engine.topics.mean.answer import PlausibleBand, Preview
+from engine.topics.mean.answer import MeanAnswer, PlausibleBand
 from engine.types import Array, PublicFacts
 
 VIEWS = ("releases", "ranges", "one")
@@ -76,7 +76,7 @@ _COLOURS = {
 }
 
 
-def picture_payload(facts: PublicFacts, shown: Preview, spoken: Sequence[str],
+def picture_payload(facts: PublicFacts, shown: MeanAnswer, spoken: Sequence[str],
                     verdicts: Sequence[Verdict] = ()) -> dict[str, Any]:
     """Everything the browser needs to draw all budgets, as plain values.
 
@@ -108,7 +108,7 @@ def picture_payload(facts: PublicFacts, shown: Preview, spoken: Sequence[str],
     return payload
 
 
-def _check_shapes(shown: Preview) -> None:
+def _check_shapes(shown: MeanAnswer) -> None:
     n_budgets, n_draws, n_points = shown.releases.shape
     _check(releases=(shown.releases, (n_budgets, n_draws, n_points)),
            times=(shown.times, (n_points,)), without=(shown.without, (n_points,)),
@@ -125,7 +125,7 @@ def _axes(facts: PublicFacts) -> dict[str, Any]:
             "difference": _axis("Difference", facts.value_unit)}
 
 
-def _lines(facts: PublicFacts, shown: Preview, drawn: Sequence[bool]) -> dict[str, Any]:
+def _lines(facts: PublicFacts, shown: MeanAnswer, drawn: Sequence[bool]) -> dict[str, Any]:
     """All curves; of the budgets that are not `drawn` nothing is sent.
 
     All but the average without protection goes as a difference from it: the panel of differences
@@ -170,7 +170,7 @@ def _spanned(values: Array) -> tuple[str, float, float]:
     return int16(values, low, high), low, high
 
 
-def _band(facts: PublicFacts, shown: Preview, band: PlausibleBand, drawn: Sequence[bool]
+def _band(facts: PublicFacts, shown: MeanAnswer, band: PlausibleBand, drawn: Sequence[bool]
           ) -> dict[str, Any]:
     """The band of every release, with its sentence; where there is none, the release itself.
 
@@ -287,7 +287,7 @@ def _source_words(facts: PublicFacts) -> str:
             "public": f"Public data: {facts.name}"}.get(facts.kind, "Not private")
 
 
-def _words(facts: PublicFacts, shown: Preview) -> dict[str, Any]:
+def _words(facts: PublicFacts, shown: MeanAnswer) -> dict[str, Any]:
     """Every label and sentence of the picture; the browser shows them as text only."""
     n_draws, n_curves = shown.releases.shape[1], shown.data.n_curves
     n_drawn = min(n_curves, MOST_CURVES)

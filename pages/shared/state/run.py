@@ -1,6 +1,6 @@
 """The only place where pages make the engine compute, and the one cache of what it computed.
 
-A page names a function of the engine and what it is called with: `answer(summary_view, source, …)`.
+A page names a function of the engine and what it is called with: `answer(mean_answer, source, …)`.
 From that follow the key, the worker, and whose results these are.
 """
 
@@ -19,7 +19,7 @@ import streamlit as st
 from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.sources import Source
-from engine.topics.mean import answer as preview
+from engine.topics.mean import answer as mean_topic
 from engine.types import DataKind, PublicFacts
 from pages.shared.server import jobs
 from pages.shared.server.computing import computed, use_workers, uses_workers
@@ -199,19 +199,20 @@ def made_once(shown: Any, what: Hashable, make: Callable[[], A]) -> A:
 
 
 def picture(source: Source, mechanism: Mechanism, delta: float, seed: int,
-            epsilons: tuple[float, ...] = preview.EPSILON_STEPS) -> preview.Preview:
+            epsilons: tuple[float, ...] = mean_topic.EPSILON_STEPS) -> mean_topic.MeanAnswer:
     """Everything the picture shows, at every step of the slider and at an ε of one's own."""
     asked = (source, mechanism, delta, seed)
-    steps, key = answer(preview.preview, *asked), _key(preview.preview, asked)
-    for epsilon in set(epsilons) - set(preview.EPSILON_STEPS):
-        steps = _result(_store_of(asked), digest((key, epsilon)), preview.with_own_budget,
+    steps = answer(mean_topic.mean_over_budgets, *asked)
+    key = _key(mean_topic.mean_over_budgets, asked)
+    for epsilon in set(epsilons) - set(mean_topic.EPSILON_STEPS):
+        steps = _result(_store_of(asked), digest((key, epsilon)), mean_topic.with_budget,
                         (steps, source, mechanism, seed, epsilon))
     return steps
 
 
-def study(*asked: Any) -> preview.Study:
+def study(*asked: Any) -> mean_topic.Study:
     """The errors of a picture, with one aim for all methods side by side (see `study_beside`)."""
-    return answer(preview.study_beside, *asked)
+    return answer(mean_topic.study_beside, *asked)
 
 
 def _store_of_sites(arguments: Any) -> Store:
@@ -253,5 +254,5 @@ def warm_up() -> None:
     delta = usual_delta(front.source.sizes.n_curves)
     shown = picture(front.source, front.mechanism, delta, front.seed, steps_of(front.epsilon))
     asked = (front.source, front.mechanism, shown.budgets, front.seed)
-    answer(preview.if_doubled, *asked)
-    answer(preview.other_methods, TASK, *asked)
+    answer(mean_topic.if_doubled, *asked)
+    answer(mean_topic.other_methods, TASK, *asked)

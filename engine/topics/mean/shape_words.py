@@ -6,7 +6,7 @@ import math
 
 from engine.language.grammar import escape
 from engine.language.numbers import number, with_unit
-from engine.topics.mean.shape import Kept, Question, is_at_an_end
+from engine.topics.mean.shape import Agreeing, Question, is_at_an_end
 from engine.types import Budget, PublicFacts
 
 LABELS = {"peak": "Where is the peak?", "sign": "Does it rise or fall?",
@@ -34,7 +34,7 @@ def short(question: Question, facts: PublicFacts) -> str:
     return f"Keeps {feature} within {_length(question.tolerance, facts)}"
 
 
-def said(question: Question, answer: float, facts: PublicFacts, is_truth: bool) -> str:
+def reference(question: Question, answer: float, facts: PublicFacts, is_truth: bool) -> str:
     """What the curve says that releases are compared with.
 
     Parameters
@@ -65,17 +65,17 @@ def said(question: Question, answer: float, facts: PublicFacts, is_truth: bool) 
     return f"{whose} is first at {level} at **{_time(answer, facts)}**."
 
 
-def often(question: Question, agreeing: Kept, without: Kept | None, facts: PublicFacts, never: bool
-          ) -> str:
+def agreement(question: Question, agreeing: Agreeing, without: Agreeing | None,
+              facts: PublicFacts, never: bool) -> str:
     """How often a release agrees, by simulation, and an average without protection.
 
     Parameters
     ----------
     question : Question
         About the shape.
-    agreeing : Kept
+    agreeing : Agreeing
         Simulated releases that keep the answer.
-    without : Kept or None
+    without : Agreeing or None
         The same without protection, where it is known.
     facts : PublicFacts
         Units.
@@ -108,23 +108,23 @@ def refused(budget: Budget) -> str:
             "Raise ε, or ask more people.")
 
 
-def in_draws(agreeing: Kept) -> str:
+def in_draws(agreeing: Agreeing) -> str:
     """How many of the simulated releases keep the answer: "83 of 100".
 
     Parameters
     ----------
-    agreeing : Kept
+    agreeing : Agreeing
         At one budget.
     """
     return f"{int(agreeing.counts)} of {agreeing.draws}"
 
 
-def chance_range(agreeing: Kept) -> str:
+def chance_range(agreeing: Agreeing) -> str:
     """The 95 % interval of the chance in percent, rounded outwards: "74 to 89".
 
     Parameters
     ----------
-    agreeing : Kept
+    agreeing : Agreeing
         At one budget.
     """
     low, high = math.floor(100 * float(agreeing.low)), math.ceil(100 * float(agreeing.high))
