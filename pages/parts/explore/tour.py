@@ -62,20 +62,20 @@ def button() -> None:
 
 def card(facts: PublicFacts) -> None:
     """The present step, if there is one."""
-    at = _step()
-    if not at:
+    number = _step()
+    if not number:
         return
-    step = STEPS[at - 1]
+    step = STEPS[number - 1]
     with st.container(border=True):
-        st.markdown(f"**{at} of {len(STEPS)}. {step.title}.** "
+        st.markdown(f"**{number} of {len(STEPS)}. {step.title}.** "
                     + step.text(escape(facts.person), escape(facts.people)))
         with st.container(horizontal=True):
-            st.button("Back", icon=":material/arrow_back:", disabled=at == 1, key="tour_back",
-                      on_click=_go, args=(at - 1,))
-            last = at == len(STEPS)
+            st.button("Back", icon=":material/arrow_back:", disabled=number == 1, key="tour_back",
+                      on_click=_go, args=(number - 1,))
+            last = number == len(STEPS)
             st.button("Done" if last else "Next", icon=":material/check:" if last else
                       ":material/arrow_forward:", key="tour_next",
-                      on_click=_end if last else _go, args=() if last else (at + 1,))
+                      on_click=_end if last else _go, args=() if last else (number + 1,))
             if not last:
                 st.button("End the tour", icon=":material/close:", type="tertiary",
                           key="tour_end", on_click=_end)
@@ -88,17 +88,17 @@ def _step() -> int:
 
 def _go(step: int) -> None:
     """Turn to a step, and set the picture for it."""
-    now = session.current()
-    st.session_state.setdefault("before_tour", (now.epsilon, now.view))
+    current = session.current()
+    st.session_state.setdefault("before_tour", (current.epsilon, current.view))
     _show(STEPS[step - 1].epsilon, STEPS[step - 1].view)
     session.look_at("tour", step)
 
 
 def _end() -> None:
     """Back to what was on screen before; after a link, to where it stands."""
-    now = session.current()
-    _show(*st.session_state.pop("before_tour", (now.epsilon, now.view)))
-    looks = tuple(look for look in now.looks if look[0] != "tour")
+    current = session.current()
+    _show(*st.session_state.pop("before_tour", (current.epsilon, current.view)))
+    looks = tuple(look for look in current.looks if look[0] != "tour")
     st.session_state.settings = replace(session.current(), looks=looks)
 
 
