@@ -20,7 +20,7 @@ from engine.commands import (
     run,
     show,
 )
-from engine.errors import InputError
+from engine.core.errors import InputError
 
 _ENGINE = Path(__file__).parent
 _FAULT = 70  # as in sysexits.h

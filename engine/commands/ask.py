@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from engine.entrance import text_of
+from engine.core.entrance import text_of
 from engine.questions import Question, kinds
 
 

@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from engine import audit, broken, scenario
+from engine import audit
+from engine.audit import broken
 from engine.commands import arguments
-from engine.entrance import text_of
-from engine.errors import InputError, brief
+from engine.core.entrance import text_of
+from engine.core.errors import InputError, brief
+from engine.core.types import LEAST_EPSILON, MOST_EPSILON, Budget
 from engine.mechanisms import mechanisms
 from engine.running import executors
+from engine.simulation import scenario
 from engine.topics.audit import answer as audit_topic
 from engine.topics.audit import words as audit_words
-from engine.types import LEAST_EPSILON, MOST_EPSILON, Budget
 
 
 def add(commands: Any) -> None:

@@ -6,11 +6,11 @@ import argparse
 import json
 from typing import Any
 
-from engine import scenario
 from engine.commands import arguments
-from engine.entrance import text_of
-from engine.errors import InputError
+from engine.core.entrance import text_of
+from engine.core.errors import InputError
 from engine.running.steps import result_of
+from engine.simulation import scenario
 from engine.topics.planning import answer as planner
 from engine.topics.planning import words as plan_words
 

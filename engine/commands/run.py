@@ -8,15 +8,15 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from engine import experiments, scenario
 from engine.commands import limits
-from engine.entrance import text_of
-from engine.errors import InputError
-from engine.experiments import Outcome, Part
+from engine.core.entrance import text_of
+from engine.core.errors import InputError
 from engine.exports import outcome_rows
 from engine.running import executors
-from engine.running.part_files import PartFiles
-from engine.running.sweeps import run_sweep
+from engine.simulation import experiments, scenario
+from engine.simulation.experiments import Outcome, Part
+from engine.simulation.part_files import PartFiles
+from engine.simulation.sweeps import run_sweep
 
 
 def add(commands: Any) -> None:

@@ -12,12 +12,13 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from engine import plain, scenario
-from engine.asking import Numbers
 from engine.commands import ask
-from engine.entrance import json_of
-from engine.errors import InputError, brief
+from engine.core import plain
+from engine.core.entrance import json_of
+from engine.core.errors import InputError, brief
 from engine.questions import Question, kinds
+from engine.simulation import scenario
+from engine.topics.asking import Numbers
 
 View = Mapping[str, Any]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.core.types import PublicFacts
 from engine.language import chances, tags
 from engine.language.grammar import uncapital
 from engine.templates import render
@@ -12,7 +13,6 @@ from engine.topics.pins.answer import Pinned
 from engine.topics.planning import precedents
 from engine.topics.planning import words as plan_words
 from engine.topics.planning.answer import Answer, Setting
-from engine.types import PublicFacts
 
 
 def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts, rule: float | None = None

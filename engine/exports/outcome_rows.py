@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine import __version__
-from engine.agreement import STANDARD_ERRORS
-from engine.experiments import KINDS, Outcome
-from engine.identity import digest
+from engine.core.identity import digest
 from engine.language.cells import safe_cell
 from engine.language.numbers import in_hundred, number
 from engine.privacy import risk
-from engine.scenario import Scenario
+from engine.simulation.agreement import STANDARD_ERRORS
+from engine.simulation.experiments import KINDS, Outcome
+from engine.simulation.scenario import Scenario
 
 
 def provenance(chosen: Scenario, executor: str) -> dict[str, Any]:

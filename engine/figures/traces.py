@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.theme import Chart, Spec, Theme, axis, colour, layout, translucent
-from engine.types import Array, PublicFacts
+from engine.core.types import Array, PublicFacts
+from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, translucent
 
 DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
 UNPROTECTED = "6px,4px"  # the dash of all that has no protection

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.audit import Report
+from engine.core.types import Budget
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import tags
 from engine.language.numbers import number
@@ -12,7 +13,6 @@ from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.topics.audit import answer as audit_topic
 from engine.topics.audit.answer import Attack
-from engine.types import Budget
 
 BUDGET = Budget(1.0, 1e-3)
 MECHANISM = NoisyGradientMean()

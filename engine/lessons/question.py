@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from engine.asking import Asked, Kind, Numbers
 from engine.figures import traces
+from engine.figures.theme import Chart, named
 from engine.lessons import Worked, work
-from engine.theme import Chart, named
+from engine.topics.asking import Asked, Kind, Numbers
 
 
 def numbers(worked: Worked, _: Asked) -> Numbers:

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
+from engine.core.types import Array
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import tags
 from engine.language.numbers import together
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.topics.reuse.answer import FORMULA, SOURCE, ReuseAnswer, reuse_answer
-from engine.types import Array
 
 FIRST, SECOND = 0.3, 1.0
 DELTA = 1 / SOURCE.n_curves**2

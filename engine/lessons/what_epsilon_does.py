@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.experiments import DATA_STREAM, generator
+from engine.core.grids import drawing_grid
+from engine.core.types import Array, Budget
 from engine.figures.drawn import Axis, Mark, Picture, gaps, plain_ticks
-from engine.grids import drawing_grid
 from engine.language import tags
 from engine.language.numbers import in_hundred, together
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.privacy import risk
+from engine.simulation.experiments import DATA_STREAM, generator
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean.answer import MeanAnswer, mean_over_budgets
-from engine.types import Array, Budget
 
 SOURCE = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=30)
 METHOD = AdaptiveMean()

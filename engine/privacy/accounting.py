@@ -17,11 +17,11 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
-from engine.errors import InputError
-from engine.noise import NoiseLaw
+from engine.core.enumerations import NoiseLaw
+from engine.core.errors import InputError
+from engine.core.types import Budget, Composition, Spend, Step
 from engine.numerics import gaussian_privacy
 from engine.privacy.tradeoff import Approximate, Curve, Gaussian, Laplace, Losses, Part, Zcdp
-from engine.types import Budget, Composition, Spend, Step
 
 _ROUND_UP = 1 + 3e-10  # noise is made larger by this factor, far above the root finder's tolerance
 _ROUND_EPSILON = 1 + 1e-10  # and ε of a given μ by this one, which is less than noise was

@@ -13,11 +13,11 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ParamSpec
 
-from engine.asking import Kind, Numbers
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.figures.theme import Chart
 from engine.privacy.amplification import ONE, Person
 from engine.running.steps import result_of
-from engine.theme import Chart
+from engine.topics.asking import Kind, Numbers
 
 P = ParamSpec("P")
 

@@ -11,19 +11,21 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from engine import lessons, papers, plain, topics
-from engine.asking import Kind
-from engine.entrance import json_of
-from engine.errors import InputError
+from engine import lessons, papers, topics
+from engine.core import plain
+from engine.core.entrance import json_of
+from engine.core.errors import InputError
 from engine.privacy.amplification import ONE, Person
 from engine.questions import Question
+from engine.topics.asking import Kind
 
 
 @cache
 def kinds() -> Mapping[str, Kind]:
     """All kinds of questions, by name."""
     folders = [*(f"{topics.__name__}.{folder.name}" for folder in
-                 pkgutil.iter_modules(topics.__path__)), lessons.__name__, papers.__name__]
+                 pkgutil.iter_modules(topics.__path__) if folder.ispkg),
+               lessons.__name__, papers.__name__]
     every = [importlib.import_module(f"{folder}.question").KIND for folder in folders
              if importlib.util.find_spec(f"{folder}.question")]
     return {kind.name: kind for kind in every}
@@ -41,7 +43,7 @@ def kind_of(function: Callable[..., Any]) -> Kind:
 
 
 def to_plain(question: Question) -> dict[str, Any]:
-    """What JSON can hold of a question; see `engine.plain.to_plain`.
+    """What JSON can hold of a question; see `engine.core.plain.to_plain`.
 
     Parameters
     ----------
@@ -60,7 +62,7 @@ def to_plain(question: Question) -> dict[str, Any]:
 
 
 def from_plain(fields: Any) -> Question:
-    """A question from plain values; see `engine.plain.read`.
+    """A question from plain values; see `engine.core.plain.read`.
 
     Parameters
     ----------

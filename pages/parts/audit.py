@@ -7,14 +7,14 @@ from functools import cached_property
 
 import streamlit as st
 
-from engine import broken
-from engine.audit import Progress, Report
-from engine.errors import InputError
-from engine.identity import digest
+from engine.audit import Progress, Report, broken
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION, TASKS, Argument
+from engine.core.types import Budget, Unit
 from engine.mechanisms import Mechanism
 from engine.questions import Question, ask
 from engine.sources import Source
-from engine.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION, TASKS, Argument
 from engine.topics.audit import answer as audit_topic
 from engine.topics.audit import charts as figures
 from engine.topics.audit import words
@@ -24,7 +24,6 @@ from engine.topics.coverage import words as coverage_words
 from engine.topics.reuse import answer as reuse_topic
 from engine.topics.reuse import charts as reuse_figures
 from engine.topics.reuse import words as reuse_words
-from engine.types import Budget, Unit
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import limits as limit_cards
 from pages.shared.frame import controls, layout, strips

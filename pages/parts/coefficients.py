@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
+from engine.core.tasks import VARYING_COEFFICIENTS
+from engine.core.types import Budget
 from engine.language import numbers, quality, tags
 from engine.questions import Question, ask
-from engine.tasks import VARYING_COEFFICIENTS
 from engine.topics.coefficients import charts as figures
 from engine.topics.coefficients import words
 from engine.topics.coefficients.answer import (
@@ -22,7 +23,6 @@ from engine.topics.coefficients.answer import (
     with_present_budget,
 )
 from engine.topics.mean.answer import other_methods
-from engine.types import Budget
 from pages.parts.explore import budgets as budget_cards
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import controls, layout

@@ -7,9 +7,9 @@ from functools import cache, cached_property
 import streamlit as st
 
 from engine import handbook, papers
-from engine.exhibits import Exhibit, Paper, Result, n_pieces
 from engine.exports import exhibits as exhibit_files
 from engine.papers import words as exhibit_words
+from engine.papers.exhibits import Exhibit, Paper, Result, n_pieces
 from engine.questions import Question, ask
 from pages.shared import components as pieces
 from pages.shared.frame import controls, layout

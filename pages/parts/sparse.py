@@ -7,12 +7,13 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from engine.families import sparse_printed
+from engine.core.tasks import SPARSE_REGRESSION
+from engine.core.types import Budget
 from engine.language import numbers
 from engine.language.numbers import number
+from engine.mechanisms.families import sparse_printed
 from engine.papers import sparse_federated
 from engine.questions import Question, ask
-from engine.tasks import SPARSE_REGRESSION
 from engine.topics.sparse import answer as sparse_topic
 from engine.topics.sparse import charts as figures
 from engine.topics.sparse import words
@@ -20,7 +21,6 @@ from engine.topics.sparse.answer import Rows, Way
 from engine.topics.sparse.intervals import coverage_study, interval_mechanism, intervals_answer
 from engine.topics.sparse.intervals import machines as sparse_machines
 from engine.topics.sparse.means import trust as sparse_trust
-from engine.types import Budget
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import controls, layout

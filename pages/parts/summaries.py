@@ -7,12 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from engine.families.functional_release import FunctionalRelease
-from engine.language import numbers, tags
-from engine.mechanisms import Mechanism
-from engine.questions import Question, ask
-from engine.summaries.risk import loss_of
-from engine.tasks import (
+from engine.core.tasks import (
     COVARIANCE,
     DENSITY,
     FUNCTIONAL_SUMMARY,
@@ -20,12 +15,17 @@ from engine.tasks import (
     SUMMARIES,
     TASKS,
 )
-from engine.theme import Chart
+from engine.core.types import Array, Budget
+from engine.figures.theme import Chart
+from engine.language import numbers, tags
+from engine.mechanisms import Mechanism
+from engine.mechanisms.families.functional_release import FunctionalRelease
+from engine.mechanisms.summaries.risk import loss_of
+from engine.questions import Question, ask
 from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import charts as figures
 from engine.topics.summaries import feasible_smoothness, words
 from engine.topics.summaries.answer import SummariesAnswer, Way
-from engine.types import Array, Budget
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import controls, layout
 from pages.shared.frame.page import ReleaseView

@@ -12,14 +12,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.tasks import MEAN_FUNCTION
+from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
 from engine.release import certified as release
 from engine.release import published
-from engine.tasks import MEAN_FUNCTION
 from engine.topics.mean import answer as mean_topic
-from engine.types import Budget
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine import broken
+from engine.audit import broken
 from engine.topics.audit import answer as audit_topic
 from engine.topics.audit import words as audit_words
 from engine.topics.coverage import answer as lab

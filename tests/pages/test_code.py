@@ -16,24 +16,24 @@ import pytest
 
 from engine import papers
 from engine.__main__ import main
-from engine.experiments import blocks, gather, generator, run_block
+from engine.core.identity import digest
+from engine.core.registry import Parameterised
+from engine.core.tasks import DataType
+from engine.core.types import Budget
 from engine.exports import code_for, outcome_rows
-from engine.identity import digest
 from engine.language import error_parts
 from engine.language.grammar import capital
 from engine.language.numbers import in_hundred
 from engine.mechanisms import mechanisms
 from engine.papers import words as exhibit_words
 from engine.questions import ask, kinds
-from engine.registry import Parameterised
-from engine.scenario import from_json
+from engine.simulation.experiments import blocks, gather, generator, run_block
+from engine.simulation.scenario import from_json
 from engine.sources import sources
-from engine.tasks import DataType
 from engine.topics.mean.answer import mean_answer
 from engine.topics.regression.answer import Network, regression_answer
 from engine.topics.sparse.answer import sparse_answer
 from engine.topics.summaries.answer import summaries_answer
-from engine.types import Budget
 from engine.uploads.curves import read_curves
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table

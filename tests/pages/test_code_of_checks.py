@@ -5,7 +5,9 @@ import io
 
 import pytest
 
-from engine import lessons, studies
+from engine import lessons
+from engine.core.tasks import DataType
+from engine.core.types import Budget
 from engine.exports import code_for
 from engine.language.numbers import number
 from engine.questions import ask, kinds
@@ -13,13 +15,12 @@ from engine.release import ledger
 from engine.release import request as release_request
 from engine.release.data_content import content_of
 from engine.release.published import quote
+from engine.simulation import studies
 from engine.sources import sources
-from engine.tasks import DataType
 from engine.topics.audit import answer as audit
 from engine.topics.audit import words as audit_words
 from engine.topics.coverage import answer as coverage_lab
 from engine.topics.coverage.question import limits
-from engine.types import Budget
 from engine.uploads.facts import StatedCovariate, declare_rows
 from engine.uploads.layout import Layout, suggest_layout
 from engine.uploads.rows import UploadRows, read_rows

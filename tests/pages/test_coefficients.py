@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.language.numbers import times
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
@@ -12,7 +13,6 @@ from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.coefficients import words as coefficient_words
 from engine.topics.coefficients.answer import coefficients_answer, cost_of_covariates
-from engine.types import Budget
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import StatedCovariate, declare
 from engine.uploads.layout import suggest_layout

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.language import chances, error_parts, quality
 from engine.mechanisms import mechanisms
 from engine.privacy import risk

@@ -6,16 +6,16 @@ import math
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.families.wavelet_risk import RiskParts
+from engine.core.errors import InputError
+from engine.core.types import Budget, Public
+from engine.mechanisms.families.wavelet_risk import RiskParts
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
+from engine.simulation.experiments import generator
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import words as regression_words
 from engine.topics.regression.answer import NETWORKS, Group, Network
-from engine.types import Budget, Public
 from pages.shared.state import address, settings
 from tests.pages.opening import visit
 from tests.pages.reading import words

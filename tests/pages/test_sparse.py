@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
@@ -16,7 +17,6 @@ from engine.topics.sparse import answer as sparse_topic
 from engine.topics.sparse import charts as figures
 from engine.topics.sparse import intervals as sparse_intervals
 from engine.topics.sparse import words as sparse_words
-from engine.types import Budget
 from pages.shared.state import address, settings
 from tests.heavy import few
 from tests.pages.opening import visit

@@ -5,17 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.families.functional_release import FunctionalRelease
+from engine.core.tasks import SUMMARIES
+from engine.core.types import Budget
 from engine.mechanisms import mechanisms
+from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.mechanisms.iclp import Iclp
 from engine.sources import sources
 from engine.sources.covarying_curves import CovaryingCurves
 from engine.sources.dense_curves import DenseCurves
-from engine.tasks import SUMMARIES
 from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import charts as figures
 from engine.topics.summaries import words as summary_words
-from engine.types import Budget
 from pages.shared.state import address
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
+from engine.core.tasks import DataType
 from engine.mechanisms.wavelet_global import WaveletGlobal
-from engine.tasks import DataType
 from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import words as regression_words
 from engine.topics.regression.answer import Network

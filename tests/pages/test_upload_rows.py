@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
+from engine.core.types import Budget
 from engine.topics.sparse import answer as sparse_topic
 from engine.topics.sparse import words as sparse_words
 from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import words as summary_words
-from engine.types import Budget
 from pages.shared.state import address, run, settings
 from tests import files
 from tests.pages.opening import visit

@@ -6,7 +6,8 @@ import pytest
 
 from engine.__main__ import main
 from engine.commands import show as show_command
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.questions import ask
@@ -14,7 +15,6 @@ from engine.questions.kinds import from_json, to_plain
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.compare.answer import at_budgets
 from engine.topics.mean.answer import mean_answer, mean_over_budgets, with_budget
-from engine.types import Budget
 
 SOURCE = SparseCurves(n_curves=60, n_observations_per_curve=6)
 MECHANISM = AdaptiveMean()

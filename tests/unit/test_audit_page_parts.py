@@ -10,19 +10,20 @@ import plotly.graph_objects as go
 import pytest
 from scipy.special import ndtr, ndtri
 
-from engine import audit, broken
+from engine import audit
 from engine.__main__ import main
-from engine.agreement import Verdict
-from engine.audit import noise_check
+from engine.audit import broken, noise_check
 from engine.audit.black_box import parts
 from engine.audit.cases import case_like
 from engine.audit.neighbours import enlarged, usual_curves, usual_readings
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.simulation.agreement import Verdict
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.sparse_rows import SparseRows
 from engine.topics.audit import answer as audit_topic
@@ -35,7 +36,6 @@ from engine.topics.coverage import words as coverage_words
 from engine.topics.reuse import answer as reuse_topic
 from engine.topics.reuse import charts as reuse_charts
 from engine.topics.reuse import words as reuse_words
-from engine.types import Budget
 from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("unhurried")

@@ -5,15 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.families.covariate_moments import CovariateSite, learned
-from engine.feasibility import Feasibility
-from engine.grids import drawing_grid
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.types import NON_PRIVATE, Budget, Covariate, Design, PublicFacts
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
+from engine.mechanisms.families.covariate_moments import CovariateSite, learned
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.metrics import coverage, integrated_squared_errors
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
 from engine.numerics.gradients import mean_clipped_gradient
@@ -22,10 +20,12 @@ from engine.numerics.reference_law import of_regressors
 from engine.numerics.regression_moments import RegressionDeviations, regression_moments
 from engine.numerics.regressor_maps import RegressorMap, floored, mixed, standardising, weights
 from engine.privacy import transcript
+from engine.privacy.feasibility import Feasibility
+from engine.simulation.experiments import generator
+from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.coefficients.answer import coefficients_answer, with_present_budget
-from engine.types import NON_PRIVATE, Budget, Covariate, Design, PublicFacts
 
 SOURCE = CoefficientCurves(n_curves=60, n_observations_per_curve=5, n_covariates=2)
 BUDGET = Budget(1.0, 1e-3)

@@ -8,7 +8,7 @@ import pytest
 
 from engine import __main__ as command_line
 from engine import handbook
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.language import glossary
 from engine.mechanisms import mechanisms
 from engine.topics.compare import method_constants

@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from engine.core.types import Budget
 from engine.language.error_parts import steps_done
 from engine.language.numbers import number
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -17,7 +18,6 @@ from engine.topics.mean import answer as mean_topic
 from engine.topics.mean import charts as figures
 from engine.topics.mean.charts import Method
 from engine.topics.mean.error_parts import error_parts
-from engine.types import Budget
 
 BUDGET = Budget(1.0, 2.5e-5)
 SIMULATED = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=12)

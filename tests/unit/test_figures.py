@@ -9,13 +9,12 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from engine import theme
-from engine.figures import cards, traces
+from engine.core.types import Budget, PublicFacts
+from engine.figures import cards, theme, traces
 from engine.language import chances
 from engine.privacy import risk
 from engine.privacy.accounting import exact_mu
 from engine.topics.mean import charts as error_curve
-from engine.types import Budget, PublicFacts
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 MEDIAN = 3 / np.array(EPSILONS) + 0.8

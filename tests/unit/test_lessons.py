@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from engine import lesson_store, stored_lessons, studies
+from engine.core.types import Budget
 from engine.exports.handout import handout
 from engine.figures import drawn
 from engine.language.numbers import in_hundred, times, together
@@ -27,12 +27,14 @@ from engine.lessons import (
     what_epsilon_does,
     when_privacy_is_free,
 )
+from engine.lessons import store as lesson_store
+from engine.lessons import stored_errors as stored_lessons
 from engine.privacy import accounting, risk
+from engine.simulation import studies
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.audit import answer as audit_topic
 from engine.topics.mean.answer import mean_over_budgets, simulated_study
 from engine.topics.reuse import answer as reuse_topic
-from engine.types import Budget
 from tests.heavy import all_but
 
 pytestmark = pytest.mark.usefixtures("unhurried")

@@ -2,12 +2,12 @@
 
 import pytest
 
+from engine.core.types import Budget
 from engine.exports.memo import decision_memo
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.planning import precedents
 from engine.topics.planning.answer import Answer, Measured, Setting, protection
-from engine.types import Budget
 from pages.shared.components.picture import Anchor, placed
 
 SETTING = Setting(SparseCurves(mean="growth"), AdaptiveMean(), 2.5, 200, 10)

@@ -9,16 +9,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine import scenario
-from engine.errors import InputError
-from engine.experiments import Run
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.types import Budget
 from engine.exports import files as export
-from engine.identity import digest
 from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.privacy import accounting
 from engine.rates.functional_mean import FunctionalMeanRate
+from engine.simulation import scenario
+from engine.simulation.experiments import Run
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean.answer import (
@@ -29,7 +30,6 @@ from engine.topics.mean.answer import (
     simulated_study,
     with_budget,
 )
-from engine.types import Budget
 from engine.uploads.tables import read_table
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")

@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from engine.commands import show
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.plain import to_plain as plain_of
+from engine.core.types import Budget
 from engine.exports.code_for import code_for
-from engine.identity import digest
 from engine.lessons import work
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.bernstein import Bernstein
 from engine.papers import quick
-from engine.plain import to_plain as plain_of
 from engine.privacy.amplification import Person, SecretSample
 from engine.questions import ask
 from engine.questions.kinds import from_json, from_plain, kinds, to_plain
@@ -37,7 +38,6 @@ from engine.topics.sites.answer import federation
 from engine.topics.sites.site_table import PRESETS
 from engine.topics.sparse.answer import sparse_answer
 from engine.topics.summaries.answer import summaries_answer
-from engine.types import Budget
 from pages.shared.frame import code_fold
 from pages.shared.state.settings import Settings
 from tests.heavy import all_but

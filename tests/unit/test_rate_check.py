@@ -4,12 +4,13 @@ import math
 
 import pytest
 
+from engine.core.tasks import DENSITY, MEAN_FUNCTION, SPARSE_REGRESSION
+from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.sources.sparse_curves import SparseCurves
-from engine.tasks import DENSITY, MEAN_FUNCTION, SPARSE_REGRESSION
 from engine.topics.coverage import answer as coverage_lab
 from engine.topics.coverage.answer import CoverageAnswer, Experiment
 from engine.topics.planning.answer import Setting
@@ -17,7 +18,6 @@ from engine.topics.rates import question as rate_question
 from engine.topics.rates import words
 from engine.topics.rates.answer import sweep, sweep_values
 from engine.topics.rates.check import Check, check, found
-from engine.types import Budget
 
 RATE = FunctionalMeanRate()
 PROVED = RATE.attained_by()
@@ -32,7 +32,7 @@ def few(monkeypatch):
     """Twenty repetitions instead of two hundred."""
     monkeypatch.setattr(coverage_lab, "REPEATS", 20)
     monkeypatch.setattr("engine.topics.rates.check.REPEATS", 20)
-    monkeypatch.setattr("engine.studies.MOST_DATA_SETS", 4)
+    monkeypatch.setattr("engine.simulation.studies.MOST_DATA_SETS", 4)
 
 
 def test_one_run_gives_what_a_sweep_and_the_coverage_lab_give(few):

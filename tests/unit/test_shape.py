@@ -6,17 +6,17 @@ import math
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import DATA_STREAM, generator
-from engine.grids import drawing_grid
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.types import Budget, PublicFacts
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.simulation.experiments import DATA_STREAM, generator
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean import shape, shape_words
 from engine.topics.mean.answer import drawn, mean_over_budgets, study_beside
 from engine.topics.mean.shape import Agreeing, Question
-from engine.types import Budget, PublicFacts
 
 TIMES = np.linspace(2.0, 18.0, 161)
 FACTS = PublicFacts(time_low=2.0, time_high=18.0, value_low=60.0, value_high=200.0,

@@ -6,18 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.families.wavelet_regression import readings
+from engine.core.errors import InputError
+from engine.core.tasks import DataType
+from engine.core.types import Budget
+from engine.mechanisms.families.wavelet_regression import readings
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
+from engine.simulation.experiments import generator
 from engine.sources.regression_points import RegressionPoints
-from engine.tasks import DataType
 from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import charts as figures
 from engine.topics.regression import words as regression_words
 from engine.topics.regression.answer import Network
-from engine.types import Budget
 from engine.uploads.curves import EXAMPLE_READINGS_CSV, Upload, read_curves
 from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout

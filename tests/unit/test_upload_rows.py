@@ -6,22 +6,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.identity import digest
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION, DataType
+from engine.core.types import Budget
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.sparse_regression import SparseRegression
+from engine.simulation.experiments import generator
 from engine.sources.density_points import DensityPoints
 from engine.sources.labelled_points import LabelledPoints
 from engine.sources.sparse_rows import SparseRows
-from engine.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION, DataType
 from engine.topics.sparse import answer as sparse_topic
 from engine.topics.sparse import charts as sparse_figures
 from engine.topics.sparse import words as sparse_words
 from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import charts as figures
 from engine.topics.summaries import words as summary_words
-from engine.types import Budget
 from engine.uploads.facts import REACHES, StatedCovariate, declare_rows
 from engine.uploads.layout import Layout, suggest_layout
 from engine.uploads.rows import EXAMPLE_ROWS_CSV, UploadRows, read_rows

@@ -9,19 +9,19 @@ import numpy as np
 import pandas as pd
 from pandas import col
 
-from engine.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Value, Work
-from engine.experiments import generator
-from engine.families.sparse_printed import published_costs
+from engine.core.types import Array
+from engine.figures.theme import Theme, method_style
+from engine.mechanisms.families.sparse_printed import published_costs
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.papers.charts import Scale
 from engine.papers.drawing import curve, level, log, look, panel
 from engine.papers.evidence import known, number, slope, when, where, within
+from engine.papers.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Value, Work
 from engine.papers.sparse_federated import studies
 from engine.papers.sparse_federated.studies import Setting
-from engine.theme import Theme, method_style
+from engine.simulation.experiments import generator
 from engine.topics.sparse import means as sparse_means
 from engine.topics.sparse.means import ALONE, BIT, PRINTED, ROW, TRUSTED
-from engine.types import Array
 
 # -- Theorems 1 and 2: what trust is worth ---------------------------------------------------------
 

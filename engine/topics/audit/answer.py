@@ -13,16 +13,18 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from engine import audit, broken, scenario
+from engine import audit
+from engine.audit import broken
 from engine.audit.cases import case_like
 from engine.audit.neighbours import FAMILIES, family_of
-from engine.errors import InputError, brief
-from engine.experiments import Run
+from engine.core.errors import InputError, brief
+from engine.core.tasks import TASKS
+from engine.core.types import Budget, Data
 from engine.mechanisms import Mechanism, mechanisms
 from engine.running.steps import all_of
+from engine.simulation import scenario
+from engine.simulation.experiments import Run
 from engine.sources import Source, sources
-from engine.tasks import TASKS
-from engine.types import Budget, Data
 
 DOUBLINGS = range(8)  # of the releases that are made at first
 TRIES, RUNS, SECONDS = 2000, 1_000_000, 20.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from engine.asking import Asked, Kind, Numbers
 from engine.audit import Progress, Report
-from engine.theme import Chart
+from engine.figures.theme import Chart
+from engine.topics.asking import Asked, Kind, Numbers
 from engine.topics.audit import answer, charts, words
 
 Steps = Sequence[Sequence[Progress]]  # of each attack, in the order in which they were made

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from engine.bands import limits
-from engine.errors import InputError
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.feasibility import Feasibility
-from engine.grids import drawing_grid
+from engine.core.bands import limits
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.types import Array, Budget, CurveData, Estimate, PublicFacts, Spend
 from engine.mechanisms import Mechanism
-from engine.metrics import distances, errors_by_function, root_mean_square, within
+from engine.privacy.feasibility import Feasibility
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.metrics import distances, errors_by_function, root_mean_square, within
+from engine.simulation.studies import FRESH, SHOWN, SHOWN_DRAWS, check_readings
 from engine.sources import Source
-from engine.studies import FRESH, SHOWN, SHOWN_DRAWS, check_readings
-from engine.types import Array, Budget, CurveData, Estimate, PublicFacts, Spend
 
 BUDGET_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 _REPEATS, _REPEATS_QUICK = 40, 20  # fresh data sets behind errors, and behind comparisons

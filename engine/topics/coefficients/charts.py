@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.types import Array, PublicFacts
 from engine.figures import traces
-from engine.figures.traces import DASHES, UNPROTECTED, plain
-from engine.language.numbers import number, with_unit
-from engine.theme import (
+from engine.figures.theme import (
     Chart,
     Spec,
     Theme,
@@ -24,8 +23,9 @@ from engine.theme import (
     time_axis,
     translucent,
 )
+from engine.figures.traces import DASHES, UNPROTECTED, plain
+from engine.language.numbers import number, with_unit
 from engine.topics.coefficients.answer import CoefficientsAnswer, CostOfCovariates
-from engine.types import Array, PublicFacts
 
 _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open", "cross", "x",
             "star-open", "hexagon-open", "triangle-down-open")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from engine.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
-from engine.tasks import VARYING_COEFFICIENTS
-from engine.theme import Chart, named
+from engine.core.tasks import VARYING_COEFFICIENTS
+from engine.figures.theme import Chart, named
+from engine.topics.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
 from engine.topics.coefficients import charts
 from engine.topics.coefficients.answer import CoefficientsAnswer, coefficients_answer, total
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from engine.feasibility import Feasibility
+from engine.core.lists import counted
+from engine.core.types import Budget, Covariate, PublicFacts
 from engine.language import quality
 from engine.language.grammar import conjunction, escape, of, uncapital
 from engine.language.numbers import number, percent, times, two_digits_up, with_unit
-from engine.lists import counted
+from engine.privacy.feasibility import Feasibility
 from engine.topics.coefficients.answer import CoefficientsAnswer, CostOfCovariates, total
-from engine.types import Budget, Covariate, PublicFacts
 
 TITLE = "What shapes the curve, and what does protecting it cost?"
 LEAD = ("How a curve depends on what is known of a person, such as their sex: one function for "

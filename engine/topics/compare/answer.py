@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.errors import InputError, brief
+from engine.core.errors import InputError, brief
+from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
 from engine.sources import Source
@@ -19,7 +20,6 @@ from engine.topics.mean.answer import (
     mean_over_budgets,
     study_beside,
 )
-from engine.types import Array, Budget, CurveData
 
 Draw = Callable[[Source[CurveData], Mechanism, float, int], MeanAnswer]
 Aim = Callable[[Source[CurveData], Mechanism, Mechanism, Sequence[Budget], int], Study]

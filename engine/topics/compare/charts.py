@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.types import Array, PublicFacts
 from engine.figures import traces
-from engine.figures.traces import plain
-from engine.language.numbers import number, with_unit
-from engine.theme import (
+from engine.figures.theme import (
     Chart,
     Spec,
     Theme,
@@ -23,8 +22,9 @@ from engine.theme import (
     time_axis,
     translucent,
 )
+from engine.figures.traces import plain
+from engine.language.numbers import number, with_unit
 from engine.topics.mean.shape import Agreeing
-from engine.types import Array, PublicFacts
 
 _EVERY = 2  # points of the drawing grid in a small picture
 

@@ -9,11 +9,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.families.functional_release import FunctionalRelease
-from engine.families.sparse_inference import ball
-from engine.families.sparse_printed import published_costs
+from engine.core.types import Budget, Design, Public, PublicFacts, Sizes
 from engine.language.numbers import number, small
 from engine.mechanisms import mechanisms
+from engine.mechanisms.families.functional_release import FunctionalRelease
+from engine.mechanisms.families.sparse_inference import ball
+from engine.mechanisms.families.sparse_printed import published_costs
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
 from engine.mechanisms.sparse_newton import SparseNewton
@@ -28,7 +29,6 @@ from engine.privacy import accounting
 from engine.sources.numbers import Numbers
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.sparse.means import PRINTED, ROW, Setting, rates_of, simulated
-from engine.types import Budget, Design, Public, PublicFacts, Sizes
 
 _DELTA = 1e-3
 _EPSILONS = (0.5, 1.0, 3.0, 8.0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from engine.asking import Asked, Kind, Numbers, as_floats, errors
-from engine.tasks import MEAN_FUNCTION
-from engine.theme import Chart
+from engine.core.tasks import MEAN_FUNCTION
+from engine.figures.theme import Chart
+from engine.topics.asking import Asked, Kind, Numbers, as_floats, errors
 from engine.topics.compare import charts
 from engine.topics.compare.answer import Refused, Way, at_budgets, at_equal_risk, published, step
 from engine.topics.mean.question import shares

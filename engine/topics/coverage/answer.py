@@ -13,30 +13,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.agreement import Agreement
-from engine.bands import limits
-from engine.errors import InputError, brief
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families.sparse_averages import drawn
-from engine.families.wavelet_regression import WaveletRegression
-from engine.grids import drawing_grid
-from engine.mechanisms import Mechanism, one_per_server
-from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
-from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.sparse_inference import SparseInference
-from engine.mechanisms.wavelet_pointwise import WaveletPointwise
-from engine.metrics import best_kept
-from engine.sources import Source
-from engine.sources.regression_points import RegressionPoints
-from engine.tasks import (
+from engine.core.bands import limits
+from engine.core.errors import InputError, brief
+from engine.core.grids import drawing_grid
+from engine.core.tasks import (
     MEAN_FUNCTION,
     SPARSE_REGRESSION,
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
 )
+from engine.core.types import NON_PRIVATE, Array, Budget, Data
+from engine.mechanisms import Mechanism, one_per_server
+from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.families.sparse_averages import drawn
+from engine.mechanisms.families.wavelet_regression import WaveletRegression
+from engine.mechanisms.sparse_inference import SparseInference
+from engine.mechanisms.wavelet_pointwise import WaveletPointwise
+from engine.simulation.agreement import Agreement
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.metrics import best_kept
+from engine.sources import Source
+from engine.sources.regression_points import RegressionPoints
 from engine.topics.regression.intervals import stated
 from engine.topics.sparse.intervals import without_privacy
-from engine.types import NON_PRIVATE, Array, Budget, Data
 
 REPEATS, EACH = 500, 10  # repetitions, and how many are made at once
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.asking import Asked, Kind, Numbers, as_floats
-from engine.theme import Chart
+from engine.figures.theme import Chart
+from engine.topics.asking import Asked, Kind, Numbers, as_floats
 from engine.topics.coverage import charts
 from engine.topics.coverage.answer import CoverageAnswer, coverage_answer
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.metrics import coverage, integrated_squared_errors
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources import Source
 from engine.sources.hormone_study import HormoneStudy
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import Array, Budget, CurveData
 
 POINTWISE, SIMULTANEOUS = (0.90, 0.98), 0.90  # what is asked of a band without a warning
 _AT_ONCE = 10  # repeats

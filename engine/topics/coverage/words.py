@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from engine.agreement import COVERAGE_TOLERANCE, STANDARD_ERRORS, Agreement, Verdict
 from engine.language import numbers
+from engine.simulation.agreement import COVERAGE_TOLERANCE, STANDARD_ERRORS, Agreement, Verdict
 from engine.topics.coverage.answer import KINDS, REPEATS, CoverageAnswer, Limits
 
 METHOD = ("Data are drawn anew in every repetition and released once. The number of bands that "

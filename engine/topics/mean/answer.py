@@ -15,24 +15,24 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import studies
-from engine.bands import limits
-from engine.errors import InputError
-from engine.feasibility import Feasibility
-from engine.grids import drawing_grid
+from engine.core.bands import limits
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.types import Array, Budget, CurveData, Estimate, PublicFacts, Spend
 from engine.mechanisms import Mechanism, mechanisms
-from engine.metrics import (
+from engine.privacy.feasibility import Feasibility
+from engine.simulation import studies
+from engine.simulation.metrics import (
     distances,
     integrated_squared_errors,
     root_mean_square,
     squared_distances_from,
     within,
 )
-from engine.random_streams import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.random_streams import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.studies import EPSILON_STEPS as EPSILON_STEPS
+from engine.simulation.studies import SHOWN, SHOWN_DRAWS
 from engine.sources import Source
-from engine.studies import EPSILON_STEPS as EPSILON_STEPS
-from engine.studies import SHOWN, SHOWN_DRAWS
-from engine.types import Array, Budget, CurveData, Estimate, PublicFacts, Spend
 
 _EVERY = 3  # of the budgets, where doubling is simulated
 Put = TypeVar("Put", "MeanAnswer", "Study", "PlausibleBand")  # what another budget is put into
@@ -45,8 +45,8 @@ class Study:
 
     `errors` (budgets, releases): from the truth where it is known, else from the average without
     protection. `baseline`: the error without privacy, tuned as well as with it (see
-    `engine.studies.baseline`), where the truth is known. `shares` (budgets, 3): privacy noise,
-    sampling, smoothing and clipping, as shares of squared error.
+    `engine.simulation.studies.baseline`), where the truth is known. `shares` (budgets, 3): privacy
+    noise, sampling, smoothing and clipping, as shares of squared error.
     """
 
     errors: Array

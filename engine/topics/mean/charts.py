@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.types import Array, PublicFacts
 from engine.figures import traces
-from engine.figures.traces import UNPROTECTED, plain
-from engine.language.numbers import number, with_unit
-from engine.privacy.risk import right_guess_cap
-from engine.theme import (
+from engine.figures.theme import (
     Chart,
     Spec,
     Theme,
@@ -26,9 +24,11 @@ from engine.theme import (
     on_log_scale,
     translucent,
 )
+from engine.figures.traces import UNPROTECTED, plain
+from engine.language.numbers import number, with_unit
+from engine.privacy.risk import right_guess_cap
 from engine.topics.mean.answer import MeanAnswer
 from engine.topics.mean.error_parts import Chosen, ErrorParts, Steps
-from engine.types import Array, PublicFacts
 
 _BUDGETS = "Protection ε (log scale)<br>≤ right guesses in 100 by ε alone, whatever the method"
 _STEPS = ("Fewer coefficients", "Clipped and smoothed", "With noise: one release")

@@ -12,13 +12,13 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from engine.grids import drawing_grid
+from engine.core.grids import drawing_grid
+from engine.core.types import Array, Budget, CurveData, Estimate
 from engine.mechanisms import Mechanism
-from engine.metrics import distances, root_mean_square
+from engine.simulation.metrics import distances, root_mean_square
+from engine.simulation.studies import SHOWN_DRAWS
 from engine.sources import Source
-from engine.studies import SHOWN_DRAWS
 from engine.topics.mean.answer import on_screen, simulated
-from engine.types import Array, Budget, CurveData, Estimate
 
 PARTS = ("noise", "sampling", "bias")
 Chosen = tuple[bool, bool, bool]  # of PARTS, in their order

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from engine.asking import Asked, Kind, Numbers, as_floats, errors, protection
+from engine.core.tasks import MEAN_FUNCTION
 from engine.figures import traces
+from engine.figures.theme import Chart
 from engine.language import error_parts
-from engine.tasks import MEAN_FUNCTION
-from engine.theme import Chart
+from engine.topics.asking import Asked, Kind, Numbers, as_floats, errors, protection
 from engine.topics.mean.answer import MeanAnswer, Study, mean_answer
 
 

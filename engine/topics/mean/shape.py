@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import InputError
-from engine.types import Array, PublicFacts
+from engine.core.errors import InputError
+from engine.core.types import Array, PublicFacts
 
 Curves = NDArray[np.floating]  # stored in single precision, or worked out in double
 KINDS = ("peak", "sign", "crossing")

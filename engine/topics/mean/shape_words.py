@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from engine.core.types import Budget, PublicFacts
 from engine.language.grammar import escape
 from engine.language.numbers import number, with_unit
 from engine.topics.mean.shape import Agreeing, Question, is_at_an_end
-from engine.types import Budget, PublicFacts
 
 LABELS = {"peak": "Where is the peak?", "sign": "Does it rise or fall?",
           "crossing": "When does it reach a level?"}

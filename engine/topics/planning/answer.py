@@ -1,10 +1,10 @@
 """How much is needed? Solve for the one size or budget that is left open, by simulation.
 
 A plan is a question with five dials, ε, people on each site, readings, sites and the error, of
-which four are given. The error is that of the study of each setting (`engine.studies`), the number
-that every other page shows for it; it is measured at a few values of the open dial and joined by
-straight lines over log scales, and the answer carries the error bar of what was measured. Nothing
-here has seen anybody's data.
+which four are given. The error is that of the study of each setting (`engine.simulation.studies`),
+the number that every other page shows for it; it is measured at a few values of the open dial and
+joined by straight lines over log scales, and the answer carries the error bar of what was measured.
+Nothing here has seen anybody's data.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from engine import studies
-from engine.errors import InputError, brief
+from engine.core.errors import InputError, brief
+from engine.core.types import Array, Budget, PublicFacts, Spend
 from engine.language.numbers import two_digits_up
 from engine.mechanisms import Mechanism
-from engine.metrics import Accuracy
 from engine.privacy import accounting, risk
 from engine.privacy.failure import Delta, delta_rule
+from engine.simulation import studies
+from engine.simulation.metrics import Accuracy
 from engine.sources import Source
 from engine.sources.twin import Twin
 from engine.topics.mean.answer import MOST_READINGS, errors_and_shares
 from engine.topics.planning.beyond import Beyond, beyond
-from engine.types import Array, Budget, PublicFacts, Spend
 
 DIALS = ("epsilon", "people", "readings", "sites", "error")
 HIGHEST_EPSILON = 10.0

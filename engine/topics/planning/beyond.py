@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engine.core.types import Array, Budget
 from engine.privacy import accounting
 from engine.topics.mean.answer import squared_parts
-from engine.types import Array, Budget
 
 if TYPE_CHECKING:
     from engine.topics.planning.answer import Setting

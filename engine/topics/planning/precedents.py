@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from engine.core.types import Budget
 from engine.language.tags import budget_chip
-from engine.types import Budget
 
 
 @dataclass(frozen=True)

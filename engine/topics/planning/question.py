@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from engine.asking import Asked, Kind, Numbers, as_floats, errors
+from engine.core.tasks import MEAN_FUNCTION
 from engine.figures import traces
-from engine.tasks import MEAN_FUNCTION
-from engine.theme import Chart
+from engine.figures.theme import Chart
+from engine.topics.asking import Asked, Kind, Numbers, as_floats, errors
 from engine.topics.planning.answer import Answer, plan_of
 
 

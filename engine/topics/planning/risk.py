@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.language.numbers import digits_down
 from engine.topics.planning.answer import HIGHEST_EPSILON, Protection, Setting, protection
 

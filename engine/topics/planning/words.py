@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from engine.core.types import Budget, PublicFacts
 from engine.language import quality, spending
 from engine.language.grammar import capital, escape
 from engine.language.numbers import digits_up, number, small, times, with_unit
@@ -13,7 +14,6 @@ from engine.topics.planning.answer import HIGHEST_EPSILON, Answer, Measured, Set
 from engine.topics.planning.beyond import Beyond
 from engine.topics.planning.budget_split import Split, cost
 from engine.topics.planning.risk import RiskAnswer
-from engine.types import Budget, PublicFacts
 
 METHOD = ("The error is the root mean squared distance from the true average over simulated curves "
           "of the stated sizes: the number that every page shows for them. It is measured at a few "

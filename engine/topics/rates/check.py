@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from engine import studies
-from engine.errors import InputError, brief
+from engine.core.errors import InputError, brief
 from engine.rates import Rate
+from engine.simulation import studies
 from engine.topics.coverage.answer import EACH, REPEATS, CoverageAnswer, Experiment, repetitions
 from engine.topics.planning.answer import Setting
 from engine.topics.rates.answer import Comparison, Measured, Weighted, compare, sweep

@@ -16,22 +16,22 @@ from typing import Any, overload
 
 import numpy as np
 
-from engine.bands import standard_errors
-from engine.errors import InputError
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
-from engine.families.wavelet_sites import WaveletSites
+from engine.core.bands import standard_errors
+from engine.core.errors import InputError
+from engine.core.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes, Spend
+from engine.mechanisms.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
+from engine.mechanisms.families.wavelet_sites import WaveletSites
 from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
-from engine.metrics import integrated_squared_errors
 from engine.numerics.wavelets import printed_sensitivity_constant
 from engine.privacy import transcript
 from engine.rates.wavelet_regression import WaveletRate
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.metrics import integrated_squared_errors
+from engine.simulation.studies import FRESH, SHOWN, SHOWN_DRAWS
 from engine.sources.regression_points import RegressionPoints
-from engine.studies import FRESH, SHOWN, SHOWN_DRAWS
 from engine.topics.regression.intervals import stated
 from engine.topics.sites.site_table import fit_names
-from engine.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes, Spend
 from engine.uploads.curves import Upload
 
 POINTS = 513  # of the drawing grid: readings may jump, so curves are drawn finely

@@ -7,12 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.families.wavelet_risk import RiskParts
+from engine.core.types import Array, PublicFacts
 from engine.figures import cards, traces
-from engine.figures.traces import DASHES, UNPROTECTED, plain
-from engine.language.grammar import capital
-from engine.language.numbers import number
-from engine.theme import (
+from engine.figures.theme import (
     Chart,
     Spec,
     Theme,
@@ -23,6 +20,10 @@ from engine.theme import (
     named,
     translucent,
 )
+from engine.figures.traces import DASHES, UNPROTECTED, plain
+from engine.language.grammar import capital
+from engine.language.numbers import number
+from engine.mechanisms.families.wavelet_risk import RiskParts
 from engine.topics.regression.answer import (
     ByLevel,
     CostOfPrivacy,
@@ -31,7 +32,6 @@ from engine.topics.regression.answer import (
     WorstPair,
 )
 from engine.topics.regression.words import PARTS, shares
-from engine.types import Array, PublicFacts
 
 _ROLES = (("wavelet", ""), ("without", "/"), ("bias", "x"), ("raw", "."))
 BAND_COLUMNS = ("95 % confidence from", "95 % confidence to")

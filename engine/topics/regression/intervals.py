@@ -14,16 +14,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.bands import limits
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families.wavelet_bias import largest_left_out, left_out
-from engine.grids import drawing_grid
+from engine.core.bands import limits
+from engine.core.grids import drawing_grid
+from engine.core.types import Array, Budget, Data
+from engine.mechanisms.families.wavelet_bias import largest_left_out, left_out
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.signals import PERIODIC
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources import Source
 from engine.sources.regression_points import RegressionPoints
-from engine.types import Array, Budget, Data
 
 Estimator = WaveletGlobal | WaveletPointwise
 

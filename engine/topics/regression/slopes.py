@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.core.types import Array, Budget, PublicFacts, Sizes
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.signals import SELF_SIMILAR_RADIUS
 from engine.sources.regression_points import RegressionPoints
-from engine.types import Array, Budget, PublicFacts, Sizes
 
 DELTA = 1e-8
 _CUSP_AT = 1 / 3

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.families.wavelet_risk import RiskParts
+from engine.core.types import Array, PublicFacts
 from engine.language.grammar import capital, escape
 from engine.language.numbers import number, small, together, with_unit
+from engine.mechanisms.families.wavelet_risk import RiskParts
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.topics.regression.answer import (
     ByLevel,
@@ -20,7 +21,6 @@ from engine.topics.regression.answer import (
     RegressionAnswer,
     WorstPair,
 )
-from engine.types import Array, PublicFacts
 
 TITLE = "What can sites learn together from single readings?"
 LEAD = ("Everybody gives one reading to a site. Sites add noise to what they send, and one curve "

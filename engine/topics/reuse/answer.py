@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.grids import drawing_grid
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.types import Array, Budget
 from engine.mechanisms.gaussian_process import GaussianProcess
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources.dense_curves import DenseCurves
-from engine.types import Array, Budget
 
 SOURCE = DenseCurves(mean="two_peaks", n_curves=200)
 MECHANISM = GaussianProcess(penalty_weight=0.01)  # not by a rule: f must not depend on ε

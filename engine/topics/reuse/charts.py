@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from engine.figures import traces
+from engine.figures.theme import Chart, Theme, axis, colour, layout, translucent
 from engine.figures.traces import plain
 from engine.language.numbers import number
-from engine.theme import Chart, Theme, axis, colour, layout, translucent
 from engine.topics.reuse.answer import ReuseAnswer
 
 

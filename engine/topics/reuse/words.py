@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from engine.core.types import Budget
 from engine.language import chances, numbers
 from engine.privacy import accounting, risk
 from engine.topics.reuse.answer import ReuseAnswer
-from engine.types import Budget
 
 GIVEN_AWAY, FAILS = "Given away", "The formula fails"
 METHOD = ("r₁ and r₂ are the two releases of the average f of 200 simulated curves by a Gaussian "

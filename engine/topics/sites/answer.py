@@ -3,9 +3,9 @@
 A table says who takes part, with how many curves and which budget. Compared are three ways to use
 these curves: *together*, each site adding its own noise; *pooled* at one trusted centre, under the
 smallest ε and δ of all, so that everybody gets at least what they were promised; and the best site
-*alone*. Every case is a scenario of its own, whose error is that of its study (`engine.studies`):
-the number that another page shows for the same sites. Everything is simulated with a known seed and
-only for looking.
+*alone*. Every case is a scenario of its own, whose error is that of its study
+(`engine.simulation.studies`): the number that another page shows for the same sites. Everything is
+simulated with a known seed and only for looking.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from engine import studies
-from engine.errors import InputError
-from engine.feasibility import Feasibility
-from engine.grids import drawing_grid
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.types import Array, Budget, CurveData, PublicFacts, ServerParts, Spend
 from engine.mechanisms import Mechanism
-from engine.metrics import NOTHING, Accuracy, distances, integrated_squared_errors
 from engine.privacy import accounting, risk, transcript
-from engine.random_streams import DATA_STREAM, NOISE_STREAM, generator
+from engine.privacy.feasibility import Feasibility
+from engine.simulation import studies
+from engine.simulation.metrics import NOTHING, Accuracy, distances, integrated_squared_errors
+from engine.simulation.random_streams import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.studies import SHOWN, SHOWN_DRAWS
 from engine.sources import Source
-from engine.studies import SHOWN, SHOWN_DRAWS
 from engine.topics.sites.site_table import SiteRow, budgets, checked
-from engine.types import Array, Budget, CurveData, PublicFacts, ServerParts, Spend
 
 # -- what is found ------------------------------------------------------------------------------
 

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.core.types import Array
 from engine.figures import traces
 from engine.figures.cards import pattern
-from engine.figures.traces import UNPROTECTED, plain
-from engine.language.grammar import capital
-from engine.language.numbers import number, with_unit
-from engine.theme import (
+from engine.figures.theme import (
     Chart,
     Spec,
     Theme,
@@ -24,8 +22,10 @@ from engine.theme import (
     time_axis,
     translucent,
 )
+from engine.figures.traces import UNPROTECTED, plain
+from engine.language.grammar import capital
+from engine.language.numbers import number, with_unit
 from engine.topics.sites.answer import Arrangement, Federation, WhatIf
-from engine.types import Array
 
 _ROW_HEIGHT, _DENSE_ROW_HEIGHT, _MANY = 30, 22, 10  # pixels of one bar or one line of dots
 _OPAQUE = 0.85  # draws: a single line still stands out

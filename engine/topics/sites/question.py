@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.asking import Asked, Kind, Numbers, as_floats, errors
-from engine.tasks import MEAN_FUNCTION
-from engine.theme import Chart, named
+from engine.core.tasks import MEAN_FUNCTION
+from engine.figures.theme import Chart, named
+from engine.topics.asking import Asked, Kind, Numbers, as_floats, errors
 from engine.topics.sites import charts
 from engine.topics.sites.answer import Federation, federation
 

@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from operator import attrgetter
 
-from engine.agreement import STANDARD_ERRORS
+from engine.core.types import PublicFacts
 from engine.language import numbers
 from engine.language.chances import odds_main, odds_short
 from engine.language.grammar import a, escape, of
 from engine.language.numbers import in_hundred, number, small, times, with_unit
+from engine.simulation.agreement import STANDARD_ERRORS
 from engine.topics.sites.answer import Arrangement, Federation, Member, Sent, WhatIf
 from engine.topics.sites.site_table import SiteRow
-from engine.types import PublicFacts
 
 WAYS = {"sites": "Each site adds its noise", "centre": "A trusted centre"}
 _SAME = 0.01  # relative change of an error that is called none

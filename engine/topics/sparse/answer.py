@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import InputError
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families.sparse import rows_of
+from engine.core.errors import InputError
+from engine.core.types import Array, Budget, Public, PublicFacts, SampleData, Sizes, Spend
+from engine.mechanisms.families.sparse import rows_of
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.noise.selection import hard_threshold
 from engine.numerics import sparse_fits
 from engine.privacy import accounting
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.studies import SHOWN, SHOWN_DRAWS
 from engine.sources import Source
 from engine.sources.sparse_rows import SparseRows
-from engine.studies import SHOWN, SHOWN_DRAWS
-from engine.types import Array, Budget, Public, PublicFacts, SampleData, Sizes, Spend
 
 BUDGET_STEPS = (0.2, 0.5, 1.0, 2.0, 4.0, 10.0)
 MOST_NUMBERS = 12_000_000  # rows times features that are drawn for a picture

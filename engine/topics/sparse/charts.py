@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.lists import shortened
+from engine.core.types import Array
 from engine.figures import traces
-from engine.figures.traces import DASHES, UNPROTECTED, plain
-from engine.language.numbers import number
-from engine.lists import shortened
-from engine.theme import (
+from engine.figures.theme import (
     Chart,
     Spec,
     Theme,
@@ -23,9 +22,10 @@ from engine.theme import (
     method_style,
     translucent,
 )
+from engine.figures.traces import DASHES, UNPROTECTED, plain
+from engine.language.numbers import number
 from engine.topics.sparse.answer import Lines, SparseAnswer, largest
 from engine.topics.sparse.intervals import IntervalsAnswer, Machines
-from engine.types import Array
 
 _MOST_SHOWN, _MOST_INTERVALS = 25, 60
 _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open")

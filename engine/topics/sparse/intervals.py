@@ -11,21 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from engine.agreement import COVERAGE_TOLERANCE, LEVEL, Agreement
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families.sparse_averages import drawn
-from engine.families.sparse_corrections import pointwise_half_widths, two_sided_p_values
+from engine.core.types import Array, Budget, Intervals, SampleData, Spend
+from engine.mechanisms.families.sparse_averages import drawn
+from engine.mechanisms.families.sparse_corrections import pointwise_half_widths, two_sided_p_values
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
-from engine.metrics import entry_coverage, root_mean_square
 from engine.privacy import accounting
+from engine.simulation.agreement import COVERAGE_TOLERANCE, LEVEL, Agreement
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.metrics import entry_coverage, root_mean_square
+from engine.simulation.studies import FRESH, SHOWN
 from engine.sources import Source
 from engine.sources.sparse_rows import SparseRows
-from engine.studies import FRESH, SHOWN
 from engine.topics.sparse.answer import check_size
-from engine.types import Array, Budget, Intervals, SampleData, Spend
 
 COVERAGE_REPEATS = 200
 _COMMON = ("sparsity", "noise_sd", "reach", "radius", "step_size", "rounds", "feature_clip",

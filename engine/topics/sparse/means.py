@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.experiments import generator
-from engine.families.untrusted_means import UntrustedMean, bound
+from engine.core.types import Array, Budget, Public, PublicFacts, Sizes
+from engine.mechanisms.families.untrusted_means import UntrustedMean, bound
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
 from engine.noise import selection
 from engine.rates.sparse_regression import TrustedMeanRate, UntrustedServerRate
+from engine.simulation.experiments import generator
 from engine.sources.sparse_means import machine_means
-from engine.types import Array, Budget, Public, PublicFacts, Sizes
 
 BIT, ROW, TRUSTED = ("Nobody trusted, one bit hides a machine",
                      "Nobody trusted, noisy averages hide a row", "Trusted server hides a row")

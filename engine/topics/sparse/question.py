@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
-from engine.tasks import SPARSE_REGRESSION
-from engine.theme import Chart
+from engine.core.tasks import SPARSE_REGRESSION
+from engine.figures.theme import Chart
+from engine.topics.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
 from engine.topics.sparse import charts
 from engine.topics.sparse.answer import SparseAnswer, sparse_answer
 

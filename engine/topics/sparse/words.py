@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.agreement import Agreement, Verdict
+from engine.core.lists import counted
+from engine.core.types import Budget, PublicFacts
+from engine.figures.theme import named
 from engine.language import numbers, tags
 from engine.language.grammar import capital
-from engine.lists import counted
-from engine.theme import named
+from engine.simulation.agreement import Agreement, Verdict
 from engine.topics.sparse.answer import Calculation, Lines, Reported, SparseAnswer
 from engine.topics.sparse.intervals import FITS, CoverageStudy, IntervalsAnswer, Machines
 from engine.topics.sparse.means import BIT, PRINTED, ROW, TRUSTED
-from engine.types import Budget, PublicFacts
 
 TITLE = "Which few features matter, and what does protecting every row cost?"
 LEAD = ("Of many features a few matter for an outcome. Which ones, and by how much, is published "

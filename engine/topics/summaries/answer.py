@@ -12,23 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families.functional_release import FunctionalRelease
-from engine.grids import drawing_grid
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.registry import parameters
+from engine.core.tasks import RISK_MINIMISATION
+from engine.core.types import Array, Budget, Data, Estimate, Public, PublicFacts, Spend, Truth
 from engine.mechanisms import Mechanism, mechanisms
-from engine.metrics import distances, integrated_squared_errors, root_mean_square, within
+from engine.mechanisms.families.functional_release import FunctionalRelease
+from engine.mechanisms.summaries.covariance import Steps
+from engine.mechanisms.summaries.mean import Held
+from engine.mechanisms.summaries.parts import Linear
+from engine.mechanisms.summaries.risk import NUMBERS, loss_of
 from engine.numerics.pairs import Pairs
 from engine.privacy import accounting
-from engine.registry import parameters
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.metrics import distances, integrated_squared_errors, root_mean_square, within
+from engine.simulation.studies import FRESH, SHOWN, SHOWN_DRAWS, check_readings
 from engine.sources import Source
-from engine.studies import FRESH, SHOWN, SHOWN_DRAWS, check_readings
-from engine.summaries.covariance import Steps
-from engine.summaries.mean import Held
-from engine.summaries.parts import Linear
-from engine.summaries.risk import NUMBERS, loss_of
-from engine.tasks import RISK_MINIMISATION
-from engine.types import Array, Budget, Data, Estimate, Public, PublicFacts, Spend, Truth
 
 SURFACE = 40  # points on each axis where functions of two numbers are drawn
 _MOST_READINGS = 1_000_000  # of one data set on screen

@@ -7,14 +7,12 @@ from itertools import chain
 
 import numpy as np
 
+from engine.core.lists import shortened
+from engine.core.tasks import DENSITY, TASKS, DataType
+from engine.core.types import Array, Covariate, PublicFacts
 from engine.figures import traces
 from engine.figures.cards import pattern
-from engine.figures.traces import UNPROTECTED, plain
-from engine.language.grammar import capital
-from engine.language.numbers import number, with_unit
-from engine.lists import shortened
-from engine.tasks import DENSITY, TASKS, DataType
-from engine.theme import (
+from engine.figures.theme import (
     Chart,
     Spec,
     Theme,
@@ -27,10 +25,12 @@ from engine.theme import (
     on_log_scale,
     translucent,
 )
+from engine.figures.traces import UNPROTECTED, plain
+from engine.language.grammar import capital
+from engine.language.numbers import number, with_unit
 from engine.topics.summaries.answer import Components, Spectrum, SummariesAnswer, Way, WorstPair
 from engine.topics.summaries.feasible_smoothness import GridSweep
 from engine.topics.summaries.words import PARTS, unit_of
-from engine.types import Array, Covariate, PublicFacts
 
 _ROLES = (("functional", ""), ("without", "/"), ("bias", "x"))
 _DASHES = {"tight": "solid", "published": "6px,4px", "optimal": "2px,3px"}

@@ -25,14 +25,14 @@ from typing import TypeGuard
 
 import numpy as np
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Array, Covariate, PublicFacts, Sizes
 from engine.mechanisms import Mechanism
 from engine.mechanisms.iclp import Iclp
+from engine.mechanisms.summaries import summaries
+from engine.mechanisms.summaries.density import DensitySummary
 from engine.numerics.eigensystems import Eigenbasis
 from engine.numerics.kernel_densities import spectral_atoms
-from engine.summaries import summaries
-from engine.summaries.density import DensitySummary
-from engine.types import Array, Covariate, PublicFacts, Sizes
 
 Release = Iclp  # whose sensitivity depends on smoothness
 GRIDS = {1: (25, 50, 100, 200, 400), 2: (8, 12, 16, 20, 24, 28)}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
-from engine.tasks import SUMMARIES
-from engine.theme import Chart
+from engine.core.tasks import SUMMARIES
+from engine.figures.theme import Chart
+from engine.topics.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
 from engine.topics.summaries import charts
 from engine.topics.summaries.answer import SummariesAnswer, summaries_answer
 

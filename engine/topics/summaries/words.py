@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.core.tasks import TASKS
+from engine.core.types import Budget
 from engine.language.grammar import conjunction, uncapital
 from engine.language.numbers import number, small, times, with_unit
 from engine.mechanisms import Mechanism
 from engine.mechanisms.iclp import THEOREM_8_EXCESS, Iclp
-from engine.tasks import TASKS
 from engine.topics.summaries.answer import Components, Spectrum, SummariesAnswer, Way, WorstPair
 from engine.topics.summaries.feasible_smoothness import GridSweep, PrintedDensity
-from engine.types import Budget
 
 TITLE = "Publish a whole function: which way costs least?"
 LEAD = "Several ways to publish the same thing at the same ε, side by side."

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.experiments import Run
+from engine.core.errors import InputError
+from engine.core.registry import Parameter
+from engine.core.types import Budget, Data
 from engine.mechanisms import Mechanism
-from engine.registry import Parameter
-from engine.scenario import Scenario, from_plain, to_plain
+from engine.simulation.experiments import Run
+from engine.simulation.scenario import Scenario, from_plain, to_plain
 from engine.sources import Source
-from engine.types import Budget, Data
 
 EPSILON = "budgets.epsilon"
 MOST_VALUES = 12  # on one axis

@@ -7,13 +7,14 @@ import pandas as pd
 import streamlit as st
 
 from engine import questions
+from engine.core.tasks import MEAN_FUNCTION
+from engine.core.types import Array
 from engine.language import chances, error_parts, numbers, quality
 from engine.language.grammar import escape
 from engine.language.numbers import in_hundred, small
 from engine.mechanisms import Mechanism
 from engine.privacy.failure import delta_rule
 from engine.sources import Source
-from engine.tasks import MEAN_FUNCTION
 from engine.topics.compare import charts as figures
 from engine.topics.compare import words
 from engine.topics.compare.answer import (
@@ -27,7 +28,6 @@ from engine.topics.compare.answer import (
 from engine.topics.mean import shape_words as shapes
 from engine.topics.mean.answer import EPSILON_STEPS, drawn
 from engine.topics.mean.shape import Question
-from engine.types import Array
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import shape as shape_cards
 from pages.shared.frame import controls, layout, strips

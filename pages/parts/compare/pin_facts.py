@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.tasks import SPARSE_REGRESSION, TASKS, VARYING_COEFFICIENTS, WAVELET_REGRESSION
+from engine.core.types import Budget, Unit
 from engine.language import error_parts, tags
 from engine.privacy import accounting
 from engine.privacy.failure import delta_rule
-from engine.tasks import SPARSE_REGRESSION, TASKS, VARYING_COEFFICIENTS, WAVELET_REGRESSION
 from engine.topics.coefficients.answer import coefficients_answer, total
 from engine.topics.pins.answer import Pinned
 from engine.topics.planning import answer as planner
@@ -22,7 +23,6 @@ from engine.topics.sparse import words as sparse_words
 from engine.topics.sparse.answer import Way, sparse_answer
 from engine.topics.summaries import words as summary_words
 from engine.topics.summaries.answer import summaries_answer
-from engine.types import Budget, Unit
 from pages.shared.state import address, pins, run, session, settings
 from pages.shared.state.pins import Pin
 from pages.shared.state.settings import Settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.exports import memo
 from engine.topics.pins import answer as pinned
 from engine.topics.pins.answer import Pinned

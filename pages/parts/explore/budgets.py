@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from engine.core.types import Array
+from engine.figures.theme import Chart
 from engine.language import chances, error_parts, quality
 from engine.mechanisms import Mechanism, mechanisms
 from engine.rates import rates
-from engine.theme import Chart
 from engine.topics.mean import answer as mean_topic
 from engine.topics.mean import charts as error_curve
-from engine.types import Array
 from pages.parts.explore.scene import Scene
 from pages.shared.frame import controls, layout, timed
 from pages.shared.server.computing import uses_workers

@@ -12,11 +12,11 @@ import streamlit as st
 
 from engine.exports import files as export
 from engine.figures import cards as figures
+from engine.figures.theme import Chart
 from engine.language import chances, error_parts, glossary, quality, tags
 from engine.language.grammar import escape
 from engine.questions import Question, ask
 from engine.sources import Source
-from engine.theme import Chart
 from engine.topics.mean.answer import MeanAnswer, mean_answer
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore import tour

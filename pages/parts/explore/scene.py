@@ -10,15 +10,15 @@ from typing import Any, TypeVar
 import numpy as np
 import streamlit as st
 
-from engine import scenario
-from engine.experiments import Run
-from engine.feasibility import Feasibility
+from engine.core.types import Array, Budget, PublicFacts
 from engine.language import error_parts, numbers, quality
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
+from engine.privacy.feasibility import Feasibility
+from engine.simulation import scenario
+from engine.simulation.experiments import Run
 from engine.sources import Source
 from engine.topics.mean.answer import MeanAnswer, if_doubled
-from engine.types import Array, Budget, PublicFacts
 from pages.shared import components as pieces
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import layout

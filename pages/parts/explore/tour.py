@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from engine.core.types import PublicFacts
 from engine.language.grammar import a, escape, of
-from engine.types import PublicFacts
 from pages.shared.state import session
 
 

@@ -12,7 +12,8 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Array, Budget, PublicFacts
 from engine.exports import memo
 from engine.language import chances, glossary, numbers, tags
 from engine.language.grammar import escape
@@ -32,7 +33,6 @@ from engine.topics.planning.answer import (
     usual_target,
 )
 from engine.topics.planning.risk import budget_for_risk
-from engine.types import Array, Budget, PublicFacts
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import rules as rule_cards
 from pages.shared.frame import controls, layout, odometer, strips

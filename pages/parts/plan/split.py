@@ -9,14 +9,14 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.language import chances
 from engine.language.numbers import number, small, with_unit
 from engine.topics.planning import answer as planner
 from engine.topics.planning import budget_split
 from engine.topics.planning import words as plan_words
 from engine.topics.planning.budget_split import MOST_PARTS, WAYS, Part, Split
-from engine.types import Budget
 from pages.parts.plan import cards as plan_cards
 from pages.shared.frame import controls, layout
 from pages.shared.state import run, session

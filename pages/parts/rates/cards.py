@@ -6,18 +6,18 @@ from functools import cached_property
 
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.tasks import TASKS
+from engine.core.types import Budget, PublicFacts
 from engine.language import chances, glossary, tags
 from engine.questions import Question, ask
 from engine.rates import Rate, rates
 from engine.sources import sources
-from engine.tasks import TASKS
 from engine.topics.rates import charts as figures
 from engine.topics.rates import words as rate_words
 from engine.topics.rates.answer import Weighted
 from engine.topics.rates.check import terms
 from engine.topics.rates.presets import PRESETS
-from engine.types import Budget, PublicFacts
 from pages.parts.explore import cards as explore_cards
 from pages.parts.explore.scene import Scene
 from pages.parts.rates import practice as practice_cards

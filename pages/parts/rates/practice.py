@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import streamlit as st
 
-from engine.errors import InputError
-from engine.identity import digest
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.types import DataKind
+from engine.figures.theme import Chart, method_style
 from engine.language import tags
 from engine.language.grammar import capital, uncapital
 from engine.mechanisms import Mechanism
 from engine.rates import Symbol
-from engine.theme import Chart, method_style
 from engine.topics.coverage import answer as coverage_lab
 from engine.topics.coverage.answer import CoverageAnswer
 from engine.topics.planning.answer import Setting
@@ -24,7 +25,6 @@ from engine.topics.rates import check as rate_check
 from engine.topics.rates import words
 from engine.topics.rates.answer import sweep_values
 from engine.topics.rates.check import Check, Found
-from engine.types import DataKind
 from pages.shared.cards import limits as limit_cards
 from pages.shared.frame import controls, layout
 from pages.shared.frame.progress import begin, progress, warm_up

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
+from engine.core.tasks import WAVELET_REGRESSION
 from engine.language import glossary, numbers
 from engine.language.numbers import number
 from engine.privacy import accounting
 from engine.questions import Question, ask
-from engine.tasks import WAVELET_REGRESSION
 from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import charts as figures
 from engine.topics.regression import slopes as wavelet_slopes

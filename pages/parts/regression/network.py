@@ -9,10 +9,10 @@ from typing import TypeVar
 
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.tasks import WAVELET_REGRESSION
 from engine.language.grammar import capital, escape
 from engine.numerics.signals import SIGNALS
-from engine.tasks import WAVELET_REGRESSION
 from engine.topics.regression import answer as regression_topic
 from engine.topics.regression.answer import (
     MOST_KINDS,

@@ -8,14 +8,16 @@ from typing import Any
 import streamlit as st
 
 from engine import questions
-from engine.errors import InputError
+from engine.core.enumerations import NoiseLaw
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.tasks import PUBLISHED, TASKS
+from engine.core.types import Budget
 from engine.exports import code_for
-from engine.identity import digest
 from engine.language import chances, glossary, numbers, tags
 from engine.language.grammar import capital, escape
 from engine.language.numbers import number, power_of_two, small
 from engine.mechanisms import Mechanism, mechanisms
-from engine.noise import NoiseLaw
 from engine.noise.hardened import Measurement
 from engine.release import files as release_files
 from engine.release import published
@@ -25,10 +27,8 @@ from engine.release.certified import Quote
 from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Known, Ledger, check_room
 from engine.release.published import Published
 from engine.sources import Source, sources
-from engine.tasks import PUBLISHED, TASKS
 from engine.topics.release import charts as released
 from engine.topics.release.preview import release_preview
-from engine.types import Budget
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, layout, odometer, strips

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.language.numbers import number
 from engine.release.certified import Quote
 from engine.release.published import places

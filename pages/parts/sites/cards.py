@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from engine.errors import InputError
-from engine.identity import digest
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.types import PublicFacts
 from engine.language import chances, quality, spending
 from engine.language.grammar import escape
 from engine.privacy import accounting
@@ -19,7 +20,6 @@ from engine.topics.sites import charts as figures
 from engine.topics.sites import site_table
 from engine.topics.sites import words as site_words
 from engine.topics.sites.answer import Federation
-from engine.types import PublicFacts
 from pages.parts.sites import editor as site_editor
 from pages.shared import components as pieces
 from pages.shared.cards import guarantees as guarantee_cards

@@ -9,14 +9,14 @@ from typing import Any
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
-from engine.errors import InputError
-from engine.identity import digest
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.types import PublicFacts
 from engine.sources import Source
 from engine.sources import sources as all_sources
 from engine.topics.sites import site_table as tables
 from engine.topics.sites.answer import Federation
 from engine.topics.sites.site_table import PRESETS, SiteRow
-from engine.types import PublicFacts
 from pages.shared.frame import controls
 from pages.shared.state import session, site_table
 

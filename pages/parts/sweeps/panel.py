@@ -12,22 +12,22 @@ from typing import Any
 
 import streamlit as st
 
-from engine.errors import InputError
-from engine.experiments import blocks
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.tasks import TASKS
+from engine.core.types import Budget
 from engine.exports import code_for
-from engine.identity import digest
 from engine.language import glossary, tags
 from engine.language.numbers import number, with_unit
 from engine.rates import Rate, rates
-from engine.running import effort
-from engine.running.effort import Limits
-from engine.running.sweep_jobs import Foreseen
-from engine.scenario import Scenario
-from engine.tasks import TASKS
+from engine.simulation import effort
+from engine.simulation.effort import Limits
+from engine.simulation.experiments import blocks
+from engine.simulation.scenario import Scenario
+from engine.simulation.sweep_jobs import Foreseen
 from engine.topics.sweeps import design as sweep_design
 from engine.topics.sweeps.answer import sweep_view
 from engine.topics.sweeps.design import EPSILON, Axis
-from engine.types import Budget
 from pages.parts.sweeps.result import Ran
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.frame import code_fold, controls, layout, strips, timed
@@ -253,7 +253,8 @@ def _foreseen(scenario: Scenario) -> None:
             old.stop()
         job = None
         with suppress(InputError):
-            job = begin(f"foresee {_key(scenario)}", "engine.running.sweep_jobs:foresee", scenario,
+            job = begin(f"foresee {_key(scenario)}", "engine.simulation.sweep_jobs:foresee",
+            scenario,
                         total=1, is_shared=False)
         st.session_state.sweep_foreseen = job
     _estimate(scenario, st.session_state.sweep_foreseen)
@@ -291,7 +292,7 @@ def _key(scenario: Scenario) -> str:
 def _started(task: str, scenario: Scenario) -> Ran | None:
     with layout.user_errors():
         is_own = scenario.source.facts.is_upload
-        job = begin(f"sweep {_key(scenario)}", "engine.running.sweep_jobs:run", scenario, LIMITS,
+        job = begin(f"sweep {_key(scenario)}", "engine.simulation.sweep_jobs:run", scenario, LIMITS,
                     total=len(_work(scenario)), is_shared=not is_own)
         axes = sweep_design.axes(scenario.source, scenario.mechanism, scenario.budgets[0].epsilon)
         return Ran(job, task, scenario, {path: axes[path].label for path in scenario.axes},

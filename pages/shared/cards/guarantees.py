@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from engine.core.types import Budget, PublicFacts, Spend
 from engine.language import spending
 from engine.language.numbers import small
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting
 from engine.topics.planning.consequences import label
-from engine.types import Budget, PublicFacts, Spend
 from pages.shared.frame import layout
 from pages.shared.state import session
 

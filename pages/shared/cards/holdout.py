@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from engine.core.types import Budget
+from engine.figures.theme import Chart
 from engine.sources import Source
-from engine.theme import Chart
 from engine.topics.holdout import charts as figures
 from engine.topics.holdout import words as protocol
 from engine.topics.holdout.answer import PAPER_EPSILONS, holdout_study, release_range
 from engine.topics.mean.charts import Method
-from engine.types import Budget
 from pages.shared import components as pieces
 from pages.shared.frame import layout
 from pages.shared.state import run, session

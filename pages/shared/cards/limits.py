@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from engine.core.types import Budget
+from engine.figures.theme import Chart, named
 from engine.mechanisms import Mechanism
 from engine.sources import Source
-from engine.theme import Chart, named
 from engine.topics.coverage import answer as lab
 from engine.topics.coverage import charts as figures
 from engine.topics.coverage import words
-from engine.types import Budget
 from pages.shared.frame import layout
 from pages.shared.state import session, settings
 

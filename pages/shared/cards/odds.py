@@ -11,13 +11,13 @@ from typing import Any, Protocol
 
 import streamlit as st
 
+from engine.core.types import PublicFacts, Sizes, Spend
 from engine.figures import cards as figures
+from engine.figures.theme import Chart
 from engine.language import chances, glossary, tags
 from engine.language.grammar import capital
 from engine.privacy import amplification, risk
 from engine.privacy.amplification import Person, SecretSample
-from engine.theme import Chart
-from engine.types import PublicFacts, Sizes, Spend
 from pages.shared import components as pieces
 from pages.shared.frame import controls, layout
 from pages.shared.state import session, settings

@@ -9,13 +9,13 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Array, Budget, PublicFacts
 from engine.topics.compare import charts as figures
 from engine.topics.mean import answer as mean_topic
 from engine.topics.mean import shape, shape_words
 from engine.topics.mean.answer import Draws
 from engine.topics.mean.shape import Agreeing, Question
-from engine.types import Array, Budget, PublicFacts
 from pages.parts.explore.scene import Scene
 from pages.shared.frame import controls, layout
 from pages.shared.state import run, session, settings

@@ -18,9 +18,9 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from engine.core.types import Array, PublicFacts
 from engine.language import quality, tags
 from engine.topics.mean.answer import MeanAnswer, PlausibleBand
-from engine.types import Array, PublicFacts
 
 VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")

@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from engine.enumerations import Enumeration
-from engine.errors import InputError
+from engine.core.enumerations import Enumeration
+from engine.core.errors import InputError
+from engine.core.registry import Parameter, Registry
+from engine.core.tasks import TASKS, DataType
 from engine.mechanisms import Mechanism, mechanisms
-from engine.registry import Parameter, Registry
 from engine.sources import sources
-from engine.tasks import TASKS, DataType
 from pages.shared.state import session, settings
 
 Option = TypeVar("Option")

@@ -13,9 +13,9 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.figures.theme import Chart, Theme
 from engine.language.grammar import capital, escape
-from engine.theme import Chart, Theme
 from pages.shared import components as pieces
 from pages.shared.frame.controls import message
 from pages.shared.state import session, settings

@@ -20,15 +20,15 @@ from typing import ClassVar, TypeVar
 
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.tasks import TASKS
+from engine.core.types import Budget, PublicFacts, Sizes, Spend
+from engine.figures.theme import Chart
 from engine.language import chances
 from engine.mechanisms import Mechanism
 from engine.privacy.failure import Delta
 from engine.questions import Question
 from engine.sources import Source
-from engine.tasks import TASKS
-from engine.theme import Chart
-from engine.types import Budget, PublicFacts, Sizes, Spend
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, layout, odometer, strips

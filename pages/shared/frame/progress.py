@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from pages.shared.frame import timed
 from pages.shared.frame.controls import message
 from pages.shared.frame.layout import user_errors

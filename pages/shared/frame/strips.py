@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.language import chances, stated, tags
+from engine.core.types import Budget, DataKind, PublicFacts, Unit
+from engine.language import chances, tags
 from engine.privacy import risk
 from engine.privacy.failure import Delta
-from engine.types import Budget, DataKind, PublicFacts, Unit
+from engine.uploads import stated
 from pages.shared import components as pieces
 from pages.shared.cards import odds as odds_card
 from pages.shared.state import address, pins, session

@@ -13,16 +13,16 @@ from functools import partial
 from typing import Any
 
 from engine import handbook
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.registry import Parameter, Registry
+from engine.core.tasks import PUBLISHED, SUMMARIES, TASKS
+from engine.core.types import Budget
 from engine.rates import rates
-from engine.registry import Parameter, Registry
-from engine.tasks import PUBLISHED, SUMMARIES, TASKS
 from engine.topics.mean import shape
 from engine.topics.planning import budget_split
 from engine.topics.planning.answer import DIALS
 from engine.topics.rates.presets import PRESETS
 from engine.topics.regression.answer import MOST_KINDS, Group, Network
-from engine.types import Budget
 from pages.shared.state import settings, site_table, sweep_choice
 from pages.shared.state.settings import CHOSEN_FOR, FRONT_PAGE, SHELVES, Settings
 
@@ -141,7 +141,7 @@ _CHOICES: dict[str, Sequence[str]] = {
     "shape": ("", *shape.KINDS)}
 # Choices whose names take a moment to find: "module:function" that gives them, asked for a word.
 _FOUND = {"exhibit": "engine.papers:names", "audited": "engine.topics.audit.answer:names",
-          "variant": "engine.broken:names", "limits": "engine.topics.coverage.answer:names",
+          "variant": "engine.audit.broken:names", "limits": "engine.topics.coverage.answer:names",
           "lesson": "engine.lessons:names"}
 CHOICES = (*_CHOICES, *_FOUND)  # settings that are one of a few words
 

@@ -17,11 +17,11 @@ from weakref import WeakKeyDictionary
 
 import streamlit as st
 
-from engine.identity import digest
+from engine.core.identity import digest
+from engine.core.types import DataKind, PublicFacts
 from engine.mechanisms import Mechanism
 from engine.sources import Source
 from engine.topics.mean import answer as mean_topic
-from engine.types import DataKind, PublicFacts
 from pages.shared.server import jobs
 from pages.shared.server.computing import computed, use_workers, uses_workers
 from pages.shared.state.settings import FRONT_PAGE, TASK, steps_of

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.tasks import TASKS, DataType
+from engine.core.types import PublicFacts
 from engine.mechanisms import Mechanism
 from engine.privacy.failure import Delta, delta_rule, usual_delta
 from engine.sources import Source
 from engine.sources.twin import Twin
-from engine.tasks import TASKS, DataType
-from engine.types import PublicFacts
 from pages.shared.state import address, pins
 from pages.shared.state.settings import (
     MOST_FOLDS,

@@ -13,12 +13,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from engine import handbook
-from engine.errors import InputError
-from engine.mechanisms import Mechanism, mechanisms
-from engine.privacy.amplification import MOST_PEOPLE
-from engine.rates import Rate, rates
-from engine.sources import Source, sources
-from engine.tasks import (
+from engine.core.errors import InputError
+from engine.core.tasks import (
     COVARIANCE,
     DENSITY,
     FUNCTIONAL_SUMMARY,
@@ -32,6 +28,10 @@ from engine.tasks import (
     WAVELET_REGRESSION,
     Task,
 )
+from engine.mechanisms import Mechanism, mechanisms
+from engine.privacy.amplification import MOST_PEOPLE
+from engine.rates import Rate, rates
+from engine.sources import Source, sources
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning.budget_split import Split
 from engine.topics.regression.answer import NETWORKS, Network

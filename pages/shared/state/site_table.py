@@ -13,11 +13,11 @@ from typing import Any
 
 import pandas as pd
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import PublicFacts
 from engine.topics.sites import words as site_words
 from engine.topics.sites.answer import Federation, Member
 from engine.topics.sites.site_table import PRESETS, SiteRow, checked, preset_of
-from engine.types import PublicFacts
 
 _FIELDS = {"name": "name", "people": "n_curves", "readings": "n_observations_per_curve",
            "epsilon": "epsilon", "delta": "delta", "included": "included"}

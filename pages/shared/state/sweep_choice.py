@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
-from engine.errors import InputError
-from engine.tasks import MEAN_FUNCTION
+from engine.core.errors import InputError
+from engine.core.tasks import MEAN_FUNCTION
 from engine.topics.sweeps.design import EPSILON, MOST_VALUES
 
 MOST_REPEATS = 1000

@@ -12,8 +12,8 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from engine.core.types import Budget, PublicFacts
 from engine.topics.mean.answer import PlausibleBand
-from engine.types import Budget, PublicFacts
 from pages.shared import components as pieces
 
 EPSILONS = (0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2, 1.5,
