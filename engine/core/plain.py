@@ -74,7 +74,7 @@ def read(hint: Any, given: Any, field: str) -> Any:
         That says which part is missing, unknown or of another type, and whatever the record
         refuses.
     """
-    kinds = typing.get_args(hint) if typing.get_origin(hint) in _UNIONS else (hint,)
+    kinds = typing.get_args(hint) if is_union(hint) else (hint,)
     if given is None and type(None) in kinds:
         return None
     kind = typing.get_origin(kinds[0]) or kinds[0]
@@ -101,13 +101,8 @@ def record(cls: type[T], given: Any, field: str) -> T:
 
 
 def arguments(function: Callable[..., Any], given: Any, field: str) -> dict[str, Any]:
-    """What a function or class is called with, from an object; see `read` for what is refused.
-
-    Parameters whose default is no plain value cannot be given.
-    """
-    signature = inspect.signature(function).parameters.items()
-    known = {name: parameter.default for name, parameter in signature
-             if parameter.default is parameter.empty or isinstance(parameter.default, _PLAIN)}
+    """What a function or class is called with, from an object; see `read` for what is refused."""
+    known = writable(function)
     given, hints = checked_object(given, field, tuple(known)), typing.get_type_hints(function)
     missing = [name for name, default in known.items()
                if name not in given and default is inspect.Parameter.empty]
@@ -115,6 +110,18 @@ def arguments(function: Callable[..., Any], given: Any, field: str) -> dict[str,
         raise InputError(f"“{field}” lacks “{missing[0]}”.", field=missing[0],
                          hint=f"It has {', '.join(known)}.")
     return {name: read(hints[name], part, name) for name, part in given.items()}
+
+
+def writable(function: Callable[..., Any]) -> dict[str, Any]:
+    """The parameters that can be written, with their defaults: those with a plain one, or none."""
+    signature = inspect.signature(function).parameters.items()
+    return {name: parameter.default for name, parameter in signature
+            if parameter.default is parameter.empty or isinstance(parameter.default, _PLAIN)}
+
+
+def is_union(hint: Any) -> bool:
+    """Whether a type is one of several."""
+    return typing.get_origin(hint) in _UNIONS
 
 
 def _member_of(kinds: tuple[Any, ...], given: Any, field: str, shelf: Registry) -> Any:
