@@ -75,8 +75,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="python -m engine", description="Privacy Curves on the command line.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for one in _COMMANDS:
-        one.add(commands)
+    for module in _COMMANDS:
+        module.add(commands)
     return parser
 
 

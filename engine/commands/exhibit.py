@@ -61,8 +61,8 @@ def command(options: argparse.Namespace) -> int:
 def _list() -> None:
     for paper in papers():
         print(paper.title)
-        for one in paper.exhibits:
-            print(f"  {paper.key}/{one.key}  {one.title}")
+        for exhibit in paper.exhibits:
+            print(f"  {paper.key}/{exhibit.key}  {exhibit.title}")
 
 
 def _shown(paper: Paper, exhibit: Exhibit, options: argparse.Namespace) -> bool:

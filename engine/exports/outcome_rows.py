@@ -47,9 +47,9 @@ def _row(outcome: Outcome) -> dict[str, Any]:
 
 def _figures(outcome: Outcome) -> dict[str, float | None]:
     """What every page shows: the error and what goes with it; None where it is unknown."""
-    found = outcome.accuracy
-    error, within, log_se = (math.nan,) * 3 if found is None else (
-        found.error, found.within, found.log_se)
+    figures = outcome.accuracy
+    error, within, log_se = (math.nan,) * 3 if figures is None else (
+        figures.error, figures.within, figures.log_se)
     return {name: value if value is not None and math.isfinite(value) else None for name, value in {
         "rms_error": error, "rms_error_se": error * log_se, "within_95": within,
         "rms_error_without_privacy": outcome.baseline,

@@ -74,7 +74,7 @@ def checked(people, readings, smoothness):
     asked = rate_check.Check(
         rate, point, "n", settings, tuple(sweep_values(settings[0], "people")),
         coverage_lab.Experiment("curve", source, own, Budget(1.0, delta)))
-    return asked, rate_check.found(asked, list(rate_check.check(asked)))
+    return asked, rate_check.joined(asked, list(rate_check.check(asked)))
 
 
 @pytest.mark.slow

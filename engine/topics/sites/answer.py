@@ -95,7 +95,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Federation:
+class SitesAnswer:
     """The sites together, beside one trusted centre and the best site alone.
 
     `times`, `without` and `truth` (GRID_SIZE,) in their own units; `without` is the average
@@ -115,7 +115,7 @@ class Federation:
     members: tuple[Member, ...]
     best: int
 
-    def for_group(self, records: int) -> Federation:
+    def for_group(self, records: int) -> SitesAnswer:
         """The same with odds for a person who has so many curves."""
         odds = _odds(self.together.spends, records)
         return replace(self, pooled_odds=_odds(self.pooled.spends, records)[0], members=tuple(
@@ -141,7 +141,7 @@ def _here(function: Callable[..., Result], /, *arguments: Any) -> Result:
 
 
 def federation(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
-               answer: Answer = _here) -> Federation:
+               answer: Answer = _here) -> SitesAnswer:
     """Simulate the table: together, pooled, and each site alone.
 
     Rows that are not included are drawn all the same, so that the curves of the others stay.
@@ -161,7 +161,7 @@ def federation(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[S
 
     Returns
     -------
-    Federation
+    SitesAnswer
 
     Raises
     ------
@@ -173,7 +173,7 @@ def federation(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[S
 
 
 def without_baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow],
-                     seed: int, answer: Answer = _here) -> Federation:
+                     seed: int, answer: Answer = _here) -> SitesAnswer:
     """The same but for the error without privacy, which takes as long as all else together."""
     desk = _Desk.of(source, mechanism, rows, seed, answer)
     kept = tuple(k for k, row in enumerate(rows) if row.included)
@@ -183,7 +183,7 @@ def without_baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequ
     together = desk.arrangement(_Case(kept, own), kept)
     pooled = desk.arrangement(_Case(kept, (_smallest(own),), pooled=True), kept)
     facts, truth = source.facts, desk.shown.truth
-    return Federation(
+    return SitesAnswer(
         facts, facts.from_unit_time(drawing_grid()), desk.average(kept),
         None if truth is None else truth.grid_values, None, together, pooled,
         desk.arrangement(_Case((kept[best],), (own[best],)), kept),

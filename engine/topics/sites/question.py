@@ -6,10 +6,10 @@ from engine.core.tasks import MEAN_FUNCTION
 from engine.figures.theme import Chart, named
 from engine.topics.asking import Asked, Kind, Numbers, as_floats, errors
 from engine.topics.sites import charts
-from engine.topics.sites.answer import Federation, federation
+from engine.topics.sites.answer import SitesAnswer, federation
 
 
-def numbers(study: Federation, asked: Asked) -> Numbers:
+def numbers(study: SitesAnswer, asked: Asked) -> Numbers:
     """Errors together, pooled and alone, and the odds where protection is weakest."""
     unit, weakest = study.facts.value_unit, study.for_group(asked.person.units).weakest
     together = study.together.accuracy
@@ -20,7 +20,7 @@ def numbers(study: Federation, asked: Asked) -> Numbers:
         "proved ε": weakest.guarantee.epsilon, "proved δ": weakest.guarantee.delta})
 
 
-def chart(study: Federation, asked: Asked) -> Chart:
+def chart(study: SitesAnswer, asked: Asked) -> Chart:
     """What each site adds."""
     mechanism = asked["mechanism"]
     return charts.shares(study, mechanism.key, mechanism.family, "light")

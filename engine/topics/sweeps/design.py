@@ -100,13 +100,13 @@ class Axis:
 
 def axes(source: Source[Data], mechanism: Mechanism, epsilon: float) -> dict[str, Axis]:
     """Everything that can be varied, ε first; of one's own data only the budget and the method."""
-    found = [Axis(EPSILON, _EPSILON, epsilon)]
+    listed = [Axis(EPSILON, _EPSILON, epsilon)]
     groups: list[tuple[str, Source[Data] | Mechanism]] = [("mechanism", mechanism)]
     if not source.facts.is_upload:
         groups.insert(0, ("source", source))
-    found += [Axis(f"{group}.{p.name}", p, getattr(member, p.name)) for group, member in groups
+    listed += [Axis(f"{group}.{p.name}", p, getattr(member, p.name)) for group, member in groups
               for p in member.shown() if p.kind in (int, float) and not p.choices]
-    return {axis.path: axis for axis in found}
+    return {axis.path: axis for axis in listed}
 
 
 _EPSILON = Parameter("epsilon", float, False, 1.0, "Protection", "The limit on what one person’s "

@@ -18,8 +18,8 @@ from engine.sources import Source
 from engine.topics.compare import charts as figures
 from engine.topics.compare import words
 from engine.topics.compare.answer import (
-    Refused,
-    Way,
+    MethodAnswer,
+    RefusedMethod,
     at_budgets,
     at_equal_risk,
     published,
@@ -54,7 +54,7 @@ class SideBySide(View):
                                  self.now.group, run.picture, run.study)
         self.known = published(self.ways)
 
-    def difference(self, method: Way, k: int) -> Array:
+    def difference(self, method: MethodAnswer, k: int) -> Array:
         """Releases less the same average without protection in every picture: (draws, points)."""
         return method.shown.releases[k] - self.known[0].shown.without
 
@@ -88,13 +88,13 @@ class SideBySide(View):
             super().code()
 
 
-def _written(method: Way, k: int) -> str:
+def _written(method: MethodAnswer, k: int) -> str:
     """An error in words; empty where nothing is published."""
     return numbers.error(method.error[k], method.shown.data.facts.value_unit,
                          method.study.within[k])
 
 
-def _line(method: Way, errors: Array | None = None) -> figures.Line:
+def _line(method: MethodAnswer, errors: Array | None = None) -> figures.Line:
     """What charts know of a method, with its errors or others."""
     return figures.Line(method.label, method.mechanism.key, method.mechanism.family,
                         controls.variant(method.mechanism, method.label),
@@ -167,7 +167,7 @@ def pictures(view: SideBySide) -> None:
     first_said: dict[str, str] = {}  # what was said of which method first
     for method in view.ways:
         st.subheader(method.label, anchor=False)
-        if isinstance(method, Refused):
+        if isinstance(method, RefusedMethod):
             st.markdown(controls.message(method.problem))
             continue
         _caution(method, view, first_said)
@@ -178,7 +178,7 @@ def pictures(view: SideBySide) -> None:
     st.markdown(f":small[{words.DIFFERENCE}]")
 
 
-def _caution(method: Way, view: SideBySide, first_said: dict[str, str]) -> None:
+def _caution(method: MethodAnswer, view: SideBySide, first_said: dict[str, str]) -> None:
     """What does not suit these curves, or so few of them; the same words once only."""
     released = dict.fromkeys(text for k in view.at for text in method.shown.warnings[k])
     for caution in (method.mechanism.caution(view.facts), quality.few_in_a_round(
@@ -190,7 +190,7 @@ def _caution(method: Way, view: SideBySide, first_said: dict[str, str]) -> None:
             st.markdown(f":small[:material/warning: {caution}]")
 
 
-def _cell(view: SideBySide, method: Way, k: int, edge: float) -> None:
+def _cell(view: SideBySide, method: MethodAnswer, k: int, edge: float) -> None:
     epsilon, error = EPSILON_STEPS[k], _written(method, k)
     if not error:
         st.markdown(f":small[**ε = {epsilon:g}** · Nothing would be published: the noise would be "
@@ -227,7 +227,7 @@ def table(view: SideBySide) -> None:
                 "in 100 (5: no information). Both are at most.]")
 
 
-def _row(view: SideBySide, method: Way, k: int) -> dict[str, object]:
+def _row(view: SideBySide, method: MethodAnswer, k: int) -> dict[str, object]:
     budget, odds, error = method.shown.budgets[k], method.odds[k], _written(method, k)
     row: dict[str, object] = {"method": method.label, "ε": f"{budget.epsilon:g}",
                               "δ": small(budget.delta),
@@ -277,13 +277,13 @@ def shapes_kept(view: SideBySide) -> None:
             _kept_at(view, method, answer)
 
 
-def _answer(view: SideBySide, method: Way, asked: Question) -> shape_cards.Answer:
+def _answer(view: SideBySide, method: MethodAnswer, asked: Question) -> shape_cards.Answer:
     draws = run.answer(drawn, view.source, method.mechanism, view.known[0].mechanism,
                        method.shown.budgets, view.now.seed)
     return shape_cards.answer(asked, draws, method.error, view.facts)
 
 
-def _kept_at(view: SideBySide, method: Way, answer: shape_cards.Answer) -> None:
+def _kept_at(view: SideBySide, method: MethodAnswer, answer: shape_cards.Answer) -> None:
     """How often one method keeps the answer at the chosen budgets."""
     each = [f"**{shapes.in_draws(answer.at(k))}** ({shapes.chance_range(answer.at(k))}) at ε = "
             f"{EPSILON_STEPS[k]:g}" if answer.known[k] else

@@ -25,8 +25,8 @@ from engine.topics.planning import answer as planner
 from engine.topics.planning import charts as figures
 from engine.topics.planning import words as plan_words
 from engine.topics.planning.answer import (
-    Answer,
     Measured,
+    PlanningAnswer,
     Protection,
     Setting,
     bounds,
@@ -88,7 +88,7 @@ class Planned(View):
 # -- the question -------------------------------------------------------------------------------
 
 
-def strip(view: Planned, answer: Answer | None) -> None:
+def strip(view: Planned, answer: PlanningAnswer | None) -> None:
     """The same facts as on Explore, with what the answer gives; without one with what was asked."""
     protection = None if answer is None or not answer.is_possible else answer.protection
     if answer is not None and protection is not None:
@@ -199,7 +199,7 @@ def place(view: Planned) -> tuple[DeltaGenerator, DeltaGenerator]:
     return bar, below
 
 
-def solve(view: Planned, bar: DeltaGenerator) -> Answer | None:
+def solve(view: Planned, bar: DeltaGenerator) -> PlanningAnswer | None:
     """The answer, with progress; None with the reason under the blanks where there is none."""
     def tell(done: int) -> None:
         bar.progress(min(done / 12, 0.95), text=f"Simulating: {done} settings tried")
@@ -219,12 +219,12 @@ def _question(view: Planned) -> str:
     return plan_words.question(view.setting, view.unknown, view.target, view.facts)
 
 
-def _short(answer: Answer, view: Planned) -> str:
+def _short(answer: PlanningAnswer, view: Planned) -> str:
     """The verdict without bold type."""
     return plan_words.verdict(answer, view.facts).replace("**", "")
 
 
-def verdict(view: Planned, answer: Answer) -> None:
+def verdict(view: Planned, answer: PlanningAnswer) -> None:
     """The question, yes or no in one sentence, and for a no which other dial would do."""
     box = st.success if answer.is_possible else st.warning if answer.is_extrapolated else st.error
     lines = [plan_words.verdict(answer, view.facts), f":small[{_question(view)}]",
@@ -237,13 +237,13 @@ def verdict(view: Planned, answer: Answer) -> None:
         st.error(broken, icon=":material/error:")
 
 
-def beyond_rule(answer: Answer) -> None:
+def beyond_rule(answer: PlanningAnswer) -> None:
     """Whether the budget of the answer is above a rule of one's own."""
     if answer.is_possible:
         rule_cards.beyond_rule(answer.reached.setting.epsilon)
 
 
-def answer(view: Planned, answer: Answer) -> None:
+def answer(view: Planned, answer: PlanningAnswer) -> None:
     """What goes with the verdict: the odds, one step either way, and the memo."""
     answer = answer.for_group(view.now.group)
     if answer.is_possible and answer.protection is not None:
@@ -264,14 +264,14 @@ def answer(view: Planned, answer: Answer) -> None:
                          "covered, and the alternatives.")
 
 
-def _steps(view: Planned, answer: Answer) -> None:
+def _steps(view: Planned, answer: PlanningAnswer) -> None:
     with st.container(border=True):
         st.subheader("One step either way", anchor=False)
         layout.table([_step(view, answer, *row) for row in answer.rows()])
         st.markdown(":small[◇ the answer]")
 
 
-def _step(view: Planned, answer: Answer, row: Measured, protection: Protection | None
+def _step(view: Planned, answer: PlanningAnswer, row: Measured, protection: Protection | None
           ) -> dict[str, str]:
     size, error = plan_words.step(row, answer.unknown, view.facts)
     cells = {"with": f"{size} ◇" if row is answer.reached else size, "error": error}
@@ -305,7 +305,7 @@ def _take(epsilon: float) -> None:
 # -- the map --------------------------------------------------------------------------------------
 
 
-def error_map(view: Planned, answer: Answer) -> None:
+def error_map(view: Planned, answer: PlanningAnswer) -> None:
     """The error over people and ε, with the line of the target."""
     st.header(f"Error over {view.facts.people} and ε", anchor=False)
     people = _people(view.setting)
@@ -324,7 +324,7 @@ def error_map(view: Planned, answer: Answer) -> None:
         _map(view, answer, people, errors)
 
 
-def _map(view: Planned, answer: Answer, people: tuple[int, ...], errors: Array) -> None:
+def _map(view: Planned, answer: PlanningAnswer, people: tuple[int, ...], errors: Array) -> None:
     """The picture, and how to read it."""
     here = answer.reached.setting
     line = answer.reached.error if view.unknown == "error" else view.target

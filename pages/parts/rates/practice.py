@@ -24,7 +24,7 @@ from engine.topics.rates import charts as figures
 from engine.topics.rates import check as rate_check
 from engine.topics.rates import words
 from engine.topics.rates.answer import sweep_values
-from engine.topics.rates.check import Check, Found
+from engine.topics.rates.check import Check, Measurements
 from pages.shared.cards import limits as limit_cards
 from pages.shared.frame import controls, layout
 from pages.shared.frame.progress import begin, progress, warm_up
@@ -245,7 +245,7 @@ def _resized(view: RateAtPoint, people: int, readings: int) -> Any:
 
 def _results(view: RateAtPoint, here: Check, job: Job) -> None:
     """The slopes, and below them the limits, as far as they are known."""
-    so_far = rate_check.found(here, list(job.parts))
+    so_far = rate_check.joined(here, list(job.parts))
     if any(so_far.points):
         _slopes(view, here, so_far)
     if so_far.limits is not None:
@@ -253,7 +253,7 @@ def _results(view: RateAtPoint, here: Check, job: Job) -> None:
         _misses(view, here, so_far.limits)
 
 
-def _slopes(view: RateAtPoint, here: Check, so_far: Found) -> None:
+def _slopes(view: RateAtPoint, here: Check, so_far: Measurements) -> None:
     symbol, theme = _symbol(here), layout.theme()
     compared = so_far.compared(here)
     series = [figures.Series(setting.mechanism.nearest_preset()[0], points, line, method_style(
@@ -274,7 +274,7 @@ def _slopes(view: RateAtPoint, here: Check, so_far: Found) -> None:
                 _verdict(here, so_far, k, setting)
 
 
-def _verdict(here: Check, so_far: Found, k: int, series: figures.Series) -> None:
+def _verdict(here: Check, so_far: Measurements, k: int, series: figures.Series) -> None:
     """What the slope of one method says about the rate."""
     role = words.whose(here.settings[k].mechanism, here.rate)
     with st.container(border=True):

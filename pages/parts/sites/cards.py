@@ -19,7 +19,7 @@ from engine.topics.sites import answer as sites
 from engine.topics.sites import charts as figures
 from engine.topics.sites import site_table
 from engine.topics.sites import words as site_words
-from engine.topics.sites.answer import Federation
+from engine.topics.sites.answer import SitesAnswer
 from pages.parts.sites import editor as site_editor
 from pages.shared import components as pieces
 from pages.shared.cards import guarantees as guarantee_cards
@@ -44,7 +44,7 @@ class SitesTable(View):
         self.source = session.source()
         self.facts: PublicFacts = self.source.facts
         self.problem: InputError | None = None
-        self.found: Federation | None = None
+        self.found: SitesAnswer | None = None
         try:
             site_editor.take_edits()
         except InputError as problem:  # the last table that can be stays

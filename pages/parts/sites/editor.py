@@ -15,7 +15,7 @@ from engine.core.types import PublicFacts
 from engine.sources import Source
 from engine.sources import sources as all_sources
 from engine.topics.sites import site_table as tables
-from engine.topics.sites.answer import Federation
+from engine.topics.sites.answer import SitesAnswer
 from engine.topics.sites.site_table import PRESETS, SiteRow
 from pages.shared.frame import controls
 from pages.shared.state import session, site_table
@@ -125,7 +125,7 @@ def _replace_by(change: Callable[[], Sequence[SiteRow]]) -> Callable[[], None]:
 # -- the editor ------------------------------------------------------------------------------
 
 
-def editor(federation: Federation | None, facts: PublicFacts) -> None:
+def editor(federation: SitesAnswer | None, facts: PublicFacts) -> None:
     """The sites, to be edited; cells that are worked out follow.
 
     The number of rows is fixed for the editor, so that an edit neither remounts it nor moves the

@@ -239,7 +239,7 @@ def of_sites(function: Callable[..., A], /, *arguments: Any) -> A:
 
 
 def federation(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], seed: int, *,
-               is_whole: bool = False) -> sites.Federation:
+               is_whole: bool = False) -> sites.SitesAnswer:
     """The sites together, pooled and alone; of what changes nothing else is computed.
 
     The error without privacy is there if it is known, or wanted for the whole.

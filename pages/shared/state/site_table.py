@@ -16,7 +16,7 @@ import pandas as pd
 from engine.core.errors import InputError
 from engine.core.types import PublicFacts
 from engine.topics.sites import words as site_words
-from engine.topics.sites.answer import Federation, Member
+from engine.topics.sites.answer import Member, SitesAnswer
 from engine.topics.sites.site_table import PRESETS, SiteRow, checked, preset_of
 
 _FIELDS = {"name": "name", "people": "n_curves", "readings": "n_observations_per_curve",
@@ -60,7 +60,7 @@ def _row_of_word(text: str) -> SiteRow:
 # -- the frame ----------------------------------------------------------------------------------
 
 
-def frame(rows: Sequence[SiteRow], federation: Federation | None) -> pd.DataFrame:
+def frame(rows: Sequence[SiteRow], federation: SitesAnswer | None) -> pd.DataFrame:
     """A row for each site; what is worked out is empty where a site does not take part."""
     columns: dict[str, list[Any]] = {
         column: [getattr(row, field) for row in rows] for column, field in _FIELDS.items()}
