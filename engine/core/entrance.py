@@ -323,8 +323,7 @@ def json_of(text: str, noun: str) -> Any:
     --------
     >>> json_of('{"epsilon": 1e400}', "scenario")
     Traceback (most recent call last):
-    engine.core.errors.InputError: The scenario holds a number that is too large to compute with.
-    ...
+    engine.core.errors.InputError: The scenario holds a number that is too large ...
     """
     if len(text) > MOST_TEXT:
         raise InputError(f"The {noun} is longer than {MOST_TEXT / 1e6:g} million characters.",

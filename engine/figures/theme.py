@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from engine.core.types import PublicFacts
+from engine.language.numbers import named
 from engine.mechanisms import mechanisms
 
 Theme = Literal["light", "dark"]
@@ -174,22 +175,6 @@ def axis(theme: Theme, title: str = "", *, grid: bool = False, **changes: Any) -
         "tickcolor": colour("raw", theme), "automargin": True, "fixedrange": True,
         "tickfont": {"size": 13, "color": colour("quiet", theme)}, **changes,
     }
-
-
-def named(name: str, unit: str) -> str:
-    """The title of an axis.
-
-    Parameters
-    ----------
-    name, unit : str
-        What it counts; `unit` may be empty.
-
-    Examples
-    --------
-    >>> named("Height", "cm")
-    'Height (cm)'
-    """
-    return f"{name} ({unit})" if unit else name
 
 
 def on_log_scale(name: str, unit: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from engine.figures import traces
-from engine.figures.theme import Chart, named
+from engine.figures.theme import Chart
+from engine.language.numbers import named
 from engine.lessons import Worked, work
 from engine.topics.asking import Asked, Kind, Numbers
 

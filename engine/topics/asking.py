@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from engine.core.types import Spend
-from engine.figures.theme import Chart, named
+from engine.figures.theme import Chart
+from engine.language.numbers import named
 from engine.privacy import accounting, risk
 from engine.privacy.amplification import Person
 

@@ -18,13 +18,12 @@ from engine.figures.theme import (
     layout,
     log_axis,
     method_style,
-    named,
     on_log_scale,
     time_axis,
     translucent,
 )
 from engine.figures.traces import DASHES, UNPROTECTED, plain
-from engine.language.numbers import number, with_unit
+from engine.language.numbers import named, number, with_unit
 from engine.topics.coefficients.answer import CoefficientsAnswer, CostOfCovariates
 
 _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open", "cross", "x",

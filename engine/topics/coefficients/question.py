@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from engine.core.tasks import VARYING_COEFFICIENTS
-from engine.figures.theme import Chart, named
+from engine.figures.theme import Chart
+from engine.language.numbers import named
 from engine.topics.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
 from engine.topics.coefficients import charts
 from engine.topics.coefficients.answer import CoefficientsAnswer, coefficients_answer, total

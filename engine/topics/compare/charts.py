@@ -18,12 +18,11 @@ from engine.figures.theme import (
     layout,
     log_axis,
     method_style,
-    named,
     time_axis,
     translucent,
 )
 from engine.figures.traces import plain
-from engine.language.numbers import number, with_unit
+from engine.language.numbers import named, number, with_unit
 from engine.topics.mean.shape import Agreeing
 
 _EVERY = 2  # points of the drawing grid in a small picture

@@ -17,11 +17,10 @@ from engine.figures.theme import (
     layout,
     log_axis,
     method_style,
-    named,
     time_axis,
 )
 from engine.figures.traces import UNPROTECTED
-from engine.language.numbers import number, with_unit
+from engine.language.numbers import named, number, with_unit
 from engine.simulation.agreement import STANDARD_ERRORS
 from engine.topics.holdout.answer import HoldoutStudy, ReleaseRange
 from engine.topics.mean.charts import Method

@@ -20,12 +20,11 @@ from engine.figures.theme import (
     layout,
     log_axis,
     method_style,
-    named,
     on_log_scale,
     translucent,
 )
 from engine.figures.traces import UNPROTECTED, plain
-from engine.language.numbers import number, with_unit
+from engine.language.numbers import named, number, with_unit
 from engine.privacy.risk import right_guess_cap
 from engine.topics.mean.answer import MeanAnswer
 from engine.topics.mean.error_parts import Chosen, ErrorParts, Steps

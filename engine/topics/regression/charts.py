@@ -17,12 +17,11 @@ from engine.figures.theme import (
     colour,
     layout,
     log_axis,
-    named,
     translucent,
 )
 from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.language.grammar import capital
-from engine.language.numbers import number
+from engine.language.numbers import named, number
 from engine.mechanisms.families.wavelet_risk import RiskParts
 from engine.topics.regression.answer import (
     ByLevel,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from engine.core.tasks import WAVELET_REGRESSION
-from engine.figures.theme import Chart, named
+from engine.figures.theme import Chart
+from engine.language.numbers import named
 from engine.topics.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
 from engine.topics.regression import charts
 from engine.topics.regression.answer import RegressionAnswer, regression_answer

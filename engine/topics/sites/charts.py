@@ -18,13 +18,12 @@ from engine.figures.theme import (
     colour,
     layout,
     method_style,
-    named,
     time_axis,
     translucent,
 )
 from engine.figures.traces import UNPROTECTED, plain
 from engine.language.grammar import capital
-from engine.language.numbers import number, with_unit
+from engine.language.numbers import named, number, with_unit
 from engine.topics.sites.answer import Arrangement, SitesAnswer, WhatIf
 
 _ROW_HEIGHT, _DENSE_ROW_HEIGHT, _MANY = 30, 22, 10  # pixels of one bar or one line of dots

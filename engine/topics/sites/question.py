@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from engine.core.tasks import MEAN_FUNCTION
-from engine.figures.theme import Chart, named
+from engine.figures.theme import Chart
+from engine.language.numbers import named
 from engine.topics.asking import Asked, Kind, Numbers, as_floats, errors
 from engine.topics.sites import charts
 from engine.topics.sites.answer import SitesAnswer, federation

@@ -6,9 +6,9 @@ import numpy as np
 
 from engine.core.lists import counted
 from engine.core.types import Budget, PublicFacts
-from engine.figures.theme import named
 from engine.language import numbers, tags
 from engine.language.grammar import capital
+from engine.language.numbers import named
 from engine.simulation.agreement import Agreement, Verdict
 from engine.topics.sparse.answer import Calculation, Lines, Reported, SparseAnswer
 from engine.topics.sparse.intervals import FITS, CoverageStudy, IntervalsAnswer, Machines

@@ -21,13 +21,12 @@ from engine.figures.theme import (
     layout,
     log_axis,
     method_style,
-    named,
     on_log_scale,
     translucent,
 )
 from engine.figures.traces import UNPROTECTED, plain
 from engine.language.grammar import capital
-from engine.language.numbers import number, with_unit
+from engine.language.numbers import named, number, with_unit
 from engine.topics.summaries.answer import Components, Spectrum, SummariesAnswer, Way, WorstPair
 from engine.topics.summaries.feasible_smoothness import GridSweep
 from engine.topics.summaries.words import PARTS, unit_of

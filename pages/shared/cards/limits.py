@@ -7,7 +7,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from engine.core.types import Budget
-from engine.figures.theme import Chart, named
+from engine.figures.theme import Chart
+from engine.language.numbers import named
 from engine.mechanisms import Mechanism
 from engine.sources import Source
 from engine.topics.coverage import answer as lab
