@@ -20,7 +20,7 @@ from engine.commands import (
     run,
     show,
 )
-from engine.errors import InputError
+from engine.core.errors import InputError
 
 _ENGINE = Path(__file__).parent
 _FAULT = 70  # as in sysexits.h
@@ -75,8 +75,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="python -m engine", description="Privacy Curves on the command line.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for one in _COMMANDS:
-        one.add(commands)
+    for module in _COMMANDS:
+        module.add(commands)
     return parser
 
 

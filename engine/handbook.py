@@ -8,11 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
 
 if TYPE_CHECKING:
-    from engine.exhibits import Exhibit, Paper
+    from engine.papers.exhibits import Exhibit, Paper
 
 DOCS = Path(__file__).parents[1] / "docs"
 GLOSSARY = "glossary"

@@ -2,43 +2,23 @@
 
 import streamlit as st
 
-from engine.topics.compare import words as compare_words
+from engine.topics.compare import words
 from pages.parts.compare import cards
 from pages.parts.compare import pins as pin_cards
-from pages.shared.frame import controls, layout
+from pages.shared.frame import controls, layout, page
 from pages.shared.uploads import panel
 
-st.title(compare_words.TITLE, anchor=False)
-layout.link_problems()
-with layout.loading(600):
-    view = cards.View()
-cards.strip(view)
+page.begin(words.TITLE)
+view = page.look(cards.SideBySide, height=600)
 with st.container(horizontal=True, vertical_alignment="bottom"):
     controls.source_choice()
     panel.button()
 panel.draw()
-cards.choices(view)
-with layout.user_errors():
-    if view.known:
-        cards.verdict(view)
-    cards.promises(view)
-    cards.pictures(view)
-if view.known:
-    with layout.user_errors():
-        cards.table(view)
-    with layout.user_errors():
-        cards.equal_protection(view)
-    with layout.user_errors():
-        cards.shapes_kept(view)
+page.cards(view, cards.choices, cards.pictures)
+if view is not None and view.known:
+    page.cards(view, cards.table, cards.equal_protection, cards.shapes_kept)
 with layout.user_errors():
     pin_cards.section()
-layout.chips(controls.all_changed(), layout.reset)
-with layout.fold("More options: curves, method, δ, seed", "compare_more") as is_open:
-    if is_open:
-        cards.options()
-layout.numbers(view.charts, view.own)
-with layout.fold("Formulas and sources", "compare_formula") as is_open:
-    if is_open:
-        cards.formulas(view)
-with layout.user_errors():
-    cards.code(view)
+page.options(controls.all_changed(), "More options: curves, method, δ, seed", "compare_more",
+             cards.options)
+page.end(view)

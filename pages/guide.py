@@ -1,12 +1,7 @@
 """Guide: what the pages show and mean, and the words of the field."""
 
-import streamlit as st
-
 from pages.parts import guide as cards
-from pages.shared.frame import layout
+from pages.shared.frame import page
 
-st.title("How does all this work?", anchor=False)
-layout.link_problems()
-chosen = cards.contents()
-with layout.user_errors():
-    cards.chapter(chosen)
+page.begin("How does all this work?")
+page.cards(cards.contents(), cards.chapter)

@@ -5,12 +5,10 @@ import streamlit as st
 from pages.parts.plan import cards as plan_cards
 from pages.parts.plan import split as split_cards
 from pages.shared.cards import rules as rule_cards
-from pages.shared.frame import controls, layout
+from pages.shared.frame import controls, layout, page
 
-view = plan_cards.View()
-
-st.title("What do we need for the accuracy we want?", anchor=False)
-layout.link_problems()
+page.begin("What do we need for the accuracy we want?")
+view = plan_cards.Planned()
 above = st.empty()
 with above:
     plan_cards.strip(view, None)
@@ -32,14 +30,8 @@ else:
             plan_cards.risk(view)
         with left, layout.user_errors():
             plan_cards.error_map(view, found)
-layout.chips(controls.all_changed(), layout.reset)
-with layout.fold("More options: curves, method, δ, seed", "plan_more") as is_open:
-    if is_open:
-        plan_cards.options(view)
-split_cards.fold(view)
+page.options(controls.all_changed(), "More options: curves, method, δ, seed", "plan_more",
+             plan_cards.options)
+page.cards(view, split_cards.fold)
 rule_cards.rule_and_precedents()
-layout.numbers(view.charts)
-with layout.fold("Formula and source", "plan_formula") as is_open:
-    if is_open:
-        plan_cards.formula(view)
-plan_cards.code(view)
+page.end(view)

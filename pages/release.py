@@ -1,14 +1,15 @@
 """Release: publish real data once, with hardened noise, and write it to the ledger."""
 
+from functools import partial
+
 import streamlit as st
 
 from engine.release import sentences as release_words
 from pages.parts.release import cards
 from pages.parts.release import preview as preview_card
-from pages.shared.frame import layout
+from pages.shared.frame import layout, page
 
-st.title(release_words.TITLE, anchor=False)
-layout.link_problems()
+page.begin(release_words.TITLE)
 choice = cards.Choice()
 above = st.container()
 cards.choices(choice)
@@ -26,14 +27,8 @@ with right, layout.user_errors():
 with layout.user_errors():
     cards.result()
 if quoted is not None:
-    with layout.fold("How this cost is worked out", "release_cost") as is_open:
-        if is_open:
-            cards.accounting(quoted)
-with layout.fold("What a release is, and what it does not cover", "release_limits") as is_open:
-    if is_open:
-        st.markdown(release_words.LIMITS)
+    layout.folded("How this cost is worked out", "release_cost", partial(cards.accounting, quoted))
+layout.folded("What a release is, and what it does not cover", "release_limits",
+              partial(st.markdown, release_words.LIMITS))
 if quoted is not None:
-    with layout.fold("Formula and source", "release_formula") as is_open:
-        if is_open:
-            cards.formula(choice)
-    cards.code(choice)
+    page.end(choice)

@@ -2,19 +2,19 @@
 
 import streamlit as st
 
-from pages.parts import lessons as lesson_cards
-from pages.shared.frame import layout
+from pages.parts import lessons as cards
+from pages.shared.frame import layout, page
 
-st.title(lesson_cards.title(), anchor=False)
-layout.link_problems()
-view = lesson_cards.View()
-lesson_cards.strip(view)
-lesson_cards.choose(view)
-left, right = st.columns([6, 4] if view.is_presented else [7, 3], gap="medium")
-with left, layout.user_errors():
-    lesson_cards.predict(view)
-with right, layout.user_errors():
-    lesson_cards.explain(view)
-with layout.user_errors():
-    lesson_cards.ways(view)
-lesson_cards.folds(view)
+page.begin(cards.title())
+view = page.look(cards.LessonView)
+if view is not None:
+    cards.choose(view)
+    left, right = st.columns([6, 4] if view.is_presented else [7, 3], gap="medium")
+    with left, layout.user_errors():
+        cards.predict(view)
+    with right, layout.user_errors():
+        cards.explain(view)
+    page.cards(view, cards.ways)
+    if not view.is_presented:  # no folds in front of a class
+        layout.folded("More options: seed", "teach_more", cards.options)
+        page.end(view)

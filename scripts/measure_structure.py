@@ -159,18 +159,47 @@ def import_share(code: list[Module]) -> float:
 
 
 def documented_share(code: list[Module]) -> float:
-    """Percent of public functions with parameters whose docstring has a section for them."""
+    """Percent of public functions with parameters whose docstring has a section for them.
+
+    A method that overrides a documented one of a class of the project has its documentation.
+    """
+    classes = {node.name: node for module in code for node in ast.walk(module.tree)
+               if isinstance(node, ast.ClassDef)}
+    inherited = {id(method) for owner in classes.values() for method in _methods(owner)
+                 if any(_documents(other) for base in _ancestors(owner.name, classes)
+                        for other in _methods(base) if other.name == method.name)}
     public = [function for module in code for function in functions(module)
               if not function.name.startswith("_") and _parameters(function)]
     documented = [function for function in public
-                  if "Parameters\n" in (ast.get_docstring(function) or "")]
+                  if _documents(function) or id(function) in inherited]
     return 100 * len(documented) / len(public)
+
+
+def _documents(function: Function) -> bool:
+    return "Parameters\n" in (ast.get_docstring(function) or "")
+
+
+def _methods(owner: ast.ClassDef) -> list[Function]:
+    return [node for node in owner.body if isinstance(node, Function)]
+
+
+def _ancestors(name: str, classes: dict[str, ast.ClassDef]) -> list[ast.ClassDef]:
+    """All classes of the project that one inherits from, by their names."""
+    ancestors: dict[str, ast.ClassDef] = {}
+    waiting = [name]
+    while waiting:
+        for base in classes[waiting.pop()].bases:
+            parent = ast.unparse(base).split("[")[0].split(".")[-1]
+            if parent in classes and parent not in ancestors:
+                ancestors[parent] = classes[parent]
+                waiting.append(parent)
+    return list(ancestors.values())
 
 
 def _parameters(function: Function) -> list[str]:
     arguments = function.args
-    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    return [one.arg for one in every if one.arg not in ("self", "cls")]
+    names = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return [argument.arg for argument in names if argument.arg not in ("self", "cls")]
 
 
 def imported_by_string(code: list[Module]) -> int:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from engine.types import Covariate, PublicFacts, SampleData, Truth
+from engine.core.types import Covariate, PublicFacts, SampleData, Truth
 
 
 def facts_of(size, **changed):

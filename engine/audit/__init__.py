@@ -5,7 +5,7 @@ the privacy loss of a pair is a closed form; see `replay`, `losses` and `neighbo
 lower bound on ε from releases of the worst pair alone; see `black_box`. A claim stands only if
 neither finds more than it says, no site speaks for another, the noise is what it is said to be, and
 nothing but messages reaches the release. How tight it is, is said too: noise beyond need is a fault
-as well. `engine.broken` holds variants that the audit must catch.
+as well. `engine.audit.broken` holds variants that the audit must catch.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from engine.audit.neighbours import Pairs, Question, enlarged, family_of
 from engine.audit.noise_check import noise_fault
 from engine.audit.odds import Odds
 from engine.audit.replay import is_honest
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.mechanism import ATTAINED
+from engine.core.errors import InputError
+from engine.core.types import Budget, Data
 from engine.mechanisms import Mechanism
+from engine.mechanisms.base import ATTAINED
 from engine.privacy import accounting
+from engine.simulation.experiments import generator
 from engine.sources import Source
-from engine.types import Budget, Data
 
 __all__ = ["ATTAINED", "CONFIDENCE", "Case", "Progress", "Report", "audit", "audit_case",
            "audit_steps", "cases_of", "finished"]

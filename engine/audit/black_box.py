@@ -53,9 +53,9 @@ from scipy.special import betaincinv, ndtri
 from engine.audit.losses import Claim
 from engine.audit.odds import Odds, Scored
 from engine.audit.strength import Parts
+from engine.core.types import Array, Budget, Data
 from engine.privacy import accounting
 from engine.privacy.tradeoff import Zcdp
-from engine.types import Array, Budget, Data
 
 SHOWN = 0.025  # each of the two limits of a bound is wrong at most so often
 CERTAIN = 1e-4  # and each of those that break a claim

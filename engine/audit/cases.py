@@ -10,10 +10,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.mechanism import ATTAINED, Trial
+from engine.core.types import Budget
 from engine.mechanisms import Mechanism
+from engine.mechanisms.base import ATTAINED, Trial
 from engine.privacy import accounting
-from engine.types import Budget
 
 _FEWEST_PAIRS = 40  # at a time
 _FEW_SUFFICE = 4.0  # up to this ε of a case its few records do; others need as much for a release

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from engine.audit.neighbours import Pairs
 from engine.audit.replay import Heard, Run, Selection, run
-from engine.errors import InputError
-from engine.noise import NoiseLaw
+from engine.core.enumerations import NoiseLaw
+from engine.core.errors import InputError
+from engine.core.types import Array, Budget, Spend, Step
 from engine.privacy import accounting, transcript
-from engine.types import Array, Budget, Spend, Step
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.audit.shapes import curves_of_pairs
-from engine.errors import InputError
-from engine.mechanisms import Mechanism
-from engine.mechanisms.univariate_mean import Setting
-from engine.numerics.eigensystems import midpoints
-from engine.tasks import (
+from engine.core.errors import InputError
+from engine.core.tasks import (
     COVARIANCE,
     DENSITY,
     MEAN_FUNCTION,
@@ -36,7 +33,7 @@ from engine.tasks import (
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
 )
-from engine.types import (
+from engine.core.types import (
     Array,
     Budget,
     Covariate,
@@ -47,6 +44,9 @@ from engine.types import (
     SampleData,
     Unit,
 )
+from engine.mechanisms import Mechanism
+from engine.mechanisms.univariate_mean import Setting
+from engine.numerics.eigensystems import midpoints
 
 NO_NUMBERS = np.array([np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324])
 _SIGNS = np.array([-1.0, 1.0])

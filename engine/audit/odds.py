@@ -21,11 +21,11 @@ import numpy as np
 from engine.audit import replay
 from engine.audit.losses import Claim, law_of, loss_in_units
 from engine.audit.replay import Selection
-from engine.noise import NoiseLaw
+from engine.core.enumerations import NoiseLaw
+from engine.core.types import Array, Budget, Data, Step
 from engine.noise.hardened import Quiet
 from engine.noise.selection import GUMBEL, Law, Scales
 from engine.privacy import transcript
-from engine.types import Array, Budget, Data, Step
 
 _NOTHING = 1e-30  # for zero, so that directions of noise remain defined
 _PROBES = 16  # draws that show which messages differ, and whether they follow earlier ones

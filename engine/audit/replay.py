@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.noise import NoiseLaw
+from engine.core.enumerations import NoiseLaw
+from engine.core.types import Array, Budget, Data, Estimate, Step
 from engine.noise.selection import Law, Scales, costs
 from engine.privacy import transcript
-from engine.types import Array, Budget, Data, Estimate, Step
 
 _SIZES = (0.0, 1e-6, 0.01, 0.3, 3.0, 1e3)  # of an adversary's answers
 _HONEST = 5  # every so many pairs hear what was really sent

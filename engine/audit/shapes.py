@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.noise import NoiseLaw
-from engine.summaries.covariance import CovarianceSummary, Steps
-from engine.summaries.parts import Linear, Smoothing
-from engine.tasks import COVARIANCE
-from engine.types import Array, Budget, CurveData
+from engine.core.enumerations import NoiseLaw
+from engine.core.tasks import COVARIANCE
+from engine.core.types import Array, Budget, CurveData
+from engine.mechanisms.summaries.covariance import CovarianceSummary, Steps
+from engine.mechanisms.summaries.parts import Linear, Smoothing
 
 _CLIMBS, _STEPS, _KEPT = 60, 25, 8  # of the search for couples
 _SIZES = (1.0, 1.0, 1 + 1e-9, 0.2, 5.0, 1e5, 1e150)  # in units of the bound

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import betaincinv, gammaincinv
 
-from engine.types import Array
+from engine.core.types import Array
 
 _STEPS = 16384  # of the grid over half the range of the summed loss
 _MOST_PARTS, _MOST_GROUPS = 48, 16  # small ones are put together, which a test can only gain from

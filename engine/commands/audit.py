@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from engine import audit, broken, scenario
+from engine import audit
+from engine.audit import broken
 from engine.commands import arguments
-from engine.entrance import text_of
-from engine.errors import InputError, brief
+from engine.core.entrance import text_of
+from engine.core.errors import InputError, brief
+from engine.core.types import LEAST_EPSILON, MOST_EPSILON, Budget
 from engine.mechanisms import mechanisms
 from engine.running import executors
-from engine.topics.audit import answer as audit_view
+from engine.simulation import scenario
+from engine.topics.audit import answer as audit_topic
 from engine.topics.audit import words as audit_words
-from engine.types import LEAST_EPSILON, MOST_EPSILON, Budget
 
 
 def add(commands: Any) -> None:
@@ -56,12 +58,12 @@ def _add_how(parser: argparse.ArgumentParser) -> None:
 def command(options: argparse.Namespace) -> int:
     """0 only if every claim holds, or every broken variant is caught."""
     reports = []
-    for (name, what, _), report in _audits(_audited(options), options):
-        reports.append({"name": name, **({"what": what} if what else {}), **report.plain()})
+    for (name, fault, _), report in _audits(_audited(options), options):
+        reports.append({"name": name, **({"what": fault} if fault else {}), **report.plain()})
         if not options.json:
-            print(audit_words.in_lines(name, what, report), flush=True)
+            print(audit_words.in_lines(name, fault, report), flush=True)
     wanted = ("broken", "loose") if options.broken else ("holds", "loose")
-    as_it_should = all(one["verdict"] in wanted for one in reports)
+    as_it_should = all(each["verdict"] in wanted for each in reports)
     if options.json:
         print(json.dumps({"audits": reports, "ok": as_it_should}, ensure_ascii=False))
     return 0 if as_it_should else 1
@@ -70,46 +72,46 @@ def command(options: argparse.Namespace) -> int:
 Audited = tuple[str, str, Callable[..., audit.Report]]  # name, what is wrong with it, its audit
 
 
-def _audits(chosen: list[Audited], options: argparse.Namespace
+def _audits(cases: list[Audited], options: argparse.Namespace
             ) -> Iterator[tuple[Audited, audit.Report]]:
     """Every audit with its report, in order."""
     with executors.make(options.executor) as executor:
         limits = {"tries": options.tries, "runs": options.runs, "seconds": options.seconds}
-        futures = [executor.submit(one[2], seed=options.seed, **limits) for one in chosen] if (
-            executors.n_workers(executor) > 1) else None
-        for k, one in enumerate(chosen):
-            report = futures[k].result() if futures else one[2](seed=options.seed, **limits)
-            yield one, report
+        futures = [executor.submit(audit_of, seed=options.seed, **limits)
+                   for _, _, audit_of in cases] if executors.n_workers(executor) > 1 else None
+        for k, audited in enumerate(cases):
+            report = futures[k].result() if futures else audited[2](seed=options.seed, **limits)
+            yield audited, report
 
 
 def _audited(options: argparse.Namespace) -> list[Audited]:
     """What is audited: a scenario, all cases, or broken variants, at every ε that was given."""
     if options.scenario:
         return [_of_scenario(options)]
-    found = [(name, what, at) for name, what, case in _cases(options)
-             for at in ([case.at(Budget(epsilon, case.budget.delta)) for epsilon in options.epsilon]
-                        if options.epsilon else [case])]
-    return [(name, what, partial(audit.audit_case, case)) for name, what, case in found]
+    cases = [(name, fault, variant) for name, fault, case in _cases(options)
+             for variant in ([case.at(Budget(epsilon, case.budget.delta))
+                              for epsilon in options.epsilon] if options.epsilon else [case])]
+    return [(name, fault, partial(audit.audit_case, case)) for name, fault, case in cases]
 
 
 def _of_scenario(options: argparse.Namespace) -> Audited:
-    chosen = scenario.from_json(text_of(options.scenario))
-    asked = audit_view.Attack(
-        chosen.mechanism, min(chosen.budgets, key=lambda one: one.epsilon),
-        None if options.small else chosen.source, options.broken or "")
-    return asked.name, asked.fault, partial(audit_view.finished, asked)
+    stated = scenario.from_json(text_of(options.scenario))
+    asked = audit_topic.Attack(
+        stated.mechanism, min(stated.budgets, key=lambda budget: budget.epsilon),
+        None if options.small else stated.source, options.broken or "")
+    return asked.name, asked.fault, partial(audit_topic.finished, asked)
 
 
 def _cases(options: argparse.Namespace) -> list[tuple[str, str, audit.Case]]:
     """Names, what is wrong with each where something is, and cases."""
     cls = mechanisms.get(options.mechanism) if options.mechanism else None
     if options.broken is None:
-        return [(own.key, "", case) for own in (mechanisms.all() if cls is None else [cls])
-                for case in audit.cases_of(own)]
-    found = broken.bugs() if options.broken == "all" else (broken.get(options.broken),)
-    chosen = [(one.name, one.what, one.case) for one in found
-              if cls is None or isinstance(one.case.mechanism, cls)]
-    if not chosen:
+        return [(member.key, "", case) for member in (mechanisms.all() if cls is None else [cls])
+                for case in audit.cases_of(member)]
+    bugs = broken.bugs() if options.broken == "all" else (broken.get(options.broken),)
+    variants = [(bug.name, bug.what, bug.case) for bug in bugs
+              if cls is None or isinstance(bug.case.mechanism, cls)]
+    if not variants:
         raise InputError(f"This is no broken variant of {brief(options.mechanism)}.",
                          field="broken")
-    return chosen
+    return variants

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.commands import arguments
-from engine.entrance import existing_file, text_of, write_whole
-from engine.errors import InputError
+from engine.core.entrance import existing_file, text_of, write_whole
+from engine.core.errors import InputError
 from engine.topics.coefficients.coverage import covariate_coverage
 from engine.topics.coverage import table as coverage_table
 from engine.topics.regression.intervals import coverage_table as wavelet_coverage

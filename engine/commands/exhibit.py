@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from engine.commands import limits
-from engine.entrance import folder_to_fill, write_whole
-from engine.errors import InputError
-from engine.exhibits import Exhibit, Form, Paper, Progress, Result, run
+from engine.core.entrance import folder_to_fill, write_whole
+from engine.core.errors import InputError
 from engine.exports import exhibits as exhibit_files
 from engine.papers import find, names, papers
 from engine.papers import words as exhibit_words
+from engine.papers.exhibits import Exhibit, Form, Paper, Progress, Result, run
 from engine.running import executors
-from engine.running.part_files import PartFiles
+from engine.simulation.part_files import PartFiles
 
 ALL = "all"
 
@@ -61,8 +61,8 @@ def command(options: argparse.Namespace) -> int:
 def _list() -> None:
     for paper in papers():
         print(paper.title)
-        for one in paper.exhibits:
-            print(f"  {paper.key}/{one.key}  {one.title}")
+        for exhibit in paper.exhibits:
+            print(f"  {paper.key}/{exhibit.key}  {exhibit.title}")
 
 
 def _shown(paper: Paper, exhibit: Exhibit, options: argparse.Namespace) -> bool:

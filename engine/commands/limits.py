@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from engine.running.effort import Limits
+from engine.simulation.effort import Limits
 
 _MINUTES, _GIGABYTES = 60, 8  # unless it is told otherwise
 

@@ -6,9 +6,9 @@ import argparse
 import json
 from typing import Any
 
+from engine.core.registry import parameters
 from engine.mechanisms import mechanisms
 from engine.rates import rates
-from engine.registry import parameters
 from engine.sources import sources
 
 _SHELVES = {"sources": sources, "mechanisms": mechanisms, "rates": rates}

@@ -6,11 +6,11 @@ import argparse
 import json
 from typing import Any
 
-from engine import scenario
 from engine.commands import arguments
-from engine.entrance import text_of
-from engine.errors import InputError
+from engine.core.entrance import text_of
+from engine.core.errors import InputError
 from engine.running.steps import result_of
+from engine.simulation import scenario
 from engine.topics.planning import answer as planner
 from engine.topics.planning import words as plan_words
 
@@ -36,14 +36,14 @@ def command(options: argparse.Namespace) -> None:
     InputError
         If sites have different budgets, or whatever a scenario is refused for.
     """
-    chosen = scenario.from_json(text_of(options.file))
-    cell = chosen.cells()[0]
+    stated = scenario.from_json(text_of(options.file))
+    cell = stated.cells()[0]
     if len(set(cell.budgets)) != 1:
         raise InputError("A plan has one budget for all sites; got several.", field="budgets",
                          hint="Give the same ε and δ to all of them.")
     budget = cell.budgets[0]
     setting = planner.Setting.of(cell.source, cell.mechanism, budget.epsilon, budget.delta)
-    answer = result_of(planner.plan(setting, options.unknown, options.target, chosen.run.seed))
+    answer = result_of(planner.plan(setting, options.unknown, options.target, stated.run.seed))
     if options.json:
         print(json.dumps(planner.plain(answer), ensure_ascii=False))
         return
@@ -52,5 +52,5 @@ def command(options: argparse.Namespace) -> None:
                  plan_words.verdict(answer, facts), *plan_words.fixes(answer, facts),
                  *filter(None, [plan_words.broken_promise(answer)])):
         print(line.replace("**", ""))
-    for one in answer.steps:
-        print("  " + ": ".join(plan_words.step(one, options.unknown, facts)))
+    for step in answer.steps:
+        print("  " + ": ".join(plan_words.step(step, options.unknown, facts)))

@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from engine import scenario
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.tasks import DENSITY
+from engine.core.types import Budget
 from engine.release import files as release_files
 from engine.release import folder as release_folder
 from engine.release import ledger, published, stated
@@ -18,8 +19,7 @@ from engine.release.books import Odometer
 from engine.release.data_content import content_of, traces_of
 from engine.release.ledger import Ledger
 from engine.release.published import Published
-from engine.tasks import DENSITY
-from engine.types import Budget
+from engine.simulation import scenario
 
 
 def add(commands: Any) -> None:

@@ -8,15 +8,15 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from engine import experiments, scenario
 from engine.commands import limits
-from engine.entrance import text_of
-from engine.errors import InputError
-from engine.experiments import Outcome, Part
+from engine.core.entrance import text_of
+from engine.core.errors import InputError
 from engine.exports import outcome_rows
 from engine.running import executors
-from engine.running.part_files import PartFiles
-from engine.running.sweeps import run_sweep
+from engine.simulation import experiments, scenario
+from engine.simulation.experiments import Outcome, Part
+from engine.simulation.part_files import PartFiles
+from engine.simulation.sweeps import run_sweep
 
 
 def add(commands: Any) -> None:
@@ -41,10 +41,10 @@ def command(options: argparse.Namespace) -> None:
     start = time.perf_counter()
     instead = {name: getattr(options, name) for name in ("repeats", "seed")
                if getattr(options, name) is not None}
-    chosen = scenario.from_json(text_of(options.file), instead)
-    outcomes = _outcomes(chosen, options)
+    stated = scenario.from_json(text_of(options.file), instead)
+    outcomes = _outcomes(stated, options)
     seconds = round(time.perf_counter() - start, 3)
-    origin = outcome_rows.provenance(chosen, options.executor)
+    origin = outcome_rows.provenance(stated, options.executor)
     if options.json:
         print(outcome_rows.as_json(outcomes, origin, seconds))
     elif options.csv:
@@ -53,16 +53,16 @@ def command(options: argparse.Namespace) -> None:
         print(outcome_rows.as_table(outcomes, seconds))
 
 
-def _outcomes(chosen: scenario.Scenario, options: argparse.Namespace) -> list[Outcome]:
+def _outcomes(stated: scenario.Scenario, options: argparse.Namespace) -> list[Outcome]:
     """Every cell run to its end; an error if none of them can run at all."""
     finished = PartFiles(options.resume) if options.resume else None
-    cells, allowed = chosen.cells(), limits.chosen(options)
-    work = experiments.blocks(cells, chosen.run)
+    cells, allowed = stated.cells(), limits.chosen(options)
+    work = experiments.blocks(cells, stated.run)
     with executors.make(options.executor) as executor:
         parts = _with_progress(run_sweep(work, executor, finished, allowed), len(work))
     outcomes = experiments.gather(cells, parts)
-    if chosen.run.is_study:
-        outcomes = experiments.with_baselines(outcomes, chosen.run.seed)
+    if stated.run.is_study:
+        outcomes = experiments.with_baselines(outcomes, stated.run.seed)
     if all(outcome.failure for outcome in outcomes):
         raise InputError(outcomes[0].failure)
     return outcomes

@@ -12,12 +12,13 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from engine import plain, scenario
-from engine.asking import Numbers
 from engine.commands import ask
-from engine.entrance import json_of
-from engine.errors import InputError, brief
+from engine.core import plain
+from engine.core.entrance import json_of
+from engine.core.errors import InputError, brief
 from engine.questions import Question, kinds
+from engine.simulation import scenario
+from engine.topics.asking import Numbers
 
 View = Mapping[str, Any]
 
@@ -47,27 +48,27 @@ def from_json(text: str) -> Question:
                          f"{', '.join(_VIEWS)}.")
     name = view["view"]
     try:
-        given = {**view, **_flat(view)}
-        given |= _VIEWS[name](given)
+        arguments = {**view, **_flat(view)}
+        arguments |= _VIEWS[name](arguments)
     except (KeyError, TypeError, AttributeError) as problem:
-        what = f" ({brief(problem.args[0])})" if isinstance(problem, KeyError) else ""
-        raise InputError(f"The view lacks something, or holds what no page can show{what}.",
+        missing = f" ({brief(problem.args[0])})" if isinstance(problem, KeyError) else ""
+        raise InputError(f"The view lacks something, or holds what no page can show{missing}.",
                          field="view", hint="Write it again under *Code for this view*.") from None
     known = ("person", *inspect.signature(kinds.kinds()[name].function).parameters)
     return kinds.from_plain({"question": name, **{
-        key: value for key, value in given.items() if key in known}})
+        key: value for key, value in arguments.items() if key in known}})
 
 
 def _flat(view: View) -> dict[str, Any]:
     """Source, mechanism, budget and seed of the scenario of a view, at the start of its axes."""
     if "scenario" not in view:
         return {}
-    chosen = scenario.from_plain(view["scenario"])
-    cell = chosen.cells()[0]
+    stated = scenario.from_plain(view["scenario"])
+    cell = stated.cells()[0]
     budget = cell.budgets[0]
     return {"source": plain.to_plain(cell.source), "mechanism": plain.to_plain(cell.mechanism),
             "budget": {"epsilon": plain.to_plain(budget.epsilon), "delta": budget.delta},
-            "seed": chosen.run.seed}
+            "seed": stated.run.seed}
 
 
 def _coverage(view: View) -> dict[str, Any]:
@@ -80,14 +81,14 @@ def _rate(view: View) -> dict[str, Any]:
     if "check" not in view:
         return {}
     check = view["check"]
-    flat = [{**one, **_flat(one)} for one in check["settings"]]
+    flat = [{**setting, **_flat(setting)} for setting in check["settings"]]
     names = ("source", "mechanism", "people", "readings", "sites", "delta")
     limits = check["limits"] and _coverage({**check["limits"], **_flat(check["limits"])})
-    seeds = [one["seed"] for one in flat] + [limits["asked"]["seed"]] * bool(limits)
+    seeds = [setting["seed"] for setting in flat] + [limits["asked"]["seed"]] * bool(limits)
     return {"symbol": check["symbol"], "values": check["values"],
             "limits": limits and limits["asked"], "seed": [*seeds, 1][0],
-            "settings": [{**{name: one[name] for name in names},
-                          "epsilon": one["budget"]["epsilon"]} for one in flat]}
+            "settings": [{**{name: setting[name] for name in names},
+                          "epsilon": setting["budget"]["epsilon"]} for setting in flat]}
 
 
 # What a view says in other words than the question of this name.

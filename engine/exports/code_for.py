@@ -13,13 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine import __version__, plain
-from engine.experiments import blocks, gather, run_block
+from engine import __version__
+from engine.core import plain
+from engine.core.registry import Parameterised
 from engine.exports.outcome_rows import as_csv, provenance
 from engine.privacy.amplification import ONE
 from engine.questions import Question, ask, here_document
-from engine.registry import Parameterised
-from engine.scenario import Scenario, to_plain
+from engine.simulation.experiments import blocks, gather, run_block
+from engine.simulation.scenario import Scenario, to_plain
 from engine.topics.regression.answer import Network
 from engine.topics.sites.site_table import SiteRow, rows_with
 from engine.uploads.curves import Upload, read_curves

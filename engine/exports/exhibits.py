@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from engine.exhibits import Exhibit, Paper, Result, Table
 from engine.language.cells import safe_cell
+from engine.papers.exhibits import Exhibit, Paper, Result, Table
 
 STORED = Path(__file__).parents[2] / "data" / "exhibits"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from engine import __version__
 from engine.language.cells import safe_cell
-from engine.topics.mean.answer import Preview
+from engine.topics.mean.answer import MeanAnswer
 
 
 def scenario_json(plain: dict[str, Any]) -> bytes:
@@ -17,7 +17,7 @@ def scenario_json(plain: dict[str, Any]) -> bytes:
     return json.dumps(plain, ensure_ascii=False, indent=2).encode()
 
 
-def numbers_csv(shown: Preview, budget: int, plain: dict[str, Any] | None) -> bytes:
+def numbers_csv(shown: MeanAnswer, budget: int, plain: dict[str, Any] | None) -> bytes:
     """The numbers of the picture at one budget: a row for each time, a column for each curve.
 
     Lines that begin with # say what the file is and how to make it again.
@@ -36,7 +36,7 @@ def numbers_csv(shown: Preview, budget: int, plain: dict[str, Any] | None) -> by
     return out.getvalue().encode()
 
 
-def _columns(shown: Preview, budget: int, time: str) -> dict[str, Any]:
+def _columns(shown: MeanAnswer, budget: int, time: str) -> dict[str, Any]:
     columns = {time: shown.times, "without protection": shown.without,
                "noise range low": shown.noise_low[budget],
                "noise range high": shown.noise_high[budget],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.core.types import PublicFacts
 from engine.language import chances, tags
 from engine.language.grammar import uncapital
 from engine.templates import render
@@ -11,12 +12,11 @@ from engine.topics.pins import answer as pinned
 from engine.topics.pins.answer import Pinned
 from engine.topics.planning import precedents
 from engine.topics.planning import words as plan_words
-from engine.topics.planning.answer import Answer, Setting
-from engine.types import PublicFacts
+from engine.topics.planning.answer import PlanningAnswer, Setting
 
 
-def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts, rule: float | None = None
-                  ) -> bytes:
+def decision_memo(setting: Setting, answer: PlanningAnswer, facts: PublicFacts,
+                  rule: float | None = None) -> bytes:
     """The answer, what it rests on, what is not covered, and one step either way.
 
     `rule` is the most ε by a rule of one's own, None where there is none.
@@ -32,7 +32,7 @@ def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts, rule: fl
         span=f"{facts.value_low:g} to {facts.value_high:g}").encode()
 
 
-def _cost(answer: Answer, facts: PublicFacts, rule: float | None) -> dict[str, object]:
+def _cost(answer: PlanningAnswer, facts: PublicFacts, rule: float | None) -> dict[str, object]:
     """What an attacker could learn, how accurate it would be, and other choices."""
     if not answer.is_possible or answer.protection is None:
         return {}
@@ -45,7 +45,7 @@ def _cost(answer: Answer, facts: PublicFacts, rule: float | None) -> dict[str, o
                            for precedent in precedents.nearest(epsilon)]}
 
 
-def _steps(answer: Answer, facts: PublicFacts) -> list[list[str]]:
+def _steps(answer: PlanningAnswer, facts: PublicFacts) -> list[list[str]]:
     """A table of one step either way, with its head; empty where the error was asked for."""
     if answer.unknown == "error":
         return []

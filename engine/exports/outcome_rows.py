@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine import __version__
-from engine.agreement import STANDARD_ERRORS
-from engine.experiments import KINDS, Outcome
-from engine.identity import digest
+from engine.core.identity import digest
 from engine.language.cells import safe_cell
 from engine.language.numbers import in_hundred, number
 from engine.privacy import risk
-from engine.scenario import Scenario
+from engine.simulation.agreement import STANDARD_ERRORS
+from engine.simulation.experiments import KINDS, Outcome
+from engine.simulation.scenario import Scenario
 
 
 def provenance(chosen: Scenario, executor: str) -> dict[str, Any]:
@@ -47,9 +47,9 @@ def _row(outcome: Outcome) -> dict[str, Any]:
 
 def _figures(outcome: Outcome) -> dict[str, float | None]:
     """What every page shows: the error and what goes with it; None where it is unknown."""
-    found = outcome.accuracy
-    error, within, log_se = (math.nan,) * 3 if found is None else (
-        found.error, found.within, found.log_se)
+    figures = outcome.accuracy
+    error, within, log_se = (math.nan,) * 3 if figures is None else (
+        figures.error, figures.within, figures.log_se)
     return {name: value if value is not None and math.isfinite(value) else None for name, value in {
         "rms_error": error, "rms_error_se": error * log_se, "within_95": within,
         "rms_error_without_privacy": outcome.baseline,

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.core.types import Array
 from engine.figures import traces
+from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, translucent
 from engine.figures.traces import UNPROTECTED
 from engine.language.numbers import in_hundred, number, with_unit
 from engine.privacy.risk import FALSE_ALARMS, FEW_FALSE_ALARMS, Odds
 from engine.privacy.tradeoff import Approximate
-from engine.theme import Chart, Spec, Theme, axis, colour, layout, translucent
-from engine.types import Array
 
 _DOTS_IN_A_ROW, _DOTS = 20, 20
 

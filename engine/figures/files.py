@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import plotly.io
 import plotly.offline
 
+from engine.figures.theme import Chart
 from engine.templates import render
-from engine.theme import Chart
 
 SCRIPT = "plotly.min.js"  # the name that plotly's own "directory" form asks for
 

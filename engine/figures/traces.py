@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.theme import Chart, Spec, Theme, axis, colour, layout, translucent
-from engine.types import Array, PublicFacts
+from engine.core.types import Array, PublicFacts
+from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, translucent
 
 DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
 UNPROTECTED = "6px,4px"  # the dash of all that has no protection
@@ -194,8 +194,41 @@ def zero(facts: PublicFacts, theme: Theme) -> Spec:
     theme : {"light", "dark"}
         Of the page.
     """
-    return line("Without protection", [facts.time_low, facts.time_high], [0, 0],
-                colour("without", theme), 2.2, UNPROTECTED, hoverinfo="skip", showlegend=False)
+    return unprotected([facts.time_low, facts.time_high], [0, 0], theme, hoverinfo="skip",
+                       showlegend=False)
+
+
+def unprotected(x: Sequence[Any], y: Sequence[Any], theme: Theme, **more: Any) -> Spec:
+    """What is estimated without protection.
+
+    Parameters
+    ----------
+    x, y : sequence
+        Of one length.
+    theme : {"light", "dark"}
+        Of the page.
+    **more : object
+        Further entries of the trace.
+    """
+    return line("Without protection", x, y, colour("without", theme), 2.2, UNPROTECTED, **more)
+
+
+def releases(x: Sequence[Any], curves: Iterable[Sequence[Any]], shade: str, width: float = 1.1
+             ) -> Spec:
+    """Possible releases over the same x, as one trace.
+
+    Parameters
+    ----------
+    x : sequence
+        Shared by all.
+    curves : iterable of sequences
+        Each as long as `x`.
+    shade : str
+        The colour.
+    width : float
+        In pixels.
+    """
+    return line("Possible releases", *joined(x, curves), shade, width)
 
 
 def table(columns: Mapping[str, Sequence[Any]]) -> Chart:

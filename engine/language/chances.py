@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from engine.core.types import PublicFacts
 from engine.language.grammar import a, capital, escape, of
 from engine.language.numbers import digits_up, in_hundred, one_in, percent_of, small, whole
 from engine.language.tags import proved_chip
 from engine.privacy.failure import LARGEST_COMMON, Delta
 from engine.privacy.risk import Odds
-from engine.types import PublicFacts
 
 
 def odds_short(odds: Odds) -> str:

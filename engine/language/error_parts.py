@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.core.types import PublicFacts
 from engine.language.grammar import capital, escape
 from engine.language.numbers import change, number, percent, together, with_unit
-from engine.types import PublicFacts
 
 
 def parts(facts: PublicFacts) -> tuple[str, str, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 
 
 @dataclass(frozen=True)

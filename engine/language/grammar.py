@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from engine.types import PublicFacts
+from engine.core.types import PublicFacts
 
 _NAMES_OF_PEOPLE = ("Bernstein", "Gauss", "Laplace")
 

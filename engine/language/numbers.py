@@ -286,3 +286,19 @@ def with_unit(text: str, unit: str) -> str:
 
 def _signs(text: str) -> str:
     return text.replace(",", _THIN).replace("-", "−")
+
+
+def named(name: str, unit: str) -> str:
+    """The name of a quantity with its unit: the title of an axis or of a number.
+
+    Parameters
+    ----------
+    name, unit : str
+        What it counts; `unit` may be empty.
+
+    Examples
+    --------
+    >>> named("Height", "cm")
+    'Height (cm)'
+    """
+    return f"{name} ({unit})" if unit else name

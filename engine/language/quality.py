@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from engine.feasibility import Feasibility
+from engine.core.lists import counted
+from engine.core.types import Budget, PublicFacts
 from engine.language.grammar import capital, escape, span, uncapital
 from engine.language.numbers import number, percent, times, two_digits_up, whole, with_unit
-from engine.lists import counted
-from engine.types import Budget, PublicFacts
+from engine.privacy.feasibility import Feasibility
 
 _ENOUGH_IN_A_ROUND = 10
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from engine.core.enumerations import NoiseLaw
+from engine.core.types import Budget, Spend
 from engine.language.grammar import capital
 from engine.language.numbers import number, small
 from engine.language.tags import proved_chip
-from engine.noise import NoiseLaw
-from engine.types import Budget, Spend
 
 LAWS = {NoiseLaw.GAUSSIAN: "Gaussian", NoiseLaw.LAPLACE: "Laplace", NoiseLaw.NORM: "by length",
         NoiseLaw.BITS: "bits turned", NoiseLaw.CHOICE: "noisy choice", NoiseLaw.NONE: "none"}

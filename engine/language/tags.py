@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from engine.core.types import Budget, DataKind, PublicFacts, Unit
 from engine.language.grammar import a, capital, of
 from engine.language.numbers import digits_up, small, whole
-from engine.types import Budget, DataKind, PublicFacts, Unit
 
 
 def title(facts: PublicFacts) -> str:

@@ -13,10 +13,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from engine.core.registry import Parameterised, Registry
+from engine.core.types import Array, Budget
 from engine.figures.drawn import Picture
 from engine.privacy.risk import Odds
-from engine.registry import Parameterised, Registry
-from engine.types import Array, Budget
 
 lessons = Registry("engine.lessons", "lesson")
 
@@ -168,6 +168,7 @@ class Lesson(Parameterised):
     what no term says.
     """
 
+    registry = lessons
     order: ClassVar[int]
     unit: ClassVar[tuple[str, str]]
     story: ClassVar[tuple[str, ...]]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from engine.audit import Report
+from engine.core.types import Budget
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import tags
 from engine.language.numbers import number
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.topics.audit import answer as audit_view
+from engine.topics.audit import answer as audit_topic
 from engine.topics.audit.answer import Attack
-from engine.types import Budget
 
 BUDGET = Budget(1.0, 1e-3)
 MECHANISM = NoisyGradientMean()
@@ -32,7 +32,7 @@ def attack(variant: str, seed: int) -> Report:
         Of data and noise.
     """
     asked = Attack(MECHANISM, BUDGET, variant=variant, seed=seed)
-    return audit_view.finished(asked, seed, tries=_TRIES, runs=_RUNS, seconds=_SECONDS)
+    return audit_topic.finished(asked, seed, tries=_TRIES, runs=_RUNS, seconds=_SECONDS)
 
 
 @lessons.register

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.experiments import DATA_STREAM, generator
+from engine.core.types import Array, Budget
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import tags
 from engine.language.numbers import together
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.univariate_mean import Setting, UnivariateMean
+from engine.simulation.experiments import DATA_STREAM, generator
 from engine.sources.numbers import Numbers
-from engine.types import Array, Budget
 
 BUDGET = Budget(0.5)
 CLASS = Numbers(n_servers=1, n_items=50, mean=20.0, item_sd=15.0, value_low=0.0, value_high=1000.0)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.core.types import Array, Budget
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import numbers, tags
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
+from engine.lessons.stored_errors import Make, kept
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
-from engine.stored_lessons import Make, kept
 from engine.topics.mean.answer import simulated_study
-from engine.types import Array, Budget
 
 CHILDREN, READINGS = 1000, 10
 SITES = (1, 2, 5, 10, 20)

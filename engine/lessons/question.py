@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 
-from engine.asking import Asked, Kind, Numbers, in_unit
 from engine.figures import traces
+from engine.figures.theme import Chart
+from engine.language.numbers import named
 from engine.lessons import Worked, work
-from engine.theme import Chart
+from engine.topics.asking import Asked, Kind, Numbers
 
 
 def numbers(worked: Worked, _: Asked) -> Numbers:
     """What was to be guessed, and every cell of the table by its column and row; NaN for words."""
-    unit, table = in_unit(worked.guess.unit), dict(worked.picture.table)
-    guessed = {f"{name}{unit}": value for name, value in
+    table = dict(worked.picture.table)
+    guessed = {named(name, worked.guess.unit): value for name, value in
                zip(worked.guess.names, worked.guess.truth, strict=True)}
     across, *columns = table
     return guessed | {f"{column}, {across} {place}": _number(value) for column in columns

@@ -6,19 +6,19 @@ import math
 
 import numpy as np
 
+from engine.core.types import Array
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import tags
 from engine.language.numbers import together
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
-from engine.topics.reuse.answer import FORMULA, SOURCE, Reuse, reuse
-from engine.types import Array
+from engine.topics.reuse.answer import FORMULA, SOURCE, ReuseAnswer, reuse_answer
 
 FIRST, SECOND = 0.3, 1.0
 DELTA = 1 / SOURCE.n_curves**2
 _PLACES = tuple(np.round(np.linspace(0.05, 0.95, 10), 2).tolist())
 
 
-def both_ways(seed: int) -> tuple[Reuse, Reuse]:
+def both_ways(seed: int) -> tuple[ReuseAnswer, ReuseAnswer]:
     """Two releases with one draw of noise, and with a draw for each.
 
     Parameters
@@ -26,15 +26,16 @@ def both_ways(seed: int) -> tuple[Reuse, Reuse]:
     seed : int
         Of data and noise.
     """
-    return reuse(FIRST, SECOND, DELTA, seed, False), reuse(FIRST, SECOND, DELTA, seed, True)
+    return (reuse_answer(FIRST, SECOND, DELTA, seed, False),
+            reuse_answer(FIRST, SECOND, DELTA, seed, True))
 
 
-def exact_places(releases: Reuse) -> int:
+def exact_places(releases: ReuseAnswer) -> int:
     """To how many decimal places the average was worked out.
 
     Parameters
     ----------
-    releases : Reuse
+    releases : ReuseAnswer
         Two releases of one average.
     """
     return math.floor(-math.log10(max(releases.largest_error, 1e-16)))
@@ -89,7 +90,7 @@ class ReusedNoise(Lesson):
         return Worked(words, _picture(same), guess, f"ε = {FIRST:g}, then ε = {SECOND:g}")
 
 
-def _picture(releases: Reuse) -> Picture:
+def _picture(releases: ReuseAnswer) -> Picture:
     low, high = (math.floor(2 * float(releases.first.min())) / 2,
                  math.ceil(2 * float(releases.first.max())) / 2)
     marks = (

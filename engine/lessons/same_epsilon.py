@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.core.types import Budget
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import tags
 from engine.language.numbers import in_hundred, one_in, together
@@ -12,7 +13,6 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.privacy import accounting, risk
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean.answer import simulated_study
-from engine.types import Budget
 
 SOURCE = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=30)
 DELTA = 1 / SOURCE.n_curves**2

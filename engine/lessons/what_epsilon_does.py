@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.experiments import DATA_STREAM, generator
+from engine.core.grids import drawing_grid
+from engine.core.types import Array, Budget
 from engine.figures.drawn import Axis, Mark, Picture, gaps, plain_ticks
-from engine.grids import drawing_grid
 from engine.language import tags
 from engine.language.numbers import in_hundred, together
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.privacy import risk
+from engine.simulation.experiments import DATA_STREAM, generator
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.mean.answer import Preview, preview
-from engine.types import Array, Budget
+from engine.topics.mean.answer import MeanAnswer, mean_over_budgets
 
 SOURCE = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=30)
 METHOD = AdaptiveMean()
@@ -42,12 +42,12 @@ def moved_by_one_child(seed: int) -> float:
     return float(np.sqrt(np.mean((averages[0] - averages[1]) ** 2)))
 
 
-def typical_noise(releases: Preview) -> float:
+def typical_noise(releases: MeanAnswer) -> float:
     """Root mean squared distance of the releases from the average without protection; cm.
 
     Parameters
     ----------
-    releases : Preview
+    releases : MeanAnswer
         Of `EPSILONS`, of which the middle one counts.
     """
     squares = (releases.releases[_AT] - releases.without) ** 2
@@ -90,7 +90,7 @@ class WhatEpsilonDoes(Lesson):
 
     @classmethod
     def work(cls, seed: int) -> Worked:
-        releases = preview(SOURCE, METHOD, DELTA, seed, EPSILONS)
+        releases = mean_over_budgets(SOURCE, METHOD, DELTA, seed, EPSILONS)
         release = releases.releases[_AT, 0]
         errors = together(releases.study.error.tolist())
         chances = [risk.of_ledger(spends) for spends in releases.spends]
@@ -109,7 +109,7 @@ class WhatEpsilonDoes(Lesson):
                       chances[_AT])
 
 
-def _picture(releases: Preview) -> Picture:
+def _picture(releases: MeanAnswer) -> Picture:
     facts, data = SOURCE.facts, releases.data
     ends = np.cumsum(data.counts)[:_DRAWN]
     children = []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from engine.mechanism import Mechanism as Mechanism
-from engine.mechanism import one_per_server as one_per_server
-from engine.registry import Registry
-
-mechanisms = Registry("engine.mechanisms", "mechanism")
+from engine.mechanisms.base import Mechanism as Mechanism
+from engine.mechanisms.base import mechanisms as mechanisms
+from engine.mechanisms.base import one_per_server as one_per_server

@@ -9,23 +9,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import InputError
-from engine.families.adaptive import SHRINK_FROM, basis_size, ledger
-from engine.families.adaptive_release import AdaptiveRelease
-from engine.families.coefficient_fit import CoefficientFit, CoefficientPlan
-from engine.families.covariate_moments import MOST_DOUBT
-from engine.families.covariate_moments import steps as covariate_steps
-from engine.families.location import STEPS
-from engine.mechanism import Trial
-from engine.mechanisms import mechanisms
-from engine.numerics.bases import Basis
-from engine.numerics.moments import Moments
-from engine.numerics.public_curves import PublicCurve
-from engine.numerics.regression_moments import RegressionMoments, regression_moments
-from engine.privacy import accounting
-from engine.registry import param
-from engine.tasks import INTERCEPT, VARYING_COEFFICIENTS
-from engine.types import (
+from engine.core.errors import InputError
+from engine.core.registry import param
+from engine.core.tasks import INTERCEPT, VARYING_COEFFICIENTS
+from engine.core.types import (
     Array,
     Budget,
     Caution,
@@ -37,6 +24,19 @@ from engine.types import (
     Sizes,
     TimeLaw,
 )
+from engine.mechanisms import mechanisms
+from engine.mechanisms.base import Trial
+from engine.mechanisms.families.adaptive import SHRINK_FROM, basis_size, ledger
+from engine.mechanisms.families.adaptive_release import AdaptiveRelease
+from engine.mechanisms.families.coefficient_fit import CoefficientFit, CoefficientPlan
+from engine.mechanisms.families.covariate_moments import MOST_DOUBT
+from engine.mechanisms.families.covariate_moments import steps as covariate_steps
+from engine.mechanisms.families.location import STEPS
+from engine.numerics.bases import Basis
+from engine.numerics.moments import Moments
+from engine.numerics.public_curves import PublicCurve
+from engine.numerics.regression_moments import RegressionMoments, regression_moments
+from engine.privacy import accounting
 
 _COVARIATE_SHARES = (0.1, 0.1)  # of μ²
 _EVENLY_SPREAD = 1 / 3  # mean square of a covariate that is spread evenly over [−1, 1]
@@ -52,17 +52,17 @@ class AdaptiveCoefficients(AdaptiveRelease):
     With regressors G_i = (1, g_i), covariates on [−1, 1], curve i deviates from coefficients b by
     w_iF_i ⊗ (S_i Σ_h G_ih a_h − s_i), the Newton direction of least squares with weights w_i, where
     a = W'b and F_i = W G_i. W and the weights come from two private releases of the covariates
-    (`engine.families.covariate_moments`), after which all effects are equally hard to tell. Then
-    locations and scales and the second moments for the bands follow, as in
-    `engine.families.location`.
+    (`engine.mechanisms.families.covariate_moments`), after which all effects are equally hard to
+    tell. Then locations and scales and the second moments for the bands follow, as in
+    `engine.mechanisms.families.location`.
 
     Notes
     -----
     *Privacy.* Replacing a curve replaces its covariates, too. Both releases of the covariates move
     by at most √2(d + 1)/n in Frobenius norm, whatever the curve, and cost a tenth of μ² each. They
     are fixed when the later releases are made; each of those clips whole curves, so the proofs of
-    `engine.families.location` hold for them word by word, and their squares add up to 0.8 μ². A
-    curve with a number missing deviates by 0 and stays in the count.
+    `engine.mechanisms.families.location` hold for them word by word, and their squares add up to
+    0.8 μ². A curve with a number missing deviates by 0 and stays in the count.
 
     *Rules.* From public facts: nothing is released unless N ≥ 35(d + 1). That can only be a promise
     for covariates that are spread evenly over their ranges. How they are spread is seen in what is
@@ -78,7 +78,7 @@ class AdaptiveCoefficients(AdaptiveRelease):
 
     Examples
     --------
-    >>> from engine.experiments import generator
+    >>> from engine.simulation.experiments import generator
     >>> from engine.sources.coefficient_curves import CoefficientCurves
     >>> data = CoefficientCurves(n_curves=500).draw(1, generator(1, 0, 0))
     >>> estimate = AdaptiveCoefficients().release(data, (Budget(5.0, 1e-3),), generator(1, 1, 0))

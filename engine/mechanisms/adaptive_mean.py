@@ -10,29 +10,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.bands import standard_errors
-from engine.errors import InputError
-from engine.families.adaptive import (
-    SHARES,
-    SHARES_NO_BAND,
-    SHRINK_FROM,
-    Scale,
-    basis_size,
-    ledger,
-    public_scale,
-)
-from engine.families.adaptive_release import AdaptiveRelease
-from engine.families.location import STEPS, Constants
-from engine.families.mean_fit import TIMES, TIMES_SHARE, MeanFit, MeanPlan
-from engine.grids import drawing_grid
-from engine.mechanism import Trial
-from engine.mechanisms import mechanisms
-from engine.noise import NoiseLaw
-from engine.numerics.bases import Basis
-from engine.numerics.public_curves import PublicCurve
-from engine.registry import param
-from engine.tasks import MEAN_FUNCTION
-from engine.types import (
+from engine.core.bands import standard_errors
+from engine.core.enumerations import NoiseLaw
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.registry import param
+from engine.core.tasks import MEAN_FUNCTION
+from engine.core.types import (
     Budget,
     Caution,
     CurveData,
@@ -43,6 +27,22 @@ from engine.types import (
     Sizes,
     TimeLaw,
 )
+from engine.mechanisms import mechanisms
+from engine.mechanisms.base import Trial
+from engine.mechanisms.families.adaptive import (
+    SHARES,
+    SHARES_NO_BAND,
+    SHRINK_FROM,
+    Scale,
+    basis_size,
+    ledger,
+    public_scale,
+)
+from engine.mechanisms.families.adaptive_release import AdaptiveRelease
+from engine.mechanisms.families.location import STEPS, Constants
+from engine.mechanisms.families.mean_fit import TIMES, TIMES_SHARE, MeanFit, MeanPlan
+from engine.numerics.bases import Basis
+from engine.numerics.public_curves import PublicCurve
 
 _SHARES_PURE = (0.20, 0.08, 0.14, 0.08, 0.50)  # of ε, where δ = 0
 _DETAIL, _DETAIL_UNKNOWN = 0.55, 0.3  # of the rule for the basis size
@@ -87,18 +87,18 @@ class AdaptiveMean(AdaptiveRelease):
     """Find the neighbourhood, learn the size of the deviations there, tighten, and measure.
 
     Five small releases of clipped averages over all curves, and a sixth of their second moments
-    for the band; see `engine.families.location` for each and for its proof. Below N = 12
+    for the band; see `engine.mechanisms.families.location` for each and for its proof. Below N = 12
     (`effective_size`, the number of curves times μ) nothing useful can be released: nothing is, and
     the estimate is the public prior curve.
 
     Notes
     -----
     *Privacy.* Every release clips whole curves, h_i = T_i a − t_i with T_i and t_i functions of
-    curve i alone, into an ellipsoid fixed by earlier releases; `engine.families.location` proves
-    each sensitivity, for any curve whatever. The k-th release has μ_k = √w_k μ with shares w that
-    sum to one; all use the same curves, so squares add to μ². A curve with a reading or time that
-    is no number has T_i = 0 and t_i = 0 and stays in the count. All that follows the releases, the
-    band too, is computed from them.
+    curve i alone, into an ellipsoid fixed by earlier releases;
+    `engine.mechanisms.families.location` proves each sensitivity, for any curve whatever. The k-th
+    release has μ_k = √w_k μ with shares w that sum to one; all use the same curves, so squares add
+    to μ². A curve with a reading or time that is no number has T_i = 0 and t_i = 0 and stays in the
+    count. All that follows the releases, the band too, is computed from them.
 
     *Undeclared times.* From N = 150 a tenth of μ² is spent on the law of the times: the mean over
     curves of (mean_j √2 cos(πk t_ij)), k = 1 … 6, each curve clipped to norm 1, so replacing one
@@ -120,7 +120,7 @@ class AdaptiveMean(AdaptiveRelease):
 
     Examples
     --------
-    >>> from engine.experiments import generator
+    >>> from engine.simulation.experiments import generator
     >>> from engine.sources.sparse_curves import SparseCurves
     >>> data = SparseCurves(n_curves=400).draw(1, generator(1, 0, 0))
     >>> estimate = AdaptiveMean().release(data, (Budget(2.0, 1e-3),), generator(1, 1, 0))
@@ -248,7 +248,7 @@ class AdaptiveMean(AdaptiveRelease):
                                                     *zip(STEPS, shares, strict=False)]))
 
     def size(self, sizes: Sizes, effective: float, facts: PublicFacts, pure: bool = False) -> int:
-        """r: as chosen, or by the rule of `engine.families.adaptive.basis_size`."""
+        """r: as chosen, or by the rule of `engine.mechanisms.families.adaptive.basis_size`."""
         if self.truncation is not None:
             return self.truncation
         most = _MOST_FUNCTIONS_PURE if pure else _MOST_FUNCTIONS

@@ -9,15 +9,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from engine.families.functional_release import CURVES, FunctionalRelease
+from engine.core.registry import param
+from engine.core.tasks import RISK_MINIMISATION
+from engine.core.types import PublicFacts, Sizes
 from engine.mechanisms import mechanisms
+from engine.mechanisms.families.functional_release import CURVES, FunctionalRelease
+from engine.mechanisms.summaries.parts import Features, Space, penalised, usual_power
 from engine.numerics.bernstein import BernsteinBasis
 from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
 from engine.numerics.kernel_densities import DensityAtoms, lattice_atoms
-from engine.registry import param
-from engine.summaries.parts import Features, Space, penalised, usual_power
-from engine.tasks import RISK_MINIMISATION
-from engine.types import PublicFacts, Sizes
 
 _KERNEL = Kernel()  # of the space in which a regression function is looked for
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.families.function_noise import FunctionNoise, NormNoise
-from engine.families.kernel_release import KernelRelease
+from engine.core.enumerations import NoiseLaw
+from engine.core.errors import InputError
+from engine.core.registry import Parameter, param
+from engine.core.tasks import DENSITY
+from engine.core.types import Array, Budget, Sizes
 from engine.mechanisms import mechanisms
-from engine.noise import NoiseLaw
-from engine.numerics.eigensystems import Eigenbasis, Grid
-from engine.numerics.kernel_densities import DensityAtoms, cosine_atoms
-from engine.registry import Parameter, param
-from engine.summaries.parts import (
+from engine.mechanisms.families.function_noise import FunctionNoise, NormNoise
+from engine.mechanisms.families.kernel_release import KernelRelease
+from engine.mechanisms.summaries.parts import (
     Features,
     Linear,
     Smoothing,
@@ -23,9 +23,9 @@ from engine.summaries.parts import (
     penalised,
     usual_power,
 )
-from engine.summaries.selection import Selection
-from engine.tasks import DENSITY
-from engine.types import Array, Budget, Sizes
+from engine.mechanisms.summaries.selection import Selection
+from engine.numerics.eigensystems import Eigenbasis, Grid
+from engine.numerics.kernel_densities import DensityAtoms, cosine_atoms
 
 
 @mechanisms.register

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from engine.families.function_noise import FunctionNoise, GaussianNoise
-from engine.families.kernel_release import PenalisedRelease
+from engine.core.tasks import COVARIANCE, RISK_MINIMISATION
 from engine.mechanisms import mechanisms
-from engine.tasks import COVARIANCE, RISK_MINIMISATION
+from engine.mechanisms.families.function_noise import FunctionNoise, GaussianNoise
+from engine.mechanisms.families.kernel_release import PenalisedRelease
 
 
 @mechanisms.register

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.families.kernel_release import PenalisedRelease
+from engine.core.errors import InputError
+from engine.core.registry import param
+from engine.core.tasks import MEAN_FUNCTION, RISK_MINIMISATION
+from engine.core.types import Array
 from engine.mechanisms import mechanisms
-from engine.registry import param
-from engine.summaries.parts import Linear, Smoothing, Soft
-from engine.summaries.selection import Selection
-from engine.tasks import MEAN_FUNCTION, RISK_MINIMISATION
-from engine.types import Array
+from engine.mechanisms.families.kernel_release import PenalisedRelease
+from engine.mechanisms.summaries.parts import Linear, Smoothing, Soft
+from engine.mechanisms.summaries.selection import Selection
 
 THEOREM_8_EXCESS = math.sqrt(2)  # its printed scale gives √2 ε
 
@@ -34,13 +34,13 @@ class Iclp(Selection, PenalisedRelease):
     "optimal" noise has scales b_j ∝ √s_j instead: the least total for the filter s, whatever the
     kernel. The scale printed in Theorem 8 spends √2 ε; it is never used.
 
-    See `engine.families.functional_release` for what is protected and why.
+    See `engine.mechanisms.families.functional_release` for what is protected and why.
 
     Examples
     --------
-    >>> from engine.experiments import generator
+    >>> from engine.simulation.experiments import generator
     >>> from engine.sources.dense_curves import DenseCurves
-    >>> from engine.types import Budget
+    >>> from engine.core.types import Budget
     >>> data = DenseCurves(n_curves=100).draw(1, generator(1, 0, 0))
     >>> estimate = Iclp().release(data, (Budget(1.0),), generator(1, 1, 0))
     >>> [round(float(line.epsilon), 9) for line in estimate.spends[0]]

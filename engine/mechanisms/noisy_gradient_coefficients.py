@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.families.descent import NoisyGradient
-from engine.mechanism import Trial
+from engine.core.registry import param
+from engine.core.tasks import INTERCEPT, VARYING_COEFFICIENTS
+from engine.core.types import CurveData, PublicFacts
 from engine.mechanisms import mechanisms
+from engine.mechanisms.base import Trial
+from engine.mechanisms.families.descent import NoisyGradient
 from engine.numerics.moments import Moments
 from engine.numerics.regression_moments import RegressionMoments, regression_moments
-from engine.registry import param
-from engine.tasks import INTERCEPT, VARYING_COEFFICIENTS
-from engine.types import CurveData, PublicFacts
 
 
 @mechanisms.register
@@ -20,9 +20,10 @@ class NoisyGradientCoefficients(NoisyGradient):
     """Y_ij = G_i'β(X_ij) + noise: the intercept and the effect of each covariate, over time.
 
     The gradient of curve i at coefficients b_0 … b_d is G_i ⊗ (M_i Σ_h G_ih b_h − v_i), with
-    covariates moved into their stated ranges and mapped to [−1, 1]. See `engine.families.descent`
-    for the steps and the proof of what they protect: it does not look at what a gradient is made
-    of, so replacing a curve together with its covariates is covered.
+    covariates moved into their stated ranges and mapped to [−1, 1]. See
+    `engine.mechanisms.families.descent` for the steps and the proof of what they protect: it does
+    not look at what a gradient is made of, so replacing a curve together with its covariates is
+    covered.
 
     Notes
     -----

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.families.descent import NoisyGradient, Scheme
-from engine.mechanism import Trial
+from engine.core.registry import param
+from engine.core.tasks import MEAN_FUNCTION
 from engine.mechanisms import mechanisms
-from engine.registry import param
-from engine.tasks import MEAN_FUNCTION
+from engine.mechanisms.base import Trial
+from engine.mechanisms.families.descent import NoisyGradient, Scheme
 
 
 @mechanisms.register
@@ -16,7 +16,7 @@ from engine.tasks import MEAN_FUNCTION
 class NoisyGradientMean(NoisyGradient):
     """The mean of the curves; the gradient of curve i at a is M_i a − v_i.
 
-    See `engine.families.descent` for the steps and for the proof of what they protect.
+    See `engine.mechanisms.families.descent` for the steps and for the proof of what they protect.
 
     References
     ----------

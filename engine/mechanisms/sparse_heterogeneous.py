@@ -9,21 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.families.sparse import Rows, Subject, descend, settled
-from engine.families.sparse_averages import Averages
-from engine.families.sparse_corrections import Corrected, Directions, Distance, correct
-from engine.families.sparse_directions import noisy_gram, one_direction, several_directions
-from engine.families.sparse_inference import Columns, Constants, Noise, inference_lines, noise
-from engine.families.sparse_intervals import LAW, SparseIntervals, placed
-from engine.families.sparse_pilot import Thresholding
-from engine.mechanism import Trial
-from engine.mechanisms import mechanisms
-from engine.noise.selection import Indices
-from engine.numerics.coordinates import Coordinates
-from engine.privacy import accounting
-from engine.registry import param
-from engine.types import (
+from engine.core.errors import InputError
+from engine.core.registry import param
+from engine.core.types import (
     Array,
     Budget,
     Data,
@@ -36,6 +24,28 @@ from engine.types import (
     Sizes,
     Spend,
 )
+from engine.mechanisms import mechanisms
+from engine.mechanisms.base import Trial
+from engine.mechanisms.families.sparse import Rows, Subject, descend, settled
+from engine.mechanisms.families.sparse_averages import Averages
+from engine.mechanisms.families.sparse_corrections import Corrected, Directions, Distance, correct
+from engine.mechanisms.families.sparse_directions import (
+    noisy_gram,
+    one_direction,
+    several_directions,
+)
+from engine.mechanisms.families.sparse_inference import (
+    Columns,
+    Constants,
+    Noise,
+    inference_lines,
+    noise,
+)
+from engine.mechanisms.families.sparse_intervals import LAW, SparseIntervals, placed
+from engine.mechanisms.families.sparse_pilot import Thresholding
+from engine.noise.selection import Indices
+from engine.numerics.coordinates import Coordinates
+from engine.privacy import accounting
 
 SHARED_SHARE = 0.3  # of what estimation costs; the shared stage has m times more rows
 _WIDER = 1.5  # clip of shared residuals, which hold the machines' own parts, over that of own ones
@@ -128,9 +138,9 @@ class SparseHeterogeneous(SparseIntervals):
     cost), its machine's stage 2 (70 %), and with limits what `SparseInference` lists, β̂ having
     35 % of the budget for one coefficient as published and 20 % for several. The paper runs each
     stage with the whole budget, which together spend it twice. Sensitivities are
-    `engine.families.sparse_averages`'s, with all N rows in shared steps and n_i in a machine's own.
-    Each stage spends 2 % of its share on the bound that keeps its steps from diverging. Different
-    budgets: the smallest ρ.
+    `engine.mechanisms.families.sparse_averages`'s, with all N rows in shared steps and n_i in a
+    machine's own. Each stage spends 2 % of its share on the bound that keeps its steps from
+    diverging. Different budgets: the smallest ρ.
 
     *What stage 1 finds* is the best vector for all rows, u plus the average of the v_i; its largest
     entries are u's if no average is as large. Residuals hold x'v_i besides the noise, so that the

@@ -10,13 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.families.sparse import AMPLE, SEVERAL_STEPS, descend, settled
-from engine.families.sparse_averages import Averages, of_rows
-from engine.families.sparse_corrections import Corrected, Directions, Distance, correct
-from engine.families.sparse_directions import noisy_gram, one_direction, several_directions
-from engine.families.sparse_eigenvalues import bias_factor, bias_unit, on_supports
-from engine.families.sparse_inference import (
+from engine.core.errors import InputError
+from engine.core.registry import param
+from engine.core.types import Array, Budget, Data, Estimate, Fit, Plan, Public, Sizes, Spend
+from engine.mechanisms import mechanisms
+from engine.mechanisms.base import Trial
+from engine.mechanisms.families.sparse import AMPLE, SEVERAL_STEPS, descend, settled
+from engine.mechanisms.families.sparse_averages import Averages, of_rows
+from engine.mechanisms.families.sparse_corrections import Corrected, Directions, Distance, correct
+from engine.mechanisms.families.sparse_directions import (
+    noisy_gram,
+    one_direction,
+    several_directions,
+)
+from engine.mechanisms.families.sparse_eigenvalues import bias_factor, bias_unit, on_supports
+from engine.mechanisms.families.sparse_inference import (
     WHY,
     Columns,
     Constants,
@@ -29,8 +37,8 @@ from engine.families.sparse_inference import (
     noise,
     stage_average,
 )
-from engine.families.sparse_intervals import LAW, SparseIntervals, placed
-from engine.families.sparse_pilot import (
+from engine.mechanisms.families.sparse_intervals import LAW, SparseIntervals, placed
+from engine.mechanisms.families.sparse_pilot import (
     PILOTS,
     Pilot,
     Stage,
@@ -39,13 +47,9 @@ from engine.families.sparse_pilot import (
     stage_noise,
     suits_moments,
 )
-from engine.mechanism import Trial
-from engine.mechanisms import mechanisms
 from engine.noise.selection import Indices
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
-from engine.registry import param
-from engine.types import Array, Budget, Data, Estimate, Fit, Plan, Public, Sizes, Spend
 
 _FIRST_AVERAGES = replace(stage_average(0), label="first averages")
 
@@ -102,7 +106,7 @@ class SparseInference(SparseIntervals):
 
     A first private estimate β̂ keeps s features; one more noisy average takes off the bias of
     selection; limits are β̃_k ± 1.96 standard errors, or a band from a simulation of what was
-    published. See `engine.families.sparse_inference`.
+    published. See `engine.mechanisms.families.sparse_inference`.
 
     Notes
     -----
@@ -110,8 +114,8 @@ class SparseInference(SparseIntervals):
     estimate 20 %, Gram matrix 30 %, residuals 5 %, all corrections together 45 %; inverse,
     spreads and the simulation follow from these. One coefficient without the Gram matrix: 35 % for
     β̂, 3 % residuals, 25 % Θ̂_k, 2 % V, 35 % β̃_k. Each average is over clipped contributions, whose
-    bounds `engine.families.sparse_averages` states. Different budgets: the smallest ρ of all
-    machines, since one noise serves all.
+    bounds `engine.mechanisms.families.sparse_averages` states. Different budgets: the smallest ρ of
+    all machines, since one noise serves all.
 
     *What limits count.* Chance in the rows, privacy noise in the corrections, and privacy noise in
     the Gram matrix times what β̂ lacks, as bounded from what was released; there is no further bias.
@@ -120,7 +124,7 @@ class SparseInference(SparseIntervals):
     not asked for are those of β̂, most of them zero; so are all where limits are refused.
 
     *As printed* the interval's parts would each have the whole budget, with the opposite sign of
-    the correction; see `engine.families.sparse_printed`.
+    the correction; see `engine.mechanisms.families.sparse_printed`.
 
     References
     ----------

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.families.untrusted_means import AnswerPlan, UntrustedMean, bound
+from engine.core.types import Array, PublicFacts, Sizes, Step, Unit
 from engine.mechanisms import mechanisms
+from engine.mechanisms.families.untrusted_means import AnswerPlan, UntrustedMean, bound
 from engine.noise.laplace import laplace
-from engine.types import Array, PublicFacts, Sizes, Step, Unit
 
 
 @mechanisms.register
@@ -43,7 +43,7 @@ class SparseMeanLaplace(UntrustedMean):
     Examples
     --------
     >>> from engine.sources.sparse_means import SparseMeans
-    >>> from engine.types import Budget
+    >>> from engine.core.types import Budget
     >>> source = SparseMeans()
     >>> plan = SparseMeanLaplace().plan(source.public, (Budget(1.0),))
     >>> plan.per_machine

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfinv, expit
 
-from engine.families.untrusted_means import AnswerPlan, UntrustedMean
+from engine.core.enumerations import NoiseLaw
+from engine.core.types import Array, PublicFacts, Sizes, Step, Unit
 from engine.mechanisms import mechanisms
-from engine.noise import NoiseLaw
-from engine.types import Array, PublicFacts, Sizes, Step, Unit
+from engine.mechanisms.families.untrusted_means import AnswerPlan, UntrustedMean
 
 CAP = 0.999  # of an average of signs, where the inverse of the error function grows without limit
 

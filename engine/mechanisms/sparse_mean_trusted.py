@@ -9,16 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.families.untrusted_means import bound, check, held, largest_mean
-from engine.mechanism import Trial
-from engine.mechanisms import Mechanism, mechanisms
-from engine.noise import NoiseLaw, selection
-from engine.noise.selection import GUMBEL, ONE_SHOT, Law, Scales
-from engine.numerics.coordinates import Coordinates
-from engine.privacy import accounting, transcript
-from engine.registry import param
-from engine.tasks import SPARSE_MEAN
-from engine.types import (
+from engine.core.enumerations import NoiseLaw
+from engine.core.registry import param
+from engine.core.tasks import SPARSE_MEAN
+from engine.core.types import (
     Array,
     Budget,
     Composition,
@@ -32,6 +26,13 @@ from engine.types import (
     Step,
     Unit,
 )
+from engine.mechanisms import Mechanism, mechanisms
+from engine.mechanisms.base import Trial
+from engine.mechanisms.families.untrusted_means import bound, check, held, largest_mean
+from engine.noise import selection
+from engine.noise.selection import GUMBEL, ONE_SHOT, Law, Scales
+from engine.numerics.coordinates import Coordinates
+from engine.privacy import accounting, transcript
 
 CHOICE, VALUES = Step("choice"), Step("values")
 MEANS = Step("means", charged_to=(CHOICE.key, VALUES.key))

@@ -11,7 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.families.sparse import (
+from engine.core.registry import param
+from engine.core.types import (
+    Array,
+    Budget,
+    Caution,
+    Data,
+    Estimate,
+    Fit,
+    Plan,
+    Public,
+    PublicFacts,
+    Sizes,
+)
+from engine.mechanisms import mechanisms
+from engine.mechanisms.base import Trial
+from engine.mechanisms.families.sparse import (
     AMPLE,
     LEAST_EIGENVALUE,
     LONGEST_STEP,
@@ -22,11 +37,11 @@ from engine.families.sparse import (
     fewest_rounds,
     rows_of,
 )
-from engine.families.sparse_averages import Averages, RowAverages
-from engine.families.sparse_corrections import Corrected, newton
-from engine.families.sparse_directions import on_support, several_directions, with_noise
-from engine.families.sparse_guesses import LargestNoise, PublicGuesses, with_responses
-from engine.families.sparse_inference import (
+from engine.mechanisms.families.sparse_averages import Averages, RowAverages
+from engine.mechanisms.families.sparse_corrections import Corrected, newton
+from engine.mechanisms.families.sparse_directions import on_support, several_directions, with_noise
+from engine.mechanisms.families.sparse_guesses import LargestNoise, PublicGuesses, with_responses
+from engine.mechanisms.families.sparse_inference import (
     CORRECTIONS,
     GRAM,
     GRAM_OF_CHOSEN,
@@ -43,7 +58,7 @@ from engine.families.sparse_inference import (
     row_norm,
     stage_average,
 )
-from engine.families.sparse_pilot import (
+from engine.mechanisms.families.sparse_pilot import (
     PILOTS,
     STANDS_FOR_ANOTHER,
     Stage,
@@ -52,24 +67,9 @@ from engine.families.sparse_pilot import (
     stage_noise,
     suits_moments,
 )
-from engine.mechanism import Trial
-from engine.mechanisms import mechanisms
 from engine.noise.selection import GUMBEL, Indices
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
-from engine.registry import param
-from engine.types import (
-    Array,
-    Budget,
-    Caution,
-    Data,
-    Estimate,
-    Fit,
-    Plan,
-    Public,
-    PublicFacts,
-    Sizes,
-)
 
 _LAW = GUMBEL
 _SECOND, _LAST = 3.5, 2.5  # clips of residuals, in public guesses of the noise
@@ -132,7 +132,7 @@ class NewtonPlan(Plan):
     guess : float
         The public guess of σ.
     gram, chosen, residuals, last : float
-        Deviations of noise, as in `engine.families.sparse_inference.Noise`.
+        Deviations of noise, as in `engine.mechanisms.families.sparse_inference.Noise`.
     stages : tuple of Stage
         Clip and noise of each average of a first estimate from moments.
     thresholding : Thresholding or None
@@ -169,9 +169,10 @@ class SparseNewton(PublicGuesses):
     Machines send exact averages to a trusted centre, or masked ones whose sum alone it can read;
     noise is added once, by the centre, to what it publishes. First a noisy Gram matrix Â and noisy
     averages of Â^{−½}x [y − x'β]_R, at 0 and once more, give the best s features at no further
-    cost, whatever their correlation (`engine.families.sparse_pilot`). Then only these count: their
-    own Gram matrix Â_S, Θ̂_S = Â_S⁻¹, and one average of s numbers instead of d, whose rows are so
-    much shorter, are published with little noise, and one Newton step is all that is needed.
+    cost, whatever their correlation (`engine.mechanisms.families.sparse_pilot`). Then only these
+    count: their own Gram matrix Â_S, Θ̂_S = Â_S⁻¹, and one average of s numbers instead of d, whose
+    rows are so much shorter, are published with little noise, and one Newton step is all that is
+    needed.
 
     Notes
     -----
@@ -197,7 +198,7 @@ class SparseNewton(PublicGuesses):
 
     Examples
     --------
-    >>> from engine.experiments import generator
+    >>> from engine.simulation.experiments import generator
     >>> from engine.sources.sparse_rows import SparseRows
     >>> data = SparseRows(n_curves=2000).draw(1, generator(1, 0, 0))
     >>> method = SparseNewton(sparsity=3)

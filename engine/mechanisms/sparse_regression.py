@@ -10,8 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.families.sparse import (
+from engine.core.errors import InputError
+from engine.core.registry import param
+from engine.core.types import Budget, Caution, Data, Fit, Plan, Public, PublicFacts, Sizes
+from engine.mechanisms import mechanisms
+from engine.mechanisms.base import Trial
+from engine.mechanisms.families.sparse import (
     LONGEST_STEP,
     CentreSees,
     Rows,
@@ -23,17 +27,13 @@ from engine.families.sparse import (
     rows_of,
     sensitivity,
 )
-from engine.families.sparse_averages import RowAverages
-from engine.families.sparse_guesses import LargestNoise, PublicGuesses, with_responses
-from engine.families.sparse_inference import Columns, row_norm
-from engine.families.sparse_pilot import STANDS_FOR_ANOTHER, Thresholding
-from engine.mechanism import Trial
-from engine.mechanisms import mechanisms
+from engine.mechanisms.families.sparse_averages import RowAverages
+from engine.mechanisms.families.sparse_guesses import LargestNoise, PublicGuesses, with_responses
+from engine.mechanisms.families.sparse_inference import Columns, row_norm
+from engine.mechanisms.families.sparse_pilot import STANDS_FOR_ANOTHER, Thresholding
 from engine.noise.selection import LAWS, Law, Scales, printed_scale
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
-from engine.registry import param
-from engine.types import Budget, Caution, Data, Fit, Plan, Public, PublicFacts, Sizes
 
 _CLIP = 4.0  # of residuals, in standard deviations of the noise
 _LARGEST_EIGENVALUE = 3.0  # L of the paper: eigenvalues of the covariance lie in [1/L, L]
@@ -79,9 +79,9 @@ class SparseRegression(PublicGuesses):
     """β ← ball(top_s(β − (η/N) Σ [x'β − y]_R x)), where the s largest are chosen with noise.
 
     Machines send exact averages to a trusted centre, or masked ones whose sum alone it can read;
-    noise is added once, by the centre, to what it publishes. `engine.families.sparse` proves that a
-    row moves a step by at most λ = η 2Rc/N per entry, and `engine.noise.selection` what the choice
-    and the values of each round then cost.
+    noise is added once, by the centre, to what it publishes. `engine.mechanisms.families.sparse`
+    proves that a row moves a step by at most λ = η 2Rc/N per entry, and `engine.noise.selection`
+    what the choice and the values of each round then cost.
 
     Notes
     -----
@@ -89,9 +89,9 @@ class SparseRegression(PublicGuesses):
     not clipped, because the residual is: a clip of y at 4 would bias the fit. Steps are 0.7, or
     1.9 over a bound of the largest variance of x'v over unit vectors with 2s entries, where that is
     less: one number is released for it, with 2 % of ρ, because longer steps diverge where features
-    are correlated (`engine.families.sparse_eigenvalues`). The rest of the budget's largest ρ is
-    divided evenly over the rounds. Different budgets: the smallest ρ of all machines, since one
-    noise serves all.
+    are correlated (`engine.mechanisms.families.sparse_eigenvalues`). The rest of the budget's
+    largest ρ is divided evenly over the rounds. Different budgets: the smallest ρ of all machines,
+    since one noise serves all.
 
     *Published.* c = 3(2Lκ² log d)^{1/2} with κ = 1, y clipped at R' = σ(2 log N)^{1/2}, residuals
     not clipped, so that λ = ηB₀/N with B₀ = 2(R' + √s c c₀)c; η = 1/(6L), because the printed

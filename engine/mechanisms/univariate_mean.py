@@ -12,18 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from engine.enumerations import Enumeration
-from engine.errors import InputError
-from engine.mechanism import Trial
-from engine.mechanisms import Mechanism, mechanisms
-from engine.noise import NoiseLaw
-from engine.numerics.bases import Basis
-from engine.privacy import transcript
-from engine.registry import param
-from engine.sources import Source
-from engine.sources.numbers import Numbers
-from engine.tasks import UNIVARIATE_MEAN
-from engine.types import (
+from engine.core.enumerations import Enumeration, NoiseLaw
+from engine.core.errors import InputError
+from engine.core.registry import param
+from engine.core.tasks import UNIVARIATE_MEAN
+from engine.core.types import (
     Array,
     Budget,
     Composition,
@@ -38,6 +31,12 @@ from engine.types import (
     Step,
     Unit,
 )
+from engine.mechanisms import Mechanism, mechanisms
+from engine.mechanisms.base import Trial
+from engine.numerics.bases import Basis
+from engine.privacy import transcript
+from engine.sources import Source
+from engine.sources.numbers import Numbers
 
 PLACE, AVERAGE = Step("place"), Step("average")
 CONSTANT = Basis(1, family="cosine")
@@ -162,7 +161,7 @@ class UnivariateMean(Mechanism):
 
     Examples
     --------
-    >>> from engine.experiments import generator
+    >>> from engine.simulation.experiments import generator
     >>> data = Numbers().draw(1, generator(1, 0, 0))
     >>> estimate = UnivariateMean().release(data, (Budget(1.0),), generator(1, 1, 0))
     >>> estimate.coefficients.shape  # budgets, repeats, draws, the mean

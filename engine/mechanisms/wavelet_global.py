@@ -10,33 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.families.adaptive import nothing_spent
-from engine.families.wavelet_bias import largest_kernel_mass
-from engine.families.wavelet_regression import (
-    Choice,
-    Sites,
-    WaveletRegression,
-    choose,
-    pointwise_band,
-    readings,
-    site_lines,
-    times_of,
-)
-from engine.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
-from engine.mechanism import Trial
-from engine.mechanisms import mechanisms
-from engine.noise import NoiseLaw
-from engine.numerics.clipped_readings import unclipped
-from engine.numerics.designs import KnownDesign, RankBasis
-from engine.numerics.wavelet_bases import WaveletBasis
-from engine.numerics.wavelets import printed_sensitivity_constant
-from engine.privacy import transcript
-from engine.registry import param
-from engine.sources import Source
-from engine.sources.regression_points import RegressionPoints
-from engine.tasks import WAVELET_REGRESSION
-from engine.types import (
+from engine.core.enumerations import NoiseLaw
+from engine.core.errors import InputError
+from engine.core.registry import param
+from engine.core.tasks import WAVELET_REGRESSION
+from engine.core.types import (
     Array,
     Band,
     Budget,
@@ -53,6 +31,28 @@ from engine.types import (
     Truth,
     Unit,
 )
+from engine.mechanisms import mechanisms
+from engine.mechanisms.base import Trial
+from engine.mechanisms.families.adaptive import nothing_spent
+from engine.mechanisms.families.wavelet_bias import largest_kernel_mass
+from engine.mechanisms.families.wavelet_regression import (
+    Choice,
+    Sites,
+    WaveletRegression,
+    choose,
+    pointwise_band,
+    readings,
+    site_lines,
+    times_of,
+)
+from engine.mechanisms.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
+from engine.numerics.clipped_readings import unclipped
+from engine.numerics.designs import KnownDesign, RankBasis
+from engine.numerics.wavelet_bases import WaveletBasis
+from engine.numerics.wavelets import printed_sensitivity_constant
+from engine.privacy import transcript
+from engine.sources import Source
+from engine.sources.regression_points import RegressionPoints
 
 _MOST_BAND = 512  # functions; larger covariances are not worth their memory
 _FINER = 2  # levels that are added for what is no longer in V_J after a pointwise step
@@ -153,7 +153,7 @@ class WaveletGlobal(WaveletRegression):
 
     Examples
     --------
-    >>> from engine.experiments import generator
+    >>> from engine.simulation.experiments import generator
     >>> data = RegressionPoints(n_curves=4000).draw(1, generator(1, 0, 0))
     >>> estimate = WaveletGlobal().release(data, (Budget(2.0, 1e-5),), generator(1, 1, 0))
     >>> estimate.tuning[0]["level"]

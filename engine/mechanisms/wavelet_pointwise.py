@@ -11,32 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import InputError
-from engine.families.adaptive import nothing_spent
-from engine.families.wavelet_regression import (
-    Choice,
-    Sites,
-    WaveletRegression,
-    choose,
-    pointwise_band,
-    readings,
-    site_lines,
-    times_of,
-)
-from engine.families.wavelet_risk import Average, RiskParts, point_risk
-from engine.mechanism import Trial
-from engine.mechanisms import mechanisms
-from engine.noise import NoiseLaw
-from engine.numerics.point_values import PointValues
-from engine.numerics.signals import Function
-from engine.numerics.wavelet_bases import WaveletBasis
-from engine.numerics.wavelets import printed_point_constant
-from engine.privacy import transcript
-from engine.registry import param
-from engine.sources import Source
-from engine.sources.regression_points import RegressionPoints
-from engine.tasks import WAVELET_REGRESSION
-from engine.types import (
+from engine.core.enumerations import NoiseLaw
+from engine.core.errors import InputError
+from engine.core.registry import param
+from engine.core.tasks import WAVELET_REGRESSION
+from engine.core.types import (
     Array,
     Band,
     Budget,
@@ -51,6 +30,27 @@ from engine.types import (
     Step,
     Unit,
 )
+from engine.mechanisms import mechanisms
+from engine.mechanisms.base import Trial
+from engine.mechanisms.families.adaptive import nothing_spent
+from engine.mechanisms.families.wavelet_regression import (
+    Choice,
+    Sites,
+    WaveletRegression,
+    choose,
+    pointwise_band,
+    readings,
+    site_lines,
+    times_of,
+)
+from engine.mechanisms.families.wavelet_risk import Average, RiskParts, point_risk
+from engine.numerics.point_values import PointValues
+from engine.numerics.signals import Function
+from engine.numerics.wavelet_bases import WaveletBasis
+from engine.numerics.wavelets import printed_point_constant
+from engine.privacy import transcript
+from engine.sources import Source
+from engine.sources.regression_points import RegressionPoints
 
 KINDS = ("laplace", "gaussian", "curve")
 _HIGHEST = 13  # level
@@ -157,7 +157,7 @@ class WaveletPointwise(WaveletRegression):
 
     Examples
     --------
-    >>> from engine.experiments import generator
+    >>> from engine.simulation.experiments import generator
     >>> data = RegressionPoints(n_curves=4000).draw(1, generator(1, 0, 0))
     >>> method = WaveletPointwise(points="0.25, 0.5")
     >>> estimate = method.release(data, (Budget(2.0),), generator(1, 1, 0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.arrays import Array
+from engine.core.arrays import Array
 
 
 def anisotropic_scales(sensitivity: Array, mu: float) -> Array:

@@ -70,9 +70,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.arrays import Array
-from engine.errors import InputError
-from engine.noise import NoiseLaw
+from engine.core.arrays import Array
+from engine.core.enumerations import NoiseLaw
+from engine.core.errors import InputError
 
 ROOM = 2.0**-12  # η: what rounding may add to a sensitivity, as a share of it
 _COARSEST, _FINEST = 20, 50  # k of the lattice 2^-k, in units of the noise

@@ -38,8 +38,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Array
-from engine.errors import InputError
+from engine.core.arrays import Array
+from engine.core.errors import InputError
 from engine.noise.laplace import laplace
 
 Indices = NDArray[np.intp]

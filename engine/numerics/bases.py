@@ -9,9 +9,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Array
-from engine.grids import quadrature
-from engine.types import Truth
+from engine.core.arrays import Array
+from engine.core.grids import quadrature
+from engine.core.types import Truth
 
 SUP_NORM = np.sqrt(2.0)  # |φ_l| ≤ √2 for every basis function, extended or not
 

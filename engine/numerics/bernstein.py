@@ -15,11 +15,11 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss, legvander
 from scipy.special import gammaln, xlog1py, xlogy
 
-from engine.arrays import Array
-from engine.errors import InputError
-from engine.grids import quadrature
+from engine.core.arrays import Array
+from engine.core.errors import InputError
+from engine.core.grids import quadrature
+from engine.core.types import Truth
 from engine.numerics.eigensystems import Grid
-from engine.types import Truth
 
 MOST_ITERATIONS = 10  # ‖B^(h)‖ can be as large as 2^h − 1
 MOST_DEGREE = {1: 50, 2: 30}  # by dimension; the conditioning of the functions is about 2^k

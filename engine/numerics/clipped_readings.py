@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr
 
-from engine.arrays import Array
+from engine.core.arrays import Array
 
 
 def normal_density(z: Array) -> Array:

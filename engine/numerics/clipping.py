@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from engine.arrays import Array
+from engine.core.arrays import Array
 from engine.numerics.deviations import Deviations
 
 _BLOCK = 60_000  # entries of curves, or of deviations, worked on at once, to stay in cache

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.arrays import Array
-from engine.types import Truth
+from engine.core.arrays import Array
+from engine.core.types import Truth
 
 
 @dataclass(frozen=True)

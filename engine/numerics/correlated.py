@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.arrays import Array
+from engine.core.arrays import Array
 
 CORRELATIONS = ("ar1", "identity", "block", "ar1_strong", "equicorrelated")
 RHO, STRONG, BLOCK = 0.5, 0.8, 5

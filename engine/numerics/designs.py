@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.arrays import Array
-from engine.errors import InputError
+from engine.core.arrays import Array
+from engine.core.errors import InputError
+from engine.core.types import Truth
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.wavelet_bases import WaveletBasis
-from engine.types import Truth
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,12 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Array
+from engine.core.arrays import Array
+from engine.core.types import Design
 from engine.numerics.bases import Basis
 from engine.numerics.moments import Moments, curve_moments, product_table
 from engine.numerics.observation_times import Stratified, draw_times
 from engine.numerics.products import rows_times
-from engine.types import Design
 
 Index = NDArray[np.int64]
 _DESIGNS = 4000  # simulated curves behind A

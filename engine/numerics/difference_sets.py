@@ -20,7 +20,7 @@ from typing import Protocol
 
 import numpy as np
 
-from engine.arrays import Array
+from engine.core.arrays import Array
 
 _ROUNDS, _FEW = 60, 64  # steps of the search for the best spectrum of atoms, and atoms it looks at
 

@@ -13,11 +13,11 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Array
-from engine.errors import InputError
-from engine.grids import read_only
+from engine.core.arrays import Array
+from engine.core.errors import InputError
+from engine.core.grids import read_only
+from engine.core.types import Truth
 from engine.numerics.kernels import matern
-from engine.types import Truth
 
 KERNELS = ("matern", "exponential", "gaussian")
 RTOL = 1e-12  # components below this share of the largest eigenvalue are rounding errors

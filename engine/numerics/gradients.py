@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from engine.arrays import Array
+from engine.core.arrays import Array
 
 _BLOCK = 48_000  # gradient entries worked on at once, to stay in cache
 _ROWS = 160  # rows (columns × entries) among them, so that enough curves fit beside

@@ -11,12 +11,12 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from engine.arrays import Array
+from engine.core.arrays import Array
+from engine.core.types import FunctionBasis
 from engine.numerics.bases import Basis, CosineProducts
 from engine.numerics.bernstein import BernsteinBasis
 from engine.numerics.difference_sets import Atoms
 from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
-from engine.types import FunctionBasis
 
 
 @dataclass(frozen=True, eq=False)

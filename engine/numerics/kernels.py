@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import gammaln, kve
 
-from engine.arrays import Array
-from engine.grids import quadrature
+from engine.core.arrays import Array
+from engine.core.grids import quadrature
 
 _TAIL = 2e-6  # share of the variance at any point that the dropped terms may hold
 _DEGREE = 48  # degree at which eigenfunctions are interpolated before trimming

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from engine.arrays import Array
+from engine.core.arrays import Array
 
 _RIDGE = 1e-10  # keeps a design with too few points solvable
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Array
+from engine.core.arrays import Array
 from engine.numerics.bases import SUP_NORM, Basis
 from engine.numerics.tables import cos_sin
 

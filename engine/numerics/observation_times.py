@@ -8,10 +8,10 @@ from typing import Protocol
 
 import numpy as np
 
-from engine.arrays import Array
-from engine.errors import InputError
+from engine.core.arrays import Array
+from engine.core.errors import InputError
+from engine.core.types import Design, TimeLaw
 from engine.numerics.public_curves import PublicCurve
-from engine.types import Design, TimeLaw
 
 JITTER = 0.2  # how much later than planned a visit can be, in gaps
 

@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.arrays import Array
+from engine.core.arrays import Array
+from engine.core.types import FunctionBasis, Truth
 from engine.numerics.eigensystems import Grid
-from engine.types import FunctionBasis, Truth
 
 
 @dataclass(frozen=True)

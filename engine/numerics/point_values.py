@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.arrays import Array
-from engine.errors import InputError
-from engine.types import Truth
+from engine.core.arrays import Array
+from engine.core.errors import InputError
+from engine.core.types import Truth
 
 MOST_POINTS = 101
 

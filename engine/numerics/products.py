@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.arrays import Array
+from engine.core.arrays import Array
 
 _FEW = 3  # rows, for which as many products with a vector cost less than one with a matrix
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.arrays import Array
-from engine.errors import InputError
+from engine.core.arrays import Array
+from engine.core.errors import InputError
 
 _MOST_HEIGHTS = 400
 _FINE = 4001  # points on which a stated density is inverted

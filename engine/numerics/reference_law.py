@@ -13,13 +13,13 @@ from typing import Protocol, TypeGuard
 
 import numpy as np
 
-from engine.arrays import Array
+from engine.core.arrays import Array
+from engine.core.types import Design
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import plain, products_inverse, weighted_within_curves
 from engine.numerics.moments import curve_moments, product_table
 from engine.numerics.observation_times import Stratified, draw_times
 from engine.numerics.regressor_maps import RegressorMap
-from engine.types import Design
 
 _SAMPLE, _DEGREES, _SEED = 400, 6, 20_241_206
 _UNTOLD = 1e-6  # share of a coefficient below which a design says nothing of it

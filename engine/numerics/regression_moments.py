@@ -13,10 +13,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from engine.arrays import Array
+from engine.core.arrays import Array
+from engine.core.types import CurveData
 from engine.numerics.moments import Moments, beside_minus_one, product_table, wave_map
 from engine.numerics.regressor_maps import RegressorMap
-from engine.types import CurveData
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.arrays import Array
+from engine.core.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from engine.arrays import Array
+from engine.core.arrays import Array
 
 Indices = NDArray[np.int64]
 ROUNDING = 1e-4  # the hinge is rounded off over this much of the margin

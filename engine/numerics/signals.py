@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from engine.arrays import Array
+from engine.core.arrays import Array
 from engine.numerics.wavelet_bases import WaveletBasis
 
 Function = Callable[[Array], Array]

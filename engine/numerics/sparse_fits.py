@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Array
+from engine.core.arrays import Array
 from engine.noise.selection import hard_threshold, largest
 
 _MOST_STEPS = 20_000

@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 
-from engine.arrays import Array
+from engine.core.arrays import Array
 
 _CELLS = 16384
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.arrays import Array
+from engine.core.arrays import Array
+from engine.core.types import Truth
 from engine.numerics.eigensystems import Grid
-from engine.types import Truth
 
 
 @dataclass(frozen=True, eq=False)

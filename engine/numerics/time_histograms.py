@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Array
+from engine.core.arrays import Array
 from engine.numerics.bases import SUP_NORM, Basis
 from engine.numerics.moments import highest_wave, product_table
 

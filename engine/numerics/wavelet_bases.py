@@ -8,11 +8,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Array
-from engine.errors import InputError
+from engine.core.arrays import Array
+from engine.core.errors import InputError
+from engine.core.types import Truth
 from engine.numerics.wavelet_sums import curve_of_shifts, shift_sums, shifts_at
 from engine.numerics.wavelets import STEPS, Corrected, Periodic, scaling_table, shift_gram
-from engine.types import Truth
 
 EDGES = ("periodic", "corrected")
 _HIGHEST_LEVEL = {"periodic": 14, "corrected": 10}  # the bank of corrected edges is a full matrix

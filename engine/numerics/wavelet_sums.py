@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Array
+from engine.core.arrays import Array
 from engine.numerics.wavelets import STEPS, scaling_table
 
 Index = NDArray[np.int32] | NDArray[np.int64]

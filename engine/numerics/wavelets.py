@@ -23,7 +23,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Array
+from engine.core.arrays import Array
 
 _SHORT = 64  # coarse coefficients up to which a filter is a matrix
 STEPS = 2**12  # cells of the table between two integers

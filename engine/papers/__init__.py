@@ -7,8 +7,8 @@ import pkgutil
 from collections.abc import Generator
 from functools import cache
 
-from engine.errors import InputError, brief
-from engine.exhibits import Exhibit, Paper, Progress, Result, run
+from engine.core.errors import InputError, brief
+from engine.papers.exhibits import Exhibit, Paper, Progress, Result, run
 from engine.running.executors import SerialExecutor
 
 

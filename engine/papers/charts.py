@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis, translucent
 from engine.language.numbers import number
-from engine.theme import Chart, Spec, Theme, axis, colour, layout, log_axis, translucent
 
 _NAME_WIDTH = 14  # letters of a name below an axis, on one line
 _ROOM = 0.04  # share of an axis left free at its ends

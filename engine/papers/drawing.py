@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.exhibits import Panel
+from engine.figures.theme import Theme, colour
 from engine.papers.charts import Scale, Series, lines, styles
 from engine.papers.evidence import ERROR, SE, Line
-from engine.theme import Theme, colour
+from engine.papers.exhibits import Panel
 
 Numbers = Iterable[Any]  # a column, an array or a list; None and NaN are gaps
 Look = tuple[str, str, str]  # shade, dash and marker

@@ -28,9 +28,9 @@ import pandas as pd
 from pandas.api.typing import Expression
 from scipy.stats import beta
 
-from engine.agreement import STANDARD_ERRORS
-from engine.exhibits import Finding, Table, Value, frame
-from engine.types import Array
+from engine.core.types import Array
+from engine.papers.exhibits import Finding, Table, Value, frame
+from engine.simulation.agreement import STANDARD_ERRORS
 
 Check = Callable[[pd.DataFrame], Finding]
 Column = str | Expression

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.asking import Asked, Kind, Numbers
-from engine.exhibits import Claim, Finding, Result
+from engine.figures.theme import Chart
 from engine.papers import find, quick, words
-from engine.theme import Chart
+from engine.papers.exhibits import Claim, Finding, Result
+from engine.topics.asking import Asked, Kind, Numbers
 
 
 def numbers(result: Result, asked: Asked) -> Numbers:

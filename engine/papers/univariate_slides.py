@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Paper, Row, Work
-from engine.experiments import Cell, Outcome, Run
+from engine.core.types import Budget
+from engine.figures.theme import Theme, colour
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.papers.charts import Series
 from engine.papers.drawing import curve, log, panel
 from engine.papers.evidence import Check, Line, digits, log_slope, values, where
+from engine.papers.exhibits import Claim, Exhibit, Finding, Form, Panel, Paper, Row, Work
 from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
+from engine.simulation.experiments import Cell, Outcome, Run
 from engine.sources.numbers import Numbers
-from engine.theme import Theme, colour
-from engine.types import Budget
 
 _MARGIN = 0.2  # of a slope: logarithms, and widths of places that are rounded
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from engine.exhibits import Claim, Finding, Result, versions
+from engine.papers.exhibits import Claim, Finding, Result, versions
 
 TITLE = "Does it come out as the papers say?"
 SOURCE = ("Simulated and public data",

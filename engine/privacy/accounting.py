@@ -17,11 +17,11 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
-from engine.errors import InputError
-from engine.noise import NoiseLaw
+from engine.core.enumerations import NoiseLaw
+from engine.core.errors import InputError
+from engine.core.types import Budget, Composition, Spend, Step
 from engine.numerics import gaussian_privacy
 from engine.privacy.tradeoff import Approximate, Curve, Gaussian, Laplace, Losses, Part, Zcdp
-from engine.types import Budget, Composition, Spend, Step
 
 _ROUND_UP = 1 + 3e-10  # noise is made larger by this factor, far above the root finder's tolerance
 _ROUND_EPSILON = 1 + 1e-10  # and ε of a given μ by this one, which is less than noise was
@@ -623,6 +623,22 @@ def guarantees(spends: Sequence[Spend]) -> tuple[Budget, ...]:
         See `guarantee`.
     """
     return tuple(proved(lines) for lines in by_server(spends).values())
+
+
+def least_guarantee(spends: Sequence[Spend]) -> Budget:
+    """The proved guarantee of the least protected server.
+
+    Parameters
+    ----------
+    spends : sequence of Spend
+        The whole ledger.
+
+    Returns
+    -------
+    Budget
+        That with the largest ε.
+    """
+    return max(guarantees(spends), key=lambda budget: budget.epsilon)
 
 
 def keeps_promise(spends: Sequence[Spend]) -> bool:

@@ -21,10 +21,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget, Sizes, Spend
 from engine.privacy import accounting, risk
 from engine.privacy.tradeoff import Subsampled
-from engine.types import Budget, Sizes, Spend
 
 MOST_PEOPLE = 10**10
 

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, ndtr, ndtri
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget, Spend
 from engine.privacy import accounting
 from engine.privacy.tradeoff import Approximate, Chances, Curve, Gaussian, at_least_zero
-from engine.types import Budget, Spend
 
 FALSE_ALARMS = 0.05  # of the careful attacker
 FEW_FALSE_ALARMS = 0.01  # of a very careful one
@@ -82,7 +82,7 @@ def of_ledger(spends: Sequence[Spend], group: int = 1, first_guess: float = 0.5)
 
     Examples
     --------
-    >>> from engine.types import Composition, Step
+    >>> from engine.core.types import Composition, Step
     >>> line = Spend(Step("mean"), 0, 0.6, (0.02,), (0.05,), 1, Composition.SEQUENTIAL,
     ...              Budget(2.5, 1e-5), "for this example")
     >>> round(of_ledger([line]).right, 3)

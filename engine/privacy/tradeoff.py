@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, log_ndtr, ndtr, ndtri
 
-from engine.errors import InputError
-from engine.types import Budget
+from engine.core.errors import InputError
+from engine.core.types import Budget
 
 Chances = NDArray[np.float64]
 Part = tuple[str, float, int]  # kind of noise, its size, and in how many releases

@@ -25,9 +25,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.noise import NoiseLaw
+from engine.core.enumerations import NoiseLaw
+from engine.core.types import Array, Step
 from engine.noise.selection import Law, Scales
-from engine.types import Array, Step
 
 CENTRE = -1  # the server of messages that a trusted centre publishes
 

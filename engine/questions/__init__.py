@@ -13,11 +13,11 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ParamSpec
 
-from engine.asking import Kind, Numbers
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.figures.theme import Chart
 from engine.privacy.amplification import ONE, Person
 from engine.running.steps import result_of
-from engine.theme import Chart
+from engine.topics.asking import Kind, Numbers
 
 P = ParamSpec("P")
 
@@ -37,7 +37,13 @@ class Question:
         return self.arguments[name]
 
     def about(self, person: Person) -> Question:
-        """The same with the odds of somebody else."""
+        """The same with the odds of somebody else.
+
+        Parameters
+        ----------
+        person : Person
+            Whose odds are said.
+        """
         return replace(self, person=person)
 
     @property
@@ -59,15 +65,33 @@ class Question:
         return result_of(result) if isinstance(result, Generator) else result
 
     def numbers(self, answer: Any) -> Numbers:
-        """The numbers of an answer that stand on the page."""
+        """The numbers of an answer that stand on the page.
+
+        Parameters
+        ----------
+        answer : object
+            What `answer` returned.
+        """
         return self.kind.numbers(answer, self)
 
     def text(self, answer: Any) -> str:
-        """What code and command line print."""
+        """What code and command line print.
+
+        Parameters
+        ----------
+        answer : object
+            What `answer` returned.
+        """
         return self.kind.text(answer, self, self.numbers(answer))
 
     def chart(self, answer: Any) -> Chart:
-        """One picture of an answer."""
+        """One picture of an answer.
+
+        Parameters
+        ----------
+        answer : object
+            What `answer` returned.
+        """
         return self.kind.chart(answer, self)
 
     def command(self) -> str:
@@ -85,18 +109,33 @@ class Question:
 def ask(function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Question:
     """The question that a call of this function answers.
 
+    Parameters
+    ----------
+    function : callable
+        That answers.
+    *args, **kwargs : object
+        Its arguments.
+
     Examples
     --------
-    >>> from engine.topics.reuse.answer import reuse
-    >>> ask(reuse, 1.0, 2.0, delta=1e-5, seed=3, is_fresh=False).arguments["second"]
+    >>> from engine.topics.reuse.answer import reuse_answer
+    >>> ask(reuse_answer, 1.0, 2.0, delta=1e-5, seed=3, is_fresh=False).arguments["second"]
     2.0
     """
-    given = inspect.signature(function).bind(*args, **kwargs).arguments
+    bound = inspect.signature(function).bind(*args, **kwargs).arguments
     return Question(function, {name: tuple(value) if isinstance(value, list) else value
-                               for name, value in given.items()})
+                               for name, value in bound.items()})
 
 
-def here_document(arguments: str, given: Any) -> str:
-    """A command of the engine for a shell, with what it reads from standard input."""
-    text = json.dumps(given, ensure_ascii=False, indent=1)
+def here_document(arguments: str, document: Any) -> str:
+    """A command of the engine for a shell, with what it reads from standard input.
+
+    Parameters
+    ----------
+    arguments : str
+        Of the command line.
+    document : object
+        What JSON can hold.
+    """
+    text = json.dumps(document, ensure_ascii=False, indent=1)
     return f"python -m engine {arguments} <<'END'\n{text}\nEND"

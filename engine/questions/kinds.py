@@ -11,65 +11,89 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from engine import lessons, papers, plain, topics
-from engine.asking import Kind
-from engine.entrance import json_of
-from engine.errors import InputError
+from engine import lessons, papers, topics
+from engine.core import plain
+from engine.core.entrance import json_of
+from engine.core.errors import InputError
 from engine.privacy.amplification import ONE, Person
 from engine.questions import Question
+from engine.topics.asking import Kind
 
 
 @cache
 def kinds() -> Mapping[str, Kind]:
     """All kinds of questions, by name."""
     folders = [*(f"{topics.__name__}.{folder.name}" for folder in
-                 pkgutil.iter_modules(topics.__path__)), lessons.__name__, papers.__name__]
-    found = [importlib.import_module(f"{folder}.question").KIND for folder in folders
+                 pkgutil.iter_modules(topics.__path__) if folder.ispkg),
+               lessons.__name__, papers.__name__]
+    every = [importlib.import_module(f"{folder}.question").KIND for folder in folders
              if importlib.util.find_spec(f"{folder}.question")]
-    return {kind.name: kind for kind in found}
+    return {kind.name: kind for kind in every}
 
 
 def kind_of(function: Callable[..., Any]) -> Kind:
-    """The kind of question that a function answers."""
+    """The kind of question that a function answers.
+
+    Parameters
+    ----------
+    function : callable
+        That answers.
+    """
     return next(kind for kind in kinds().values() if kind.function is function)
 
 
 def to_plain(question: Question) -> dict[str, Any]:
-    """What JSON can hold of a question; see `engine.plain.to_plain`.
+    """What JSON can hold of a question; see `engine.core.plain.to_plain`.
+
+    Parameters
+    ----------
+    question : Question
+        A call that is yet to be made.
 
     Examples
     --------
     >>> from engine.questions import ask
-    >>> from engine.topics.reuse.answer import reuse
-    >>> to_plain(ask(reuse, 1.0, 2.0, delta=1e-5, seed=3, is_fresh=True))["question"]
+    >>> from engine.topics.reuse.answer import reuse_answer
+    >>> to_plain(ask(reuse_answer, 1.0, 2.0, delta=1e-5, seed=3, is_fresh=True))["question"]
     'reuse'
     """
     person = {} if question.person == ONE else {"person": plain.to_plain(question.person)}
     return {"question": question.kind.name, **plain.to_plain(question.arguments), **person}
 
 
-def from_plain(given: Any) -> Question:
-    """A question from plain values; see `engine.plain.read`.
+def from_plain(fields: Any) -> Question:
+    """A question from plain values; see `engine.core.plain.read`.
+
+    Parameters
+    ----------
+    fields : object
+        What was read of JSON.
 
     Raises
     ------
     InputError
         Naming what is missing, unknown or out of range, or does not go together.
     """
-    given = dict(plain.checked_object(given, "question"))
-    name = given.pop("question", None)
+    fields = dict(plain.checked_object(fields, "question"))
+    name = fields.pop("question", None)
     if not isinstance(name, str) or name not in kinds():
         raise InputError("This is no question.", field="question", hint='It needs a "question", '
                          f"one of {', '.join(kinds())}.")
-    person = plain.record(Person, given.pop("person", {}), "person")
+    person = plain.record(Person, fields.pop("person", {}), "person")
     kind = kinds()[name]
-    arguments = plain.arguments(kind.function, given, "question")
+    arguments = plain.arguments(kind.function, fields, "question")
     _check_served(kind, arguments)
     return Question(kind.function, arguments, person)
 
 
 def from_json(text: str) -> Question:
-    """A question from JSON text; see `from_plain`."""
+    """A question from JSON text; see `from_plain`.
+
+    Parameters
+    ----------
+    text : str
+        Of a JSON object.
+    """
     return from_plain(json_of(text, "question"))
 
 

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from engine.mechanism import Mechanism
+from engine.core.registry import Parameterised, Registry
+from engine.core.types import Array, Data
+from engine.mechanisms.base import Mechanism
 from engine.rates.powers import Point, Powers
-from engine.registry import Parameterised, Registry
 from engine.sources import Source
-from engine.types import Array, Data
 
 rates = Registry("engine.rates", "rate")
 
@@ -132,6 +132,7 @@ class Rate(Parameterised):
     All bounds hold up to constants and logarithms.
     """
 
+    registry = rates
     tasks: ClassVar[frozenset[str]]
     reference: ClassVar[str]
     symbols: ClassVar[tuple[Symbol, ...]]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.mechanism import Mechanism
+from engine.core.registry import param
+from engine.core.tasks import DENSITY
+from engine.core.types import Array, Data
+from engine.mechanisms.base import Mechanism
 from engine.mechanisms.iclp import Iclp
 from engine.rates import Boundary, Rate, Symbol, Term, border, rates
 from engine.rates.powers import Powers, constant, symbols
-from engine.registry import param
 from engine.sources import Source
 from engine.sources.density_points import DensityPoints
-from engine.tasks import DENSITY
-from engine.types import Array, Data
 
 PRIVACY, PEOPLE, SMOOTHING = "Privacy", "Number of people", "Smoothing"
 N = Symbol("n", "Records", 10, 1e7, 1000)

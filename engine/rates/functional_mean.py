@@ -8,16 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from engine.enumerations import Enumeration
-from engine.families.descent import Scheme
-from engine.mechanism import Mechanism
+from engine.core.enumerations import Enumeration
+from engine.core.registry import param
+from engine.core.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS
+from engine.core.types import Array
+from engine.mechanisms.base import Mechanism
+from engine.mechanisms.families.descent import Scheme
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates import Boundary, Condition, Rate, Symbol, Term, border, rates
 from engine.rates.powers import Exponent, Powers, constant, symbols
-from engine.registry import param
-from engine.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS
-from engine.types import Array
 
 SPARSE, PRIVATE_SPARSE = "Sparse readings", "Privacy and sparse readings"
 DENSE, PRIVATE_DENSE = "Number of people", "Privacy"

@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.mechanism import Mechanism
+from engine.core.errors import InputError
+from engine.core.registry import param
+from engine.core.tasks import FUNCTIONAL_SUMMARY
+from engine.core.types import Array, Data
+from engine.mechanisms.base import Mechanism
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
 from engine.rates import Boundary, Condition, Rate, Symbol, Term, rates
 from engine.rates.powers import Point, symbols
-from engine.registry import param
 from engine.sources import Source
 from engine.sources.dense_curves import DenseCurves
-from engine.tasks import FUNCTIONAL_SUMMARY
-from engine.types import Array, Data
 
 PRIVACY, PEOPLE, SMOOTHING = "Privacy", "Number of people", "Smoothing"
 MECHANISMS = {"qr": "quadratic penalty", "ar": "absolute penalty",

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from engine.types import Array
+from engine.core.types import Array
 
 Point = Mapping[str, Array]
 _SIGNS = {"epsilon": r"\varepsilon", "delta": r"\delta"}

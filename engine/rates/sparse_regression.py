@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.core.registry import param
+from engine.core.tasks import SPARSE_MEAN, SPARSE_REGRESSION
+from engine.core.types import Array
 from engine.rates import Boundary, Condition, Rate, Symbol, Term, border, rates
 from engine.rates.powers import Point, Powers, constant, log, symbols
-from engine.registry import param
-from engine.tasks import SPARSE_MEAN, SPARSE_REGRESSION
-from engine.types import Array
 
 ROWS, PRIVACY = "Number of rows", "Privacy"
 SHARED_ROWS, SHARED_PRIVACY = "Rows, shared part", "Privacy, shared part"

@@ -10,17 +10,17 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import lambertw
 
-from engine.enumerations import Enumeration
-from engine.mechanism import Mechanism
+from engine.core.enumerations import Enumeration
+from engine.core.registry import param
+from engine.core.tasks import UNIVARIATE_MEAN
+from engine.core.types import Array, Data
+from engine.mechanisms.base import Mechanism
 from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.rates import Boundary, Condition, Rate, Symbol, Term, border, rates
 from engine.rates.functional_mean import DENSE, EPSILON, PRIVATE_DENSE
 from engine.rates.powers import Point, Powers, symbols
-from engine.registry import param
 from engine.sources import Source
 from engine.sources.numbers import Numbers
-from engine.tasks import UNIVARIATE_MEAN
-from engine.types import Array, Data
 
 LOST = "Failing to locate"
 S = Symbol("S", "People or sites", 1, 1e5, 200)

@@ -1,7 +1,7 @@
 """Rates of wavelet regression (Cai, Chakraborty and Vuursteen, arXiv 2406.06755).
 
 All hold up to constants and logarithms, for sites that are alike; for those that differ see
-`engine.families.wavelet_sites`.
+`engine.mechanisms.families.wavelet_sites`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.registry import param
+from engine.core.tasks import WAVELET_REGRESSION
+from engine.core.types import Array
 from engine.rates import Boundary, Condition, Rate, Symbol, Term, border, rates
 from engine.rates.powers import Exponent, constant, symbols
-from engine.registry import param
-from engine.tasks import WAVELET_REGRESSION
-from engine.types import Array
 
 READINGS, PRIVACY = "Number of readings", "Privacy"
 NOTHING = "Nothing can be learnt"  # not a term: the size of the class, where the rate is capped

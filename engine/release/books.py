@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from engine.core.types import Budget
 from engine.privacy import accounting
 from engine.release.ledger_file import changed
 from engine.release.sealed_log import Sealed
 from engine.release.witness import BILLION, Witness
-from engine.types import Budget
 
 
 @dataclass(frozen=True)

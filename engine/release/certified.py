@@ -36,19 +36,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.experiments import DATA_STREAM, generator
-from engine.language import spending
-from engine.mechanisms import Mechanism
-from engine.noise import NoiseLaw
-from engine.noise.hardened import Measurement, Quiet, epsilon_of_rho
-from engine.noise.selection import Law, Scales
-from engine.privacy import accounting, transcript
-from engine.release.books import sum_up
-from engine.release.stand_ins import stand_in, with_counts
-from engine.sources import Source
-from engine.tasks import TASKS
-from engine.types import (
+from engine.core.enumerations import NoiseLaw
+from engine.core.errors import InputError
+from engine.core.tasks import TASKS
+from engine.core.types import (
     Array,
     Budget,
     Composition,
@@ -59,6 +50,15 @@ from engine.types import (
     Spend,
     Step,
 )
+from engine.language import spending
+from engine.mechanisms import Mechanism
+from engine.noise.hardened import Measurement, Quiet, epsilon_of_rho
+from engine.noise.selection import Law, Scales
+from engine.privacy import accounting, transcript
+from engine.release.books import sum_up
+from engine.release.stand_ins import stand_in, with_counts
+from engine.simulation.experiments import DATA_STREAM, generator
+from engine.sources import Source
 
 _MATRIX = 4  # dimensions of messages that are symmetric matrices
 _SAME = 1e-6  # a certified ε this close below the asked one is charged as the asked one

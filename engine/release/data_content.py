@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Array, Data
 from engine.sources import Source
 from engine.sources.ages_at_death import AgesAtDeath
 from engine.sources.bundled import DATA, BundledCurves
-from engine.types import Array, Data
 from engine.uploads.columns import Integers
 from engine.uploads.curves import CurveTable, Upload
 from engine.uploads.rows import RowTable, UploadRows

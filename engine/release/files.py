@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from engine import __version__
+from engine.core.types import Array, Budget
+from engine.figures.theme import colour
 from engine.language.cells import safe_cell
 from engine.language.grammar import capital, uncapital
 from engine.language.numbers import number, percent, small, whole
@@ -25,8 +27,6 @@ from engine.release import stated
 from engine.release.published import Published
 from engine.release.uncertainty import covered_places
 from engine.templates import render
-from engine.theme import colour
-from engine.types import Array, Budget
 
 _WIDTH, _HEIGHT = 720, 430
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 76, 52

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from engine import entrance
-from engine.errors import InputError
+from engine.core import entrance
+from engine.core.errors import InputError
 
 _UNFINISHED = ".unfinished"
 

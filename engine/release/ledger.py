@@ -80,15 +80,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from engine import entrance
-from engine.errors import InputError
+from engine.core import entrance
+from engine.core.errors import InputError
+from engine.core.types import Budget, PublicFacts
 from engine.language.numbers import percent, small
 from engine.release import overlap
 from engine.release.books import Books, Odometer, ceiled, covers, floored, sum_up
 from engine.release.data_content import Traces
 from engine.release.sealed_log import OpenLog, SealedLog
 from engine.release.witness import BILLION
-from engine.types import Budget, PublicFacts
 
 VARIABLE = "PRIVACY_CURVES_LEDGER"  # environment variable that names the file
 WITNESS_VARIABLE = "PRIVACY_CURVES_WITNESS"  # and one that names its witness
@@ -240,7 +240,7 @@ class Ledger:
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from engine.types import Budget
+    >>> from engine.core.types import Budget
     >>> with TemporaryDirectory() as folder:
     ...     book = Ledger(Path(folder) / "ledger.sqlite3")
     ...     receipt = book.charge(b"a hash of all readings", Budget(1.0, 1e-6), "growth-2026",

@@ -35,7 +35,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.release.folder import to_disk
 
 VERSION = 4  # 1 had no ρ, 2 no seals, 3 no messages and no application in its head

@@ -21,14 +21,8 @@ from typing import Any
 import numpy as np
 
 from engine import __version__
-from engine.errors import InputError
-from engine.mechanisms import Mechanism, mechanisms
-from engine.noise import hardened
-from engine.release import certified
-from engine.release.certified import Key, Quote
-from engine.release.stand_ins import stand_in
-from engine.sources import Source, sources
-from engine.types import (
+from engine.core.errors import InputError
+from engine.core.types import (
     Array,
     Budget,
     Covariate,
@@ -38,6 +32,12 @@ from engine.types import (
     PublicFacts,
     SampleData,
 )
+from engine.mechanisms import Mechanism, mechanisms
+from engine.noise import hardened
+from engine.release import certified
+from engine.release.certified import Key, Quote
+from engine.release.stand_ins import stand_in
+from engine.sources import Source, sources
 
 _VERSION = 1
 _NUMBER = np.dtype("<f8")

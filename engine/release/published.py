@@ -16,13 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.grids import drawing_grid
+from engine.core.enumerations import NoiseLaw
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.tasks import DENSITY, Argument, DataType
+from engine.core.types import Array, Budget, Data, Estimate, PublicFacts, SampleData, Sizes, Step
 from engine.language.grammar import of
 from engine.language.numbers import with_unit
 from engine.mechanisms import Mechanism
 from engine.mechanisms.univariate_mean import UnivariateMean
-from engine.noise import NoiseLaw, hardened
+from engine.noise import hardened
 from engine.privacy import risk
 from engine.privacy.transcript import CENTRE
 from engine.release import certified as release
@@ -36,8 +39,6 @@ from engine.release.plan import Plan, messages_from_bytes, messages_to_bytes
 from engine.release.random_order import reordered
 from engine.release.uncertainty import Uncertainty, band_of, moved_inside
 from engine.sources import Source
-from engine.tasks import DENSITY, Argument, DataType
-from engine.types import Array, Budget, Data, Estimate, PublicFacts, SampleData, Sizes, Step
 from engine.uploads.curves import Upload
 
 _NOISE = {NoiseLaw.GAUSSIAN: "discrete Gaussian", NoiseLaw.LAPLACE: "discrete Laplace"}

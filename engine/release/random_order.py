@@ -23,7 +23,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.types import CurveData, Data, SampleData
+from engine.core.types import CurveData, Data, SampleData
 
 _BYTES = 16
 

@@ -29,7 +29,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.release import ledger_file, witness
 from engine.release.books import Books, Odometer, sum_up
 from engine.release.ledger import Ledger

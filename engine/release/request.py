@@ -28,19 +28,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine import scenario
-from engine.entrance import bytes_of, json_of
-from engine.errors import InputError, brief
+from engine.core.entrance import bytes_of, json_of
+from engine.core.errors import InputError, brief
+from engine.core.tasks import DENSITY, DataType
+from engine.core.types import Budget, Data, PublicFacts
 from engine.mechanisms import Mechanism
-from engine.running.reading import read_file
+from engine.simulation import scenario
 from engine.sources import Source
-from engine.tasks import DENSITY, DataType
-from engine.types import Budget, Data, PublicFacts
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
 from engine.uploads.layout import Layout, suggest_layout
 from engine.uploads.limits import MOST_BYTES
+from engine.uploads.reading import read_file
 from engine.uploads.rows import UploadRows, read_rows
 from engine.uploads.tables import Table
 

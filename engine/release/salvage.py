@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.release import ledger_file
 from engine.release.sealed_log import checked_entry, digest, sealed
 

@@ -41,7 +41,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.release import ledger_file, witness
 from engine.release.ledger_file import WHAT_TO_DO, Damaged, changed
 from engine.release.witness import Spent, Witness

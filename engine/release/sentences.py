@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from engine.core.types import Budget, Data, PublicFacts
 from engine.language import quality
 from engine.language.chances import odds_main
 from engine.language.grammar import escape
@@ -16,7 +17,6 @@ from engine.release.certified import Quote
 from engine.release.ledger import USUAL_TOTAL, Known, Receipt
 from engine.release.uncertainty import Uncertainty
 from engine.sources import Source
-from engine.types import Budget, Data, PublicFacts
 
 TITLE = "Publish one protected curve"
 

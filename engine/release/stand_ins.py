@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.types import CurveData, Data
+from engine.core.types import CurveData, Data
 
 
 def stand_in(data: Data) -> Data:

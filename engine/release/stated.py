@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.language import stated as words
+from engine.core.types import Data, PublicFacts, SampleData, Sizes
 from engine.language.grammar import capital
-from engine.types import Data, PublicFacts, SampleData, Sizes
+from engine.uploads import stated as words
 from engine.uploads.design import StatedDesign
 
 

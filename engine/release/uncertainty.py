@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.bands import LEVEL, UNCOVERED_END
-from engine.feasibility import Feasibility
-from engine.grids import drawing_grid
-from engine.types import Array, Estimate
+from engine.core.bands import LEVEL, UNCOVERED_END
+from engine.core.grids import drawing_grid
+from engine.core.types import Array, Estimate
+from engine.privacy.feasibility import Feasibility
 
 WIDE = 0.25  # of the stated range: a band that wide shows hardly more than a level
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from engine import entrance
+from engine.core import entrance
 from engine.release.folder import to_disk
 
 BILLION = 10**9  # ε is kept in whole billionths

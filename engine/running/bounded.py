@@ -22,7 +22,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.running.workers import Worker
 
 if sys.platform != "win32":  # which has no such limits

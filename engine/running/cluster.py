@@ -18,7 +18,7 @@ import numpy as np
 import scipy
 
 from engine import __version__
-from engine.errors import InputError, brief
+from engine.core.errors import InputError, brief
 from engine.running.workers import WorkerDied
 
 _PATIENCE = 10  # seconds for a scheduler to answer and for a first worker to be there

@@ -16,7 +16,7 @@ from concurrent.futures import Executor, Future
 from multiprocessing.connection import Connection
 from typing import Any
 
-from engine.errors import InputError, brief
+from engine.core.errors import InputError, brief
 from engine.running.workers import Worker, WorkerDied
 
 _MOST_PROCESSES = 512

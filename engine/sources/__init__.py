@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.registry import Parameterised, Registry
-from engine.tasks import TASKS
-from engine.types import Data, Public, PublicFacts, Sizes, Unit
+from engine.core.errors import InputError
+from engine.core.registry import Parameterised, Registry
+from engine.core.tasks import TASKS
+from engine.core.types import Data, Public, PublicFacts, Sizes, Unit
 
 sources = Registry("engine.sources", "source")
 D = TypeVar("D", bound=Data, covariant=True)
@@ -43,6 +43,7 @@ class Source(Parameterised, Generic[D]):
     ((2, 500), 4.0)
     """
 
+    registry = sources
     tasks: ClassVar[frozenset[str]]
     is_random: ClassVar[bool] = True
     has_free_sites: ClassVar[bool] = False

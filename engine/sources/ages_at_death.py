@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from engine.registry import param
+from engine.core.registry import param
+from engine.core.tasks import DENSITY
+from engine.core.types import Array, Covariate, DataKind, PublicFacts, SampleData
 from engine.sources import Source, sources
 from engine.sources.bundled import read_table
-from engine.tasks import DENSITY
-from engine.types import Array, Covariate, DataKind, PublicFacts, SampleData
 
 REGIONS = (  # in the order of the file
     "Eastern Africa", "Middle Africa", "Northern Africa", "Southern Africa", "Western Africa",

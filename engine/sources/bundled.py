@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from engine.registry import param
+from engine.core.registry import param
+from engine.core.tasks import MEAN_FUNCTION
+from engine.core.types import Array, CurveData, DataKind, Design, PublicFacts
 from engine.sources import Source, check_sites, sources
-from engine.tasks import MEAN_FUNCTION
-from engine.types import Array, CurveData, DataKind, Design, PublicFacts
 
 DATA = Path(__file__).resolve().parents[2] / "data"  # the same from any working directory
 

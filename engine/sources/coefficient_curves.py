@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.registry import param
+from engine.core.tasks import VARYING_COEFFICIENTS
+from engine.core.types import Array, Covariate, CurveData, Design, PublicFacts, Sizes, Truth
 from engine.numerics.kernels import path_polynomials
 from engine.numerics.observation_times import draw_times
 from engine.numerics.tables import horner
-from engine.registry import param
 from engine.sources import Source, check_sites, dealt, sources
 from engine.sources.observation_design import (
     DENSITY_HELP,
@@ -24,8 +26,6 @@ from engine.sources.observation_design import (
     simulated_design,
 )
 from engine.sources.sparse_curves import growth, mu1
-from engine.tasks import VARYING_COEFFICIENTS
-from engine.types import Array, Covariate, CurveData, Design, PublicFacts, Sizes, Truth
 
 Function = Callable[[Array], Array]
 MOST_COVARIATES = 8

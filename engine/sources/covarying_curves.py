@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.tasks import COVARIANCE
+from engine.core.types import Array, Truth
 from engine.numerics.eigensystems import Kernel
 from engine.sources import sources
 from engine.sources.dense_curves import DenseCurves
-from engine.tasks import COVARIANCE
-from engine.types import Array, Truth
 
 
 @sources.register

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.registry import param
+from engine.core.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION
+from engine.core.types import Array, CurveData, Design, PublicFacts, Sizes, Truth
 from engine.numerics.eigensystems import Grid, Kernel, eigensystem, midpoints
-from engine.registry import param
 from engine.sources import Source, check_sites, dealt, sources
-from engine.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION
-from engine.types import Array, CurveData, Design, PublicFacts, Sizes, Truth
 
 Function = Callable[[Array], Array]
 _DEGREES = 5  # of freedom of the t law

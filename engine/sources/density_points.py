@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.grids import drawing_grid
-from engine.registry import param
+from engine.core.grids import drawing_grid
+from engine.core.registry import param
+from engine.core.tasks import DENSITY
+from engine.core.types import Array, Covariate, PublicFacts, SampleData, Sizes, Truth
 from engine.sources import Source, check_sites, dealt, sources
-from engine.tasks import DENSITY
-from engine.types import Array, Covariate, PublicFacts, SampleData, Sizes, Truth
 
 _MIDPOINTS = (np.arange(96) + 0.5) / 96  # of the rule "square", in each direction
 

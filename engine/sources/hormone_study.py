@@ -11,13 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import ndtr
 
-from engine.errors import InputError
-from engine.lists import whole_numbers
+from engine.core.errors import InputError
+from engine.core.lists import whole_numbers
+from engine.core.registry import UNSET, param
+from engine.core.tasks import MEAN_FUNCTION
+from engine.core.types import Array, CurveData, Design, PublicFacts, Sizes, Truth
 from engine.numerics.observation_times import visit_times
-from engine.registry import UNSET, param
 from engine.sources import Source, check_sites, dealt, sources
-from engine.tasks import MEAN_FUNCTION
-from engine.types import Array, CurveData, Design, PublicFacts, Sizes, Truth
 
 _AGES = (46.0, 63.0)
 _HIGHEST = 500.0  # pg/mL, declared

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from engine.core.registry import param
+from engine.core.tasks import RISK_MINIMISATION
+from engine.core.types import Array, Covariate, PublicFacts, SampleData, Sizes, Truth
 from engine.numerics.clipped_readings import clipped_mean
-from engine.registry import param
 from engine.sources import Source, check_sites, dealt, sources
-from engine.tasks import RISK_MINIMISATION
-from engine.types import Array, Covariate, PublicFacts, SampleData, Sizes, Truth
 
 
 def _wave(x: Array) -> Array:

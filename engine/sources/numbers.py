@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from engine.errors import InputError
-from engine.registry import param
+from engine.core.errors import InputError
+from engine.core.registry import param
+from engine.core.tasks import UNIVARIATE_MEAN
+from engine.core.types import CurveData, PublicFacts, Sizes, Truth
 from engine.sources import Source, sources
-from engine.tasks import UNIVARIATE_MEAN
-from engine.types import CurveData, PublicFacts, Sizes, Truth
 
 
 @sources.register

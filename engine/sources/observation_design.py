@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Design, TimeLaw
 from engine.numerics.observation_times import stated_density, visits_span
 from engine.numerics.public_curves import PublicCurve
-from engine.types import Design, TimeLaw
 
 LAWS = ("even", "density", "common", "visits", "windows")
 LAW_HELP = ("Even: every observation at a random time. Density: more often at some times. Common: "

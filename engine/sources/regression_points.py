@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.lists import whole_numbers
+from engine.core.errors import InputError
+from engine.core.lists import whole_numbers
+from engine.core.registry import param
+from engine.core.tasks import WAVELET_REGRESSION
+from engine.core.types import Array, Budget, CurveData, PublicFacts, Sizes, Truth
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.signals import PERIODIC, SIGNALS, Function, signal
-from engine.registry import param
 from engine.sources import Source, check_sites, dealt, sources
-from engine.tasks import WAVELET_REGRESSION
-from engine.types import Array, Budget, CurveData, PublicFacts, Sizes, Truth
 
 # Readings and ε of every site, in four kinds of networks of about 64 000 readings.
 CONFIGURATIONS: dict[str, tuple[tuple[int, ...], tuple[float, ...]]] = {

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.lists import MOST_SITES, whole_numbers
+from engine.core.errors import InputError
+from engine.core.lists import MOST_SITES, whole_numbers
+from engine.core.registry import UNSET, param
+from engine.core.tasks import MEAN_FUNCTION
+from engine.core.types import Array, CurveData, Design, PublicFacts, Sizes, Truth
 from engine.numerics.kernels import path_polynomials
 from engine.numerics.observation_times import draw_times
 from engine.numerics.tables import horner
-from engine.registry import UNSET, param
 from engine.sources import Source, check_sites, dealt, sources
 from engine.sources.observation_design import (
     DENSITY_HELP,
@@ -23,8 +25,6 @@ from engine.sources.observation_design import (
     SPAN_HELP,
     simulated_design,
 )
-from engine.tasks import MEAN_FUNCTION
-from engine.types import Array, CurveData, Design, PublicFacts, Sizes, Truth
 
 _BLOCK = 50_000  # readings whose deviations are evaluated at once: as in `numerics.moments`
 

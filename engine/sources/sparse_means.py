@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.registry import param
+from engine.core.tasks import SPARSE_MEAN
+from engine.core.types import Array, Covariate, PublicFacts, SampleData, Sizes, Truth
 from engine.numerics.coordinates import POSITIONS, SIGNS, sparse_vector
-from engine.registry import param
 from engine.sources import Source, check_sites, dealt, sources
-from engine.tasks import SPARSE_MEAN
-from engine.types import Array, Covariate, PublicFacts, SampleData, Sizes, Truth
 
 _MOST_NUMBERS = 200_000_000  # in one data set: 1.6 GB
 

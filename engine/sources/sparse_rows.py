@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.registry import param
+from engine.core.tasks import SPARSE_REGRESSION
+from engine.core.types import Array, Covariate, PublicFacts, SampleData, Sizes, Truth
 from engine.numerics.coordinates import POSITIONS, SIGNS, sparse_vector
 from engine.numerics.correlated import (
     CORRELATIONS,
@@ -18,10 +21,7 @@ from engine.numerics.correlated import (
     largest_variance,
     n_blocks,
 )
-from engine.registry import param
 from engine.sources import Source, check_sites, dealt, sources
-from engine.tasks import SPARSE_REGRESSION
-from engine.types import Array, Covariate, PublicFacts, SampleData, Sizes, Truth
 
 RANGE = 4.0  # standard deviations; one number in 16 000 lies beyond
 _MOST_NUMBERS = 200_000_000  # in one data set: 1.6 GB

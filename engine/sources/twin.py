@@ -13,13 +13,13 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import ndtr
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.tasks import MEAN_FUNCTION
+from engine.core.types import Array, CurveData, DataKind, Design, PublicFacts, Sizes, Truth
 from engine.numerics.kernels import path_polynomials
 from engine.numerics.observation_times import draw_times
 from engine.numerics.tables import horner
 from engine.sources import Source, check_sites, dealt
-from engine.tasks import MEAN_FUNCTION
-from engine.types import Array, CurveData, DataKind, Design, PublicFacts, Sizes, Truth
 
 USUAL_SPREAD = 0.24  # standard deviation of observations about the mean curve, in half-ranges
 PEAK = 0.3  # height of peaks above the middle of the range, in half-ranges

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import InputError
-from engine.lists import counted, listed, shortened
-from engine.types import Array
+from engine.core.errors import InputError
+from engine.core.lists import counted, listed, shortened
+from engine.core.types import Array
 from engine.uploads.layout import Layout, site_like
 from engine.uploads.tables import MISSING, Numbers, Table
 

@@ -13,17 +13,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.identity import named_once
-from engine.lists import counted, listed, shortened
-from engine.tasks import (
+from engine.core.errors import InputError
+from engine.core.identity import named_once
+from engine.core.lists import counted, listed, shortened
+from engine.core.tasks import (
     COVARIANCE,
     FUNCTIONAL_SUMMARY,
     MEAN_FUNCTION,
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
 )
-from engine.types import Array, CurveData, Sizes
+from engine.core.types import Array, CurveData, Sizes
 from engine.uploads.columns import (
     Integers,
     Observations,

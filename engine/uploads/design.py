@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.enumerations import Enumeration
-from engine.errors import InputError
+from engine.core.enumerations import Enumeration
+from engine.core.errors import InputError
+from engine.core.types import Array, Design, PublicFacts, TimeLaw
 from engine.numerics.observation_times import stated_density, visits_span
-from engine.types import Array, Design, PublicFacts, TimeLaw
 
 
 class StatedLaw(Enumeration):

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.types import Array, Design, PublicFacts, TimeLaw
 from engine.numerics.observation_times import stated_density
-from engine.types import Array, Design, PublicFacts, TimeLaw
 
 _FEW = 0.05  # a share of observations or curves that is not spoken of
 _NEAR = 0.1  # of the distance between common times: as good as at one of them

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from engine.errors import InputError
-from engine.lists import listed, shortened
-from engine.tasks import TASKS
-from engine.types import Covariate, DataKind, PublicFacts
+from engine.core.errors import InputError
+from engine.core.lists import listed, shortened
+from engine.core.tasks import TASKS
+from engine.core.types import Covariate, DataKind, PublicFacts
 from engine.uploads.design import StatedDesign, StatedLaw
 from engine.uploads.layout import repeated
 from engine.uploads.regressors import MOST_COVARIATES

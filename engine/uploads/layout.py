@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.errors import InputError
-from engine.lists import counted, listed, shortened
-from engine.tasks import DataType
+from engine.core.errors import InputError
+from engine.core.lists import counted, listed, shortened
+from engine.core.tasks import DataType
 from engine.uploads.tables import NUMBER, Table, column_key, nearest
 
 KINDS = {"long": "one row per reading", "wide": "one row per curve"}

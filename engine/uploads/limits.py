@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 
 MOST_BYTES = 20_000_000
 SAMPLE = 65_536  # bytes from which separators are recognised

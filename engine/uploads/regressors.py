@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.lists import listed
-from engine.types import Array, PublicFacts
+from engine.core.errors import InputError
+from engine.core.lists import listed
+from engine.core.types import Array, PublicFacts
 
 MOST_COVARIATES = 8
 """Each covariate adds a whole curve of coefficients, and noise for it, to every release."""

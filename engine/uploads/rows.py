@@ -13,11 +13,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.identity import named_once
-from engine.lists import counted, listed, shortened
-from engine.tasks import TASKS
-from engine.types import Array, SampleData, Sizes
+from engine.core.errors import InputError
+from engine.core.identity import named_once
+from engine.core.lists import counted, listed, shortened
+from engine.core.tasks import TASKS
+from engine.core.types import Array, SampleData, Sizes
 from engine.uploads.columns import (
     Observations,
     in_order,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
-from engine.errors import InputError
-from engine.lists import listed
+from engine.core.errors import InputError
+from engine.core.lists import listed
+from engine.core.types import Array, Data, DataKind, PublicFacts
 from engine.sources import Source
-from engine.types import Array, Data, DataKind, PublicFacts
 from engine.uploads.columns import Observations
 
 D = TypeVar("D", bound=Data, covariant=True)

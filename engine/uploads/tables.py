@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from engine.errors import InputError
-from engine.lists import counted, shortened
+from engine.core.errors import InputError
+from engine.core.lists import counted, shortened
 from engine.uploads.limits import (
     LIMITS,
     Limits,

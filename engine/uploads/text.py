@@ -13,8 +13,8 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from engine.errors import InputError
-from engine.lists import counted, shortened
+from engine.core.errors import InputError
+from engine.core.lists import counted, shortened
 from engine.uploads.limits import SAMPLE, SAVE, Limits, check_columns, have, refused
 
 ENCODINGS = ("utf-8", "latin-1", "windows-1252", "windows-1250", "utf-16")

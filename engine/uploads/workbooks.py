@@ -22,8 +22,8 @@ from xml.etree import ElementTree
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.errors import InputError
-from engine.lists import counted, listed, shortened
+from engine.core.errors import InputError
+from engine.core.lists import counted, listed, shortened
 from engine.uploads.limits import SAMPLE, SAVE, Limits, check_columns, have, refused
 
 _EXCEL_ROWS, _EXCEL_COLUMNS = 1_048_576, 16_384

@@ -7,28 +7,27 @@ from functools import cached_property
 
 import streamlit as st
 
-from engine import broken
-from engine.audit import Progress, Report
-from engine.errors import InputError
-from engine.identity import digest
+from engine.audit import Progress, Report, broken
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION, TASKS, Argument
+from engine.core.types import Budget, Unit
 from engine.mechanisms import Mechanism
 from engine.questions import Question, ask
 from engine.sources import Source
-from engine.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION, TASKS, Argument
-from engine.theme import Chart
-from engine.topics.audit import answer as audit_view
+from engine.topics.audit import answer as audit_topic
 from engine.topics.audit import charts as figures
 from engine.topics.audit import words
 from engine.topics.audit.answer import Attack, Subject
 from engine.topics.coverage import answer as lab
 from engine.topics.coverage import words as coverage_words
-from engine.topics.reuse import answer as reuse_view
+from engine.topics.reuse import answer as reuse_topic
 from engine.topics.reuse import charts as reuse_figures
 from engine.topics.reuse import words as reuse_words
-from engine.types import Budget, Unit
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import limits as limit_cards
-from pages.shared.frame import code_fold, controls, layout, strips
+from pages.shared.frame import controls, layout, strips
+from pages.shared.frame.page import View
 from pages.shared.frame.progress import progress, visitor
 from pages.shared.server.jobs import Job, jobs
 from pages.shared.state import run, session, settings
@@ -38,17 +37,23 @@ _AROUND = {"small": "Small, made for the attack", "screen": "As on the method’
 _DRAWS = {"same": "The same draw", "fresh": "Fresh noise"}
 _RECORD = ("One record", "Neighbouring data differ in one record: a curve, a reading or a row, "
            "whichever the method protects.")
+_METHODS = {"attack": words.METHOD, "coverage": coverage_words.METHOD,
+            "reuse": reuse_words.METHOD}
+_CODE_NOTE = ("It ends with exit code 0 if the claim holds, or if a planted fault is caught. "
+              "Without a scenario, *python -m engine audit* attacks every method.")
 _JOBS = "audit_jobs"  # where the session keeps what was started, by the digest of the question
 
 
-class View:
+class Audited(View):
     """What is attacked, as it is set on its own page, at the present ε. Never an upload."""
 
+    page, fold_prefix, chart_prefix, task = "audit", "audit_", "audit_", ""
+
     def __init__(self) -> None:
-        self.now = session.current()
+        super().__init__()
         self.subject = _subject(self.now)
         self.mechanism, self.source = _as_on_its_page(self.subject, self.now)
-        self.charts: dict[str, Chart] = {}
+        self.code_note = _CODE_NOTE if self.now.part == "attack" else ""
 
     @property
     def budget(self) -> Budget:
@@ -56,7 +61,7 @@ class View:
 
     @cached_property
     def variants(self) -> tuple[broken.Bug, ...]:
-        return audit_view.variants_of(self.mechanism)
+        return audit_topic.variants_of(self.mechanism)
 
     @property
     def variant(self) -> str:
@@ -67,52 +72,72 @@ class View:
         source = self.source if self.now.around == "screen" else None
         return Attack(self.mechanism, self.budget, source, variant, self.now.seed)
 
-    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
-             ) -> None:
-        self.charts[title] = chart
-        layout.draw(chart, f"audit_{key}", height, phone)
+    def strip(self) -> None:
+        """What is simulated and what is claimed."""
+        current = self.now
+        if current.part == "reuse":
+            budget = reuse_words.two_budgets(current.epsilon, current.again)
+            odds = reuse_words.odds_of_two(current.epsilon, current.again, reuse_topic.DELTA,
+                                           current.draw == "fresh")
+            strips.fixed(reuse_topic.SOURCE.facts, budget, "audit_strip", odds)
+            return
+        claim = _lab(self) if current.part == "coverage" else self
+        is_curve = claim.source.holds_curves
+        strips.fixed(claim.source.facts, words.claim(claim.budget), "audit_strip",
+                     strips.by_budget_alone(claim.budget), highest=claim.budget.epsilon,
+                     unit=Unit.CURVE if is_curve else Unit.RECORD,
+                     protected=None if is_curve else _RECORD)
+
+    @property
+    def changed(self) -> list[str]:
+        """What differs from the usual settings of what is attacked."""
+        return controls.changed_chips(self.mechanism) if self.now.part == "attack" else []
+
+    def formula(self) -> None:
+        """How it is done, and for an attack what is attacked."""
+        st.markdown(_METHODS[self.now.part])
+        if self.now.part == "reuse":
+            st.latex(reuse_topic.FORMULA)
+        else:
+            method = _lab(self) if self.now.part == "coverage" else self
+            guarantee_cards.formula(method.mechanism, {})
+
+    def question(self) -> Question:
+        """Attacks, repetitions, or two releases of one average."""
+        current = self.now
+        if current.part == "attack":
+            planted = [self.attack(self.variant)] * bool(self.variant)
+            return ask(audit_topic.audit_answer, [self.attack(), *planted])
+        if current.part == "coverage":
+            return ask(lab.coverage_answer, _lab(self))
+        return ask(reuse_topic.reuse_answer, current.epsilon, current.again, reuse_topic.DELTA,
+                   current.seed, current.draw == "fresh")
 
 
-def _subject(now: settings.Settings) -> Subject:
+def _subject(current: settings.Settings) -> Subject:
     """The chosen method, or that of Explore."""
-    return audit_view.subject(now.audited or f"{now.mechanism.key}.{settings.TASK}")
+    return audit_topic.subject(current.audited or f"{current.mechanism.key}.{settings.TASK}")
 
 
-def _as_on_its_page(subject: Subject, now: settings.Settings) -> tuple[Mechanism, Source]:
+def _as_on_its_page(subject: Subject, current: settings.Settings) -> tuple[Mechanism, Source]:
     """The method and simulated data as its page has them; usual ones where it has no page."""
     task = subject.task
     if task == MEAN_FUNCTION.key and subject.cls.family == "functional":
         task = FUNCTIONAL_SUMMARY.key
     mechanism, source = subject.usual(), None
-    for own in (task, subject.task):
-        if own in settings.CHOSEN_FOR and isinstance(now.mechanism_of(own), subject.cls):
-            mechanism = now.mechanism_of(own)
+    for each in (task, subject.task):
+        if each in settings.CHOSEN_FOR and isinstance(current.mechanism_of(each), subject.cls):
+            mechanism = current.mechanism_of(each)
             break
-    if task in settings.CHOSEN_FOR and now.source_of(task).is_random:
-        source = now.source_of(task)
+    if task in settings.CHOSEN_FOR and current.source_of(task).is_random:
+        source = current.source_of(task)
     return mechanism, source or subject.usual_source()
 
 
 # -- above all parts ----------------------------------------------------------------------------
 
 
-def strip(view: View) -> None:
-    """What is simulated and what is claimed."""
-    if view.now.part == "reuse":
-        budget = reuse_words.two_budgets(view.now.epsilon, view.now.again)
-        odds = reuse_words.odds_of_two(view.now.epsilon, view.now.again, reuse_view.DELTA,
-                                 view.now.draw == "fresh")
-        strips.fixed(reuse_view.SOURCE.facts, budget, "audit_strip", odds)
-        return
-    shown = _lab(view) if view.now.part == "coverage" else view
-    is_curve = shown.source.holds_curves
-    strips.fixed(shown.source.facts, words.claim(shown.budget), "audit_strip",
-                 strips.by_budget_alone(shown.budget), highest=shown.budget.epsilon,
-                 unit=Unit.CURVE if is_curve else Unit.RECORD,
-                 protected=None if is_curve else _RECORD)
-
-
-def parts(view: View) -> None:
+def parts(view: Audited) -> None:
     controls.bound(st.segmented_control, "Part", view.now.part,
                    lambda chosen: session.change(part=chosen or view.now.part), "audit_part",
                    options=list(_PARTS), format_func=_PARTS.__getitem__,
@@ -145,24 +170,24 @@ def _key(asked: object) -> str:
 # -- the attack ---------------------------------------------------------------------------------
 
 
-def attack(view: View) -> None:
+def attack(view: Audited) -> None:
     """Try to break a claim, then plant a fault and see it caught."""
     layout.prose(f"{words.INTRO} :small[{words.SIMULATED}]")
     _method(view)
     honest, planted = view.attack(), view.attack(view.variant)
     _buttons(view, honest, planted)
     asked = [honest] + [planted] * bool(view.variant)
-    started = [(one, job) for one in asked if (job := _started(_key(one))) is not None]
+    started = [(each, job) for each in asked if (job := _started(_key(each))) is not None]
     if not started:
         layout.empty("The strongest attack found, beside the claim. Press *Run the attack*: it "
-                     f"takes up to {audit_view.SECONDS:g} seconds.")
+                     f"takes up to {audit_topic.SECONDS:g} seconds.")
     else:
         live = [job for _, job in started if job.live]
-        progress((live or [started[-1][1]])[0], lambda _: _found(view, started), "Attack")
+        progress((live or [started[-1][1]])[0], lambda _: _results(view, started), "Attack")
     _report(started)
 
 
-def _method(view: View) -> None:
+def _method(view: Audited) -> None:
     """What is attacked, around which data, at which claim, and with which fault planted."""
     left, right = st.columns(2, gap="medium")
     with left:
@@ -177,16 +202,16 @@ def _method(view: View) -> None:
         _variant_choice(view)
 
 
-def _subject_choice(view: View) -> None:
-    found = {one.key: one.label for one in audit_view.subjects()}
+def _subject_choice(view: Audited) -> None:
+    subjects = {subject.key: subject.label for subject in audit_topic.subjects()}
     controls.bound(st.selectbox, "Method", view.subject.key,
                    lambda key: session.change(audited=key, variant=""), "audit_method",
-                   options=list(found), format_func=found.__getitem__,
+                   options=list(subjects), format_func=subjects.__getitem__,
                    help="As it is set on its own page.")
 
 
-def _variant_choice(view: View) -> None:
-    names = {"": words.NO_VARIANT} | {one.name: words.unnamed(one) for one in view.variants}
+def _variant_choice(view: Audited) -> None:
+    names = {"": words.NO_VARIANT} | {bug.name: words.unnamed(bug) for bug in view.variants}
     controls.bound(st.selectbox, "Planted fault", view.variant,
                    lambda chosen: session.change(variant=chosen), "audit_variant",
                    options=list(names), format_func=names.__getitem__,
@@ -194,10 +219,10 @@ def _variant_choice(view: View) -> None:
                    "privacy bug. It can run in this audit and nowhere else.")
 
 
-def _buttons(view: View, honest: Attack, planted: Attack) -> None:
+def _buttons(view: Audited, honest: Attack, planted: Attack) -> None:
     def run_one(asked: Attack) -> Callable[[], None]:
         return lambda: _start(_key(asked), "engine.topics.audit.answer:attack", asked,
-                              audit_view.TRIES, audit_view.RUNS, audit_view.SECONDS,
+                              audit_topic.TRIES, audit_topic.RUNS, audit_topic.SECONDS,
                               total=asked.steps)
 
     with st.container(horizontal=True):
@@ -209,7 +234,7 @@ def _buttons(view: View, honest: Attack, planted: Attack) -> None:
     controls.show_problem("audit")
 
 
-def _found(view: View, started: list[tuple[Attack, Job]]) -> None:
+def _results(view: Audited, started: list[tuple[Attack, Job]]) -> None:
     """The chart of all steps so far, beside a card for each attack."""
     lines = [figures.Line(_name(view, asked), _steps(job), bool(asked.variant))
              for asked, job in started]
@@ -226,7 +251,7 @@ def _found(view: View, started: list[tuple[Attack, Job]]) -> None:
             _card(asked, line)
 
 
-def _name(view: View, asked: Attack) -> str:
+def _name(view: Audited, asked: Attack) -> str:
     return "Planted fault" if asked.variant else view.subject.label
 
 
@@ -259,33 +284,33 @@ def _verdict(asked: Attack, last: Progress) -> None:
 
 
 def _details(asked: Attack, last: Progress) -> str:
-    said = [words.worked_out(last)]
+    sentences = [words.worked_out(last)]
     if isinstance(last, Report):
-        said += [words.caught(last)] if asked.variant else [words.tightness(last),
-                                                            words.shortfall(last)]
-    said.append(words.data(asked, asked.neighbours))
-    return " ".join(filter(None, said))
+        sentences += [words.caught(last)] if asked.variant else [words.tightness(last),
+                                                                 words.shortfall(last)]
+    sentences.append(words.data(asked, asked.neighbours))
+    return " ".join(filter(None, sentences))
 
 
 def _report(started: list[tuple[Attack, Job]]) -> None:
     """What was found as a file."""
-    found = [(one, job.result) for one, job in started if job.result is not None]
+    results = [(each, job.result) for each, job in started if job.result is not None]
     with st.container(horizontal=True):
-        st.download_button("Get the report", audit_view.as_json(found),
+        st.download_button("Get the report", audit_topic.as_json(results),
                            "privacy-curves-audit.json", "application/json", on_click="ignore",
-                           icon=":material/data_object:", key="audit_json", disabled=not found,
-                           help=None if found else "Run the attack first.")
+                           icon=":material/data_object:", key="audit_json", disabled=not results,
+                           help=None if results else "Run the attack first.")
 
 
 # -- coverage -----------------------------------------------------------------------------------
 
 
-def _lab(view: View) -> lab.Experiment:
+def _lab(view: Audited) -> lab.Experiment:
     """The limits that are looked at, by the method and the data of their own page."""
     return limit_cards.question(view.now.limits, view.now)
 
 
-def coverage(view: View) -> None:
+def coverage(view: Audited) -> None:
     """Many repetitions, and how many bands miss the truth."""
     layout.prose(coverage_words.INTRO)
     _limits(view)
@@ -303,7 +328,7 @@ def coverage(view: View) -> None:
     progress(job, lambda one: _misses(view, one), "Repetitions, ten at a time")
 
 
-def _limits(view: View) -> None:
+def _limits(view: Audited) -> None:
     """Which limits are looked at, at which ε and, where they are of one place, at which time."""
     names = {key: kind.label for key, kind in lab.KINDS.items()}
     controls.bound(st.selectbox, "Band or interval of", view.now.limits,
@@ -325,28 +350,28 @@ def _time() -> None:
                    "audit_point", min_value=0.0, max_value=1.0, step=0.01)
 
 
-def _misses(view: View, job: Job) -> None:
+def _misses(view: Audited, job: Job) -> None:
     batches = list(job.parts)
     if not batches:
         return
-    found = lab.Batch.joined(batches)
-    limit_cards.misses(_lab(view), found,
+    batch = lab.CoverageAnswer.joined(batches)
+    limit_cards.misses(_lab(view), batch,
                        lambda title, chart, key: view.draw(title, chart, key, 320, 280))
 
 
 # -- noise that is used twice ---------------------------------------------------------------------
 
 
-def reuse(view: View) -> None:
+def reuse(view: Audited) -> None:
     """One draw at two budgets gives the exact answer away."""
     layout.prose(reuse_words.INTRO)
     _two_releases(view.now)
-    now, is_fresh = view.now, view.now.draw == "fresh"
-    found = run.at_once(reuse_view.reuse, now.epsilon, now.again, reuse_view.DELTA, now.seed,
-                        is_fresh)
+    current, is_fresh = view.now, view.now.draw == "fresh"
+    releases = run.at_once(reuse_topic.reuse_answer, current.epsilon, current.again,
+                           reuse_topic.DELTA, current.seed, is_fresh)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("Two releases of one average", reuse_figures.reused(found, layout.theme()),
+        view.draw("Two releases of one average", reuse_figures.reused(releases, layout.theme()),
                   "reuse", 380, 360)
     with right, st.container(border=True):
         st.subheader("What is left of the protection", anchor=False)
@@ -354,67 +379,25 @@ def reuse(view: View) -> None:
             st.badge(reuse_words.FAILS, icon=":material/check:", color="gray")
         else:
             st.badge(reuse_words.GIVEN_AWAY, icon=":material/error:", color="red")
-        st.markdown(reuse_words.recovered(found, is_fresh))
-        st.markdown(reuse_words.spent(found, is_fresh))
+        st.markdown(reuse_words.recovered(releases, is_fresh))
+        st.markdown(reuse_words.spent(releases, is_fresh))
     st.markdown(f":small[{reuse_words.RULE} {words.SIMULATED}]")
 
 
-def _two_releases(now: settings.Settings) -> None:
+def _two_releases(current: settings.Settings) -> None:
     """The budgets of both, and whether the second draws its noise anew."""
     left, right = st.columns(2, gap="medium")
     with left:
         _slider("First release (ε)")
     with right:
-        controls.bound(st.select_slider, "Second release (ε)", now.again,
+        controls.bound(st.select_slider, "Second release (ε)", current.again,
                        lambda chosen: session.change(again=settings.checked_epsilon(chosen)),
-                       "audit_again", options=settings.steps_of(now.again),
+                       "audit_again", options=settings.steps_of(current.again),
                        format_func=lambda e: f"ε = {e:g}")
-    controls.bound(st.segmented_control, "Noise of the second release", now.draw,
-                   lambda chosen: session.change(draw=chosen or now.draw), "audit_draw",
+    controls.bound(st.segmented_control, "Noise of the second release", current.draw,
+                   lambda chosen: session.change(draw=chosen or current.draw), "audit_draw",
                    options=list(_DRAWS), format_func=_DRAWS.__getitem__)
 
 
-SECTIONS: dict[str, Callable[[View], None]] = {
+SECTIONS: dict[str, Callable[[Audited], None]] = {
     "attack": attack, "coverage": coverage, "reuse": reuse}
-
-
-# -- chips and folds ----------------------------------------------------------------------------
-
-
-def changed(view: View) -> list[str]:
-    """What differs from the usual settings of what is attacked."""
-    if view.now.part == "attack":
-        return controls.changed_chips(view.mechanism)
-    return []
-
-
-_METHODS = {"attack": words.METHOD, "coverage": coverage_words.METHOD,
-            "reuse": reuse_words.METHOD}
-
-
-def formula(view: View) -> None:
-    """How it is done, and for an attack what is attacked."""
-    st.markdown(_METHODS[view.now.part])
-    if view.now.part == "reuse":
-        st.latex(reuse_view.FORMULA)
-    else:
-        shown = _lab(view) if view.now.part == "coverage" else view
-        guarantee_cards.formula(shown.mechanism, {})
-
-
-def code(view: View) -> None:
-    """Code for the part on screen: attacks, repetitions, or two releases of one average."""
-    now = view.now
-
-    def question() -> Question:
-        if now.part == "attack":
-            planted = [view.attack(view.variant)] * bool(view.variant)
-            return ask(audit_view.attacks, [view.attack(), *planted])
-        if now.part == "coverage":
-            return ask(lab.coverage, _lab(view))
-        return ask(reuse_view.reuse, now.epsilon, now.again, reuse_view.DELTA, now.seed,
-                   now.draw == "fresh")
-
-    note = ("It ends with exit code 0 if the claim holds, or if a planted fault is caught. Without "
-            "a scenario, *python -m engine audit* attacks every method.")
-    code_fold.show("audit", question, task="", note=note * (now.part == "attack"))

@@ -3,57 +3,86 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 import streamlit as st
 
-from engine.errors import InputError
-from engine.language import chances, numbers, quality, tags
-from engine.questions import ask
-from engine.tasks import VARYING_COEFFICIENTS
-from engine.theme import Chart
+from engine.core.tasks import VARYING_COEFFICIENTS
+from engine.core.types import Budget
+from engine.language import numbers, quality, tags
+from engine.questions import Question, ask
 from engine.topics.coefficients import charts as figures
 from engine.topics.coefficients import words
 from engine.topics.coefficients.answer import (
     BUDGET_STEPS,
-    CoefficientView,
-    coefficient_view,
+    CoefficientsAnswer,
+    coefficients_answer,
     cost_of_covariates,
     errors_over_budgets,
     total,
-    with_own,
+    with_present_budget,
 )
 from engine.topics.mean.answer import other_methods
-from engine.types import Budget
 from pages.parts.explore import budgets as budget_cards
-from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
-from pages.shared.frame import code_fold, controls, layout, odometer, strips
+from pages.shared.frame import controls, layout
+from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session
+from pages.shared.uploads import panel
 
 TASK = VARYING_COEFFICIENTS.key
 _IN_A_ROW = 3
 _RELEASES, _ONE, _DIFFERENCE = "Possible releases", "One release", "Difference"
 
 
-class View:
-    """Coefficient functions at the chosen budget, and the charts that are on screen."""
+class Effects(ReleaseView):
+    """Coefficient functions at the chosen budget."""
 
-    def __init__(self, shown: CoefficientView) -> None:
-        self.shown, self.now = shown, session.current()
-        self.source, self.facts = session.source(TASK), shown.data.facts
-        self.mechanism, self.budget = self.now.mechanism_of(TASK), shown.budget
-        self.charts: dict[str, Chart] = {}
+    page, fold_prefix, task = "coefficients", "coefficients_", TASK
 
-    @cached_property
-    def own(self) -> bool:
-        return self.facts.is_upload
+    def __init__(self) -> None:
+        super().__init__()
+        self.source, self.mechanism = session.source(TASK), self.now.mechanism_of(TASK)
+        if session.uploaded(TASK):
+            st.session_state.upload.check_regressors()
+        self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK))
+        self.shown: CoefficientsAnswer = run.answer(
+            coefficients_answer, self.source, self.mechanism, self.budget, self.now.seed)
+        self.facts, self.sizes = self.shown.data.facts, self.shown.data.sizes
+        self.spends, self.tuning = self.shown.spends, self.shown.tuning
+        self.warning = " ".join(text for text, _ in self.shown.warnings)
 
-    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
-             ) -> None:
-        self.charts[title] = chart
-        layout.draw(chart, key, height, phone)
+    @property
+    def budget_in_words(self) -> str:
+        return tags.budget_chip(self.budget)
+
+    @property
+    def error_in_words(self) -> str:
+        return "" if self.shown.is_refused else numbers.error(
+            total(self.shown.error), self.facts.value_unit, self.shown.within)
+
+    @property
+    def cautions(self) -> list[str]:
+        return [*super().cautions, quality.few_in_a_round(
+            self.mechanism.fewest_in_a_round(self.sizes))]
+
+    def formula(self) -> None:
+        super().formula()
+        st.markdown("Covariates are moved into their stated ranges and mapped to −1 … 1. Errors "
+                    f"are summed over {np.size(self.shown.error)} functions.")
+
+    def question(self) -> Question:
+        return ask(coefficients_answer, self.source, self.mechanism, self.budget, self.now.seed)
+
+
+def choices() -> None:
+    """Which curves and method, one's own file, and what the visitor should know of it."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.source_choice(TASK)
+        controls.mechanism_choice(TASK)
+        panel.button()
+    panel.draw("Show the protected effects", TASK)
+    own_curves()
 
 
 def budget() -> None:
@@ -62,17 +91,9 @@ def budget() -> None:
                             "the functions are noisier. Higher ε: the opposite.")
 
 
-def look() -> View | None:
-    """What is on screen; None with the reason where it cannot be had."""
-    now, source = session.current(), session.source(TASK)
-    try:
-        if session.uploaded(TASK):
-            st.session_state.upload.check_regressors()
-        chosen = Budget(now.epsilon, session.delta(source, TASK))
-        return View(run.answer(coefficient_view, source, now.mechanism_of(TASK), chosen, now.seed))
-    except InputError as problem:  # the controls below stay usable
-        st.error(controls.message(problem), icon=":material/block:")
-        return None
+def options() -> None:
+    """Every parameter of the curves and the method, the budget and the seed."""
+    controls.more_options(TASK)
 
 
 def own_curves() -> None:
@@ -90,97 +111,77 @@ def own_curves() -> None:
                    icon=":material/info:")
 
 
-def strip(view: View) -> None:
-    odds = odds_card.of(view.shown.spends)
-    error = "" if view.shown.is_refused else numbers.error(
-        total(view.shown.error), view.facts.value_unit, view.shown.within)
-    strips.fixed(view.facts, tags.budget_chip(view.budget), "coefficients_strip",
-                 chances.odds_short(odds), error, highest=view.budget.epsilon,
-                 stated=session.stated_delta(session.source(TASK), TASK),
-                 warning=" ".join(text for text, _ in view.shown.warnings))
-    odometer.line(session.source(TASK))
-
-
-def promise(view: View) -> None:
-    """What is wrong with the promise or the basis, before anything is shown."""
-    guarantee_cards.promise(view.shown.spends, view.budget)
-    for caution in (view.mechanism.caution(view.facts), quality.few_in_a_round(
-            view.mechanism.fewest_in_a_round(view.shown.data.sizes))):
-        if caution:
-            st.warning(caution, icon=":material/warning:")
-
-
-def functions(view: View) -> None:
+def functions(view: Effects) -> None:
     """One panel for each function; effects share their height."""
-    shown, facts = view.shown, view.facts
-    if shown.is_refused and shown.feasibility is not None:
-        st.error(words.refused(facts, shown.feasibility, view.budget, shown.data.n_curves),
+    answer, facts = view.shown, view.facts
+    if answer.is_refused and answer.feasibility is not None:
+        st.error(words.refused(facts, answer.feasibility, view.budget, answer.data.n_curves),
                  icon=":material/block:")
         return
-    way = controls.look("Show", (_RELEASES, _ONE, _DIFFERENCE), "coefficients_show",
-                        label_visibility="collapsed",
-                        help="Difference: releases less the functions without protection.")
-    for text in words.warned(shown, way == _ONE):
+    mode = controls.look("Show", (_RELEASES, _ONE, _DIFFERENCE), "coefficients_show",
+                         label_visibility="collapsed",
+                         help="Difference: releases less the functions without protection.")
+    for text in words.warned(answer, mode == _ONE):
         st.warning(text, icon=":material/warning:")
-    drawn = shown.difference() if way == _DIFFERENCE else shown
-    order = list(range(len(shown.names)))
+    drawn = answer.difference() if mode == _DIFFERENCE else answer
+    order = list(range(len(answer.names)))
     for row in (order[k:k + _IN_A_ROW] for k in range(0, len(order), _IN_A_ROW)):
         for column, k in zip(st.columns(_IN_A_ROW, gap="medium"), row, strict=False):
             with column:
-                title = words.panel_title(shown.names[k], k)
+                title = words.panel_title(answer.names[k], k)
                 st.subheader(title, anchor=False)
-                view.draw(title, figures.panel(drawn, k, facts, layout.theme(), way == _ONE),
+                view.draw(title, figures.panel(drawn, k, layout.theme(), mode == _ONE),
                           f"function_{k}", 280, 240)
-    _legend(view, way == _ONE)
+    _legend(view, mode == _ONE)
     layout.prose(words.meaning(facts))
-    if shown.feasibility is not None:
+    if answer.feasibility is not None:
         st.markdown(f":small[{words.from_sizes(facts)}]")
 
 
-def _legend(view: View, one: bool) -> None:
+def _legend(view: Effects, is_single: bool) -> None:
     """What the lines are, once for all panels."""
     blue = ("Blue: one release, as the public would see it" + (
             ", and where the true function plausibly lies." if view.shown.low is not None else ".")
-            if one else f"Each blue line: one of {len(view.shown.releases)} equally likely "
+            if is_single else f"Each blue line: one of {len(view.shown.releases)} equally likely "
             "releases.")
     solid = " Solid: the true function." if view.shown.truth is not None else ""
     st.markdown(f":small[{blue} Dashed: without protection.{solid}]")
 
 
-def errors(view: View) -> None:
+def errors(view: Effects) -> None:
     """What every function errs."""
     st.header("How far off each function is", anchor=False)
     if view.shown.is_refused:
         st.markdown("Nothing would be published at this ε, so there is no error to state.")
         return
     names = view.shown.names
-    view.draw("Errors", figures.errors(view.shown, view.facts, layout.theme()),
+    view.draw("Errors", figures.errors(view.shown, layout.theme()),
               "errors", 90 + 44 * len(names))
     st.markdown(":small[Line: 8 in 10 releases.]")
-    st.markdown(words.accuracy(view.shown, view.facts))
-    st.markdown(words.visible(view.shown, view.facts))
+    st.markdown(words.accuracy(view.shown))
+    st.markdown(words.visible(view.shown))
 
 
-def odds(view: View) -> None:
-    view.charts |= odds_card.card(view.facts, view.shown.spends, view.shown.data.sizes)
+def odds(view: Effects) -> None:
+    view.charts |= odds_card.card(view.facts, view.spends, view.sizes)
     st.markdown(words.protects(view.facts))
 
 
-def over_budgets(view: View) -> None:
+def over_budgets(view: Effects) -> None:
     """The errors at other budgets, and those of the other methods at this one."""
     st.header("What each budget would buy", anchor=False)
-    source, now = view.source, view.now
-    steps, found = with_own(view.shown, BUDGET_STEPS, run.answer(
-        errors_over_budgets, source, view.mechanism, view.budget.delta, now.seed))
+    source, current = view.source, view.now
+    steps, errors_by_step = with_present_budget(view.shown, BUDGET_STEPS, run.answer(
+        errors_over_budgets, source, view.mechanism, view.budget.delta, current.seed))
     left, right = st.columns([7, 3], gap="medium")
     with left:
         view.draw("Errors over ε", figures.over_budgets(
-            steps, found, view.shown.names, view.budget.epsilon, view.facts,
+            steps, errors_by_step, view.shown.names, view.budget.epsilon, view.facts,
             layout.theme()), "over_budgets", 340, 320)
         st.markdown(":small[Dotted: you are here. No line: nothing would be published.]")
     with right:
         budget = replace(view.budget, delta=session.chosen_delta(source))
-        others = run.answer(other_methods, TASK, source, view.mechanism, (budget,), now.seed)
+        others = run.answer(other_methods, TASK, source, view.mechanism, (budget,), current.seed)
         if not view.shown.is_refused:
             errors = {label: float(errors[0]) for label, (_, errors) in others.items()}
             ranked = sorted(errors, key=lambda label: np.nan_to_num(errors[label], nan=np.inf))
@@ -188,37 +189,17 @@ def over_budgets(view: View) -> None:
             st.markdown(words.compared(total(view.shown.error), few))
 
 
-def cost(view: View) -> None:
+def cost(view: Effects) -> None:
     """What each further covariate costs; for simulated curves only."""
     if not view.source.is_random:
         return
     st.header("What each covariate costs", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
-    found = run.answer(cost_of_covariates, view.source, view.mechanism, view.budget, view.now.seed)
+    costs = run.answer(cost_of_covariates, view.source, view.mechanism, view.budget, view.now.seed)
     with left:
         view.draw("Total errors over covariates", figures.cost(
-            found, view.mechanism.key, view.mechanism.family, view.facts, layout.theme()),
+            costs, view.mechanism.key, view.mechanism.family, view.facts, layout.theme()),
                   "cost", 320, 300)
         st.markdown(":small[Total: the root of the sum of all squared errors. ◇ you are here.]")
     with right:
-        st.markdown(words.cost(found, view.budget))
-
-
-def consequences(view: View) -> None:
-    guarantee_cards.consequences(view.shown.spends, view.facts, "coefficients")
-
-
-def ledger(view: View) -> None:
-    guarantee_cards.ledger(view.shown.spends, view.budget)
-
-
-def formula(view: View) -> None:
-    guarantee_cards.formula(view.mechanism, view.shown.tuning)
-    st.markdown("Covariates are moved into their stated ranges and mapped to −1 … 1. Errors are "
-                f"summed over {np.size(view.shown.error)} functions.")
-
-
-def code(view: View) -> None:
-    code_fold.show("coefficients", lambda: ask(
-        coefficient_view, view.source, view.mechanism, view.budget, view.now.seed).about(
-        odds_card.person(view.facts, view.shown.data.sizes)), TASK)
+        st.markdown(words.cost(costs, view.budget))

@@ -25,11 +25,12 @@ _UNDER = ("Errata", "Source", "Where to see it")  # beside the other parts, in t
 
 def contents() -> str:
     """The chapters to choose from; an address brings one back."""
-    now = session.current().chapter
-    controls.bound(st.pills, "Chapters", now, lambda key: session.change(chapter=key or now),
-                   "chapter", options=[*handbook.CHAPTERS, handbook.GLOSSARY],
+    current = session.current().chapter
+    controls.bound(st.pills, "Chapters", current,
+                   lambda key: session.change(chapter=key or current), "chapter",
+                   options=[*handbook.CHAPTERS, handbook.GLOSSARY],
                    format_func=_chapter_title, label_visibility="collapsed")
-    return now
+    return current
 
 
 def _chapter_title(key: str) -> str:
@@ -43,17 +44,17 @@ def chapter(key: str) -> None:
         if key == handbook.GLOSSARY:
             words()
             return
-        found = handbook.chapter(key)
-        st.header(found.title, anchor=False)
-        st.markdown(found.text)
+        text = handbook.chapter(key)
+        st.header(text.title, anchor=False)
+        st.markdown(text.text)
     with right:
-        _links(found)
+        _links(text)
 
 
-def _links(found: handbook.Chapter) -> None:
+def _links(notes: handbook.Chapter) -> None:
     """Links to the other pages that a text names, in the order of the menu."""
     named = [(script, title) for section, script, title in PAGES
-             if found.names(title) and section != "Guide"]
+             if notes.names(title) and section != "Guide"]
     if named:
         st.markdown(":small[Pages named here]")
     for script, title in named:
@@ -70,12 +71,12 @@ def words() -> None:
         wanted = st.text_input("Find a word", key="glossary_words", max_chars=60,
                                placeholder="e.g. clipping")
         formulas = st.toggle("With formulas", key="glossary_formulas")
-    found = glossary.search(wanted)
-    st.markdown(f":small[{len(found)} of {len(glossary.TERMS)} terms]")
-    if not found:
+    terms = glossary.search(wanted)
+    st.markdown(f":small[{len(terms)} of {len(glossary.TERMS)} terms]")
+    if not terms:
         st.info("**No term holds all of these words.** Try a shorter one.",
                 icon=":material/search_off:")
-    st.markdown("\n\n".join(entry(term, formulas, where=True) for term in found))
+    st.markdown("\n\n".join(entry(term, formulas, where=True) for term in terms))
 
 
 # -- methods ----------------------------------------------------------------------------------
@@ -83,11 +84,11 @@ def words() -> None:
 
 def method_choice() -> str:
     """The method to read about; an address brings it back."""
-    now = session.current().about
-    controls.bound(st.selectbox, "Method", now, lambda key: session.change(about=key), "about",
+    current = session.current().about
+    controls.bound(st.selectbox, "Method", current, lambda key: session.change(about=key), "about",
                    options=list(handbook.method_keys()), format_func=handbook.method_label,
                    width=640)
-    return now
+    return current
 
 
 def method(key: str) -> None:
@@ -118,11 +119,11 @@ def method(key: str) -> None:
 
 def exhibits(key: str) -> None:
     """Links to the figures and tables of papers that this method is in."""
-    found = handbook.exhibits(key)
-    for name, title in found:
+    titles = handbook.exhibits(key)
+    for name, title in titles:
         st.page_link(_FOLDER / "reproduce.py", label=title, icon=":material/arrow_forward:",
                      query_params={"s": f"exhibit-{name}"})
-    if not found:
+    if not titles:
         st.markdown("None: this method was derived here, and no paper has figures of it.")
 
 

@@ -13,10 +13,11 @@ from engine.language.chances import odds_short
 from engine.language.grammar import capital
 from engine.language.tags import source_tag
 from engine.lessons import Lesson, heading, lessons, neighbours, work
-from engine.questions import ask
+from engine.questions import Question, ask
 from pages.shared import components as pieces
 from pages.shared.components import guess
-from pages.shared.frame import code_fold, controls, layout, strips
+from pages.shared.frame import controls, layout, strips
+from pages.shared.frame.page import View
 from pages.shared.frame.word_fold import entry
 from pages.shared.state import address, run, session, settings
 
@@ -28,16 +29,19 @@ _STEPS = ("**1. Predict.** Move the squares with the mouse, a finger or the arro
           "**3. Explain.** Read why, and answer one question.")
 
 
-class View:
+class LessonView(View):
     """The lesson on screen, for the seed of the link."""
 
+    page, fold_prefix, task = "teach", "teach_", ""
+    formula_label, code_note = "Formula, and its words", "It gives the answer away."
+
     def __init__(self) -> None:
-        self.now = session.current()
+        super().__init__()
         self.lesson: type[Lesson] = lessons.get(self.now.lesson)
         with st.spinner("Computing this lesson"):
             self.worked = run.answer(work, self.now.lesson, self.now.seed)
         self.message = guess.payload(self.now.lesson, self.worked.picture, self.worked.guess,
-                                     self.said(self.lesson.ask), self.is_presented)
+                                     self.filled(self.lesson.ask), self.is_presented)
 
     @property
     def is_presented(self) -> bool:
@@ -48,7 +52,7 @@ class View:
     def is_revealed(self) -> bool:
         return guess.revealed(_KEY, self.message)
 
-    def said(self, template: str) -> str:
+    def filled(self, template: str) -> str:
         return template.format_map(self.worked.words)
 
     @property
@@ -58,32 +62,52 @@ class View:
                                        seed=self.now.seed))
         return f"{st.context.url or ''}?s={token}" if token else st.context.url or ""
 
+    def strip(self) -> None:
+        """What is simulated, what is protected, and that everybody sees the same noise.
+
+        Odds are those of which the lesson tells, or else those that ε alone allows; errors are
+        what is guessed, so they stand below.
+        """
+        chips = [pieces.Chip(*source_tag(settings.FRONT_PAGE.source.facts)),
+                 pieces.Chip(*self.lesson.unit, "blue", "shield"),
+                 pieces.Chip(f"Seed {self.now.seed} · the class sees the same noise",
+                             "Whoever opens the link sees this noise. A seed is never used for a "
+                             "release.", "gray", "person")]
+        budget, odds = self.worked.asked, ""
+        if self.worked.odds:
+            odds = odds_short(self.worked.odds)
+        elif budget is not None:
+            odds = strips.by_budget_alone(budget)
+        pieces.strip(chips, [pieces.Budgeted(self.worked.budget, odds)], 0, key="teach_strip")
+
+    def numbers(self) -> None:
+        layout.folded("Numbers behind this picture", "teach_numbers", self._table)
+
+    def _table(self) -> None:
+        if self.is_revealed:
+            layout.table(self.worked.picture.table)
+        else:
+            st.markdown("They are here once you have made your guess.")
+
+    def formula(self) -> None:
+        st.markdown("\n\n".join(entry(glossary.find(name), True) for name in self.lesson.terms))
+        if self.lesson.formula:
+            st.latex(self.lesson.formula)
+
+    def question(self) -> Question:
+        """The whole lesson."""
+        return ask(work, self.now.lesson, self.now.seed)
+
 
 def title() -> str:
     return heading(lessons.get(session.current().lesson))
 
 
-def strip(view: View) -> None:
-    """What is simulated, what is protected, and that everybody sees the same noise.
-
-    Odds are those of which the lesson tells, or else those that ε alone allows; errors are what is
-    guessed, so they stand below.
-    """
-    chips = [pieces.Chip(*source_tag(settings.FRONT_PAGE.source.facts)),
-             pieces.Chip(*view.lesson.unit, "blue", "shield"),
-             pieces.Chip(f"Seed {view.now.seed} · the class sees the same noise",
-                         "Whoever opens the link sees this noise. A seed is never used for a "
-                         "release.", "gray", "person")]
-    asked, found = view.worked.asked, view.worked.odds
-    odds = (odds_short(found) if found else "" if asked is None else strips.by_budget_alone(asked))
-    pieces.strip(chips, [pieces.Budgeted(view.worked.budget, odds)], 0, key="teach_strip")
-
-
-def choose(view: View) -> None:
+def choose(view: LessonView) -> None:
     """Which lesson, and whether it is shown to a class."""
     if view.is_presented:
         st.html(_LARGE)
-    names = {one.key: f"{one.key}. {capital(one.label)}" for one in lessons.all()}
+    names = {lesson.key: f"{lesson.key}. {capital(lesson.label)}" for lesson in lessons.all()}
     with st.container(horizontal=True, vertical_alignment="center"):
         controls.bound(st.selectbox, "Lesson", view.now.lesson, _go, "teach_lesson",
                        options=list(names), format_func=names.__getitem__, width=420,
@@ -103,14 +127,14 @@ def _present(is_on: bool) -> None:
 # -- the lesson -----------------------------------------------------------------------------------
 
 
-def predict(view: View) -> None:
+def predict(view: LessonView) -> None:
     """The story, and the picture in which the visitor guesses."""
-    st.markdown(view.said(" ".join(view.lesson.story)))
-    st.markdown(f"**{view.said(view.lesson.ask)}**")
+    st.markdown(view.filled(" ".join(view.lesson.story)))
+    st.markdown(f"**{view.filled(view.lesson.ask)}**")
     guess.guess(_KEY, view.message)
 
 
-def explain(view: View) -> None:
+def explain(view: LessonView) -> None:
     """What comes after the guess: what happened and why, and the question."""
     if not view.is_revealed:
         with st.container(border=True):
@@ -119,34 +143,34 @@ def explain(view: View) -> None:
         return
     with st.container(border=True):
         st.header("What happened", anchor=False)
-        st.markdown(view.said(view.lesson.shows))
+        st.markdown(view.filled(view.lesson.shows))
         for paragraph in view.lesson.explains:
-            st.markdown(view.said(paragraph))
+            st.markdown(view.filled(paragraph))
     question(view)
 
 
-def question(view: View) -> None:
+def question(view: LessonView) -> None:
     """One question; every answer is explained."""
     asked = view.lesson.question
     with st.container(border=True):
         st.header("One question", anchor=False)
-        chosen = st.radio(view.said(asked.ask), range(len(asked.options)), index=None,
-                          format_func=lambda k: view.said(asked.options[k].text),
+        picked = st.radio(view.filled(asked.ask), range(len(asked.options)), index=None,
+                          format_func=lambda k: view.filled(asked.options[k].text),
                           key=f"teach_answer_{view.message['tag']}")
-        if chosen is None:
+        if picked is None:
             return
-        option = asked.options[chosen]
+        option = asked.options[picked]
         if option.is_right:
-            st.success(f"**Right.** {view.said(option.why)}", icon=":material/check:")
+            st.success(f"**Right.** {view.filled(option.why)}", icon=":material/check:")
         else:
-            st.info(f"**Not quite.** {view.said(option.why)} Try another answer.",
+            st.info(f"**Not quite.** {view.filled(option.why)} Try another answer.",
                     icon=":material/undo:")
 
 
 # -- ways on --------------------------------------------------------------------------------------
 
 
-def ways(view: View) -> None:
+def ways(view: LessonView) -> None:
     """The lessons before and after, the same for a class and on paper, and pages to go on."""
     before, after = neighbours(view.lesson)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -168,7 +192,7 @@ def ways(view: View) -> None:
         st.code(view.link, language=None, wrap_lines=True)
 
 
-def _going_on(view: View, token: str) -> str:
+def _going_on(view: LessonView, token: str) -> str:
     """The settings of a link with the seed of the lesson.
 
     They stand in the order in which the page will write them, so that Back leads back.
@@ -176,24 +200,8 @@ def _going_on(view: View, token: str) -> str:
     return address.encode(replace(address.decode(token)[0], seed=view.now.seed))
 
 
-def folds(view: View) -> None:
-    """The seed and the numbers; not in front of a class."""
-    if view.is_presented:
-        return
-    with layout.fold("More options: seed", "teach_more") as is_open:
-        if is_open:
-            controls.bound(st.number_input, "Seed", view.now.seed, session.set_seed,
-                           "teach_seed", step=1, format="%d",
-                           help="Same seed, same noise: a class sees the same picture.")
-    with layout.fold("Numbers behind this picture", "teach_numbers") as is_open:
-        if is_open and view.is_revealed:
-            layout.table(view.worked.picture.table)
-        elif is_open:
-            st.markdown("They are here once you have made your guess.")
-    with layout.fold("Formula, and its words", "teach_formula") as is_open:
-        if is_open:
-            st.markdown("\n\n".join(entry(glossary.find(name), True) for name in view.lesson.terms))
-            if view.lesson.formula:
-                st.latex(view.lesson.formula)
-    code_fold.show("teach", lambda: ask(work, view.now.lesson, view.now.seed), task="",
-                   note="It gives the answer away.")
+def options() -> None:
+    """The seed."""
+    controls.bound(st.number_input, "Seed", session.current().seed, session.set_seed,
+                   "teach_seed", step=1, format="%d",
+                   help="Same seed, same noise: a class sees the same picture.")

@@ -7,13 +7,13 @@ from functools import cache, cached_property
 import streamlit as st
 
 from engine import handbook, papers
-from engine.exhibits import Exhibit, Paper, Result, n_pieces
 from engine.exports import exhibits as exhibit_files
 from engine.papers import words as exhibit_words
-from engine.questions import ask
-from engine.theme import Chart
+from engine.papers.exhibits import Exhibit, Paper, Result, n_pieces
+from engine.questions import Question, ask
 from pages.shared import components as pieces
-from pages.shared.frame import code_fold, controls, layout
+from pages.shared.frame import controls, layout
+from pages.shared.frame.page import View
 from pages.shared.frame.progress import progress, visitor
 from pages.shared.server.jobs import Job, jobs
 from pages.shared.state import session
@@ -23,12 +23,17 @@ _HEIGHT, _PHONE_HEIGHT = 320, 280
 _RUNS = "exhibit_runs"  # in the session: jobs that this visitor began, by exhibit
 
 
-class View:
+class ExhibitView(View):
     """The exhibit on screen with its newest result: that of a run here, else the stored one."""
 
+    page, fold_prefix, chart_prefix = "reproduce", "exhibit_", "exhibit_"
+    formula_label = "Formulas and source"
+    code_note = ("The full form takes the sizes and repeats of the document: minutes to hours. "
+                 "`--resume DIR` takes up what was finished.")
+
     def __init__(self, paper: Paper, exhibit: Exhibit) -> None:
+        super().__init__()
         self.paper, self.exhibit = paper, exhibit
-        self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
 
     @property
     def key(self) -> str:
@@ -48,6 +53,17 @@ class View:
         fresh = self.job.result if self.job is not None else None
         return fresh or self.stored
 
+    def formula(self) -> None:
+        """The document, and what the methods of the figure or table compute."""
+        st.markdown(f"{self.paper.title}: {self.paper.reference}.")
+        for cls in handbook.methods_of(self.paper, self.exhibit):
+            st.markdown(f"{cls.label}: {cls.reference}.")
+            st.latex(cls.formula)
+
+    def question(self) -> Question:
+        """The quick form; the command has the sizes of the document, too."""
+        return ask(papers.quick, self.key)
+
 
 def strip() -> None:
     """What stands on every page; here every figure and table has its own data and budgets."""
@@ -59,8 +75,8 @@ def strip() -> None:
 
 def overview() -> None:
     """How many claims of all papers hold in the stored results."""
-    found = [holds for verdicts in map(_verdicts, papers.names()) for holds in verdicts]
-    st.markdown(exhibit_words.overview(sum(found), len(found)))
+    holds_by_claim = [holds for verdicts in map(_verdicts, papers.names()) for holds in verdicts]
+    st.markdown(exhibit_words.overview(sum(holds_by_claim), len(holds_by_claim)))
 
 
 @cache
@@ -68,14 +84,14 @@ def _verdicts(key: str) -> tuple[bool, ...]:
     """Which claims of an exhibit hold in its stored result; () without one."""
     paper, exhibit = papers.find(key)
     result = exhibit_files.stored(paper, exhibit)
-    return tuple(one.holds for one in exhibit.findings(result.table)) if result else ()
+    return tuple(finding.holds for finding in exhibit.findings(result.table)) if result else ()
 
 
-def choices() -> View | None:
+def choices() -> ExhibitView:
     """Choose a paper and one of its figures or tables."""
-    now = session.current().exhibit or papers.names()[0]
-    paper, exhibit = papers.find(now)
-    shelf = {one.key: one for one in papers.papers()}
+    current = session.current().exhibit or papers.names()[0]
+    paper, exhibit = papers.find(current)
+    shelf = {each.key: each for each in papers.papers()}
 
     def choose_paper(key: str) -> None:
         session.change(exhibit=f"{key}/{shelf[key].exhibits[0].key}")
@@ -88,16 +104,22 @@ def choices() -> View | None:
     with right:
         controls.bound(st.selectbox, "Figure or table", exhibit.key,
                        lambda key: session.change(exhibit=f"{paper.key}/{key}"),
-                       f"exhibit_{paper.key}", options=[one.key for one in paper.exhibits],
+                       f"exhibit_{paper.key}", options=[each.key for each in paper.exhibits],
                        format_func=lambda key: _option(paper, paper.exhibit(key)))
-    return View(paper, exhibit)
+    return ExhibitView(paper, exhibit)
 
 
 def _option(paper: Paper, exhibit: Exhibit) -> str:
     return f"{exhibit.title} ({exhibit_words.count(_verdicts(f'{paper.key}/{exhibit.key}'))})"
 
 
-def again(view: View) -> None:
+def heading(view: ExhibitView) -> None:
+    """Its title, and what it is about."""
+    st.header(view.exhibit.title, anchor=False)
+    st.markdown(view.exhibit.about)
+
+
+def again(view: ExhibitView) -> None:
     """Run the quick form here, and say whether the stored numbers came out again."""
     waits = f" · about {max(1, round(view.stored.seconds))} s" if view.stored else ""
     if st.button(f"Run it now{waits}", icon=":material/play_arrow:", key="run_exhibit",
@@ -115,7 +137,7 @@ def again(view: View) -> None:
         layout.empty("The figure and its claims; there is no stored result. Press *Run it now*.")
 
 
-def drawings(view: View) -> None:
+def drawings(view: ExhibitView) -> None:
     """The pictures, side by side; one below the other on a phone."""
     if view.result is None:
         return
@@ -126,31 +148,28 @@ def drawings(view: View) -> None:
             columns = st.columns(in_row, gap="medium")
         with columns[k % in_row]:
             st.subheader(panel.title, anchor=False)
-            pieces.chart(panel.chart.spec, panel.chart.alt, f"exhibit_{view.key}_{k}", _HEIGHT,
-                         _PHONE_HEIGHT)
-        view.charts[panel.title] = panel.chart
+            view.draw(panel.title, panel.chart, f"{view.key}_{k}", _HEIGHT, _PHONE_HEIGHT)
 
 
-def claims(view: View) -> None:
+def claims(view: ExhibitView) -> None:
     """Each claim with a tick or a cross, the number behind it, and why it fails."""
     if view.result is None or not view.exhibit.claims:
         return
     with st.container(border=True):
         st.subheader("What the document says, and what came out", anchor=False)
-        for claim, found in zip(view.exhibit.claims, view.exhibit.findings(view.result.table),
-                                strict=True):
-            st.markdown(exhibit_words.claim_markdown(claim, found))
+        for claim, finding in zip(view.exhibit.claims, view.exhibit.findings(view.result.table),
+                                  strict=True):
+            st.markdown(exhibit_words.claim_markdown(claim, finding))
 
 
-def published(view: View) -> None:
+def published(view: ExhibitView) -> None:
     """The numbers as printed."""
     if view.exhibit.published:
-        with layout.fold("As printed", "published") as is_open:
-            if is_open:
-                layout.table([dict(row) for row in view.exhibit.published])
+        layout.folded("As printed", "published", lambda: layout.table(
+            [dict(row) for row in view.exhibit.published]))
 
 
-def take_away(view: View) -> None:
+def take_away(view: ExhibitView) -> None:
     """The table as files."""
     if view.result is None:
         return
@@ -164,19 +183,3 @@ def take_away(view: View) -> None:
                            exhibit_files.as_json(view.paper, view.exhibit, view.result),
                            f"{name}.json", "application/json", icon=":material/download:",
                            on_click="ignore")
-
-
-def formulas(view: View) -> None:
-    """The document, and what the methods of the figure or table compute."""
-    st.markdown(f"{view.paper.title}: {view.paper.reference}.")
-    for cls in handbook.methods_of(view.paper, view.exhibit):
-        st.markdown(f"{cls.label}: {cls.reference}.")
-        st.latex(cls.formula)
-
-
-def code(view: View) -> None:
-    """Code for the quick form here, and the command for the sizes of the document."""
-    code_fold.show(
-        "reproduce", lambda: ask(papers.quick, view.key),
-        note="The full form takes the sizes and repeats of the document: minutes to hours. "
-             "`--resume DIR` takes up what was finished.")

@@ -8,10 +8,10 @@ import pytest
 
 from engine import audit
 from engine.audit import neighbours
-from engine.experiments import generator
+from engine.core.types import Budget, Spend, Step
 from engine.mechanisms import mechanisms
 from engine.privacy import accounting, risk
-from engine.types import Budget, Spend, Step
+from engine.simulation.experiments import generator
 
 GRID = [(epsilon, delta) for epsilon in (1e-3, 0.05, 0.5, 1.0, 4.0, 40.0, 400.0)
         for delta in (0.1, 1e-3, 1e-6, 1e-12)]

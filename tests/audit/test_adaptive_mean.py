@@ -5,14 +5,14 @@ import pytest
 from scipy import stats
 
 from engine.audit.neighbours import Question, pairs_of_curves, usual_curves
-from engine.experiments import generator
-from engine.families import location
-from engine.families.adaptive_fit import spherical
+from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.families import location
+from engine.mechanisms.families.adaptive_fit import spherical
 from engine.numerics import clipping, deviations
 from engine.numerics.time_histograms import time_shares
 from engine.privacy import accounting
-from engine.types import Budget
+from engine.simulation.experiments import generator
 from tests.audit.search import found
 from tests.heavy import few
 

@@ -12,14 +12,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.tasks import MEAN_FUNCTION
+from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
 from engine.release import certified as release
 from engine.release import published
-from engine.tasks import MEAN_FUNCTION
-from engine.topics.mean import answer as preview
-from engine.types import Budget
+from engine.topics.mean import answer as mean_topic
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout
@@ -34,7 +34,7 @@ WILD = {"as high as numbers go": (1e99, None), "as low": (-1e99, None),
 WILDEST = ("as high as numbers go", "at times beyond the range")
 METHODS = [cls(**chosen) for cls in mechanisms.for_task(MEAN_FUNCTION.key)
            for _, chosen in cls.presets_for(MEAN_FUNCTION.key)]
-# Of `Preview`: what a person sees of their own curves, under the tag *not private*.
+# Of `MeanAnswer`: what a person sees of their own curves, under the tag *not private*.
 TAGGED = {"data", "releases", "noise_low", "noise_high", "without", "sampling", "truth", "study",
           "band"}
 
@@ -66,7 +66,7 @@ def same(a, b):
 
 def shown(source, method):
     delta = 0.0 if method.guarantee == "pure" else DELTA
-    return preview.preview(source, method, delta, 1, EPSILONS)
+    return mean_topic.mean_over_budgets(source, method, delta, 1, EPSILONS)
 
 
 @pytest.mark.parametrize("way", WILDEST)

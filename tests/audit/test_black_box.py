@@ -17,6 +17,7 @@ from engine.audit.losses import Claim
 from engine.audit.neighbours import usual_curves
 from engine.audit.replay import Selection, released
 from engine.audit.strength import Parts
+from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -30,7 +31,6 @@ from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.noise.selection import GUMBEL, Scales
 from engine.privacy import accounting
 from engine.privacy.tradeoff import Approximate, Laplace
-from engine.types import Budget
 from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("unhurried")

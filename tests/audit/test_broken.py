@@ -4,12 +4,11 @@ import pickle
 
 import pytest
 
-from engine import broken
-from engine.audit import audit, audit_case, neighbours
-from engine.errors import InputError
-from engine.experiments import generator
+from engine.audit import audit, audit_case, broken, neighbours
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.mechanisms import mechanisms
-from engine.types import Budget
+from engine.simulation.experiments import generator
 
 pytestmark = pytest.mark.usefixtures("unhurried")
 BUGS = broken.bugs()

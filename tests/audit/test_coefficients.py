@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from engine.audit.neighbours import usual_curves
-from engine.experiments import generator
-from engine.families import covariate_moments, location
-from engine.families.descent import NoisyGradient
+from engine.core.types import Budget
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
+from engine.mechanisms.families import covariate_moments, location
+from engine.mechanisms.families.descent import NoisyGradient
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.numerics import clipping, regressor_maps
 from engine.privacy import accounting
-from engine.types import Budget
+from engine.simulation.experiments import generator
 from tests.audit.search import found as found_in
 from tests.heavy import few
 

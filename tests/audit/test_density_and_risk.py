@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from engine.families.function_noise import LaplaceNoise
+from engine.core.types import Budget, Covariate, PublicFacts, SampleData
 from engine.mechanisms.bernstein import Bernstein
+from engine.mechanisms.families.function_noise import LaplaceNoise
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
+from engine.mechanisms.summaries import density, risk
+from engine.mechanisms.summaries.parts import Calibrated
 from engine.numerics.eigensystems import midpoints
 from engine.numerics.risk_minimisation import Records, Square, minimise
 from engine.privacy import transcript
-from engine.summaries import density, risk
-from engine.summaries.parts import Calibrated
-from engine.types import Budget, Covariate, PublicFacts, SampleData
 from tests.heavy import few
 
 N, OTHERS = 20, 15  # records at sites 0 and 1

@@ -14,7 +14,8 @@ from engine import __main__ as command_line
 from engine import audit
 from engine.audit import cases, neighbours
 from engine.audit.replay import released, run
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
@@ -22,7 +23,6 @@ from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.privacy import accounting, risk, transcript
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import Budget
 from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("unhurried")

@@ -11,13 +11,13 @@ import pytest
 
 from engine.audit.neighbours import Question, pairs_of_whole_curves, usual_whole_curves
 from engine.audit.shapes import shapes_of
+from engine.core.types import Budget
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
+from engine.mechanisms.summaries import selection
 from engine.privacy.accounting import exact_mu
-from engine.summaries import selection
-from engine.types import Budget
 from tests.audit.search import found
 from tests.heavy import all_but, few
 

@@ -3,8 +3,8 @@
 import pytest
 
 from engine.audit.neighbours import usual_curves
+from engine.core.types import Budget
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.types import Budget
 from tests.audit.search import found
 
 BUDGET = Budget(1.0, 1e-3)

@@ -12,17 +12,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from engine.experiments import generator
-from engine.families import sparse, sparse_corrections, sparse_directions, sparse_pilot
-from engine.families.sparse_averages import RowAverages
-from engine.families.sparse_inference import GRAM, GRAM_OF_CHOSEN, RESIDUALS, SEVERAL
+from engine.core.types import Budget, Public, SampleData
 from engine.mechanisms import sparse_newton
+from engine.mechanisms.families import sparse, sparse_corrections, sparse_directions, sparse_pilot
+from engine.mechanisms.families.sparse_averages import RowAverages
+from engine.mechanisms.families.sparse_inference import GRAM, GRAM_OF_CHOSEN, RESIDUALS, SEVERAL
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.noise.selection import costs, hard_threshold
 from engine.privacy import accounting
-from engine.types import Budget, Public, SampleData
+from engine.simulation.experiments import generator
 from tests.heavy import few
 from tests.sparse_data import facts_of
 

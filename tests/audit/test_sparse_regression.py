@@ -11,14 +11,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.experiments import generator
-from engine.families import sparse
+from engine.core.types import Budget, SampleData
 from engine.mechanisms import sparse_regression
+from engine.mechanisms.families import sparse
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.noise import selection
 from engine.noise.selection import LAWS, Scales, costs
 from engine.privacy import accounting
-from engine.types import Budget, SampleData
+from engine.simulation.experiments import generator
 from tests.sparse_data import facts_of
 from tests.unit.test_selection import pairs_law, renyi
 

@@ -8,12 +8,11 @@ form: shifts over Laplace scales, and log odds of ballot entries that differ.
 import numpy as np
 import pytest
 
-from engine import broken
-from engine.audit import replay
-from engine.experiments import generator
+from engine.audit import broken, replay
+from engine.core.types import Budget, CurveData, PublicFacts
 from engine.mechanisms.univariate_mean import PLACE, UnivariateMean
 from engine.privacy import transcript
-from engine.types import Budget, CurveData, PublicFacts
+from engine.simulation.experiments import generator
 
 EPSILON = 0.8
 FEW, MANY = (6, 5), (6, 1500)  # people and numbers each; votes are held in the second only

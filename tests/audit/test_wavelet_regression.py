@@ -14,14 +14,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator
+from engine.core.errors import InputError
+from engine.core.types import Budget, Public
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.wavelet_bases import WaveletBasis, allowed_levels
 from engine.privacy import accounting, transcript
+from engine.simulation.experiments import generator
 from engine.sources.regression_points import RegressionPoints
-from engine.types import Budget, Public
 from tests.heavy import all_but, few
 
 BUDGETS = (Budget(2.0, 1e-5), Budget(0.7, 1e-4))

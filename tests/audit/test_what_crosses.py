@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from engine.experiments import generator
+from engine.core.types import Budget
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.bernstein import Bernstein
@@ -24,10 +24,10 @@ from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.privacy import transcript
+from engine.simulation.experiments import generator
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import Budget
 
 BUDGETS = (Budget(2.0, 1e-3), Budget(1.0, 1e-4), Budget(4.0, 1e-3))
 CURVES = SparseCurves(n_curves=600, n_servers=3)

@@ -13,17 +13,17 @@ from itertools import product
 import numpy as np
 import pytest
 
-from engine.experiments import generator
-from engine.families import location
-from engine.families.adaptive import effective_size
-from engine.families.filters import Independent
+from engine.core.types import Array, Budget
 from engine.mechanisms import adaptive_mean
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.metrics import coverage, integrated_squared_errors
+from engine.mechanisms.families import location
+from engine.mechanisms.families.adaptive import effective_size
+from engine.mechanisms.families.filters import Independent
 from engine.numerics import deviations
 from engine.numerics.reference_law import ReferenceLaw
+from engine.simulation.experiments import generator
+from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import Array, Budget
 
 EPSILONS = (0.25, 0.5, 1.0, 3.0, 8.0)
 REPEATS = {100: 60, 250: 40, 1000: 16}

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 
-from engine.experiments import Cell, Run, blocks, run_block
+from engine.core.types import Budget, CurveData, Design
 from engine.mechanisms import Mechanism
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
@@ -26,22 +26,22 @@ from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
-from engine.metrics import integrated_squared_errors
 from engine.noise.laplace import laplace
 from engine.numerics.deviations import weighted_within_curves
 from engine.numerics.eigensystems import Kernel, eigensystem, midpoints
 from engine.numerics.kernels import matern, path_polynomials
 from engine.numerics.moments import curve_moments
 from engine.running import executors
-from engine.running.part_files import PartFiles
-from engine.running.sweeps import run_sweep
+from engine.simulation.experiments import Cell, Run, blocks, run_block
+from engine.simulation.metrics import integrated_squared_errors
+from engine.simulation.part_files import PartFiles
+from engine.simulation.sweeps import run_sweep
 from engine.sources import Source
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.dense_curves import DenseCurves
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves, mu1
 from engine.sources.sparse_rows import SparseRows
-from engine.types import Budget, CurveData, Design
 from engine.uploads.curves import read_curves
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table

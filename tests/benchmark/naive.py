@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from engine.core.types import Array, Budget
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.types import Array, Budget
 
 
 def fourier(times: Array, size: int) -> Array:

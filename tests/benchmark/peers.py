@@ -12,12 +12,12 @@ from importlib import import_module
 
 import numpy as np
 
+from engine.core.types import Budget
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.sources.numbers import Numbers
 from engine.sources.sparse_rows import SparseRows
-from engine.types import Budget
 from tests.benchmark.kernels import interleaved
 from tests.benchmark.record import Row
 

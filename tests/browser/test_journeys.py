@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from engine import scenario
+from engine.simulation import scenario
 from tests import files
 from tests.waiting import choose, settle
 

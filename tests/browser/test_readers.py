@@ -6,6 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.sources.sparse_curves import SparseCurves
@@ -13,7 +14,6 @@ from engine.topics.coverage import answer as coverage_lab
 from engine.topics.planning.answer import Setting
 from engine.topics.rates import check as rate_check
 from engine.topics.rates.answer import sweep_values
-from engine.types import Budget
 from tests.waiting import choose, says
 
 
@@ -74,7 +74,7 @@ def checked(people, readings, smoothness):
     asked = rate_check.Check(
         rate, point, "n", settings, tuple(sweep_values(settings[0], "people")),
         coverage_lab.Experiment("curve", source, own, Budget(1.0, delta)))
-    return asked, rate_check.found(asked, list(rate_check.check(asked)))
+    return asked, rate_check.joined(asked, list(rate_check.check(asked)))
 
 
 @pytest.mark.slow

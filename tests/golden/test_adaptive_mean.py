@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import scenario
-from engine.experiments import generator, mean_and_se, run_cells
-from engine.families.adaptive import effective_size
+from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.metrics import integrated_squared_errors
+from engine.mechanisms.families.adaptive import effective_size
 from engine.running import executors
+from engine.simulation import scenario
+from engine.simulation.experiments import generator, mean_and_se, run_cells
+from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import Budget
 
 GOLDEN = json.loads((Path(__file__).parent / "adaptive_mean.json").read_text())
 REPEATS = {4000: 8, 1000: 24, 250: 60}  # as in the independent runs; 80 for fewer curves

@@ -8,15 +8,15 @@ density. Risk: 100 midpoints, Matérn 3/2 of length 0.1, η = 1.5. ε = 1 throug
 import numpy as np
 import pytest
 
-from engine.experiments import generator
+from engine.core.types import Budget
 from engine.mechanisms.iclp import Iclp
-from engine.metrics import integrated_squared_errors
 from engine.numerics.eigensystems import midpoints
 from engine.numerics.risk_minimisation import Logistic, kappa, radius
+from engine.simulation.experiments import generator
+from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.density_points import DensityPoints
 from engine.sources.labelled_points import LabelledPoints
 from engine.topics.summaries.feasible_smoothness import printed_density
-from engine.types import Budget
 
 PURE = (Budget(1.0, 0.0),)
 NOISE = {1000: {1.25: .0107, 1.5: .00722, 2.0: .00457},

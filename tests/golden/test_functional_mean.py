@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from engine import scenario
-from engine.experiments import generator, mean_and_se, run_cells
+from engine.core.types import Budget
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.metrics import integrated_squared_errors
 from engine.running import executors
+from engine.simulation import scenario
+from engine.simulation.experiments import generator, mean_and_se, run_cells
+from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import Budget
 
 GOLDEN = json.loads((Path(__file__).parent / "functional_mean.json").read_text())
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.experiments import generator, mean_and_se
+from engine.core.types import Budget, CurveData, Design, Public, PublicFacts, Sizes
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
@@ -21,7 +21,7 @@ from engine.mechanisms.iclp import Iclp
 from engine.numerics.bernstein import BernsteinBasis
 from engine.numerics.eigensystems import Eigenbasis, Kernel, eigensystem, midpoints
 from engine.privacy import accounting
-from engine.types import Budget, CurveData, Design, Public, PublicFacts, Sizes
+from engine.simulation.experiments import generator, mean_and_se
 from tests.heavy import few
 
 BUDGET = Budget(1.0, 0.01)

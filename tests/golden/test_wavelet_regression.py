@@ -8,15 +8,15 @@ given. Both integrate on 2^15 midpoints, which moves curves with jumps by up to 
 import numpy as np
 import pytest
 
-from engine.experiments import generator, mean_and_se
-from engine.families.wavelet_sites import WaveletSites
+from engine.core.types import NON_PRIVATE, Budget
+from engine.mechanisms.families.wavelet_sites import WaveletSites
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
-from engine.metrics import integrated_squared_errors
 from engine.privacy import accounting
+from engine.simulation.experiments import generator, mean_and_se
+from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.regression_points import CONFIGURATIONS, RegressionPoints, configuration_budgets
 from engine.topics.regression.slopes import PATHS
-from engine.types import NON_PRIVATE, Budget
 from tests.heavy import few
 
 POINT = WaveletPointwise(points="0.37")

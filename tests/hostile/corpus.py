@@ -374,7 +374,7 @@ def _live(door: str) -> int:
         code = answer(door, words)
     finally:
         sys.stdout.flush()
-        from engine.running import reading
+        from engine.uploads import reading
 
         reading._WORKER._worker.kill()  # so that its memory counts
         status = Path("/proc/self/status").read_text()  # what `resource` says begins with the parent's

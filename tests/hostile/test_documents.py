@@ -14,9 +14,9 @@ from engine import templates
 from engine.exports.handout import handout
 from engine.exports.memo import comparison_memo, decision_memo
 from engine.figures import files as exhibit_files
+from engine.figures.theme import Chart
 from engine.lessons.what_epsilon_does import WhatEpsilonDoes
 from engine.release import files as release_files
-from engine.theme import Chart
 from tests.hostile.test_words import EVIL as EVIL_MARKDOWN
 from tests.unit.test_memo import FACTS, HERE
 from tests.unit.test_pinned import pin

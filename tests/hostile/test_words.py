@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import StatedCovariate, declare
 from engine.uploads.layout import suggest_layout

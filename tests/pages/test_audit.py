@@ -2,12 +2,12 @@
 
 import pytest
 
-from engine import broken
-from engine.topics.audit import answer as audit_view
+from engine.audit import broken
+from engine.topics.audit import answer as audit_topic
 from engine.topics.audit import words as audit_words
 from engine.topics.coverage import answer as lab
 from engine.topics.coverage import words as coverage_words
-from engine.topics.reuse import answer as reuse
+from engine.topics.reuse import answer as reuse_topic
 from engine.topics.reuse import words as reuse_words
 from pages.shared.state import address, settings
 from tests.pages.opening import own_curves, visit
@@ -21,7 +21,7 @@ GRADIENT = "audited-noisy_gradient_mean.mean_function"
 def short(monkeypatch):
     """Short attacks: what they say stands in tests of the audit, here it has to arrive."""
     for name, value in {"TRIES": 100, "RUNS": 2000, "SECONDS": 3600.0}.items():
-        monkeypatch.setattr(audit_view, name, value)
+        monkeypatch.setattr(audit_topic, name, value)
 
 
 def finished(at):
@@ -70,7 +70,7 @@ def test_only_faults_of_the_method_are_offered_and_one_of_another_method_is_left
     at = visit("audit", f"{GRADIENT}~variant-LabelsCannotTurn")
     assert not at.exception
     offered = at.selectbox(key="w_audit_variant").options
-    assert len(offered) == 1 + len(audit_view.variants_of(address.decode(
+    assert len(offered) == 1 + len(audit_topic.variants_of(address.decode(
         "m-noisy_gradient_mean")[0].mechanism))
     assert at.button(key="audit_planted").disabled
 
@@ -80,7 +80,7 @@ def test_limits_are_repeated_and_misses_counted():
     at.button(key="audit_repeat").click().run()
     finished(at)
     (job,) = at.session_state["audit_jobs"].values()
-    found = lab.Batch.joined(job.parts)
+    found = lab.CoverageAnswer.joined(job.parts)
     assert len(found.given.off) == lab.REPEATS
     assert coverage_words.misses(found.given) in words(at)
     assert coverage_words.misses(found.naive, True) in words(at)
@@ -88,7 +88,7 @@ def test_limits_are_repeated_and_misses_counted():
 
 def test_reused_noise_gives_the_average_away_and_fresh_noise_does_not():
     at = visit("audit", "part-reuse~again-5")
-    found = reuse.reuse(1.0, 5.0, 1 / reuse.SOURCE.n_curves**2, 1, False)
+    found = reuse_topic.reuse_answer(1.0, 5.0, 1 / reuse_topic.SOURCE.n_curves**2, 1, False)
     assert reuse_words.recovered(found, False) in words(at)
     at.segmented_control(key="w_audit_draw").set_value("fresh").run()
     assert "the formula fails" in words(at) and "draw-fresh" in "".join(at.query_params["s"])

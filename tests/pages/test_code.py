@@ -16,24 +16,24 @@ import pytest
 
 from engine import papers
 from engine.__main__ import main
-from engine.experiments import blocks, gather, generator, run_block
+from engine.core.identity import digest
+from engine.core.registry import Parameterised
+from engine.core.tasks import DataType
+from engine.core.types import Budget
 from engine.exports import code_for, outcome_rows
-from engine.identity import digest
 from engine.language import error_parts
 from engine.language.grammar import capital
 from engine.language.numbers import in_hundred
 from engine.mechanisms import mechanisms
 from engine.papers import words as exhibit_words
 from engine.questions import ask, kinds
-from engine.registry import Parameterised
-from engine.scenario import from_json
+from engine.simulation.experiments import blocks, gather, generator, run_block
+from engine.simulation.scenario import from_json
 from engine.sources import sources
-from engine.tasks import DataType
-from engine.topics.mean.answer import at_budget
-from engine.topics.regression.answer import Network, regression_view
-from engine.topics.sparse.answer import sparse_view
-from engine.topics.summaries.answer import summary_view
-from engine.types import Budget
+from engine.topics.mean.answer import mean_answer
+from engine.topics.regression.answer import Network, regression_answer
+from engine.topics.sparse.answer import sparse_answer
+from engine.topics.summaries.answer import summaries_answer
 from engine.uploads.curves import read_curves
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
@@ -298,7 +298,7 @@ def test_whatever_can_be_plugged_in_is_written_so_that_it_comes_back(task):
 
 
 def test_a_notebook_is_valid_without_outputs_and_with_cells_that_are_named():
-    code = code_for.code_for(ask(at_budget, USUAL.source, USUAL.mechanism, Budget(1.0, 2.5e-5), 1))
+    code = code_for.code_for(ask(mean_answer, USUAL.source, USUAL.mechanism, Budget(1.0, 2.5e-5), 1))
     book = json.loads(code_for.notebook(code))
     assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
     assert set(book) == {"cells", "metadata", "nbformat", "nbformat_minor"}
@@ -335,7 +335,7 @@ def test_a_file_with_quotes_in_its_name_is_no_code():
     name = '"); import os; ("'
     layout = suggest_layout(read_table(files.csv()))
     own = code_for.OwnFile(name, "utf-8", None, layout)
-    code = code_for.code_for(ask(at_budget, own_curves(), USUAL.mechanism, Budget(1.0, 1e-4), 1), own)
+    code = code_for.code_for(ask(mean_answer, own_curves(), USUAL.mechanism, Budget(1.0, 1e-4), 1), own)
     assert f"FILE = {json.dumps(name)}" in code.python
     compile(code.python, "code", "exec")
     assert code.command == "" and read_curves(read_table(files.csv()), layout).n_curves == 12
@@ -366,10 +366,10 @@ def own_of(kind, folder):
 
 BUDGET = Budget(2.0, 1e-4)
 OWN = {
-    "rows": lambda source: ask(sparse_view, source, USUAL.rows_mechanism, BUDGET, 1),
-    "readings": lambda source: ask(regression_view, source, USUAL.readings_mechanism,
+    "rows": lambda source: ask(sparse_answer, source, USUAL.rows_mechanism, BUDGET, 1),
+    "readings": lambda source: ask(regression_answer, source, USUAL.readings_mechanism,
                                    Network.of_upload(source, (1.0, 2.0), 1e-6), 1),
-    "curves": lambda source: ask(summary_view, source, USUAL.dense_mechanism,
+    "curves": lambda source: ask(summaries_answer, source, USUAL.dense_mechanism,
                                  settings.FUNCTIONAL_SUMMARY.key, BUDGET, 1)}
 
 

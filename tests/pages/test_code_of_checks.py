@@ -5,7 +5,9 @@ import io
 
 import pytest
 
-from engine import lessons, studies
+from engine import lessons
+from engine.core.tasks import DataType
+from engine.core.types import Budget
 from engine.exports import code_for
 from engine.language.numbers import number
 from engine.questions import ask, kinds
@@ -13,13 +15,12 @@ from engine.release import ledger
 from engine.release import request as release_request
 from engine.release.data_content import content_of
 from engine.release.published import quote
+from engine.simulation import studies
 from engine.sources import sources
-from engine.tasks import DataType
 from engine.topics.audit import answer as audit
 from engine.topics.audit import words as audit_words
 from engine.topics.coverage import answer as coverage_lab
 from engine.topics.coverage.question import limits
-from engine.types import Budget
 from engine.uploads.facts import StatedCovariate, declare_rows
 from engine.uploads.layout import Layout, suggest_layout
 from engine.uploads.rows import UploadRows, read_rows
@@ -93,7 +94,7 @@ def test_code_of_repetitions_and_of_reused_noise_gives_what_the_page_shows(look,
         page.button(key="audit_repeat").click().run()
         (job,) = page.session_state["audit_jobs"].values()
         assert job.wait(PATIENCE)
-        both = coverage_lab.Batch.joined(job.parts)
+        both = coverage_lab.CoverageAnswer.joined(job.parts)
         assert limits(both) == pytest.approx(found, rel=1e-5)
 
 
@@ -102,7 +103,7 @@ def test_every_kind_of_limits_can_be_asked_for_on_the_command_line(kind):
     one, now = coverage_lab.KINDS[kind], settings.Settings()
     method = coverage_lab.mechanism_for(kind, now.mechanism_of(one.task), 0.25)
     asked = coverage_lab.Experiment(kind, now.source_of(one.task), method, Budget(2.0, 1e-6), 4, 0.25)
-    code = code_for.code_for(ask(coverage_lab.coverage, asked))
+    code = code_for.code_for(ask(coverage_lab.coverage_answer, asked))
     made = {}
     exec(code.run.split("answer =")[0], made)
     assert made["question"]["asked"] == asked

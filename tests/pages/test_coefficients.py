@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.language.numbers import times
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.coefficients import words as coefficient_words
-from engine.topics.coefficients.answer import coefficient_view, cost_of_covariates
-from engine.types import Budget
+from engine.topics.coefficients.answer import coefficients_answer, cost_of_covariates
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import StatedCovariate, declare
 from engine.uploads.layout import suggest_layout
@@ -28,8 +28,8 @@ def test_it_opens_on_growth_and_says_what_the_engine_computed():
     assert not at.error
     assert at.title[0].value == coefficient_words.TITLE
     source = CoefficientCurves(**CoefficientCurves.presets()[0][1])
-    shown = coefficient_view(source, AdaptiveCoefficients(), Budget(1.0, 1 / 2000**2), 1)
-    assert coefficient_words.accuracy(shown, source.facts) in words(at)
+    shown = coefficients_answer(source, AdaptiveCoefficients(), Budget(1.0, 1 / 2000**2), 1)
+    assert coefficient_words.accuracy(shown) in words(at)
     assert [h.value for h in at.subheader][:3] == [
         "Average curve", "Effect of parents’ height", "Effect of sex"]
 
@@ -115,10 +115,10 @@ def test_explore_is_not_moved_by_what_is_chosen_here():
 
 def test_effects_that_noise_would_hide_are_named():
     source, budget = CoefficientCurves(n_curves=1500), Budget(1.0, 1e-6)
-    clear, lost = (coefficient_view(source, method, budget, 1) for method in (
+    clear, lost = (coefficients_answer(source, method, budget, 1) for method in (
         AdaptiveCoefficients(), NoisyGradientCoefficients(scheme="split")))
-    assert "Every effect" in coefficient_words.visible(clear, source.facts)
-    assert "noise would hide" in coefficient_words.visible(lost, source.facts)
+    assert "Every effect" in coefficient_words.visible(clear)
+    assert "noise would hide" in coefficient_words.visible(lost)
 
 
 @pytest.mark.slow

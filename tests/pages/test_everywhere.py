@@ -15,12 +15,12 @@ from hypothesis import settings as examples
 from hypothesis import strategies as some
 
 from engine import handbook, lessons, papers
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.tasks import TASKS
 from engine.language import glossary
 from engine.mechanisms import mechanisms
 from engine.rates import rates
 from engine.sources import sources
-from engine.tasks import TASKS
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning.budget_split import WAYS, Part, Split
 from engine.topics.rates.presets import PRESETS as RATE_PRESETS

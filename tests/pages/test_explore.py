@@ -6,12 +6,12 @@ import json
 import numpy as np
 import pytest
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.language import chances, error_parts, quality
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
 from engine.sources import sources
-from engine.topics.mean.answer import EPSILON_STEPS, if_doubled, other_methods, preview
+from engine.topics.mean.answer import EPSILON_STEPS, if_doubled, mean_over_budgets, other_methods
 from pages.parts.explore import scene
 from pages.shared.state import address, run, session, settings
 from tests.heavy import few
@@ -77,7 +77,7 @@ def test_a_link_opens_the_attackers_game():
 
 def test_numbers_on_screen_are_those_of_the_engine():
     at, usual = open_page("open-accuracy"), settings.Settings()
-    shown = preview(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
+    shown = mean_over_budgets(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     one = EPSILON_STEPS.index(1.0)
     error, within = shown.study.error[one], shown.study.within[one]
     assert quality.accuracy(usual.source.facts, error, within, shown.study.baseline) in words(at)
@@ -161,7 +161,7 @@ def test_a_budget_that_cannot_work_is_refused_before_any_data_are_read_and_the_c
 
 def test_the_three_other_methods_that_err_least_are_compared_with_the_engines_ratio():
     at, usual = open_page("epsilon-2~open-budget_curve"), settings.Settings()
-    shown = preview(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
+    shown = mean_over_budgets(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     others = other_methods(settings.TASK, usual.source, usual.mechanism, shown.budgets, usual.seed)
     two = EPSILON_STEPS.index(2.0)
     most = 2 * usual.source.facts.value_half_width
@@ -194,7 +194,7 @@ def test_cards_say_at_every_step_what_the_engine_found_there():
     usual = settings.Settings()
     accuracy, attacker = (components(open_page(f"open-{key}"), "said_")
                           for key in ("accuracy", "attacker"))
-    shown = preview(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
+    shown = mean_over_budgets(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     for k in (6, 23):
         odds = chances.odds_main(risk.of_ledger(shown.spends[k]), "child")
         close = quality.accuracy(usual.source.facts, float(shown.study.error[k]),

@@ -2,11 +2,11 @@
 
 import pytest
 
+from engine.core.types import Budget
 from engine.language import tags
 from engine.sources.hormone_study import HormoneStudy
 from engine.topics.holdout import words as protocol
 from engine.topics.holdout.answer import PAPER_EPSILONS, release_range
-from engine.types import Budget
 from pages.shared.state import settings
 from tests.pages.opening import open_page
 from tests.pages.reading import words

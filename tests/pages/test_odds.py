@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from engine.privacy import risk
-from engine.topics.mean.answer import EPSILON_STEPS, preview
+from engine.topics.mean.answer import EPSILON_STEPS, mean_over_budgets
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout
@@ -32,7 +32,7 @@ def changed():
 
 def test_a_child_with_three_curves_is_told_what_they_cost_together(several, changed):
     usual = settings.Settings()
-    shown = preview(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
+    shown = mean_over_budgets(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     at_one = EPSILON_STEPS.index(1.0)
     odds = risk.of_ledger(shown.spends[at_one], 3)
     assert f"at most {-(-odds.right * 100 // 1):.0f} times in 100" in words(several)

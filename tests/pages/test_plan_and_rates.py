@@ -257,7 +257,7 @@ def test_one_press_gives_slope_and_coverage_with_the_numbers_of_the_engine():
                   "~seed-2")
     asked = at.session_state["rate_check"].asked
     assert asked.settings[1].people == 150 and asked.settings[1].readings == 8
-    found = rate_check.found(asked, list(rate_check.check(asked)))
+    found = rate_check.joined(asked, list(rate_check.check(asked)))
     said = words(at)
     for line, is_proved in zip(found.compared(asked), (True, False), strict=True):
         assert rate_words.verdict(line, "n", is_proved) in said

@@ -6,16 +6,16 @@ import math
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.families.wavelet_risk import RiskParts
+from engine.core.errors import InputError
+from engine.core.types import Budget, Public
+from engine.mechanisms.families.wavelet_risk import RiskParts
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
+from engine.simulation.experiments import generator
 from engine.sources.regression_points import RegressionPoints
-from engine.topics.regression import answer as regression_view
+from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import words as regression_words
 from engine.topics.regression.answer import NETWORKS, Group, Network
-from engine.types import Budget, Public
 from pages.shared.state import address, settings
 from tests.pages.opening import visit
 from tests.pages.reading import words
@@ -27,7 +27,7 @@ SMALL = Network((Group(4, 1000, 1.0),))
 def test_it_opens_and_says_what_the_closed_form_gives():
     at = visit("regression")
     assert not at.error and at.title[0].value == regression_words.TITLE
-    shown = regression_view.regression_view(RegressionPoints(), WaveletGlobal(), ALIKE, 1)
+    shown = regression_topic.regression_answer(RegressionPoints(), WaveletGlobal(), ALIKE, 1)
     assert shown.squared_error == pytest.approx(0.0050665, rel=1e-4)
     assert regression_words.accuracy(shown) in words(at)
 
@@ -134,7 +134,7 @@ def test_the_point_uses_the_ends_of_the_range_that_the_whole_curve_uses():
     at = visit("regression", "v-wavelet_global~v.edges-corrected~point-0.02")
     method = WaveletGlobal(edges="corrected")
     plan = method.plan(Public(ALIKE.source(RegressionPoints()).sizes, RegressionPoints().facts), ALIKE.budgets)
-    found = regression_view.point_view(RegressionPoints(), WaveletPointwise(edges="corrected"),
+    found = regression_topic.point_answer(RegressionPoints(), WaveletPointwise(edges="corrected"),
                                        plan, ALIKE, 0.02, 1)
     assert regression_words.point(found) in words(at)
 
@@ -183,11 +183,11 @@ def test_times_that_are_not_even_are_measured_where_no_formula_is_known():
 
 
 def test_the_rule_picks_its_level_without_the_curve_and_the_parts_add_up():
-    found = regression_view.risk_by_level(RegressionPoints(), WaveletGlobal(), ALIKE)
-    other = regression_view.risk_by_level(RegressionPoints(signal="blocks"), WaveletGlobal(), ALIKE)
+    found = regression_topic.risk_by_level(RegressionPoints(), WaveletGlobal(), ALIKE)
+    other = regression_topic.risk_by_level(RegressionPoints(signal="blocks"), WaveletGlobal(), ALIKE)
     assert found.chosen == other.chosen == 5
     at = found.levels.index(5)
-    shown = regression_view.regression_view(RegressionPoints(), WaveletGlobal(), ALIKE, 1)
+    shown = regression_topic.regression_answer(RegressionPoints(), WaveletGlobal(), ALIKE, 1)
     assert found.parts[at].total == pytest.approx(shown.squared_error)
     assert sum(regression_words.shares(found.parts[at])) == pytest.approx(1)
 
@@ -195,7 +195,7 @@ def test_the_rule_picks_its_level_without_the_curve_and_the_parts_add_up():
 def test_noise_on_the_grid_is_what_releases_scatter_by():
     """400 releases of the same readings: at each of 513 positions within five standard errors."""
     source, method = SMALL.source(RegressionPoints()), WaveletGlobal()
-    shown = regression_view.regression_view(RegressionPoints(), method, SMALL, 1)
+    shown = regression_topic.regression_answer(RegressionPoints(), method, SMALL, 1)
     data = source.draw(1, generator(1, 0, 0))
     many = method.release_many(data, [SMALL.budgets], 400, generator(2, 1, 0))
     spread = (many.coefficients[0, 0] @ many.basis(shown.times).T).std(axis=0)
@@ -204,7 +204,7 @@ def test_noise_on_the_grid_is_what_releases_scatter_by():
 
 def test_one_point_agrees_with_its_own_mechanism_and_is_quieter_than_the_whole_curve():
     whole = WaveletGlobal().plan(Public(ALIKE.source(RegressionPoints()).sizes, RegressionPoints().facts), ALIKE.budgets)
-    found = regression_view.point_view(RegressionPoints(), WaveletPointwise(), whole, ALIKE, 0.37,
+    found = regression_topic.point_answer(RegressionPoints(), WaveletPointwise(), whole, ALIKE, 0.37,
                                        1)
     assert found.kind == "laplace" and found.low < found.released < found.high
     assert found.noise_sd < found.whole_sd
@@ -215,13 +215,13 @@ def test_one_point_agrees_with_its_own_mechanism_and_is_quieter_than_the_whole_c
 def test_intervals_cover_the_value_at_a_point():
     """60 seeds at one point of a smooth curve: 88 % or more, as 95 % less two errors is."""
     whole = WaveletGlobal().plan(Public(SMALL.source(RegressionPoints()).sizes, RegressionPoints().facts), SMALL.budgets)
-    found = [regression_view.point_view(RegressionPoints(), WaveletPointwise(), whole, SMALL, 0.6,
+    found = [regression_topic.point_answer(RegressionPoints(), WaveletPointwise(), whole, SMALL, 0.6,
                                         seed) for seed in range(60)]
     assert np.mean([one.low <= one.truth <= one.high for one in found]) > 0.88
 
 
 def test_privacy_begins_to_cost_a_point_earlier_and_the_cost_is_one_above():
-    found = regression_view.cost_of_privacy(ALIKE, 1.0, 0.75)
+    found = regression_topic.cost_of_privacy(ALIKE, 1.0, 0.75)
     assert found.elbows[0] < found.elbows[1]
     assert (found.whole[found.epsilons > found.elbows[0] * 1.01] == 1).all()
     assert found.elbows[0] == pytest.approx(4000**-0.5 * 64_000 ** (1 / 6))
@@ -229,7 +229,7 @@ def test_privacy_begins_to_cost_a_point_earlier_and_the_cost_is_one_above():
 
 def test_the_planned_cost_falls_to_one_and_is_that_of_single_plans():
     method, facts = WaveletGlobal(), RegressionPoints().facts
-    epsilons, times = regression_view.planned_cost(method, facts, ALIKE)
+    epsilons, times = regression_topic.planned_cost(method, facts, ALIKE)
     assert (np.diff(times) <= 0).all() and times[-1] >= 1
     sizes = ALIKE.source(RegressionPoints()).sizes
     at_one, free = (method.plan(Public(sizes, facts), (Budget(epsilon, ALIKE.delta),) * 16).criterion
@@ -240,7 +240,7 @@ def test_the_planned_cost_falls_to_one_and_is_that_of_single_plans():
 
 
 def test_taking_rising_times_for_even_costs_and_stating_them_mends_it():
-    found = regression_view.design_demo(RegressionPoints(), WaveletGlobal(), ALIKE)
+    found = regression_topic.design_demo(RegressionPoints(), WaveletGlobal(), ALIKE)
     assert found.rising**2 == pytest.approx(0.082, abs=0.006)
     assert found.weighted < 2 * found.even < found.rising
 
@@ -255,10 +255,10 @@ def test_a_network_states_its_limits():
 @pytest.mark.parametrize(("signal", "interval"), [("smooth", True), ("bumps", False)])
 def test_the_page_gives_an_interval_or_says_why_not(signal, interval):
     source = RegressionPoints(signal=signal)
-    point = regression_view.point_view(
+    point = regression_topic.point_answer(
         source, WaveletPointwise(points="0.42"), WaveletGlobal().plan(
             Public(ALIKE.source(source).sizes, source.facts), ALIKE.budgets), ALIKE, 0.42, 1)
-    shown = regression_view.regression_view(source, WaveletGlobal(), ALIKE, 1)
+    shown = regression_topic.regression_answer(source, WaveletGlobal(), ALIKE, 1)
     assert (shown.band is not None) == interval == (not shown.no_band)
     assert ("No confidence band is given" in regression_words.band(shown)) != interval
     said = regression_words.point(point)

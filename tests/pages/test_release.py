@@ -7,6 +7,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from engine.core.types import Budget
 from engine.language import chances
 from engine.language.numbers import in_hundred
 from engine.privacy import risk
@@ -14,7 +15,6 @@ from engine.release import ledger, published
 from engine.release.data_content import content_of
 from engine.release.files import numbers_csv
 from engine.sources import sources
-from engine.types import Budget
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.papers.sparse_federated import table_2, table_5
 from engine.sources.sparse_rows import SparseRows
-from engine.topics.sparse import answer as sparse_view
+from engine.topics.sparse import answer as sparse_topic
 from engine.topics.sparse import charts as figures
-from engine.topics.sparse import intervals as sparse_interval_view
+from engine.topics.sparse import intervals as sparse_intervals
 from engine.topics.sparse import words as sparse_words
-from engine.types import Budget
 from pages.shared.state import address, settings
 from tests.heavy import few
 from tests.pages.opening import visit
@@ -32,7 +32,7 @@ def test_it_opens_and_says_what_the_engine_says():
     assert not at.error and at.title[0].value == sparse_words.TITLE
     usual = settings.Settings()
     budget = Budget(1.0, 1 / usual.rows_source.n_curves**2)
-    view = sparse_view.sparse_view(usual.rows_source, usual.rows_mechanism, budget, 1)
+    view = sparse_topic.sparse_answer(usual.rows_source, usual.rows_mechanism, budget, 1)
     assert sparse_words.accuracy(view) in words(at)
     assert sparse_words.support(view) in words(at)
     assert len(at.success) == 1  # far more signal than noise
@@ -57,13 +57,13 @@ def test_rows_of_machines_that_differ_and_rows_that_are_too_many_are_refused_kin
     assert not at.exception
     assert any("a picture is drawn of at most" in error.value for error in at.error)
     with pytest.raises(InputError, match="coefficients of their own"):
-        sparse_view.sparse_view(SparseRows(n_curves=500, n_own=1), SparseRegression(), BUDGET, 1)
+        sparse_topic.sparse_answer(SparseRows(n_curves=500, n_own=1), SparseRegression(), BUDGET, 1)
 
 
 def test_the_paper_is_shown_beside_its_own_noise():
     at = visit("sparse", fold_sparse_paper=True)
     assert "cannot have produced these numbers" in words(at)
-    found = sparse_view.reported(table_2())
+    found = sparse_topic.reported(table_2())
     assert all(one.published.light == "red" for one in found)
     base = next(one for one in found if (one.row["n"], one.row["m"], one.row["eps"]) == (4000, 15, 0.8))
     assert base.published.choice > 10 * base.row["s_star"] ** -0.5
@@ -72,7 +72,7 @@ def test_the_paper_is_shown_beside_its_own_noise():
 
 
 def test_found_and_false_features_are_counted_from_the_releases():
-    view = sparse_view.sparse_view(SMALL, SparseRegression(), Budget(0.3, 1e-6), 3)
+    view = sparse_topic.sparse_answer(SMALL, SparseRegression(), Budget(0.3, 1e-6), 3)
     assert view.truth is not None
     chosen = view.releases != 0
     assert chosen.sum(axis=1).max() <= 5
@@ -84,7 +84,7 @@ def test_found_and_false_features_are_counted_from_the_releases():
 
 def test_the_share_of_clipped_rows_is_counted_and_shown_of_simulated_rows_alone():
     def view(**clips):
-        return sparse_view.sparse_view(SMALL, SparseRegression(**clips), BUDGET, 3)
+        return sparse_topic.sparse_answer(SMALL, SparseRegression(**clips), BUDGET, 3)
     usual, tight = view(), view(residual_clip=SMALL.noise_sd)
     assert usual.held_back == pytest.approx(20 * 2 * norm.sf(4), abs=5 * np.sqrt(0.0013 / 4000))
     assert tight.held_back == pytest.approx(2 * norm.sf(1), abs=5 * np.sqrt(0.22 / 4000))
@@ -94,7 +94,7 @@ def test_the_share_of_clipped_rows_is_counted_and_shown_of_simulated_rows_alone(
 
 
 def test_more_budget_and_a_better_choice_never_err_much_more():
-    lines = sparse_view.over_budgets(SparseRows(n_curves=20_000, n_features=30), SparseRegression(),
+    lines = sparse_topic.over_budgets(SparseRows(n_curves=20_000, n_features=30), SparseRegression(),
                                      1e-6, 1)
     for errors in lines.private.values():
         assert (np.diff(errors) < 0.05 * errors[:-1]).all()
@@ -106,8 +106,8 @@ def test_more_budget_and_a_better_choice_never_err_much_more():
 
 def test_the_default_has_the_smallest_error_of_all_ways():
     source = SparseRows(n_curves=20_000, n_features=30)
-    lines = sparse_view.over_budgets(source, SparseNewton(), 1e-6, 1)
-    assert next(iter(sparse_view.presets())) == SparseNewton.label
+    lines = sparse_topic.over_budgets(source, SparseNewton(), 1e-6, 1)
+    assert next(iter(sparse_topic.presets())) == SparseNewton.label
     own, *others = lines.private.values()
     for errors in others:
         assert (own < 0.7 * errors)[1:4].all()  # ε = .5 to 2; beyond, chance in the rows is left
@@ -119,7 +119,7 @@ def test_the_default_has_the_smallest_error_of_all_ways():
                                                   step_size=0.3, feature_clip=3.0,
                                                   residual_clip=2.2)])
 def test_intervals_carry_every_option_of_the_estimate(way):
-    own = sparse_interval_view.interval_mechanism(way, "band").values()
+    own = sparse_intervals.interval_mechanism(way, "band").values()
     shared = {name: value for name, value in way.values().items()
               if name in own and name not in ("pilot", "features")}
     assert {name: own[name] for name in shared} == shared and len(shared) == 8
@@ -135,8 +135,8 @@ def test_refused_intervals_are_said_on_the_page_and_drawn_nowhere():
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_chart_has_words_and_a_table(theme):
-    view = sparse_view.sparse_view(SMALL, SparseRegression(), BUDGET, 1)
-    lines = sparse_view.over_budgets(SMALL, SparseRegression(), 1e-6, 1)
+    view = sparse_topic.sparse_answer(SMALL, SparseRegression(), BUDGET, 1)
+    lines = sparse_topic.over_budgets(SMALL, SparseRegression(), 1e-6, 1)
     for chart in (figures.coefficients(view, theme), figures.over_budgets(lines, 1.0, theme)):
         assert chart.alt and chart.table and chart.spec["data"]
         assert len({len(column) for column in chart.table.values()}) == 1
@@ -160,7 +160,7 @@ def test_trust_can_be_looked_at_along_every_size(along):
 def test_limits_hold_what_they_promise_over_two_hundred_data_sets(target, kind):
     """Within 4 standard errors of 95 in 100."""
     mechanism = SparseInference(target=target)
-    found = sparse_interval_view.coverage_study(SparseRows(), mechanism, BUDGET, 1)
+    found = sparse_intervals.coverage_study(SparseRows(), mechanism, BUDGET, 1)
     held, se = ((found.average, found.average_se) if kind == "pointwise"
                 else (found.joint, found.joint_se))
     assert abs(held - 0.95) < max(4 * se, 0.01)
@@ -170,7 +170,7 @@ def test_limits_hold_what_they_promise_over_two_hundred_data_sets(target, kind):
 
 @pytest.mark.slow
 def test_limits_on_screen_are_those_of_one_release_within_the_budget():
-    view = sparse_interval_view.interval_view(ROOMY, SparseInference(), BUDGET, 1)
+    view = sparse_intervals.intervals_answer(ROOMY, SparseInference(), BUDGET, 1)
     assert view.guarantee.epsilon <= 1.0 and view.length > view.without_length
     assert view.missed == ((view.truth < view.low) | (view.truth > view.high)).sum()
     at = visit("sparse", "x-sparse_rows~x.n_curves-40000~x.n_features-20", fold_sparse_coverage=True)
@@ -183,7 +183,7 @@ def test_limits_on_screen_are_those_of_one_release_within_the_budget():
 @pytest.mark.parametrize("conservative", [False, True])
 def test_a_p_value_is_below_5_in_100_exactly_where_limits_leave_out_zero(conservative):
     mechanism = SparseInference(conservative=conservative)
-    view = sparse_interval_view.interval_view(ROOMY, mechanism, BUDGET, 2)
+    view = sparse_intervals.intervals_answer(ROOMY, mechanism, BUDGET, 2)
     apart = (view.low > 0) | (view.high < 0)
     assert ((view.p_values < 0.05) == apart).all()
     assert ((view.p_values >= 0) & (view.p_values <= 1)).all()
@@ -195,7 +195,7 @@ def test_a_p_value_is_below_5_in_100_exactly_where_limits_leave_out_zero(conserv
 
 
 def test_p_values_say_what_they_count_and_a_band_tests_all_at_once():
-    of = {target: sparse_interval_view.interval_view(ROOMY, SparseInference(target=target), BUDGET, 1)
+    of = {target: sparse_intervals.intervals_answer(ROOMY, SparseInference(target=target), BUDGET, 1)
           for target in ("coordinates", "band")}
     each = sparse_words.tests_of_zero(of["coordinates"])
     assert "privacy noise" in each
@@ -203,13 +203,13 @@ def test_p_values_say_what_they_count_and_a_band_tests_all_at_once():
     assert of["band"].p_values is None
     assert "p-value of zero" not in figures.intervals(of["band"], "light").table
     assert "any of them is wrong" in sparse_words.tests_of_zero(of["band"])
-    alone = sparse_interval_view.interval_view(ROOMY, SparseInference(features="3"), BUDGET, 1)
+    alone = sparse_intervals.intervals_answer(ROOMY, SparseInference(features="3"), BUDGET, 1)
     assert "correct" not in sparse_words.tests_of_zero(alone)
 
 
 def test_two_stages_beat_machines_alone_and_machines_taken_for_alike():
     source = SparseRows(n_curves=80_000, n_servers=8, n_own=2)
-    found = sparse_interval_view.machines(source, BUDGET, 1)
+    found = sparse_intervals.machines(source, BUDGET, 1)
     two, alone, alike = (np.median(errors) for errors in found.errors.values())
     assert two < 0.7 * alone and two < 0.7 * alike
     assert found.guarantee.epsilon <= 1.0

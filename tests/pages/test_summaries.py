@@ -5,17 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.families.functional_release import FunctionalRelease
+from engine.core.tasks import SUMMARIES
+from engine.core.types import Budget
 from engine.mechanisms import mechanisms
+from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.mechanisms.iclp import Iclp
 from engine.sources import sources
 from engine.sources.covarying_curves import CovaryingCurves
 from engine.sources.dense_curves import DenseCurves
-from engine.tasks import SUMMARIES
-from engine.topics.summaries import answer as summary_view
+from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import charts as figures
 from engine.topics.summaries import words as summary_words
-from engine.types import Budget
 from pages.shared.state import address
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit
@@ -50,7 +50,7 @@ def test_every_summary_draws_and_every_way_is_there_with_its_promise(task):
 
 def test_the_numbers_on_screen_are_those_of_the_engine():
     at = visit("summaries")
-    view = summary_view.summary_view(first(sources, "functional_summary"), Iclp(),
+    view = summaries_topic.summaries_answer(first(sources, "functional_summary"), Iclp(),
                                      "functional_summary", Budget(1.0, 1 / 500**2), 1)
     assert summary_words.compared(view) in words(at)
     assert summary_words.largest(view.ways[0]) in words(at)
@@ -82,7 +82,7 @@ def test_choosing_on_the_data_is_never_shown_as_private():
 
 
 def test_promises_of_different_kinds_are_told_apart():
-    view = summary_view.summary_view(small("functional_summary"), Iclp(), "functional_summary",
+    view = summaries_topic.summaries_answer(small("functional_summary"), Iclp(), "functional_summary",
                                      BUDGET, 1)
     assert "Gaussian process" in summary_words.not_comparable(view.ways)
     pure = [way for way in view.ways if way.guarantee.is_pure]
@@ -93,7 +93,7 @@ def test_promises_of_different_kinds_are_told_apart():
 @pytest.mark.parametrize("task", ["functional_summary", "covariance", "varying_coefficients"])
 def test_shares_add_up_and_curves_without_noise_are_those_without_protection(task):
     source, chosen = small(task), first(mechanisms, task)
-    view = summary_view.summary_view(source, chosen, task, BUDGET, 2)
+    view = summaries_topic.summaries_answer(source, chosen, task, BUDGET, 2)
     for way in view.ways:
         assert way.parts is None or way.parts.sum() == pytest.approx(1)
         assert way.releases is None or way.releases.shape[1:] == view.without.shape
@@ -108,7 +108,7 @@ def test_the_share_of_simulated_curves_that_are_shortened_is_told_and_that_of_re
         key, task, source):
     def told(source, size):
         way = mechanisms.get(key)(task=task, size=size)
-        view = summary_view.summary_view(source, way, task, Budget(1.0), 1)
+        view = summaries_topic.summaries_answer(source, way, task, Budget(1.0), 1)
         return view.shortened, summary_words.shortened(view)
 
     assert told(source, 1e3) == (0.0, "")
@@ -119,10 +119,10 @@ def test_the_share_of_simulated_curves_that_are_shortened_is_told_and_that_of_re
 
 def test_components_of_a_release_are_orthonormal_and_hold_what_is_said():
     source = CovaryingCurves(n_curves=2000, n_observations_per_curve=40)
-    view = summary_view.summary_view(source, Iclp(task="covariance"), "covariance",
+    view = summaries_topic.summaries_answer(source, Iclp(task="covariance"), "covariance",
                                      Budget(8.0), 1)
-    found = summary_view.components(view, source, 1)
-    gram = found.without @ found.without.T / summary_view.SURFACE
+    found = summaries_topic.components(view, source, 1)
+    gram = found.without @ found.without.T / summaries_topic.SURFACE
     np.testing.assert_allclose(gram, np.eye(2), atol=1e-10)
     assert (found.releases * found.without).sum(axis=-1).min() > 0
     assert 0 < found.removed < 0.2 and (found.shares[:, 0] >= found.shares[:, 1]).all()
@@ -132,10 +132,10 @@ def test_components_of_a_release_are_orthonormal_and_hold_what_is_said():
 def test_the_worst_pair_costs_exactly_the_budget_with_tight_constants():
     source = DenseCurves()
     for constants in ("tight", "optimal"):
-        found = summary_view.worst_pair(Iclp(constants=constants), source, Budget(0.7))
+        found = summaries_topic.worst_pair(Iclp(constants=constants), source, Budget(0.7))
         assert found.epsilon == pytest.approx(0.7, rel=1e-6)
-    assert summary_view.worst_pair(Iclp(constants="published"), source, Budget(0.7)).epsilon < 0.3
-    assert summary_view.worst_pair(mechanisms.get("bernstein")(), source, Budget(0.7)) is None
+    assert summaries_topic.worst_pair(Iclp(constants="published"), source, Budget(0.7)).epsilon < 0.3
+    assert summaries_topic.worst_pair(mechanisms.get("bernstein")(), source, Budget(0.7)) is None
 
 
 @pytest.mark.parametrize("task", ["functional_summary", "covariance"])
@@ -144,18 +144,18 @@ def test_the_best_shape_of_noise_never_has_more_energy_and_the_published_bound_n
             if issubclass(cls, FunctionalRelease) and cls.guarantee == "pure"]
     assert pure
     for cls in pure:
-        found = summary_view.spectrum(cls(**cls.presets_for(task)[0][1]), small(task), BUDGET)
+        found = summaries_topic.spectrum(cls(**cls.presets_for(task)[0][1]), small(task), BUDGET)
         assert found.energy["optimal"] <= found.energy["tight"] * (1 + 1e-9)
         assert found.energy["tight"] <= found.energy["published"] * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_chart_has_words_and_a_table(theme):
-    view = summary_view.summary_view(small("functional_summary"), Iclp(), "functional_summary",
+    view = summaries_topic.summaries_answer(small("functional_summary"), Iclp(), "functional_summary",
                                      BUDGET, 1)
     charts = [figures.panel(view, way, 0, theme) for way in view.ways]
     charts += [figures.errors(view, theme), figures.split(view, theme)]
-    surface = summary_view.summary_view(small("covariance"), Iclp(task="covariance"),
+    surface = summaries_topic.summaries_answer(small("covariance"), Iclp(task="covariance"),
                                         "covariance", BUDGET, 1)
     charts.append(figures.surface(surface, surface.without[0], "Without protection", theme))
     for chart in charts:
@@ -199,7 +199,7 @@ def test_errors_are_from_the_truth_only_where_the_loss_aims_at_it(token, said):
 def test_all_ways_have_the_loss_and_the_width_of_the_chosen_one():
     chosen = Iclp(task="density", bandwidth=0.3)
     source = sources.get("density_points")(n_curves=200)
-    view = summary_view.summary_view(source, chosen, "density", BUDGET, 1)
+    view = summaries_topic.summaries_answer(source, chosen, "density", BUDGET, 1)
     assert {way.mechanism.bandwidth for way in view.ways} == {0.3}
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from engine.experiments import gather
-from engine.running import sweep_jobs
-from engine.scenario import from_plain
-from engine.tasks import TASKS
+from engine.core.tasks import TASKS
+from engine.simulation import sweep_jobs
+from engine.simulation.experiments import gather
+from engine.simulation.scenario import from_plain
 from engine.topics.sweeps.answer import sweep_view
 from engine.topics.sweeps.design import EPSILON
 from pages.parts.sweeps import panel as sweep_panel

@@ -5,9 +5,9 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from engine import studies
 from engine.lessons import heading, lessons, work
 from engine.lessons.coin_flip import CoinFlip
+from engine.simulation import studies
 from pages.parts import lessons as lesson_cards
 from pages.shared.state import address, run
 from tests.heavy import few

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from engine.running import reading
 from engine.running.bounded import Ended
+from engine.uploads import reading
 from pages.shared import components
 from pages.shared.uploads import columns, tables
 from tests import files

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
+from engine.core.tasks import DataType
 from engine.mechanisms.wavelet_global import WaveletGlobal
-from engine.tasks import DataType
-from engine.topics.regression import answer as regression_view
+from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import words as regression_words
 from engine.topics.regression.answer import Network
 from engine.uploads.curves import Upload, read_curves
@@ -77,7 +77,7 @@ def errors(at):
 def the_same(upload, epsilons=(1.0, 1.0), method=None):
     """What the engine gives for these readings."""
     network = Network.of_upload(upload, epsilons, session.usual_delta(upload.sizes.n_curves))
-    return regression_view.regression_view(upload, method or WaveletGlobal(), network, 1)
+    return regression_topic.regression_answer(upload, method or WaveletGlobal(), network, 1)
 
 
 # -- the panel --------------------------------------------------------------------------------

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from engine.topics.sparse import answer as sparse_view
+from engine.core.types import Budget
+from engine.topics.sparse import answer as sparse_topic
 from engine.topics.sparse import words as sparse_words
-from engine.topics.summaries import answer as summary_view
+from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import words as summary_words
-from engine.types import Budget
 from pages.shared.state import address, run, settings
 from tests import files
 from tests.pages.opening import visit
@@ -89,7 +89,7 @@ def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_f
     assert (kept.facts.reading_sd, kept.facts.reach) == (2, 4)
     assert at.selectbox(key="w_source_sparse_regression").value == "Your records"
     budget = Budget(1.0, 1 / 400**2)
-    same = sparse_view.sparse_view(kept, settings.Settings().rows_mechanism, budget, 1)
+    same = sparse_topic.sparse_answer(kept, settings.Settings().rows_mechanism, budget, 1)
     assert sparse_words.accuracy(same) in words(at)
 
 
@@ -133,7 +133,7 @@ def test_a_density_takes_one_column_or_two_and_no_response(panel):
     ran(at)
     kept = at.session_state["upload_rows"]
     assert at.selectbox(key="w_source_density").value == "Your records" and not at.error
-    found = summary_view.summary_view(kept, settings.Settings().density_mechanism, DENSITY,
+    found = summaries_topic.summaries_answer(kept, settings.Settings().density_mechanism, DENSITY,
                                       Budget(1.0, 1 / 400**2), 1)
     assert summary_words.compared(found) in words(at)
 

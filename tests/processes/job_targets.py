@@ -6,7 +6,7 @@ import threading
 import time
 from pathlib import Path
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 
 
 def squares(count, pause=0.0):

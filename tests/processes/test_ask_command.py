@@ -6,22 +6,22 @@ import pytest
 
 from engine.__main__ import main
 from engine.commands import show as show_command
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.questions import ask
 from engine.questions.kinds import from_json, to_plain
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.compare.answer import at_budgets
-from engine.topics.mean.answer import at_budget, preview, with_own_budget
-from engine.types import Budget
+from engine.topics.mean.answer import mean_answer, mean_over_budgets, with_budget
 
 SOURCE = SparseCurves(n_curves=60, n_observations_per_curve=6)
 MECHANISM = AdaptiveMean()
 
 
 def asked(budget, source=SOURCE, mechanism=MECHANISM, seed=3):
-    return ask(at_budget, source, mechanism, budget, seed)
+    return ask(mean_answer, source, mechanism, budget, seed)
 
 
 def test_a_question_file_gives_the_numbers_of_the_picture(tmp_path, capsys):
@@ -30,7 +30,7 @@ def test_a_question_file_gives_the_numbers_of_the_picture(tmp_path, capsys):
     file.write_text(json.dumps(to_plain(question)), "utf-8")
     assert main(["ask", str(file), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    picture = preview(SOURCE, MECHANISM, 1e-4, 3)
+    picture = mean_over_budgets(SOURCE, MECHANISM, 1e-4, 3)
     assert found == question.numbers(picture)
     at = picture.budgets.index(budget)
     assert found["error"] == picture.study.error[at]
@@ -56,8 +56,8 @@ def test_a_view_file_of_earlier_versions_gives_the_same(tmp_path, capsys):
 
 def test_a_budget_between_the_steps_is_put_among_them():
     question = asked(Budget(0.7, 1e-4))
-    steps = preview(SOURCE, MECHANISM, 1e-4, 3)
-    wanted = question.numbers(with_own_budget(steps, SOURCE, MECHANISM, 3, 0.7))
+    steps = mean_over_budgets(SOURCE, MECHANISM, 1e-4, 3)
+    wanted = question.numbers(with_budget(steps, SOURCE, MECHANISM, 3, 0.7))
     assert question.numbers(question.answer()) == pytest.approx(wanted, nan_ok=True)
 
 
@@ -65,7 +65,7 @@ def test_a_budget_between_the_steps_is_put_among_them():
 def test_a_method_with_and_without_tuning_has_numbers_between_the_steps(key):
     method = mechanisms.build(key, {})
     budget = Budget(0.7, 0.0 if method.guarantee == "pure" else 1e-4)
-    picture = at_budget(SOURCE, method, budget, 1)
+    picture = mean_answer(SOURCE, method, budget, 1)
     at = picture.budgets.index(budget)
     assert len(picture.tuning) == len(picture.budgets)
     assert asked(budget, SOURCE, method).numbers(picture)["proved ε"] == picture.budgets[at].epsilon

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from engine.errors import InputError
-from engine.running import reading
+from engine.core.errors import InputError
 from engine.running.bounded import BoundedWorker, Bounds, Ended
+from engine.uploads import reading
 from pages.shared.server import computing
 from pages.shared.server.jobs import Jobs
 from tests import files

@@ -13,16 +13,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine import scenario
-from engine.errors import InputError
-from engine.experiments import Cell, Run, blocks, gather, run_block, run_cells
-from engine.identity import digest
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.types import Budget
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.running import cluster, executors
-from engine.running.part_files import PartFiles
-from engine.running.sweeps import run_sweep
+from engine.simulation import scenario
+from engine.simulation.experiments import Cell, Run, blocks, gather, run_block, run_cells
+from engine.simulation.part_files import PartFiles
+from engine.simulation.sweeps import run_sweep
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import Budget
 from tests.processes.sweep_targets import Deadly, Slow, process_id, wrong
 from tests.waiting import PATIENCE, until
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from pages.shared.server import computing
 from pages.shared.server.jobs import Jobs
 from tests.processes import job_targets

@@ -13,7 +13,7 @@ PAGE = "import pages.parts.explore.cards, pages.shared.state.run"
 LIBRARIES = {"scipy.optimize", "scipy.stats", "scipy.interpolate", "scipy.spatial", "scipy.sparse",
              "dp_accounting", "pywt", "python_calamine", "opendp", "distributed"}
 OF_OTHER_PAGES = {f"engine.{name}" for name in (
-    "papers", "broken", "audit", "exhibits", "exports.memo", "running.sweeps",
+    "papers", "audit.broken", "audit", "papers.exhibits", "exports.memo", "simulation.sweeps",
     "release.certified", "release.published", "release.ledger", "release.sentences",
     "topics.coverage.answer", "topics.coefficients.answer", "topics.summaries.answer",
     "topics.sparse.answer", "topics.sparse.intervals", "topics.regression.slopes",

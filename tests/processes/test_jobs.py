@@ -8,7 +8,7 @@ import psutil
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from pages.shared.server.jobs import _MOST_KEPT, Job, Jobs
 from tests.processes import job_targets
 from tests.waiting import PATIENCE, until

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from engine.core.types import Budget
 from engine.release.ledger import Ledger
-from engine.types import Budget
 
 ROOT = Path(__file__).parents[2]
 HELD = bytes(32)
 
 _SPENDER = """
 import sys
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.release.ledger import Ledger
-from engine.types import Budget
+from engine.core.types import Budget
 from tests import files
 done = 0
 for k in range(40):
@@ -47,7 +47,7 @@ def test_three_writers_at_once_spend_the_total_and_no_more(tmp_path):
 _PUBLISHER = """
 import sys
 from engine.release.ledger import Ledger
-from engine.types import Budget
+from engine.core.types import Budget
 from tests import files
 for k in range(10_000):
     Ledger(sys.argv[1]).charge(bytes(32), Budget(1e-4), f"{sys.argv[2]}-{k}", "what", Budget(9.0))

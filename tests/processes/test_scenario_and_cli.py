@@ -11,11 +11,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from engine import __version__, scenario
+from engine import __version__
 from engine.__main__ import main
-from engine.errors import InputError
-from engine.experiments import run_cells
+from engine.core.errors import InputError
 from engine.running import executors
+from engine.simulation import scenario
+from engine.simulation.experiments import run_cells
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = {
@@ -257,7 +258,7 @@ def test_a_limit_or_a_cluster_that_is_not_there_is_refused_in_one_line(capsys, m
 DIES = """
 import os, signal, sys
 from engine.__main__ import main
-from engine.running.part_files import PartFiles
+from engine.simulation.part_files import PartFiles
 keep = PartFiles.__setitem__
 def keep_five(files, key, part):
     keep(files, key, part)

@@ -11,22 +11,23 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import Cell, Run, blocks, gather, run_block, run_cells
-from engine.identity import digest
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.types import NON_PRIVATE, Budget
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.running import effort, executors, part_files, sweeps
-from engine.running.effort import Limits
+from engine.running import executors
 from engine.running.executors import SerialExecutor, WorkerDied
-from engine.running.part_files import VERSIONS, PartFiles
-from engine.running.sweeps import _Queue, run_group, run_sweep
+from engine.simulation import effort, part_files, sweeps
+from engine.simulation.effort import Limits
+from engine.simulation.experiments import Cell, Run, blocks, gather, run_block, run_cells
+from engine.simulation.part_files import VERSIONS, PartFiles
+from engine.simulation.sweeps import _Queue, run_group, run_sweep
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.dense_curves import DenseCurves
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import NON_PRIVATE, Budget
 from tests.heavy import few
 from tests.processes.sweep_targets import Deadly, Slow, process_id, wrong
 from tests.waiting import PATIENCE, until

@@ -26,8 +26,8 @@ from engine import __main__ as command_line, audit, papers
 from engine.mechanisms import mechanisms
 from engine.rates import rates
 from engine.sources import sources
-from engine.experiments import generator
-from engine.types import Budget
+from engine.simulation.experiments import generator
+from engine.core.types import Budget
 
 found, out = {}, io.StringIO()
 with contextlib.redirect_stdout(out):

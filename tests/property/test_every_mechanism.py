@@ -6,15 +6,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.grids import drawing_grid
-from engine.identity import digest
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.identity import digest
+from engine.core.tasks import FUNCTIONAL_SUMMARY, TASKS
+from engine.core.types import NON_PRIVATE, Budget
 from engine.mechanisms import mechanisms
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.univariate_mean import Setting, UnivariateMean
-from engine.metrics import integrated_squared_errors
 from engine.privacy import accounting
+from engine.simulation.experiments import generator
+from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.density_points import DensityPoints
 from engine.sources.labelled_points import LabelledPoints
@@ -23,8 +25,6 @@ from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.sparse_means import SparseMeans
 from engine.sources.sparse_rows import SparseRows
-from engine.tasks import FUNCTIONAL_SUMMARY, TASKS
-from engine.types import NON_PRIVATE, Budget
 from tests.heavy import slow
 
 SOURCES = {

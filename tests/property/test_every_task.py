@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from engine.core.tasks import PUBLISHED, SUMMARIES, TASKS, DataType, Task, Unit
+from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.sources import sources
-from engine.tasks import PUBLISHED, SUMMARIES, TASKS, DataType, Task, Unit
-from engine.types import Budget
 from engine.uploads.curves import Upload
 from engine.uploads.layout import Layout
 from engine.uploads.rows import UploadRows

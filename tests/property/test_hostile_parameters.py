@@ -8,14 +8,14 @@ import math
 
 import pytest
 
-from engine.errors import InputError
-from engine.identity import digest
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.registry import parameters
+from engine.core.tasks import TASKS
+from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.rates import rates
-from engine.registry import parameters
 from engine.sources import sources
-from engine.tasks import TASKS
-from engine.types import Budget
 from tests.hostile.values import HOSTILE
 
 SHELVES = {"source": sources, "mechanism": mechanisms, "rate": rates}

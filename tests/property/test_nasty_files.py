@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.tasks import SPARSE_REGRESSION, DataType
+from engine.core.errors import InputError
+from engine.core.tasks import SPARSE_REGRESSION, DataType
 from engine.uploads.curves import EXAMPLE_CSV, EXAMPLE_READINGS_CSV, Upload, read_curves
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
 from engine.uploads.layout import suggest_layout

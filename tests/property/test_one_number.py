@@ -8,11 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine import scenario, studies
 from engine.__main__ import main
-from engine.asking import WITHIN
-from engine.errors import InputError
-from engine.experiments import Run
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.exports import memo
 from engine.language import chances, numbers, quality
 from engine.language.numbers import small
@@ -21,24 +19,26 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.metrics import Accuracy
 from engine.privacy import risk
 from engine.privacy.failure import delta_rule
 from engine.running.steps import result_of
+from engine.simulation import scenario, studies
+from engine.simulation.experiments import Run
+from engine.simulation.metrics import Accuracy
 from engine.sources import Source, sources
 from engine.sources.bundled import SeaTemperature
 from engine.sources.hormone_study import HormoneStudy
 from engine.sources.sparse_curves import SparseCurves
+from engine.topics.asking import WITHIN
 from engine.topics.mean.answer import EPSILON_STEPS, errors_and_shares, if_doubled, other_methods
 from engine.topics.planning import answer as planner
 from engine.topics.planning import words as plan_words
 from engine.topics.sites.site_table import SiteRow, rows_of
-from engine.types import Budget
 from pages.parts.compare import pin_facts
 from pages.parts.plan import cards as plan_cards
 from pages.shared.state import address, run, settings
 from pages.shared.state.pins import Pin
-from tests.conftest import fewer_data_sets
+from tests.conftest import FEW_DATA_SETS, fewer_data_sets
 from tests.heavy import few
 from tests.pages.opening import visit
 from tests.pages.reading import components, words
@@ -301,7 +301,7 @@ def name(case):
 @pytest.fixture
 def quick():
     """Few data sets, for everybody alike."""
-    yield from fewer_data_sets()
+    yield from fewer_data_sets(FEW_DATA_SETS)
 
 
 @pytest.mark.parametrize("case", few(FAST), ids=name)

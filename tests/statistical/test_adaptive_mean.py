@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.experiments import Cell, Run, generator, run_cells
-from engine.families.adaptive import effective_size
+from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.metrics import coverage
+from engine.mechanisms.families.adaptive import effective_size
 from engine.running import executors
+from engine.simulation.experiments import Cell, Run, generator, run_cells
+from engine.simulation.metrics import coverage
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import Budget
 from tests.heavy import few
 
 EPSILONS = (0.5, 1.0, 3.0)

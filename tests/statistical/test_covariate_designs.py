@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from engine.core.types import Budget
 from engine.topics.coefficients.coverage import DESIGNS, covariate_coverage
-from engine.types import Budget
 
 REPEATS = 16
 TABLE_DESIGNS = {name: changes for name, changes in DESIGNS.items()

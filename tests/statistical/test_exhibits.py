@@ -3,8 +3,8 @@
 import pytest
 
 from engine import papers
-from engine.exhibits import run
 from engine.exports import exhibits as exhibit_files
+from engine.papers.exhibits import run
 from engine.running.executors import ProcessExecutor
 
 SECONDS = ("iclp", "gaussian_process", "laplace_alone")

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from engine.experiments import Cell, Run, run_cells
+from engine.core.types import Budget
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.running import executors
+from engine.simulation.experiments import Cell, Run, run_cells
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import Budget
 
 PUBLISHED = NoisyGradientMean(scheme="split", constants="published", truncation=3)
 

@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.experiments import generator
+from engine.core.types import Budget
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.metrics import integrated_squared_errors
+from engine.simulation.experiments import generator
+from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import Budget
 from tests.heavy import few
 
 SITES = ((800, 4.0), (500, 1.0), (200, 0.5))

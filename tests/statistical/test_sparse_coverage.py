@@ -11,17 +11,21 @@ from functools import cache
 import numpy as np
 import pytest
 
-from engine.experiments import generator
-from engine.families import sparse_averages
-from engine.families.sparse_corrections import pointwise_half_widths, two_sided_p_values
-from engine.families.sparse_inference import Columns
-from engine.families.sparse_printed import half_width_without_privacy, scaled_errors, wrong_sign
+from engine.core.types import Budget
+from engine.mechanisms.families import sparse_averages
+from engine.mechanisms.families.sparse_corrections import pointwise_half_widths, two_sided_p_values
+from engine.mechanisms.families.sparse_inference import Columns
+from engine.mechanisms.families.sparse_printed import (
+    half_width_without_privacy,
+    scaled_errors,
+    wrong_sign,
+)
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
-from engine.metrics import entry_coverage
+from engine.simulation.experiments import generator
+from engine.simulation.metrics import entry_coverage
 from engine.sources.sparse_rows import SparseRows
 from engine.topics.sparse.coverage import sparse_coverage
-from engine.types import Budget
 from tests.heavy import few
 
 FEASIBLE = SparseRows(n_curves=200_000, n_servers=10, n_features=100, n_shared=5)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr, ndtr
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget, Spend, Step
 from engine.noise.gaussian import anisotropic_scales, isotropic_scales
 from engine.numerics import gaussian_privacy
 from engine.privacy import accounting
-from engine.types import Budget, Spend, Step
 
 
 def delta_of(mu, epsilon):

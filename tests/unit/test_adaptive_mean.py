@@ -5,20 +5,20 @@ import math
 import numpy as np
 import pytest
 
-from engine.bands import limits, simultaneous_factor, standard_errors
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.families.adaptive import effective_size, public_scale
-from engine.families.location import FINAL_CENTRE, FIRST_CENTRE, SECOND_CENTRE
-from engine.feasibility import Feasibility
-from engine.grids import drawing_grid
+from engine.core.bands import limits, simultaneous_factor, standard_errors
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.types import Band, Budget, CurveData, Design, Estimate, PublicFacts, Sizes, Truth
 from engine.mechanisms.adaptive_mean import GAP_IN_TIMES, AdaptiveMean
-from engine.metrics import coverage, integrated_squared_errors
+from engine.mechanisms.families.adaptive import effective_size, public_scale
+from engine.mechanisms.families.location import FINAL_CENTRE, FIRST_CENTRE, SECOND_CENTRE
 from engine.numerics.bases import Basis
 from engine.privacy import accounting
+from engine.privacy.feasibility import Feasibility
+from engine.simulation.experiments import generator
+from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import Band, Budget, CurveData, Design, Estimate, PublicFacts, Sizes, Truth
 from tests.heavy import few
 
 CURVES = SparseCurves(n_curves=250)

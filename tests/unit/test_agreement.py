@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engine.agreement import (
+from engine.simulation.agreement import (
     STANDARD_ERRORS,
     Agreement,
     Verdict,

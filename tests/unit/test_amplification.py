@@ -5,10 +5,10 @@ import math
 import mpmath
 import pytest
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget, Sizes, Spend, Step
 from engine.privacy import accounting, amplification, risk
 from engine.privacy.amplification import SecretSample
-from engine.types import Budget, Sizes, Spend, Step
 
 ASKED = Budget(1.0, 1e-5)
 LINES = [Spend(Step("x"), 0, accounting.exact_mu(1.0, 1e-5), (1.0,), (1.0,), 1, "sequential", ASKED, "",

@@ -10,32 +10,32 @@ import plotly.graph_objects as go
 import pytest
 from scipy.special import ndtr, ndtri
 
-from engine import audit, broken
+from engine import audit
 from engine.__main__ import main
-from engine.agreement import Verdict
-from engine.audit import noise_check
+from engine.audit import broken, noise_check
 from engine.audit.black_box import parts
 from engine.audit.cases import case_like
 from engine.audit.neighbours import enlarged, usual_curves, usual_readings
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.simulation.agreement import Verdict
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.sparse_rows import SparseRows
-from engine.topics.audit import answer as audit_view
+from engine.topics.audit import answer as audit_topic
 from engine.topics.audit import charts as figures
 from engine.topics.audit import words as audit_words
 from engine.topics.audit.answer import Attack
 from engine.topics.coverage import answer as lab
 from engine.topics.coverage import charts as coverage_charts
 from engine.topics.coverage import words as coverage_words
-from engine.topics.reuse import answer as reuse
+from engine.topics.reuse import answer as reuse_topic
 from engine.topics.reuse import charts as reuse_charts
 from engine.topics.reuse import words as reuse_words
-from engine.types import Budget
 from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("unhurried")
@@ -45,28 +45,28 @@ THEMES = ("light", "dark")
 
 
 def report_of(asked, tries=400, runs=4000):
-    return audit_view.finished(asked, asked.seed, tries=tries, runs=runs)
+    return audit_topic.finished(asked, asked.seed, tries=tries, runs=runs)
 
 
 # -- attacks --------------------------------------------------------------------------------
 
 
 def test_every_mechanism_can_be_chosen_and_comes_with_simulated_data():
-    found = audit_view.subjects()
+    found = audit_topic.subjects()
     assert {one.cls for one in found} == set(mechanisms.all())
     for one in found:
         source = one.usual_source()
         assert source.is_random and source.facts.kind == "simulated"
         assert one.usual().served & source.tasks or one.task == "mean_function"
-        assert audit_view.subject(one.key) == one
+        assert audit_topic.subject(one.key) == one
     with pytest.raises(InputError, match="nothing to audit"):
-        audit_view.subject("adaptive_mean.density")
+        audit_topic.subject("adaptive_mean.density")
 
 
 def test_variants_offered_are_those_of_the_mechanism_and_its_task():
-    names = {one.name for one in audit_view.variants_of(GRADIENT)}
+    names = {one.name for one in audit_topic.variants_of(GRADIENT)}
     assert {"NoClipping", "QuieterThanSaid"} < names and "LabelsInTheirOwnRange" not in names
-    offered = {one.name for s in audit_view.subjects() for one in audit_view.variants_of(s.usual())}
+    offered = {one.name for s in audit_topic.subjects() for one in audit_topic.variants_of(s.usual())}
     assert offered == {one.name for one in broken.bugs()}
 
 
@@ -111,7 +111,7 @@ def test_an_upload_is_never_attacked():
             return source.facts.__class__(kind="upload")
 
     with pytest.raises(InputError, match="never an upload"):
-        next(audit_view.attack(Attack(GRADIENT, BUDGET, Own())))
+        next(audit_topic.attack(Attack(GRADIENT, BUDGET, Own())))
 
 
 def test_small_data_grow_with_the_noise_and_stay_in_order():
@@ -145,7 +145,7 @@ def test_releases_come_in_parts_that_double():
 
 def test_the_report_is_json_with_everything_that_was_asked():
     asked = Attack(GRADIENT, BUDGET, variant="NoClipping", seed=3)
-    plain = json.loads(audit_view.as_json([(asked, report_of(asked, runs=0))]))["audits"][0]
+    plain = json.loads(audit_topic.as_json([(asked, report_of(asked, runs=0))]))["audits"][0]
     assert plain["variant"] == "NoClipping" and plain["what"] == broken.get("NoClipping").what
     assert plain["seed"] == 3 and plain["verdict"] == "broken" and plain["source"] is None
     assert plain["claimed_epsilon"] == pytest.approx(1.0, rel=1e-6)
@@ -163,7 +163,7 @@ def test_the_chart_stays_valid_where_a_loss_is_unlimited(name):
 
 
 def _steps(asked):
-    return list(audit_view.attack(asked, tries=100, runs=2000))
+    return list(audit_topic.attack(asked, tries=100, runs=2000))
 
 
 def test_at_least_numbers_are_rounded_down_and_claims_are_not():
@@ -187,7 +187,7 @@ def test_bands_cover_as_stated_and_naive_ones_do_not(kind, source, own):
     """500 repetitions at ε = 1: at 5 % more than 46 misses have a chance of one in 10 000."""
     mechanism = lab.mechanism_for(kind, own, 0.37)
     asked = lab.Experiment(kind, source, mechanism, Budget(1.0, 1e-6))
-    found = lab.Batch.joined(list(lab.repetitions(asked)))
+    found = lab.CoverageAnswer.joined(list(lab.repetitions(asked)))
     assert len(found.given.off) == lab.REPEATS
     assert found.given.missed.sum() <= 46 < 70 < found.naive.missed.sum()
     assert "Coverage is too low" in coverage_words.misses(found.naive, True)
@@ -199,7 +199,7 @@ def repeated(probability, narrowed, n=lab.REPEATS):
     """Normal estimates with intervals that cover with a probability, and narrower ones beside."""
     off = np.random.default_rng(11).standard_normal(n)
     half = np.full(n, ndtri((1 + probability) / 2))
-    return lab.Batch(lab.Limits(off, half), lab.Limits(off, half / narrowed))
+    return lab.CoverageAnswer(lab.Limits(off, half), lab.Limits(off, half / narrowed))
 
 
 def test_a_band_that_ignores_a_third_of_the_variance_is_shown_to_fail():
@@ -252,26 +252,26 @@ def test_misses_stand_out_and_all_repetitions_are_drawn(name):
 
 
 def test_one_draw_at_two_budgets_gives_the_exact_average_away():
-    found = reuse.reuse(0.05, 10.0, 1e-5, 1, is_fresh=False)
+    found = reuse_topic.reuse_answer(0.05, 10.0, 1e-5, 1, is_fresh=False)
     assert found.largest_error < 1e-12 < found.noise[1] < found.noise[0]
     assert found.scales[0] > found.scales[1]
     assert "nothing but rounding" in reuse_words.recovered(found, False)
 
 
 def test_with_fresh_noise_the_formula_fails():
-    found = reuse.reuse(0.5, 2.0, 1e-5, 1, is_fresh=True)
+    found = reuse_topic.reuse_answer(0.5, 2.0, 1e-5, 1, is_fresh=True)
     assert found.largest_error > found.noise[1]
     assert "fails" in reuse_words.recovered(found, True)
 
 
 def test_at_one_budget_there_is_nothing_to_solve():
     with pytest.raises(InputError, match="must differ"):
-        reuse.reuse(1.0, 1.0, 1e-5, 1, is_fresh=False)
+        reuse_topic.reuse_answer(1.0, 1.0, 1e-5, 1, is_fresh=False)
 
 
 @pytest.mark.parametrize("name", THEMES)
 def test_the_two_releases_are_drawn_beside_what_they_give_away(name):
-    chart = reuse_charts.reused(reuse.reuse(1.0, 2.0, 1e-5, 1, is_fresh=False), name)
+    chart = reuse_charts.reused(reuse_topic.reuse_answer(1.0, 2.0, 1e-5, 1, is_fresh=False), name)
     go.Figure(chart.spec)
     assert chart.alt.endswith("off by up to 0.")
     np.testing.assert_allclose(chart.table["Without protection"],
@@ -285,7 +285,7 @@ def test_the_two_releases_are_drawn_beside_what_they_give_away(name):
     Attack(GRADIENT, BUDGET), Attack(GRADIENT, BUDGET, variant="NoClipping"),
     Attack(GRADIENT, BUDGET, SparseCurves(n_curves=100), "NoClipping")], ids=["", "fault", "source"])
 def test_the_command_that_is_shown_repeats_the_attack(asked, monkeypatch, capsys):
-    shown = audit_view.command(asked)
+    shown = audit_topic.command(asked)
     first, _, rest = shown.partition(" <<'END'\n")
     monkeypatch.setattr(sys, "stdin", io.StringIO(rest.removesuffix("END")))
     words = [*first.split()[3:], "--json", "--tries", "100", "--runs", "0"]

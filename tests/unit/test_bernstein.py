@@ -5,12 +5,12 @@ from math import comb
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.grids import drawing_grid
-from engine.identity import digest
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.identity import digest
+from engine.core.types import Truth
 from engine.numerics.bernstein import BernsteinBasis, bernstein
 from engine.numerics.eigensystems import midpoints
-from engine.types import Truth
 
 GRID = drawing_grid()
 

@@ -111,7 +111,7 @@ def test_other_dials_are_told_apart_in_the_same_way(few):
     (Beyond(20_000, 2e6, floor=2.0, cause="bias"), "No number of children does: the basis")])
 def test_each_case_has_its_sentence(found, words):
     reached = planner.Measured(GROWTH.moved("people", 20_000), 2.4, 0.01)
-    answer = planner.Answer("people", 1.0, None, None, None, reached, beyond={"people": found})
+    answer = planner.PlanningAnswer("people", 1.0, None, None, None, reached, beyond={"people": found})
     said = plan_words.verdict(answer, FACTS)
     assert words in said and "With 20\u2009000 children the error is 2.40 cm" in said
     assert ("Not possible" in said) == (found.floor is not None)

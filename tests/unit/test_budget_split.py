@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.privacy import accounting
 from engine.topics.planning.budget_split import WAYS, Part, Split, cost, of_word, shares, word
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import CurveData
 from engine.sources import sources
 from engine.sources.bundled import AirportTemperature, BundledCurves, CarbonDioxide, SeaTemperature
-from engine.types import CurveData
 
 ROOT = Path(__file__).resolve().parents[2]
 BUNDLED = (AirportTemperature, SeaTemperature, CarbonDioxide)

@@ -5,15 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.families.covariate_moments import CovariateSite, learned
-from engine.feasibility import Feasibility
-from engine.grids import drawing_grid
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.types import NON_PRIVATE, Budget, Covariate, Design, PublicFacts
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
+from engine.mechanisms.families.covariate_moments import CovariateSite, learned
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.metrics import coverage, integrated_squared_errors
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
 from engine.numerics.gradients import mean_clipped_gradient
@@ -22,10 +20,12 @@ from engine.numerics.reference_law import of_regressors
 from engine.numerics.regression_moments import RegressionDeviations, regression_moments
 from engine.numerics.regressor_maps import RegressorMap, floored, mixed, standardising, weights
 from engine.privacy import transcript
+from engine.privacy.feasibility import Feasibility
+from engine.simulation.experiments import generator
+from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.coefficients.answer import coefficient_view, with_own
-from engine.types import NON_PRIVATE, Budget, Covariate, Design, PublicFacts
+from engine.topics.coefficients.answer import coefficients_answer, with_present_budget
 
 SOURCE = CoefficientCurves(n_curves=60, n_observations_per_curve=5, n_covariates=2)
 BUDGET = Budget(1.0, 1e-3)
@@ -402,14 +402,14 @@ def test_servers_can_be_kept_and_renumbered_with_all_that_belongs_to_them():
                                                 (1.5, [0.5, 1.0, 1.5, 2.0])])
 def test_a_chart_over_budgets_has_the_errors_that_stand_above_it(epsilon, steps):
     source = CoefficientCurves(n_curves=400, n_observations_per_curve=3, n_covariates=1)
-    view = coefficient_view(source, NoisyGradientCoefficients(), Budget(epsilon, 1e-3), 1)
+    view = coefficients_answer(source, NoisyGradientCoefficients(), Budget(epsilon, 1e-3), 1)
     others = np.arange(6.0).reshape(3, 2)
-    epsilons, errors = with_own(view, (0.5, 1.0, 2.0), others)
+    epsilons, errors = with_present_budget(view, (0.5, 1.0, 2.0), others)
     assert epsilons == steps
     assert errors[steps.index(epsilon)] == pytest.approx(view.error)
     assert errors[0].tolist() == [0.0, 1.0] and errors[-1].tolist() == [4.0, 5.0]
     refused = replace(view, feasibility=Feasibility(1.0, 2))
-    assert np.isnan(with_own(refused, (epsilon,), others[:1])[1]).all()
+    assert np.isnan(with_present_budget(refused, (epsilon,), others[:1])[1]).all()
 
 
 @pytest.mark.parametrize(("times", "words"), [

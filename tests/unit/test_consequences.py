@@ -2,12 +2,12 @@
 
 import pytest
 
+from engine.core.types import PublicFacts
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.planning.answer import Setting, protection
 from engine.topics.planning.consequences import label, way_of
-from engine.types import PublicFacts
 
 FACTS = PublicFacts(person="child", people="children")
 

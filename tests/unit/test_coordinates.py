@@ -5,9 +5,9 @@ import pickle
 import numpy as np
 import pytest
 
-from engine.metrics import errors_by_function, integrated_squared_errors
+from engine.core.types import Estimate, Truth
 from engine.numerics.coordinates import Coordinates
-from engine.types import Estimate, Truth
+from engine.simulation.metrics import errors_by_function, integrated_squared_errors
 
 VECTOR = np.array([0.6, 0.0, -0.8, 0.0])
 

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.identity import digest
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.types import Budget, Covariate, PublicFacts
 from engine.mechanisms import mechanisms
-from engine.types import Budget, Covariate, PublicFacts
+from engine.simulation.experiments import generator
 from engine.uploads.curves import EXAMPLE_CSV, Upload, read_curves
 from engine.uploads.facts import StatedCovariate, declare
 from engine.uploads.layout import suggest_layout

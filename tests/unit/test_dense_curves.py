@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.grids import drawing_grid
-from engine.identity import digest
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.identity import digest
+from engine.core.types import PublicFacts
 from engine.numerics.eigensystems import Kernel, eigensystem, midpoints
+from engine.simulation.experiments import generator
 from engine.sources.dense_curves import DenseCurves
-from engine.types import PublicFacts
 
 DESIGNS = [chosen for _, chosen in DenseCurves.presets()]
 T_ERRORS = DenseCurves(errors="t", n_curves=2000)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from engine.errors import InputError
-from engine.experiments import generator, mean_and_se
+from engine.core.errors import InputError
+from engine.core.types import Budget, Covariate, Public, PublicFacts, SampleData, Sizes
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
-from engine.metrics import integrated_squared_errors
+from engine.mechanisms.summaries.density import Counts
 from engine.numerics.bases import Basis, CosineProducts
 from engine.numerics.bernstein import BernsteinBasis
 from engine.numerics.eigensystems import Kernel, eigensystem, midpoints, of_times
@@ -23,15 +23,15 @@ from engine.numerics.kernel_densities import (
     nearest_density,
     spectral_atoms,
 )
+from engine.simulation.experiments import generator, mean_and_se
+from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.ages_at_death import AgesAtDeath
 from engine.sources.density_points import DensityPoints
-from engine.summaries.density import Counts
 from engine.topics.summaries.feasible_smoothness import (
     least_power,
     printed_density,
     sensitivity_by_grid,
 )
-from engine.types import Budget, Covariate, Public, PublicFacts, SampleData, Sizes
 
 SOURCE = DensityPoints()
 PLANE = DensityPoints(design="two_modes_2d")

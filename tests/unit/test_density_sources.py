@@ -7,8 +7,8 @@ import pytest
 from scipy.special import expit
 from scipy.stats import norm
 
-from engine.errors import InputError
-from engine.grids import drawing_grid, quadrature
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid, quadrature
 from engine.sources import sources
 from engine.sources.ages_at_death import OLDEST, REGIONS, AgesAtDeath
 from engine.sources.bundled import DATA

@@ -8,9 +8,11 @@ import pytest
 
 from engine import __main__ as command_line
 from engine import handbook
-from engine.errors import InputError
+from engine.commands.options import parser_of
+from engine.core.errors import InputError
 from engine.language import glossary
 from engine.mechanisms import mechanisms
+from engine.questions.kinds import kinds
 from engine.topics.compare import method_constants
 from pages.shared.shell import PAGES
 
@@ -84,7 +86,13 @@ def test_commands_that_are_named_exist_with_their_options(file):
 def test_the_guide_names_every_command_and_only_options_that_there_are():
     chapter = handbook.chapter("command_line").text
     assert set(re.findall(r"`python -m engine ([a-z]+)", chapter)) == set(commands())
-    assert set(re.findall(r"--[a-z-]+", chapter)) <= set().union(*commands().values())
+    asked = re.findall(r"`ask (\w+) ([^`]+)`", chapter)
+    for question, options in asked:
+        parser = parser_of(kinds()[question], options.split())
+        assert set(re.findall(r"--[a-z._]+", options)) <= set(parser._option_string_actions)
+    assert asked
+    other = re.sub(r"`ask [^`]+`", "", chapter)
+    assert set(re.findall(r"--[a-z-]+", other)) <= set().union(*commands().values())
 
 
 # -- pages ----------------------------------------------------------------------------------------

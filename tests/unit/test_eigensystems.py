@@ -5,9 +5,10 @@ import pickle
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.grids import drawing_grid
-from engine.identity import digest
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.identity import digest
+from engine.core.types import Truth
 from engine.numerics.eigensystems import (
     Eigenbasis,
     Grid,
@@ -16,7 +17,6 @@ from engine.numerics.eigensystems import (
     midpoints,
     of_times,
 )
-from engine.types import Truth
 
 MATERN = Kernel("matern", 1.5, 0.1)
 UNEVEN = of_times((0.0, 0.1, 0.15, 0.4, 0.7, 0.95))

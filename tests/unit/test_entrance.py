@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine import entrance
 from engine.__main__ import main
-from engine.errors import InputError, brief
+from engine.core import entrance
+from engine.core.errors import InputError, brief
 
 
 @pytest.fixture

@@ -5,17 +5,10 @@ from dataclasses import asdict
 
 import pytest
 
-from engine.enumerations import Enumeration
-from engine.errors import InputError
-from engine.families.descent import Scheme
-from engine.identity import digest
-from engine.mechanisms import mechanisms
-from engine.mechanisms.univariate_mean import Setting, UnivariateMean
-from engine.noise import NoiseLaw
-from engine.rates import rates
-from engine.rates.functional_mean import Trust
-from engine.rates.univariate_mean import RateSetting
-from engine.types import (
+from engine.core.enumerations import Enumeration, NoiseLaw
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.types import (
     Budget,
     Composition,
     DataKind,
@@ -26,6 +19,12 @@ from engine.types import (
     TimeLaw,
     Unit,
 )
+from engine.mechanisms import mechanisms
+from engine.mechanisms.families.descent import Scheme
+from engine.mechanisms.univariate_mean import Setting, UnivariateMean
+from engine.rates import rates
+from engine.rates.functional_mean import Trust
+from engine.rates.univariate_mean import RateSetting
 
 EVERY = [Scheme, Setting, Trust, RateSetting, NoiseLaw, Composition, DataKind, TimeLaw, Unit]
 

@@ -7,17 +7,17 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from engine.core.types import Budget
 from engine.language.error_parts import steps_done
 from engine.language.numbers import number
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.mean import answer as preview
-from engine.topics.mean import error_part_charts as figures
+from engine.topics.mean import answer as mean_topic
+from engine.topics.mean import charts as figures
 from engine.topics.mean.charts import Method
 from engine.topics.mean.error_parts import error_parts
-from engine.types import Budget
 
 BUDGET = Budget(1.0, 2.5e-5)
 SIMULATED = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=12)
@@ -32,8 +32,8 @@ def found(source=SIMULATED, mechanism=OURS, budget=BUDGET):
 @pytest.mark.slow
 def test_all_parts_together_are_the_errors_of_the_picture():
     parts = found()
-    study = preview.preview(SIMULATED, AdaptiveMean(), BUDGET.delta, 1).study
-    here = preview.EPSILON_STEPS.index(1.0)
+    study = mean_topic.mean_over_budgets(SIMULATED, AdaptiveMean(), BUDGET.delta, 1).study
+    here = mean_topic.EPSILON_STEPS.index(1.0)
     assert parts.error[ALL] == pytest.approx(study.error[here])
     assert parts.lines(ALL).shape == (20, 101)
 
@@ -41,7 +41,7 @@ def test_all_parts_together_are_the_errors_of_the_picture():
 def test_real_curves_have_no_part_for_chance_and_their_parts_are_a_release_less_the_average():
     source, budget = SeaTemperature(), Budget(1.0, 1e-4)
     parts = found(source, budget=budget)
-    shown = preview.with_own_budget(preview.preview(source, AdaptiveMean(), 1e-4, 1), source,
+    shown = mean_topic.with_budget(mean_topic.mean_over_budgets(source, AdaptiveMean(), 1e-4, 1), source,
                                     AdaptiveMean(), 1, 0.9)
     here = [b.epsilon for b in shown.budgets].index(1.0)
     assert not parts.has_sampling and not parts.sampling.any()
@@ -58,8 +58,8 @@ def test_squares_of_the_parts_make_up_the_square_of_the_whole():
 
 
 def test_steps_start_at_the_average_without_protection_and_end_at_the_first_release():
-    steps, shown = found().steps, preview.preview(SIMULATED, AdaptiveMean(), BUDGET.delta, 1)
-    here = preview.EPSILON_STEPS.index(1.0)
+    steps, shown = found().steps, mean_topic.mean_over_budgets(SIMULATED, AdaptiveMean(), BUDGET.delta, 1)
+    here = mean_topic.EPSILON_STEPS.index(1.0)
     assert np.allclose(steps.without, shown.without)
     assert np.allclose(steps.released, shown.releases[here, 0])
     away = [steps.without, steps.fewer, steps.quiet, steps.released]

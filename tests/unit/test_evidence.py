@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from pandas import col
 
-from engine.exhibits import Claim, Finding, frame
 from engine.papers.evidence import (
     Line,
     Number,
@@ -23,6 +22,7 @@ from engine.papers.evidence import (
     where,
     within,
 )
+from engine.papers.exhibits import Claim, Finding, frame
 
 TABLE = [{"n": n, "m": m, "error": m * n**-1.5, "se": 0.1 * m * n**-1.5}
          for m in (1, 3) for n in (8, 2, 4)]

@@ -7,18 +7,18 @@ import re
 import pytest
 
 from engine import __version__, papers
-from engine.errors import InputError
-from engine.exhibits import FORMS, Call, Claim, Exhibit, Finding, Panel, Paper, Work, run
-from engine.experiments import Cell, Run, blocks
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.types import Budget
 from engine.exports import exhibits as exhibit_files
-from engine.identity import digest
+from engine.figures.theme import Chart
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.papers import words as exhibit_words
 from engine.papers.charts import Scale, Series, heat, lines, styles
+from engine.papers.exhibits import FORMS, Call, Claim, Exhibit, Finding, Panel, Paper, Work, run
 from engine.running.executors import ProcessExecutor, SerialExecutor
+from engine.simulation.experiments import Cell, Run, blocks
 from engine.sources.numbers import Numbers
-from engine.theme import Chart
-from engine.types import Budget
 from tests.heavy import few
 
 KEYS = papers.names()

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from engine.core.types import Budget, PublicFacts
 from engine.topics.mean.answer import PlausibleBand
-from engine.types import Budget, PublicFacts
 from pages.shared.components.figure import (
     MOST_CURVES,
     MOST_OBSERVATIONS,

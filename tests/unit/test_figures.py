@@ -9,13 +9,12 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from engine import theme
-from engine.figures import cards, traces
+from engine.core.types import Budget, PublicFacts
+from engine.figures import cards, theme, traces
 from engine.language import chances
 from engine.privacy import risk
 from engine.privacy.accounting import exact_mu
 from engine.topics.mean import charts as error_curve
-from engine.types import Budget, PublicFacts
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 MEDIAN = 3 / np.array(EPSILONS) + 0.8
@@ -33,7 +32,7 @@ def budget_chart(name: str, floor: float | None = 0.82, errors: np.ndarray = MED
     facts = PublicFacts(value_unit="cm", value_low=0.0, value_high=most)
     study = SimpleNamespace(baseline=floor, quantile=lambda q: errors * (0.6 if q < 0.5 else 1.6))
     shown = SimpleNamespace(
-        study=study, data=SimpleNamespace(facts=facts), published=np.isfinite(errors),
+        study=study, facts=facts, published=np.isfinite(errors),
         budgets=[Budget(epsilon) for epsilon in EPSILONS])
     return error_curve.against_budget(shown, 4, method(errors), name,
                                       theory=3 / np.array(EPSILONS), **rest)

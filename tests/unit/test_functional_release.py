@@ -7,21 +7,10 @@ import numpy as np
 import pytest
 from scipy.stats import laplace as laplace_law
 
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.mechanisms.bernstein import Bernstein
-from engine.mechanisms.frl import Frl
-from engine.mechanisms.gaussian_process import GaussianProcess
-from engine.mechanisms.iclp import THEOREM_8_EXCESS, Iclp
-from engine.metrics import integrated_squared_errors
-from engine.noise.laplace import by_norm
-from engine.numerics.eigensystems import Eigenbasis, Kernel, eigensystem, midpoints
-from engine.privacy import accounting, transcript
-from engine.resampling import on_grid
-from engine.summaries.covariance import second_moments
-from engine.summaries.selection import _scores, choose
-from engine.tasks import INTERCEPT
-from engine.types import (
+from engine.core.errors import InputError
+from engine.core.resampling import on_grid
+from engine.core.tasks import INTERCEPT
+from engine.core.types import (
     NON_PRIVATE,
     Budget,
     Covariate,
@@ -31,6 +20,17 @@ from engine.types import (
     PublicFacts,
     Sizes,
 )
+from engine.mechanisms.bernstein import Bernstein
+from engine.mechanisms.frl import Frl
+from engine.mechanisms.gaussian_process import GaussianProcess
+from engine.mechanisms.iclp import THEOREM_8_EXCESS, Iclp
+from engine.mechanisms.summaries.covariance import second_moments
+from engine.mechanisms.summaries.selection import _scores, choose
+from engine.noise.laplace import by_norm
+from engine.numerics.eigensystems import Eigenbasis, Kernel, eigensystem, midpoints
+from engine.privacy import accounting, transcript
+from engine.simulation.experiments import generator
+from engine.simulation.metrics import integrated_squared_errors
 
 BUDGET, Z = (Budget(1.0, 1e-3),), 5
 GRID = midpoints(40)

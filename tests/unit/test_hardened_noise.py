@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, laplace, norm
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.noise.hardened import ROOM, Measurement, Quiet, epsilon_of_rho
 from engine.privacy import accounting
 from tests.heavy import few

@@ -9,8 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from engine.errors import InputError
-from engine.grids import drawing_grid
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.sources.bundled import CarbonDioxide
@@ -20,7 +21,6 @@ from engine.topics.holdout import charts as figures
 from engine.topics.holdout import words
 from engine.topics.holdout.answer import holdout_study, release_range
 from engine.topics.mean.charts import Method
-from engine.types import Budget
 
 STUDY = HormoneStudy()
 BUDGETS = tuple(Budget(epsilon, 1 / 678**2) for epsilon in (0.5, 1.0, 3.0, 8.0))

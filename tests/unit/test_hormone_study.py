@@ -8,19 +8,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.families.location import Constants
+from engine.core.errors import InputError
+from engine.core.types import Budget, Design, PublicFacts
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.metrics import coverage, integrated_squared_errors
+from engine.mechanisms.families.location import Constants
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import mean_slopes_inverse, weighted_within_curves
 from engine.numerics.moments import curve_moments
 from engine.numerics.observation_times import draw_times, visit_times
+from engine.simulation.experiments import generator
+from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources import sources
 from engine.sources.hormone_study import HormoneStudy, mean_reading
 from engine.topics.mean.answer import if_doubled
-from engine.types import Budget, Design, PublicFacts
 from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")

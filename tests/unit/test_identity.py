@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.identity import digest
+from engine.core.identity import digest
 from engine.uploads.curves import read_curves
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.privacy import accounting
 from engine.release import ledger, sealed_log
 from engine.release.data_content import content_of, traces_of
 from engine.release.ledger import Ledger
 from engine.release.ledger import _slow_hash as books_hash
 from engine.sources import sources
-from engine.types import Budget
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from engine import __main__
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.release import ledger, ledger_file, repair, sealed_log, witness
 from engine.release.ledger import Ledger
-from engine.types import Budget
 from tests.heavy import slow
 
 PEOPLE = {kind: tuple(f"{kind} {k}".encode() for k in range(40)) for kind in ("ids", "values")}

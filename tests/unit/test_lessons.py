@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from engine import lesson_store, stored_lessons, studies
+from engine.core.types import Budget
 from engine.exports.handout import handout
 from engine.figures import drawn
 from engine.language.numbers import in_hundred, times, together
@@ -27,12 +27,14 @@ from engine.lessons import (
     what_epsilon_does,
     when_privacy_is_free,
 )
+from engine.lessons import store as lesson_store
+from engine.lessons import stored_errors as stored_lessons
 from engine.privacy import accounting, risk
+from engine.simulation import studies
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.audit import answer as audit_view
-from engine.topics.mean.answer import preview, simulated_study
-from engine.topics.reuse import answer as reuse
-from engine.types import Budget
+from engine.topics.audit import answer as audit_topic
+from engine.topics.mean.answer import mean_over_budgets, simulated_study
+from engine.topics.reuse import answer as reuse_topic
 from tests.heavy import all_but
 
 pytestmark = pytest.mark.usefixtures("unhurried")
@@ -213,7 +215,7 @@ def test_coin_answers_are_right_on_average_over_classes():
 
 def test_the_error_at_each_epsilon_and_the_odds_are_those_of_explore():
     words, module = worked(what_epsilon_does.WhatEpsilonDoes).words, what_epsilon_does
-    study = preview(module.SOURCE, module.METHOD, module.DELTA, SEED, (0.3, 1.0, 3.0)).study
+    study = mean_over_budgets(module.SOURCE, module.METHOD, module.DELTA, SEED, (0.3, 1.0, 3.0)).study
     assert [words["error_less"], words["error"], words["error_more"]] == together(
         study.error.tolist())
     assert words["odds_more"] == in_hundred(float(
@@ -270,7 +272,7 @@ def test_right_guesses_follow_from_the_noise_and_from_epsilon_alone():
 
 def test_two_releases_with_one_draw_give_the_average_and_with_fresh_noise_they_do_not():
     words = worked(reused_noise.ReusedNoise).words
-    found = reuse.reuse(0.3, 1.0, 1 / 200**2, SEED, False)
+    found = reuse_topic.reuse_answer(0.3, 1.0, 1 / 200**2, SEED, False)
     one, other = found.scales
     worked_out = (other * found.first - one * found.second) / (other - one)
     assert np.abs(worked_out - found.exact).max() < 10 ** -int(words["places"]) * 10
@@ -287,9 +289,9 @@ def test_releases_of_the_fault_show_more_than_its_claim_and_those_of_the_honest_
 @pytest.mark.slow
 def test_the_fault_is_caught_from_as_many_releases_as_the_lesson_says():
     words = worked(broken_mechanism.BrokenMechanism).words
-    asked = audit_view.Attack(broken_mechanism.MECHANISM, broken_mechanism.BUDGET,
+    asked = audit_topic.Attack(broken_mechanism.MECHANISM, broken_mechanism.BUDGET,
                               variant=broken_mechanism.FAULT, seed=SEED)
-    report = audit_view.finished(asked, SEED, tries=200, runs=20_000, seconds=30)
+    report = audit_topic.finished(asked, SEED, tries=200, runs=20_000, seconds=30)
     assert report.is_broken and report.bound > report.claimed_epsilon == float(words["claim"])
     assert 0 <= report.bound - float(words["shown"]) < 0.01
 

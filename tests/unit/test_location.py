@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.families import location
-from engine.families.filters import Combined, Independent, Joint
-from engine.families.location import Constants, Site, locate
+from engine.core.errors import InputError
+from engine.core.types import Design
+from engine.mechanisms.families import location
+from engine.mechanisms.families.filters import Combined, Independent, Joint
+from engine.mechanisms.families.location import Constants, Site, locate
 from engine.numerics import clipping
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import (
@@ -28,7 +29,6 @@ from engine.numerics.time_histograms import (
     n_bins,
     time_shares,
 )
-from engine.types import Design
 
 COUNTS = np.array([3, 5, 0, 8, 5])
 AVERAGES = (clipping.average, clipping.average_size, clipping.average_products)

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from engine.core.types import PublicFacts
 from engine.exports import memo
 from engine.language import chances
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.planning import words as plan_words
 from engine.topics.planning.answer import Setting, protection
-from engine.types import PublicFacts
 from tests.unit.test_planner import answer
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")

@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.families.descent import _of_those
+from engine.core.errors import InputError
+from engine.core.types import NON_PRIVATE, Budget, CurveData, PublicFacts
+from engine.mechanisms.families.descent import _of_those
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.metrics import integrated_squared_errors
 from engine.privacy import accounting
+from engine.simulation.experiments import generator
+from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import NON_PRIVATE, Budget, CurveData, PublicFacts
 from tests.benchmark.naive import algorithm_1
 
 SOURCE = SparseCurves(n_curves=120, n_observations_per_curve=5)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.grids import quadrature
+from engine.core.errors import InputError
+from engine.core.grids import quadrature
+from engine.core.types import Truth
 from engine.numerics.bases import Basis
 from engine.numerics.gradients import mean_clipped_gradient, project_on_ellipsoid
 from engine.numerics.kernels import eigenvalues, matern, path_polynomials
@@ -12,7 +13,6 @@ from engine.numerics.moments import curve_moments
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.tables import cos_sin, horner
 from engine.sources.sparse_curves import growth, mu1, mu2
-from engine.types import Truth
 
 RNG = np.random.default_rng(5)
 

@@ -5,11 +5,11 @@ import math
 
 import pytest
 
+from engine.core.types import Budget, PublicFacts, Spend, Step
 from engine.exports import memo
 from engine.privacy import accounting
 from engine.topics.pins import answer as pinned
 from engine.topics.pins.answer import Pinned
-from engine.types import Budget, PublicFacts, Spend, Step
 
 FACTS = PublicFacts(name="Growth, simulated", person="child", people="children", value_unit="cm")
 

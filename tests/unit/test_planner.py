@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 from engine import __main__ as command
-from engine.errors import InputError
-from engine.experiments import Cell, Run, run_cells
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.exports import memo
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.privacy import accounting
 from engine.running import executors
+from engine.simulation.experiments import Cell, Run, run_cells
 from engine.sources.bundled import SeaTemperature
 from engine.sources.numbers import Numbers
 from engine.sources.sparse_curves import SparseCurves
@@ -30,7 +31,6 @@ from engine.topics.planning.answer import (
     plain,
     plan,
 )
-from engine.types import Budget
 from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")

@@ -7,13 +7,13 @@ import typing
 import numpy as np
 import pytest
 
-from engine import broken
-from engine.experiments import generator
+from engine.audit import broken
+from engine.core.types import Budget, CurveData, Public, PublicFacts, Sizes
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.simulation.experiments import generator
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.sparse_rows import SparseRows
-from engine.types import Budget, CurveData, Public, PublicFacts, Sizes
 
 BROKEN = sorted({type(bug.case.mechanism) for bug in broken.bugs()}, key=lambda cls: cls.__name__)
 BUDGET = (Budget(1.0, 1e-3),)

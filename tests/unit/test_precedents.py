@@ -2,12 +2,12 @@
 
 import pytest
 
+from engine.core.types import Budget
 from engine.exports.memo import decision_memo
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.planning import precedents
-from engine.topics.planning.answer import Answer, Measured, Setting, protection
-from engine.types import Budget
+from engine.topics.planning.answer import Measured, Setting, protection
 from pages.shared.components.figure import Anchor, placed
 
 SETTING = Setting(SparseCurves(mean="growth"), AdaptiveMean(), 2.5, 200, 10)
@@ -15,7 +15,7 @@ SETTING = Setting(SparseCurves(mean="growth"), AdaptiveMean(), 2.5, 200, 10)
 
 def memo(rule=None):
     reached = Measured(SETTING, 1.0, 0.01)
-    answer = Answer("epsilon", 1.0, 2.5, 2.4, 2.6, reached, protection=protection(SETTING))
+    answer = PlanningAnswer("epsilon", 1.0, 2.5, 2.4, 2.6, reached, protection=protection(SETTING))
     return decision_memo(SETTING, answer, SETTING.source.facts, rule).decode()
 
 

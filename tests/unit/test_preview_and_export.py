@@ -9,27 +9,27 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine import scenario
-from engine.errors import InputError
-from engine.experiments import Run
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.types import Budget
 from engine.exports import files as export
-from engine.identity import digest
 from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.privacy import accounting
 from engine.rates.functional_mean import FunctionalMeanRate
+from engine.simulation import scenario
+from engine.simulation.experiments import Run
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean.answer import (
     EPSILON_STEPS,
     if_doubled,
+    mean_over_budgets,
     other_methods,
-    preview,
     simulated_study,
-    with_own_budget,
+    with_budget,
 )
-from engine.types import Budget
 from engine.uploads.tables import read_table
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.usefixtures("few_data_sets")
 SOURCE = SparseCurves(n_curves=100, n_observations_per_curve=8)
 METHOD = NoisyGradientMean()
 DELTA = 1e-4
-SHOWN = preview(SOURCE, METHOD, DELTA, seed=3)
+SHOWN = mean_over_budgets(SOURCE, METHOD, DELTA, seed=3)
 
 
 def test_every_step_of_the_slider_is_there_at_once():
@@ -74,7 +74,7 @@ def test_the_sampling_range_covers_the_truth_nineteen_times_in_twenty():
 
 
 def test_real_curves_are_compared_with_their_own_average():
-    shown = preview(SeaTemperature(), METHOD, DELTA, 1, [1.0, 10.0])
+    shown = mean_over_budgets(SeaTemperature(), METHOD, DELTA, 1, [1.0, 10.0])
     assert shown.study.baseline is None
     assert shown.truth is None
     assert shown.study.errors.shape[0] == 2
@@ -90,7 +90,7 @@ def test_doubling_people_or_epsilon_helps_where_noise_dominates():
 
 def test_sizes_beyond_a_picture_are_refused_with_their_limit():
     with pytest.raises(InputError, match="at most 2,000,000"):
-        preview(SparseCurves(n_curves=100_000, n_observations_per_curve=30), METHOD, DELTA, 1)
+        mean_over_budgets(SparseCurves(n_curves=100_000, n_observations_per_curve=30), METHOD, DELTA, 1)
 
 
 def test_large_data_sets_are_released_more_often_instead_of_drawn_again():
@@ -101,9 +101,9 @@ def test_large_data_sets_are_released_more_often_instead_of_drawn_again():
 
 @pytest.mark.parametrize("method", [METHOD, AdaptiveMean()], ids=lambda m: m.key)
 def test_a_budget_put_in_later_is_the_one_that_would_have_been_computed_at_once(method):
-    steps = preview(SOURCE, method, DELTA, 3, (0.3, 1.0, 10.0))
-    later = with_own_budget(steps, SOURCE, method, 3, 2.2)
-    at_once = preview(SOURCE, method, DELTA, 3, (0.3, 1.0, 2.2, 10.0))
+    steps = mean_over_budgets(SOURCE, method, DELTA, 3, (0.3, 1.0, 10.0))
+    later = with_budget(steps, SOURCE, method, 3, 2.2)
+    at_once = mean_over_budgets(SOURCE, method, DELTA, 3, (0.3, 1.0, 2.2, 10.0))
     assert later.budgets == at_once.budgets and later.spends == at_once.spends
     assert later.tuning == at_once.tuning and later.feasibility == at_once.feasibility
     for name in ("releases", "noise_low", "noise_high", "planned"):
@@ -116,7 +116,7 @@ def test_a_budget_put_in_later_is_the_one_that_would_have_been_computed_at_once(
 
 
 def test_the_picture_of_the_adaptive_mean_has_a_band_where_something_is_published():
-    shown = preview(SOURCE, AdaptiveMean(), DELTA, 3, (0.05, 0.5, 4.0))
+    shown = mean_over_budgets(SOURCE, AdaptiveMean(), DELTA, 3, (0.05, 0.5, 4.0))
     assert shown.published.tolist() == [False, True, True]
     assert np.isnan(shown.band.low[0]).all() and np.isfinite(shown.band.low[1:]).all()
     assert (shown.band.low[1:] < shown.band.high[1:]).all()
@@ -126,7 +126,7 @@ def test_the_picture_of_the_adaptive_mean_has_a_band_where_something_is_publishe
 
 
 def test_without_delta_there_is_no_mu_and_the_epsilon_is_kept():
-    shown = preview(SOURCE, AdaptiveMean(), 0.0, 3, (1.0, 4.0))
+    shown = mean_over_budgets(SOURCE, AdaptiveMean(), 0.0, 3, (1.0, 4.0))
     assert np.isnan([accounting.total_mu(spends) for spends in shown.spends]).all()
     assert accounting.guarantees(shown.spends[1]) == (Budget(4.0),)
 

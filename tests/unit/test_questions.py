@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from engine.commands import show
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.plain import to_plain as plain_of
+from engine.core.types import Budget
 from engine.exports.code_for import code_for
-from engine.identity import digest
 from engine.lessons import work
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.bernstein import Bernstein
 from engine.papers import quick
-from engine.plain import to_plain as plain_of
 from engine.privacy.amplification import Person, SecretSample
 from engine.questions import ask
 from engine.questions.kinds import from_json, from_plain, kinds, to_plain
@@ -24,20 +25,19 @@ from engine.release.published import quote
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.twin import Twin
-from engine.topics.audit.answer import Attack, attacks
-from engine.topics.coefficients.answer import coefficient_view
+from engine.topics.audit.answer import Attack, audit_answer
+from engine.topics.coefficients.answer import coefficients_answer
 from engine.topics.compare.answer import at_budgets
-from engine.topics.coverage.answer import Experiment, coverage
-from engine.topics.mean.answer import at_budget
+from engine.topics.coverage.answer import Experiment, coverage_answer
+from engine.topics.mean.answer import mean_answer
 from engine.topics.planning.answer import Setting, plan_of
 from engine.topics.rates.check import terms
-from engine.topics.regression.answer import Group, Network, regression_view
-from engine.topics.reuse.answer import reuse
+from engine.topics.regression.answer import Group, Network, regression_answer
+from engine.topics.reuse.answer import reuse_answer
 from engine.topics.sites.answer import federation
 from engine.topics.sites.site_table import PRESETS
-from engine.topics.sparse.answer import sparse_view
-from engine.topics.summaries.answer import summary_view
-from engine.types import Budget
+from engine.topics.sparse.answer import sparse_answer
+from engine.topics.summaries.answer import summaries_answer
 from pages.shared.frame import code_fold
 from pages.shared.state.settings import Settings
 from tests.heavy import all_but
@@ -52,25 +52,25 @@ RATE = rates.for_task("mean_function")[0]()
 LIMITS = Experiment("point", CURVES, AdaptiveMean(band="pointwise"), Budget(4.0, 1e-4), 2)
 NETWORK = Network((Group(4, 1000, 0.3), Group(2, 1000, 2.0)))
 ASKED = {
-    "curves": ask(at_budget, CURVES, MEAN, Budget(0.7, 1e-4), 3).about(
+    "curves": ask(mean_answer, CURVES, MEAN, Budget(0.7, 1e-4), 3).about(
         Person(3, SecretSample(60, 100_000, True))),
-    "coefficients": ask(coefficient_view, USUAL.effects_source, USUAL.effects_mechanism,
+    "coefficients": ask(coefficients_answer, USUAL.effects_source, USUAL.effects_mechanism,
                         Budget(2.0, 1e-4), 2),
-    "summary": ask(summary_view, USUAL.density_source, USUAL.density_mechanism, "density",
+    "summary": ask(summaries_answer, USUAL.density_source, USUAL.density_mechanism, "density",
                    Budget(2.0, 1e-5), 1),
-    "sparse": ask(sparse_view, USUAL.rows_source, USUAL.rows_mechanism, Budget(2.0, 1e-6), 1
+    "sparse": ask(sparse_answer, USUAL.rows_source, USUAL.rows_mechanism, Budget(2.0, 1e-6), 1
                   ).about(Person(2)),
-    "regression": ask(regression_view, USUAL.readings_source, USUAL.readings_mechanism, NETWORK, 5),
+    "regression": ask(regression_answer, USUAL.readings_source, USUAL.readings_mechanism, NETWORK, 5),
     "sites": ask(federation, CURVES, MEAN, PRESETS["mixed"].rows, 2),
     "plan": ask(plan_of, CURVES, MEAN, 2.0, 1e-4, "error", 1.0, 1).about(Person(2)),
     "rate": ask(terms, RATE, {"n": 200.0}, 0.4),
     "rate_check": ask(terms, RATE, {}, None, "epsilon", (Setting.of(CURVES, MEAN, 2.0),),
                       (1.0, 4.0), LIMITS, 2),
     "methods": ask(at_budgets, CURVES, (MEAN, Bernstein()), (0.5, 4.0), 1e-4, 1, 2),
-    "coverage": ask(coverage, LIMITS),
-    "reuse": ask(reuse, 1.0, 5.0, 1e-5, 3, True),
+    "coverage": ask(coverage_answer, LIMITS),
+    "reuse": ask(reuse_answer, 1.0, 5.0, 1e-5, 3, True),
     "lesson": ask(work, "3", 7),
-    "attacks": ask(attacks, (Attack(MEAN, Budget(1.0, 1e-4)),
+    "attacks": ask(audit_answer, (Attack(MEAN, Budget(1.0, 1e-4)),
                              Attack(MEAN, Budget(1.0, 1e-4), CURVES, seed=4))),
     "exhibit": ask(quick, "functional_mean/table-1"),
     "release": ask(quote, SeaTemperature(), MEAN, Budget(2.0, 1e-6)),
@@ -204,7 +204,7 @@ def test_what_cannot_be_answered_is_explained(changed):
 
 
 def test_data_of_ones_own_and_their_twin_are_in_no_file():
-    twin = ask(at_budget, Twin.of(CURVES.facts, CURVES.sizes), MEAN, Budget(0.7, 1e-4), 3)
+    twin = ask(mean_answer, Twin.of(CURVES.facts, CURVES.sizes), MEAN, Budget(0.7, 1e-4), 3)
     assert twin.command() == ""
     with pytest.raises(InputError):
         to_plain(twin)

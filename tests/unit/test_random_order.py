@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engine.core.tasks import DENSITY, DataType
+from engine.core.types import Budget, Covariate, CurveData, PublicFacts, SampleData
 from engine.mechanisms import mechanisms
 from engine.release import certified, published
 from engine.release.ledger import Ledger
 from engine.release.random_order import reordered
 from engine.sources import sources
-from engine.tasks import DENSITY, DataType
-from engine.types import Budget, Covariate, CurveData, PublicFacts, SampleData
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
 from engine.uploads.layout import Layout, suggest_layout

@@ -4,20 +4,20 @@ import math
 
 import pytest
 
+from engine.core.tasks import DENSITY, MEAN_FUNCTION, SPARSE_REGRESSION
+from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.sources.sparse_curves import SparseCurves
-from engine.tasks import DENSITY, MEAN_FUNCTION, SPARSE_REGRESSION
 from engine.topics.coverage import answer as coverage_lab
-from engine.topics.coverage.answer import Batch, Experiment
+from engine.topics.coverage.answer import CoverageAnswer, Experiment
 from engine.topics.planning.answer import Setting
 from engine.topics.rates import question as rate_question
 from engine.topics.rates import words
 from engine.topics.rates.answer import sweep, sweep_values
-from engine.topics.rates.check import Check, check, found
-from engine.types import Budget
+from engine.topics.rates.check import Check, check, joined
 
 RATE = FunctionalMeanRate()
 PROVED = RATE.attained_by()
@@ -32,17 +32,17 @@ def few(monkeypatch):
     """Twenty repetitions instead of two hundred."""
     monkeypatch.setattr(coverage_lab, "REPEATS", 20)
     monkeypatch.setattr("engine.topics.rates.check.REPEATS", 20)
-    monkeypatch.setattr("engine.studies.MOST_DATA_SETS", 4)
+    monkeypatch.setattr("engine.simulation.studies.MOST_DATA_SETS", 4)
 
 
 def test_one_run_gives_what_a_sweep_and_the_coverage_lab_give(few):
     asked = Check(RATE, POINT, "n", BOTH, (40.0, 60.0, 90.0), LIMITS, 3)
     parts = list(check(asked))
     assert len(parts) == asked.steps == 2 * 3 + 2
-    both = found(asked, parts)
+    both = joined(asked, parts)
     for setting, points in zip(BOTH, both.points, strict=True):
         assert list(points) == list(sweep(setting, "people", asked.values, 3))
-    alone = Batch.joined(list(coverage_lab.repetitions(LIMITS)))
+    alone = CoverageAnswer.joined(list(coverage_lab.repetitions(LIMITS)))
     assert (both.limits.given.off == alone.given.off).all()
     told = rate_question.slopes(asked, both)
     assert told["measured slope, Adaptive mean, along n"] == both.compared(asked)[1].slope
@@ -51,11 +51,11 @@ def test_one_run_gives_what_a_sweep_and_the_coverage_lab_give(few):
 
 def test_parts_that_are_missing_yet_are_left_open(few):
     asked = Check(RATE, POINT, "n", BOTH, (40.0, 60.0, 90.0), LIMITS)
-    so_far = found(asked, list(check(asked))[:4])
+    so_far = joined(asked, list(check(asked))[:4])
     assert [len(points) for points in so_far.points] == [3, 1] and so_far.limits is None
     assert so_far.compared(asked)[1] is None
     only_limits = Check(RATE, POINT, "n", limits=LIMITS)
-    assert found(only_limits, list(check(only_limits))).limits is not None
+    assert joined(only_limits, list(check(only_limits))).limits is not None
     assert Check(RATE, POINT, "n").steps == 0
 
 
@@ -100,7 +100,7 @@ def test_errors_of_the_published_method_fall_with_people_as_its_rate_says():
     point = {"n": 200.0, "m": 30.0, "S": 1.0, "epsilon": 1.0, "delta": 1 / 200**2}
     for seed in (1, 2):
         asked = Check(RATE, point, "n", (here,), tuple(sweep_values(here, "people")), seed=seed)
-        (line,) = found(asked, list(check(asked))).compared(asked)
+        (line,) = joined(asked, list(check(asked))).compared(asked)
         print(seed, line)
         assert line.slope == pytest.approx(line.theory, abs=2.5 * line.half_width)
         assert -1.9 < line.theory < -1.5 and line.half_width < 0.24

@@ -7,13 +7,13 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from engine.agreement import Verdict
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.rates.functional_release import FunctionalReleaseRate
 from engine.rates.univariate_mean import UnivariateMeanRate
+from engine.simulation.agreement import Verdict
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.planning import charts as plan_figures
 from engine.topics.planning.answer import Setting

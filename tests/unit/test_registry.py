@@ -4,13 +4,13 @@ import pickle
 
 import pytest
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.registry import Parameter, Registry, parameters
+from engine.core.tasks import TASKS
 from engine.mechanisms import mechanisms
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates import rates
-from engine.registry import Parameter, Registry, parameters
 from engine.sources import sources
-from engine.tasks import TASKS
 
 
 def test_members_are_found_without_importing_their_modules():

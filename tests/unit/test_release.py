@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.families.function_noise import LaplaceNoise
-from engine.grids import drawing_grid
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.types import Budget, CurveData, PublicFacts, SampleData
 from engine.mechanisms import mechanisms
+from engine.mechanisms.families.function_noise import LaplaceNoise
 from engine.noise import hardened
 from engine.privacy import accounting, risk, transcript
 from engine.release import certified as release
@@ -17,7 +18,6 @@ from engine.release import published
 from engine.release.certified import quote, stand_in
 from engine.release.ledger import Ledger
 from engine.sources import sources
-from engine.types import Budget, CurveData, PublicFacts, SampleData
 
 N, M = 40, 6
 FACTS = PublicFacts(kind="upload", value_low=-1.0, value_high=1.0, origin="a manual",
@@ -43,7 +43,7 @@ def curves(seed=0, n=N, n_servers=1):
 
 
 def records(seed=0, n=N):
-    from engine.types import Covariate
+    from engine.core.types import Covariate
     facts = replace(FACTS, covariates=(Covariate("age", 0.0, 100.0),))
     x = np.random.default_rng(seed).uniform(0, 100, (1, n, 1))
     return SampleData(x, None, np.zeros(n, int), facts)
@@ -353,7 +353,7 @@ def test_listeners_of_other_kinds_hear_the_same_as_before():
     ("iclp", {"task": "varying_coefficients"}),
     ("gaussian_process", {"task": "varying_coefficients"})], ids=str)
 def test_effects_of_covariates_are_certified_and_on_the_lattice(key, chosen):
-    from engine.types import Covariate
+    from engine.core.types import Covariate
     plain, mechanism = curves(n=400), made(key, chosen)
     sex = (np.arange(400) % 2).astype(float).reshape(1, 400, 1)
     data = replace(plain, covariates=sex,

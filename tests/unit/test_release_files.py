@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from engine import __main__
+from engine.core.types import Budget, PublicFacts
 from engine.language.numbers import in_hundred
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
@@ -21,7 +22,6 @@ from engine.release.ledger import Ledger
 from engine.release.uncertainty import ReleasedBand, Uncertainty
 from engine.sources import sources
 from engine.topics.release import charts as release_figures
-from engine.types import Budget, PublicFacts
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from engine import __main__
-from engine.errors import InputError
-from engine.families import location
-from engine.grids import drawing_grid
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.types import Budget
 from engine.mechanisms import mechanisms
+from engine.mechanisms.families import location
 from engine.release import certified, ledger_file, published, repair, witness
 from engine.release import files as release_files
 from engine.release import folder as release_folder
@@ -23,7 +24,6 @@ from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.release.plan import Plan, messages_from_bytes, messages_to_bytes
 from engine.sources import sources
-from engine.types import Budget
 from tests.heavy import few
 from tests.unit.test_ledger import own, study
 from tests.unit.test_release import SETTINGS, asked, data_for, made

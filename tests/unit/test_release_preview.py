@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget, Covariate, Design, PublicFacts, Sizes
 from engine.mechanisms import mechanisms
 from engine.topics.release import words
 from engine.topics.release.preview import PEAKS, peaks_shown, release_preview
-from engine.types import Budget, Covariate, Design, PublicFacts, Sizes
 
 FACTS = PublicFacts(kind="upload", person="child", people="children", value_name="Height",
                     value_unit="cm", value_low=60.0, value_high=210.0, time_low=2, time_high=18,

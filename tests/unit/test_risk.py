@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from dp_accounting import gaussian_mechanism
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.privacy import risk
-from engine.types import Budget
 
 DELTA = 2.5e-5
 EPSILONS = (0.1, 0.5, 1, 2, 4, 10)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from scipy.special import ndtri
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.privacy import accounting

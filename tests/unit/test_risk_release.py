@@ -5,19 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator, mean_and_se
+from engine.core.errors import InputError
+from engine.core.types import NON_PRIVATE, Budget, Covariate, PublicFacts, SampleData
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
-from engine.metrics import integrated_squared_errors
+from engine.mechanisms.summaries.risk import Constant, RiskSummary
 from engine.numerics.eigensystems import midpoints
 from engine.numerics.risk_minimisation import kappa
+from engine.simulation.experiments import generator, mean_and_se
+from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.density_points import DensityPoints
 from engine.sources.labelled_points import LabelledPoints
-from engine.summaries.risk import Constant, RiskSummary
-from engine.types import NON_PRIVATE, Budget, Covariate, PublicFacts, SampleData
 
 NUMBERS = LabelledPoints(n_curves=2000)
 CLASSES = LabelledPoints(n_curves=2000, response="classes")

@@ -5,9 +5,9 @@ import pickle
 import numpy as np
 import pytest
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Covariate, PublicFacts, SampleData, Sizes
 from engine.sources import sources
-from engine.types import Covariate, PublicFacts, SampleData, Sizes
 
 FACTS = PublicFacts(covariates=(Covariate("Age", 0, 100), Covariate("Score", -5, 5)))
 TASKS = ("density", "risk_minimisation")

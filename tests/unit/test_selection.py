@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.noise import selection
 from engine.noise.selection import GUMBEL, LAWS, ONE_SHOT, PEELING, PERMUTE_AND_FLIP, Scales
 from engine.privacy import accounting

@@ -6,18 +6,17 @@ import math
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import DATA_STREAM, generator
-from engine.grids import drawing_grid
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.types import Budget, PublicFacts
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.simulation.experiments import DATA_STREAM, generator
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.mean import shape
-from engine.topics.mean import words as shape_words
-from engine.topics.mean.answer import drawn, preview, study_beside
-from engine.topics.mean.shape import Kept, Question
-from engine.types import Budget, PublicFacts
+from engine.topics.mean import shape, shape_words
+from engine.topics.mean.answer import drawn, mean_over_budgets, study_beside
+from engine.topics.mean.shape import Agreeing, Question
 
 TIMES = np.linspace(2.0, 18.0, 161)
 FACTS = PublicFacts(time_low=2.0, time_high=18.0, value_low=60.0, value_high=200.0,
@@ -81,19 +80,19 @@ def test_any_axes_before_the_points_are_answered_one_by_one(question):
 def test_a_peak_is_kept_up_to_the_tolerance_and_not_beyond():
     places = np.array([10.0, 10.8, 9.2, 10.9, 9.1])
     curves = np.stack([bump(place) for place in places])
-    assert shape.kept(PEAK, curves, bump(10.0), TIMES).tolist() == [True] * 3 + [False] * 2
+    assert shape.agrees(PEAK, curves, bump(10.0), TIMES).tolist() == [True] * 3 + [False] * 2
 
 
 def test_a_sign_is_kept_by_any_rise_and_lost_by_any_fall():
     curves = np.stack([TIMES, 1e-6 * TIMES, -1e-6 * TIMES, 0 * TIMES])
-    assert shape.kept(SIGN, curves, TIMES, TIMES).tolist() == [True, True, False, False]
+    assert shape.agrees(SIGN, curves, TIMES, TIMES).tolist() == [True, True, False, False]
 
 
 def test_a_level_that_is_never_reached_is_kept_by_never_reaching_it():
     low, high = np.full(161, 100.0), 60 + 7 * (TIMES - 2)
     curves = np.stack([low, high])
-    assert shape.kept(CROSSING, curves, low, TIMES).tolist() == [True, False]
-    assert shape.kept(CROSSING, curves, high, TIMES).tolist() == [False, True]
+    assert shape.agrees(CROSSING, curves, low, TIMES).tolist() == [True, False]
+    assert shape.agrees(CROSSING, curves, high, TIMES).tolist() == [False, True]
 
 
 def test_noise_of_known_size_keeps_a_sign_as_often_as_its_normal_law_says():
@@ -106,7 +105,7 @@ def test_noise_of_known_size_keeps_a_sign_as_often_as_its_normal_law_says():
 
 
 def test_the_range_of_a_chance_is_that_of_wilson():
-    found = Kept(np.array([83, 0, 100]), 100)
+    found = Agreeing(np.array([83, 0, 100]), 100)
     np.testing.assert_allclose(found.low, [0.7445, 0.0, 0.9630], atol=1e-4)
     np.testing.assert_allclose(found.high, [0.8911, 0.0370, 1.0], atol=1e-4)
 
@@ -114,7 +113,7 @@ def test_the_range_of_a_chance_is_that_of_wilson():
 def test_the_range_holds_a_known_chance_95_times_in_100():
     """10 000 simulations of 100 draws at a chance of 0.9; five standard errors."""
     counts = generator(5, DATA_STREAM, 0).binomial(100, 0.9, 10_000)
-    found = Kept(counts, 100)
+    found = Agreeing(counts, 100)
     covered = np.mean((found.low <= 0.9) & (found.high >= 0.9))
     assert abs(covered - 0.936) < 5 * math.sqrt(0.05 * 0.95 / 10_000)  # 93.6 %: counts are whole
 
@@ -159,7 +158,7 @@ BUDGETS = tuple(Budget(epsilon, 1e-5) for epsilon in (2.0, 10.0))
 
 def test_the_draws_are_those_behind_the_typical_error():
     draws = drawn(SOURCE, METHOD, METHOD, BUDGETS, 1)
-    shown = preview(SOURCE, METHOD, 1e-5, 1, (2.0, 10.0))
+    shown = mean_over_budgets(SOURCE, METHOD, 1e-5, 1, (2.0, 10.0))
     assert draws.is_truth and draws.curves.shape == (2, 100, len(drawing_grid()))
     distances = np.sqrt(((draws.curves - draws.reference) ** 2).mean(axis=-1))
     np.testing.assert_allclose(distances.mean(axis=1), shown.study.errors.mean(axis=1), rtol=0.03)
@@ -168,7 +167,7 @@ def test_the_draws_are_those_behind_the_typical_error():
 def test_of_real_curves_all_methods_have_one_aim():
     source = sources.get("sea_temperature")()
     draws = drawn(source, NoisyGradientMean(), METHOD, BUDGETS, 1)
-    shown = preview(source, METHOD, 1e-5, 1, (2.0, 10.0))
+    shown = mean_over_budgets(source, METHOD, 1e-5, 1, (2.0, 10.0))
     np.testing.assert_allclose(draws.reference, shown.without)
     assert not draws.is_truth
     beside = study_beside(source, METHOD, METHOD, BUDGETS, 1)
@@ -179,25 +178,25 @@ def test_of_real_curves_all_methods_have_one_aim():
 
 
 def test_the_sentence_states_count_range_and_comparison():
-    found, without = Kept(np.array(83), 100), Kept(np.array(97), 100)
-    text = shape_words.often(PEAK, found, without, FACTS, False)
+    found, without = Agreeing(np.array(83), 100), Agreeing(np.array(97), 100)
+    text = shape_words.agreement(PEAK, found, without, FACTS, False)
     assert text == ("A private release places it within 0.8 years of that in **83 of 100** "
                     "(simulated; the chance itself: 74 to 90 in 100). An average without "
                     "protection does in 97 of 100.")
-    assert "A coin toss would in 50." in shape_words.often(SIGN, found, None, FACTS, False)
+    assert "A coin toss would in 50." in shape_words.agreement(SIGN, found, None, FACTS, False)
 
 
 def test_what_the_average_says_is_said_in_the_units_of_the_source():
-    assert shape_words.said(CROSSING, 8.58, FACTS, True) == (
+    assert shape_words.reference(CROSSING, 8.58, FACTS, True) == (
         "The true average is first at 130 cm at **8.58 years**.")
-    assert "**never** is at 130 cm" in shape_words.said(CROSSING, math.nan, FACTS, False)
-    assert "**falls** by 12.5 cm from 7 to 13 years" in shape_words.said(SIGN, -12.5, FACTS, True)
-    assert "as high at both times" in shape_words.said(SIGN, 0.0, FACTS, True)
-    assert "an end of the range" in shape_words.said(PEAK, 18.0, FACTS, True)
-    assert "an end" not in shape_words.said(PEAK, 14.0, FACTS, True)
+    assert "**never** is at 130 cm" in shape_words.reference(CROSSING, math.nan, FACTS, False)
+    assert "**falls** by 12.5 cm from 7 to 13 years" in shape_words.reference(SIGN, -12.5, FACTS, True)
+    assert "as high at both times" in shape_words.reference(SIGN, 0.0, FACTS, True)
+    assert "an end of the range" in shape_words.reference(PEAK, 18.0, FACTS, True)
+    assert "an end" not in shape_words.reference(PEAK, 14.0, FACTS, True)
 
 
 def test_markup_in_a_unit_stays_text():
     evil = dataclasses.replace(FACTS, value_unit="$x$", time_unit="<b>")
-    assert "\\$x\\$" in shape_words.said(CROSSING, 8.0, evil, True)
-    assert "\\<b\\>" in shape_words.said(PEAK, 8.0, evil, True)
+    assert "\\$x\\$" in shape_words.reference(CROSSING, 8.0, evil, True)
+    assert "\\<b\\>" in shape_words.reference(PEAK, 8.0, evil, True)

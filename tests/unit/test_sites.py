@@ -7,9 +7,10 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.mechanisms import mechanisms
+from engine.simulation.experiments import generator
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.sites import answer as sites
@@ -17,7 +18,6 @@ from engine.topics.sites import charts as figures
 from engine.topics.sites import words as site_words
 from engine.topics.sites.answer import federation
 from engine.topics.sites.site_table import PRESETS, SiteRow, budgets, checked, preset_of, rows_of
-from engine.types import Budget
 from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.exhibits import frame
 from engine.mechanisms.sparse_inference import SparseInference
+from engine.papers.exhibits import frame
 from engine.papers.sparse_federated import PAPER, figures, printed, statements, studies, tables
 from engine.papers.sparse_federated.studies import Setting
 from engine.sources.sparse_rows import SparseRows

@@ -6,16 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator
+from engine.core.errors import InputError
+from engine.core.types import Budget, Public
 from engine.mechanisms.sparse_heterogeneous import SHARED_SHARE, SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_regression import SparseRegression
-from engine.metrics import coverage, errors_by_function, integrated_squared_errors
 from engine.privacy import accounting
 from engine.privacy.transcript import recorded
+from engine.simulation.experiments import generator
+from engine.simulation.metrics import coverage, errors_by_function, integrated_squared_errors
 from engine.sources.sparse_rows import SparseRows
-from engine.types import Budget, Public
 
 SOURCE = SparseRows(n_curves=30_000, n_servers=3, n_features=8, n_shared=2, n_own=1)
 BUDGETS = [(Budget(2.0, 1e-5),), (Budget(8.0, 1e-5),)]

@@ -7,30 +7,39 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.families import sparse_averages, sparse_eigenvalues, sparse_printed
-from engine.families.sparse import rows_of
-from engine.families.sparse_averages import RowAverages, of_rows, pooled
-from engine.families.sparse_corrections import (
+from engine.core.errors import InputError
+from engine.core.types import (
+    NON_PRIVATE,
+    Budget,
+    Estimate,
+    Intervals,
+    Public,
+    SampleData,
+    Sizes,
+    Truth,
+)
+from engine.mechanisms.families import sparse_averages, sparse_eigenvalues, sparse_printed
+from engine.mechanisms.families.sparse import rows_of
+from engine.mechanisms.families.sparse_averages import RowAverages, of_rows, pooled
+from engine.mechanisms.families.sparse_corrections import (
     Corrected,
     Distance,
     matrix_noise,
     pointwise_half_widths,
     simultaneous_half_width,
 )
-from engine.families.sparse_directions import noisy_gram, several_directions
-from engine.families.sparse_inference import ONE, SEVERAL, Columns, ball, gaussian_rho
+from engine.mechanisms.families.sparse_directions import noisy_gram, several_directions
+from engine.mechanisms.families.sparse_inference import ONE, SEVERAL, Columns, ball, gaussian_rho
 from engine.mechanisms.sparse_inference import SparseInference
-from engine.metrics import coverage, entry_coverage
 from engine.noise.selection import PEELING, hard_threshold, noisy_hard_threshold, printed_scale
 from engine.noise.selection import draw as draw_noise
 from engine.numerics.correlated import covariance
 from engine.numerics.sparse_fits import precision_rows
 from engine.privacy import accounting
 from engine.privacy.transcript import CENTRE, recorded
+from engine.simulation.experiments import generator
+from engine.simulation.metrics import coverage, entry_coverage
 from engine.sources.sparse_rows import SparseRows
-from engine.types import NON_PRIVATE, Budget, Estimate, Intervals, Public, SampleData, Sizes, Truth
 from tests.sparse_data import facts_of
 
 SOURCE = SparseRows(n_curves=20_000, n_servers=2, n_features=6, n_shared=2)

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.families.sparse_inference import gaussian_rho
-from engine.identity import digest
+from engine.core.identity import digest
+from engine.core.types import NON_PRIVATE, Budget
 from engine.mechanisms import mechanisms
+from engine.mechanisms.families.sparse_inference import gaussian_rho
 from engine.privacy import accounting
-from engine.types import NON_PRIVATE, Budget
 from tests.heavy import few
 from tests.unit import test_sparse_heterogeneous as different
 from tests.unit import test_sparse_inference as alike

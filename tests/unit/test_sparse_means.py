@@ -7,18 +7,19 @@ import numpy as np
 import pytest
 from scipy.special import erf
 
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.families.untrusted_means import per_coordinate
-from engine.identity import digest
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.types import NON_PRIVATE, Budget, Public, PublicFacts, SampleData, Sizes
 from engine.mechanisms import mechanisms
+from engine.mechanisms.families.untrusted_means import per_coordinate
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
-from engine.metrics import integrated_squared_errors
 from engine.privacy import accounting
 from engine.privacy.transcript import CENTRE, recorded
 from engine.rates.sparse_regression import UntrustedServerRate
+from engine.simulation.experiments import generator
+from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.sparse_means import SparseMeans
 from engine.topics.sparse.means import (
     ALONE,
@@ -33,7 +34,6 @@ from engine.topics.sparse.means import (
     simulated,
     untrusted_errors,
 )
-from engine.types import NON_PRIVATE, Budget, Public, PublicFacts, SampleData, Sizes
 
 BOTH = (SparseMeanSigns, SparseMeanLaplace)
 every_mechanism = pytest.mark.parametrize("mechanism", [

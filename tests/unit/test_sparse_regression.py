@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.families import sparse
-from engine.families.sparse import Rows, Steps
+from engine.core.errors import InputError
+from engine.core.types import NON_PRIVATE, Budget, Covariate, Public, Sizes, Truth
+from engine.mechanisms.families import sparse
+from engine.mechanisms.families.sparse import Rows, Steps
 from engine.mechanisms.sparse_regression import SparseRegression
-from engine.metrics import integrated_squared_errors
 from engine.noise.selection import GUMBEL, LAWS, Scales
 from engine.privacy import accounting, transcript
-from engine.types import NON_PRIVATE, Budget, Covariate, Public, Sizes, Truth
+from engine.simulation.experiments import generator
+from engine.simulation.metrics import integrated_squared_errors
 from tests.sparse_data import facts_of, sparse_rows
 
 BUDGET = (Budget(1.0, 1e-6),)

@@ -5,12 +5,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import SampleData
 from engine.numerics.correlated import CORRELATIONS, covariance, largest_variance
 from engine.sources import sources
 from engine.sources.sparse_means import SparseMeans, machine_means
 from engine.sources.sparse_rows import SparseRows
-from engine.types import SampleData
 
 SMALL = {"sparse_rows": {"n_curves": 90, "n_servers": 4, "n_features": 13},
          "sparse_means": {"n_curves": 90, "n_servers": 4, "n_features": 13}}

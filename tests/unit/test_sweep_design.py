@@ -8,22 +8,22 @@ import numpy as np
 import pytest
 
 from engine import __main__ as command_line
-from engine.errors import InputError
-from engine.experiments import NOT_RUN, Cell, Outcome, gather
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.exports import outcome_rows
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
-from engine.running import sweep_jobs
-from engine.running.effort import Limits
+from engine.simulation import sweep_jobs
+from engine.simulation.effort import Limits
+from engine.simulation.experiments import NOT_RUN, Cell, Outcome, gather
 from engine.sources.bundled import AirportTemperature
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.sweeps import charts as figures
 from engine.topics.sweeps import design as sweep_design
 from engine.topics.sweeps.answer import rate_at, sweep_view
 from engine.topics.sweeps.design import EPSILON, axes, design
-from engine.types import Budget
 from tests.pages.test_explore import own_curves
 
 CURVES, METHOD = SparseCurves(n_curves=60, n_observations_per_curve=5), NoisyGradientMean()

@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.uploads.curves import read_curves
 from engine.uploads.layout import suggest_layout
 from engine.uploads.limits import LIMITS, Limits

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import theme
+from engine.core.tasks import TASKS
+from engine.figures import theme
 from engine.mechanisms import mechanisms
-from engine.tasks import TASKS
 
 ROOT = Path(__file__).parents[2]
 CONFIG = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]

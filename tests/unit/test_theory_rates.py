@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.families.wavelet_sites import WaveletSites
+from engine.core.errors import InputError
+from engine.mechanisms.families.wavelet_sites import WaveletSites
 from engine.rates import rates
 from engine.rates.functional_release import FunctionalReleaseRate
 from engine.rates.sparse_regression import (

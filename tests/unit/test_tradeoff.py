@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.stats import laplace, norm
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.privacy import tradeoff
 from engine.privacy.tradeoff import Approximate, Gaussian, Laplace, Losses, Subsampled, Zcdp
-from engine.types import Budget
 from tests.heavy import few
 
 ALARMS = np.concatenate([np.geomspace(1e-4, 0.01, 10), np.linspace(0.02, 0.98, 49)])

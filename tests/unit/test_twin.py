@@ -6,10 +6,10 @@ import typing
 import numpy as np
 import pytest
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Design, PublicFacts, Sizes
 from engine.sources import sources
 from engine.sources.twin import PEAK, Twin
-from engine.types import Design, PublicFacts, Sizes
 from engine.uploads.curves import Upload
 from tests.pages.opening import own_curves
 

@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import Cell, Run, generator, run_cells
+from engine.core.errors import InputError
+from engine.core.types import NON_PRIVATE, Budget, CurveData, PublicFacts
 from engine.mechanisms.univariate_mean import AVERAGE, PLACE, Setting, UnivariateMean
-from engine.metrics import integrated_squared_errors
 from engine.privacy import accounting, transcript
 from engine.running import executors
+from engine.simulation.experiments import Cell, Run, generator, run_cells
+from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.numbers import Numbers
-from engine.types import NON_PRIVATE, Budget, CurveData, PublicFacts
 from tests.heavy import few
 
 ITEM_SETTINGS = ("local_item", "central_item", "site")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.rates import rates
 from engine.rates.functional_mean import DENSE, PRIVATE_DENSE
 from engine.rates.univariate_mean import LOST, SETTINGS, UnivariateMeanRate

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.identity import digest
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.types import Budget
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.simulation.experiments import generator
 from engine.sources import sources
-from engine.types import Budget
 from engine.uploads.curves import EXAMPLE_CSV, Upload, read_curves
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import declare

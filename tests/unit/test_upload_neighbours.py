@@ -14,14 +14,14 @@ import pandas as pd
 import pytest
 
 from engine import __main__
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, DataType
+from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.noise.hardened import Measurement
 from engine.release import files as release_files
 from engine.release import ledger, published, request
 from engine.release.ledger import Ledger
-from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, DataType
-from engine.types import Budget
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import StatedCovariate, declare, declare_rows

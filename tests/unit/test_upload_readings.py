@@ -6,18 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.families.wavelet_regression import readings
+from engine.core.errors import InputError
+from engine.core.tasks import DataType
+from engine.core.types import Budget
+from engine.mechanisms.families.wavelet_regression import readings
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
+from engine.simulation.experiments import generator
 from engine.sources.regression_points import RegressionPoints
-from engine.tasks import DataType
-from engine.topics.regression import answer as regression_view
+from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import charts as figures
 from engine.topics.regression import words as regression_words
 from engine.topics.regression.answer import Network
-from engine.types import Budget
 from engine.uploads.curves import EXAMPLE_READINGS_CSV, Upload, read_curves
 from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout
@@ -172,7 +172,7 @@ def test_the_unit_of_the_readings_does_not_change_what_is_released(method):
 
 def view(upload, method=None, epsilons=(1.0, 0.5)):
     network = Network.of_upload(upload, epsilons, 1e-6)
-    return regression_view.regression_view(upload, method or WaveletGlobal(), network, 1), network
+    return regression_topic.regression_answer(upload, method or WaveletGlobal(), network, 1), network
 
 
 def test_sites_of_a_file_keep_their_order_sizes_and_own_budgets():
@@ -187,7 +187,7 @@ def test_sites_of_a_file_keep_their_order_sizes_and_own_budgets():
 def test_a_file_with_more_sites_than_can_be_asked_for_one_by_one_is_a_network_too():
     upload = own(frame(900, sites=[f"s{k:02d}" for k in range(30)]))
     network = Network.of_upload(upload, (1.0,) * 30, 1e-6)
-    assert network.n_sites == len(network.groups) == 30 > regression_view.MOST_KINDS
+    assert network.n_sites == len(network.groups) == 30 > regression_topic.MOST_KINDS
     with pytest.raises(InputError, match="at most 400 sites"):
         Network.of_upload(own(frame(900, sites=[f"s{k}" for k in range(401)])), (1.0,) * 401, 1e-6)
 
@@ -242,7 +242,7 @@ def test_a_released_density_has_no_formula_for_the_noise_and_says_so():
 def test_one_point_of_own_readings_has_an_interval_once_its_smoothness_is_stated():
     upload = own(frame(6000), periodic=True, value_unit="°C", time_unit="h")
     shown, network = view(upload)
-    plain, stated = (regression_view.point_view(upload, regression_view.at_a_point(
+    plain, stated = (regression_topic.point_answer(upload, regression_topic.at_a_point(
         WaveletGlobal(class_stated=ticked)), shown.plan, network, 0.25, 1)
         for ticked in (False, True))
     assert plain.truth is None and plain.risk is None and plain.low is None and plain.high is None
@@ -267,11 +267,11 @@ def test_a_band_around_own_readings_needs_the_stated_smoothness():
 
 def test_methods_get_the_ends_that_are_stated_where_they_can_have_them():
     ends, open_ended = declare(**STATED, periodic=True), declare(**STATED)
-    assert regression_view.suited(WaveletGlobal(), ends) == WaveletGlobal()
-    assert regression_view.suited(WaveletGlobal(), open_ended).edges == "corrected"
+    assert regression_topic.suited(WaveletGlobal(), ends) == WaveletGlobal()
+    assert regression_topic.suited(WaveletGlobal(), open_ended).edges == "corrected"
     literal = WaveletGlobal(plan_rule="literal")
-    assert regression_view.suited(literal, open_ended) == literal and literal.caution(open_ended)
-    point = regression_view.at_a_point(replace(WaveletGlobal(), edges="corrected"))
+    assert regression_topic.suited(literal, open_ended) == literal and literal.caution(open_ended)
+    point = regression_topic.at_a_point(replace(WaveletGlobal(), edges="corrected"))
     assert point.edges == "corrected"
 
 

@@ -6,22 +6,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.identity import digest
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION, DataType
+from engine.core.types import Budget
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.sparse_regression import SparseRegression
+from engine.simulation.experiments import generator
 from engine.sources.density_points import DensityPoints
 from engine.sources.labelled_points import LabelledPoints
 from engine.sources.sparse_rows import SparseRows
-from engine.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION, DataType
-from engine.topics.sparse import answer as sparse_view
+from engine.topics.sparse import answer as sparse_topic
 from engine.topics.sparse import charts as sparse_figures
 from engine.topics.sparse import words as sparse_words
-from engine.topics.summaries import answer as summary_view
+from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import charts as figures
 from engine.topics.summaries import words as summary_words
-from engine.types import Budget
 from engine.uploads.facts import REACHES, StatedCovariate, declare_rows
 from engine.uploads.layout import Layout, suggest_layout
 from engine.uploads.rows import EXAMPLE_ROWS_CSV, UploadRows, read_rows
@@ -273,7 +273,7 @@ def test_no_row_within_or_beyond_its_ranges_moves_a_step_further_than_the_noise_
 
 def test_of_own_rows_errors_are_from_what_is_chosen_without_protection():
     upload = own(SPARSE, NAMES, frame(20_000))
-    view = sparse_view.sparse_view(upload, SparseRegression(sparsity=2), BUDGET, 1)
+    view = sparse_topic.sparse_answer(upload, SparseRegression(sparsity=2), BUDGET, 1)
     assert view.truth is None and view.lasso is None and view.support.tolist() == [0, 1]
     assert view.target is view.without
     said = sparse_words.accuracy(view)
@@ -281,7 +281,7 @@ def test_of_own_rows_errors_are_from_what_is_chosen_without_protection():
     assert "those without protection" in sparse_words.distance(view)
     assert "2 of 2** features chosen without protection" in sparse_words.support(view)
     assert "made up" not in sparse_words.support(replace(view, without=np.eye(6)[0]))
-    lines = sparse_view.over_budgets(upload, SparseRegression(sparsity=2), 1e-6, 1)
+    lines = sparse_topic.over_budgets(upload, SparseRegression(sparsity=2), 1e-6, 1)
     assert lines.without == {} and "costs less than half" not in sparse_words.over_budgets(lines)
     for chart in (sparse_figures.coefficients(view, "light"),
                   sparse_figures.over_budgets(lines, 1.0, "light")):
@@ -291,7 +291,7 @@ def test_of_own_rows_errors_are_from_what_is_chosen_without_protection():
 def test_features_keep_their_names_and_places_where_names_look_alike():
     table = frame(500).rename(columns={"f0": "a" * 30 + "1", "f1": "a" * 30 + "2"})
     names = [name for name in table.columns if name not in ("y", "site")]
-    view = sparse_view.sparse_view(own(SPARSE, names, table), SparseRegression(), BUDGET, 1)
+    view = sparse_topic.sparse_answer(own(SPARSE, names, table), SparseRegression(), BUDGET, 1)
     shown = sparse_figures.coefficients(view, "light").table["feature"]
     assert len(set(shown)) == len(shown) and {"1 " + "a" * 17 + "…", "f2"} <= {*shown}
 
@@ -299,7 +299,7 @@ def test_features_keep_their_names_and_places_where_names_look_alike():
 def test_missing_numbers_never_reach_what_is_shown():
     table = frame(3000).mask(np.random.default_rng(0).random((3000, 8)) < 0.05)
     upload = own(SPARSE, NAMES, table.assign(site="a"))
-    view = sparse_view.sparse_view(upload, SparseRegression(), BUDGET, 1)
+    view = sparse_topic.sparse_answer(upload, SparseRegression(), BUDGET, 1)
     assert np.isfinite(view.releases).all() and np.isfinite(view.without).all()
 
 
@@ -310,7 +310,7 @@ def test_a_density_of_own_points_is_that_of_the_same_simulated_points():
     stated = declare_rows(DENSITY.key, [StatedCovariate("f0", 20, 45, "years")], "law")
     rows = read(table.assign(other=1), covariates=("f0",))
     upload = UploadRows(rows=rows, declared=stated)
-    view = summary_view.summary_view(upload, Frl(task="density"), DENSITY.key, Budget(1.0), 1)
+    view = summaries_topic.summaries_answer(upload, Frl(task="density"), DENSITY.key, Budget(1.0), 1)
     same = Frl(task="density").release(source.draw(1, generator(5, 0, 0)), (Budget(1.0),),
                                        generator(7, 1, 0))
     mine = Frl(task="density").release(upload.draw(1, RNG), (Budget(1.0),), generator(7, 1, 0))
@@ -324,7 +324,7 @@ def test_a_density_of_two_columns_has_an_axis_for_each():
     stated = declare_rows(DENSITY.key, [StatedCovariate("f0", 0, 10, "cm"),
                                         StatedCovariate("f1", 0, 1000, "g")], "law")
     upload = UploadRows(rows=read(table, covariates=("f0", "f1")), declared=stated)
-    view = summary_view.summary_view(upload, Frl(task="density"), DENSITY.key, Budget(1.0), 1)
+    view = summaries_topic.summaries_answer(upload, Frl(task="density"), DENSITY.key, Budget(1.0), 1)
     assert (view.axis.max(), view.across.max()) == (9.875, 987.5)
     chart = figures.surface(view, view.without[0], "Without", "light")
     assert chart.spec["data"][0]["y"][-1] == 987.5
@@ -347,7 +347,7 @@ def test_prediction_from_own_records_is_that_from_the_same_simulated_records(res
     grid = np.linspace(0, 1, 11)
     unit, zero = (10.0, 50.0) if response == "regression" else (1.0, 0.0)
     np.testing.assert_allclose(zero + unit * same.values(grid), mine.values(grid), atol=1e-6)
-    view = summary_view.summary_view(upload, method, RISK, Budget(1.0), 1)
+    view = summaries_topic.summaries_answer(upload, method, RISK, Budget(1.0), 1)
     assert view.facts.two_classes == (response == "classes") and view.axis[-1] == 60
 
 

@@ -5,19 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.bands import limits
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.families.wavelet_bias import CurveClass, largest_kernel_mass, left_out
+from engine.core.bands import limits
+from engine.core.errors import InputError
+from engine.core.types import Budget
+from engine.mechanisms.families.wavelet_bias import CurveClass, largest_kernel_mass, left_out
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.clipped_readings import clipped_mean
 from engine.numerics.signals import SIGNALS, signal
 from engine.numerics.wavelet_bases import WaveletBasis
+from engine.simulation.experiments import generator
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.coverage import answer as coverage_lab
 from engine.topics.regression.intervals import coverage_table, stated
-from engine.types import Budget
 
 SOURCE = RegressionPoints(n_curves=16_000, n_servers=4)
 BUDGETS = (Budget(1.0, 1e-5),) * 4

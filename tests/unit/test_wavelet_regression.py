@@ -5,23 +5,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.experiments import generator
-from engine.grids import drawing_grid
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.types import NON_PRIVATE, Budget, Public, PublicFacts
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
-from engine.metrics import coverage, integrated_squared_errors
 from engine.numerics.clipped_readings import clipped_mean, clipped_square, unclipped, worst_bias
 from engine.numerics.designs import KnownDesign
 from engine.numerics.signals import SELF_SIMILAR_RADIUS, SIGNALS, signal
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.privacy import accounting, transcript
+from engine.simulation.experiments import generator
+from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources.regression_points import (
     CONFIGURATIONS,
     RegressionPoints,
     configuration_budgets,
 )
-from engine.types import NON_PRIVATE, Budget, Public, PublicFacts
 
 SOURCE = RegressionPoints(n_curves=20_000, n_servers=4)
 BUDGETS = (Budget(1.0, 1e-5), Budget(0.3, 1e-5), Budget(3.0, 1e-6), Budget(np.inf))

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.grids import drawing_grid, quadrature
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid, quadrature
+from engine.core.types import Truth
 from engine.numerics import wavelet_sums
 from engine.numerics.point_values import PointValues
 from engine.numerics.wavelet_bases import WaveletBasis, allowed_levels
@@ -19,7 +20,6 @@ from engine.numerics.wavelets import (
     shift_gram,
     sup_norms,
 )
-from engine.types import Truth
 from tests.heavy import few
 
 # A: κ periodic, κ corrected, ‖φ‖, ‖ψ‖, printed c_ψ.

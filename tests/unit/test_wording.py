@@ -6,15 +6,15 @@ import math
 
 import pytest
 
-from engine.feasibility import Feasibility
+from engine.core.types import Budget, PublicFacts, Spend, Step
 from engine.language import chances, error_parts, numbers, quality, spending, tags
 from engine.language.grammar import of, uncapital
 from engine.language.numbers import change, in_hundred, number, one_in, small, times, together
 from engine.privacy import risk
 from engine.privacy.accounting import exact_mu
 from engine.privacy.failure import delta_rule
+from engine.privacy.feasibility import Feasibility
 from engine.privacy.tradeoff import Gaussian, Laplace, Losses, Subsampled, Zcdp
-from engine.types import Budget, PublicFacts, Spend, Step
 
 DELTA = 2.5e-5
 CHILDREN = PublicFacts(person="child", people="children", curve="growth", value_name="Height",

@@ -6,7 +6,7 @@ exact ones, exact errors against the rates, and printed constants against exact 
 
 from __future__ import annotations
 
-from engine.exhibits import Paper
+from engine.papers.exhibits import Paper
 from engine.papers.federated_wavelets import constants, errors, planning, repairs, slopes
 
 PAPER = Paper(

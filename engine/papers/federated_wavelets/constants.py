@@ -7,14 +7,14 @@ import math
 import numpy as np
 import pandas as pd
 
-from engine.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Work
+from engine.figures.theme import Theme
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.numerics.wavelets import printed_point_constant, printed_sensitivity_constant
 from engine.papers.drawing import curve, level, log, look, panel
 from engine.papers.evidence import Listed, Measure, agrees, within
+from engine.papers.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Work
 from engine.privacy import accounting
-from engine.theme import Theme
 
 _LEVEL, _MOMENTS = 6, (1, 2, 3, 4, 5, 6, 8)
 _DELTA, _EPSILONS = 1e-5, (0.1, 0.5, 1.0, 2.0, 5.0, 8.0, 12.0, 20.0)

@@ -8,17 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Work
-from engine.experiments import Cell, Outcome, Run
+from engine.core.types import NON_PRIVATE
+from engine.figures.theme import Theme
 from engine.mechanisms import Mechanism
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.papers.charts import Scale
 from engine.papers.drawing import curve, log, look, panel
 from engine.papers.evidence import Check, agrees, as_exact, number, where, within
+from engine.papers.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Work
+from engine.simulation.experiments import Cell, Outcome, Run
 from engine.sources.regression_points import CONFIGURATIONS, RegressionPoints
-from engine.theme import Theme
-from engine.types import NON_PRIVATE
 
 NAMES = {"homogeneous": "Sixteen sites alike", "dominant": "One large site and many small",
          "many_small": "Two hundred small sites", "mixed_eps": "Sites with unequal protection"}

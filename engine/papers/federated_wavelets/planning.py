@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from pandas import col
 
-from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
-from engine.experiments import Cell, Outcome, Run
-from engine.families.wavelet_sites import WaveletSites
+from engine.core.types import NON_PRIVATE, Budget
+from engine.figures.theme import Theme
+from engine.mechanisms.families.wavelet_sites import WaveletSites
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.numerics.signals import SELF_SIMILAR_RADIUS
 from engine.papers.drawing import curve, family, log, look, panel
@@ -24,11 +24,11 @@ from engine.papers.evidence import (
     where,
     within,
 )
+from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.papers.federated_wavelets.errors import NAMES
 from engine.rates.wavelet_regression import WaveletRate
+from engine.simulation.experiments import Cell, Outcome, Run
 from engine.sources.regression_points import CONFIGURATIONS, RegressionPoints
-from engine.theme import Theme
-from engine.types import NON_PRIVATE, Budget
 
 # -- 7: resolution, flags and regimes --------------------------------------------------------------
 

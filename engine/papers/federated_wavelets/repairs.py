@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from engine.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Work
-from engine.experiments import Cell, Outcome, Run
+from engine.core.types import NON_PRIVATE, Budget
+from engine.figures.theme import Theme
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.papers.charts import Scale
 from engine.papers.drawing import curve, log, look, panel
 from engine.papers.evidence import agrees, as_exact, number, when, where, within
+from engine.papers.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Work
+from engine.simulation.experiments import Cell, Outcome, Run
 from engine.sources.regression_points import RegressionPoints, configuration_budgets
-from engine.theme import Theme
-from engine.types import NON_PRIVATE, Budget
 
 _NETWORK = "homogeneous"
 

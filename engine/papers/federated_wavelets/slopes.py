@@ -7,17 +7,17 @@ import math
 import numpy as np
 import pandas as pd
 
-from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
-from engine.experiments import Cell, Outcome, Run
+from engine.core.types import NON_PRIVATE, Array
+from engine.figures.theme import Theme, method_style
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.numerics.signals import SELF_SIMILAR_RADIUS
 from engine.papers.charts import Series
 from engine.papers.drawing import curve, log, look, panel
 from engine.papers.evidence import as_exact, slope, when, where, within
+from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
+from engine.simulation.experiments import Cell, Outcome, Run
 from engine.sources.regression_points import RegressionPoints
-from engine.theme import Theme, method_style
 from engine.topics.regression.slopes import PATHS, Path
-from engine.types import NON_PRIVATE, Array
 
 _MOST_READINGS = {"quick": 14, "full": 18}  # powers of two that are simulated
 _CLOSE = 0.05  # from the slope of a rate

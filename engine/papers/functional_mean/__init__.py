@@ -1,6 +1,6 @@
 """Xue, Lin and Yu (2024), arXiv 2412.06582: figures 1 to 8 and tables 1 to 8."""
 
-from engine.exhibits import Paper
+from engine.papers.exhibits import Paper
 from engine.papers.functional_mean import borders, growth, hormone, patterns, rates
 
 _EXHIBITS = {exhibit.key: exhibit for module in (patterns, growth, hormone, rates, borders)

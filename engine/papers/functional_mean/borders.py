@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
+from engine.figures.theme import Theme
 from engine.papers import charts as figures
 from engine.papers.charts import Scale
 from engine.papers.drawing import curve, log, panel
 from engine.papers.evidence import Check, digits, groups, tell, where
+from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.papers.functional_mean.rates import PEOPLE, TERMS
 from engine.rates.functional_mean import (
     CurveRate,
@@ -21,7 +22,6 @@ from engine.rates.functional_mean import (
     Trust,
     VaryingCoefficientsRate,
 )
-from engine.theme import Theme
 
 _HERE = "engine.papers.functional_mean.borders"
 _ALPHA = 3.0

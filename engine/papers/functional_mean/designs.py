@@ -6,16 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.exhibits import Row
-from engine.experiments import Cell, Outcome
-from engine.families.descent import Scheme
+from engine.core.types import Budget
 from engine.mechanisms import Mechanism
 from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.families.descent import Scheme
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.papers.charts import Scale
 from engine.papers.evidence import digits
+from engine.papers.exhibits import Row
+from engine.simulation.experiments import Cell, Outcome
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import Budget
 
 DELTA = 1e-3
 LOW, HIGH = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0), (3.0, 4.0, 5.0, 6.0, 7.0, 8.0)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Work
-from engine.experiments import Outcome, Run
+from engine.figures.theme import Theme
 from engine.papers import charts as figures
 from engine.papers.drawing import ends, look, means, over_epsilon, panel, plain
 from engine.papers.evidence import (
@@ -27,6 +26,7 @@ from engine.papers.evidence import (
     tell,
     where,
 )
+from engine.papers.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.papers.functional_mean.designs import (
     ERROR,
     PEOPLE,
@@ -36,7 +36,7 @@ from engine.papers.functional_mean.designs import (
     measured,
     row,
 )
-from engine.theme import Theme
+from engine.simulation.experiments import Outcome, Run
 
 # -- figure 3 -----------------------------------------------------------------------------------
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
+from engine.core.types import Array, Budget, CurveData
+from engine.figures.theme import Theme
 from engine.mechanisms import Mechanism
 from engine.papers.drawing import curve, ends, log, look, means, panel
 from engine.papers.evidence import Line, all_fall, digits, groups, where
+from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.papers.functional_mean.designs import BY_RULE, DELTA, HIGH, LOW, OURS
 from engine.sources.hormone_study import HormoneStudy
-from engine.theme import Theme
-from engine.types import Array, Budget, CurveData
 
 _HERE = "engine.papers.functional_mean.hormone"
 _STUDY = HormoneStudy()

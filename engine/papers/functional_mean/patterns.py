@@ -8,8 +8,7 @@ from functools import partial
 
 import pandas as pd
 
-from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Work
-from engine.experiments import Run
+from engine.figures.theme import Theme
 from engine.papers.charts import Scale, Series
 from engine.papers.drawing import ends, look, means, over_epsilon, panel
 from engine.papers.evidence import (
@@ -23,6 +22,7 @@ from engine.papers.evidence import (
     where,
     within,
 )
+from engine.papers.exhibits import Claim, Exhibit, Finding, Form, Panel, Work
 from engine.papers.functional_mean.designs import (
     ERROR,
     HIGH,
@@ -33,7 +33,7 @@ from engine.papers.functional_mean.designs import (
     joined,
     row,
 )
-from engine.theme import Theme
+from engine.simulation.experiments import Run
 
 _GROUPS = {"small ε": LOW, "large ε": HIGH}
 _LITTLE = math.log2(0.75)  # power of m at which twice as many readings take a quarter off

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from pandas import col
 
-from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
-from engine.experiments import Cell, Outcome, Run
+from engine.core.types import Array, Budget
+from engine.figures.theme import Theme
 from engine.papers import charts as figures
 from engine.papers.charts import Scale
 from engine.papers.drawing import Look, curve, ends, level, log, look, means, panel
@@ -29,6 +29,7 @@ from engine.papers.evidence import (
     where,
     within,
 )
+from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.papers.functional_mean.designs import DELTA, PUBLISHED, measured
 from engine.rates.functional_mean import (
     CurveRate,
@@ -38,10 +39,9 @@ from engine.rates.functional_mean import (
 )
 from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
 from engine.rates.wavelet_regression import WaveletRate
+from engine.simulation.experiments import Cell, Outcome, Run
 from engine.sources.sparse_curves import SparseCurves
-from engine.theme import Theme
 from engine.topics.rates.presets import PRESETS
-from engine.types import Array, Budget
 
 _HERE = "engine.papers.functional_mean.rates"
 TERMS = ("I", "II", "III", "IV")  # in the order of `CurveRate.terms`

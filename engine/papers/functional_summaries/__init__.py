@@ -1,6 +1,6 @@
 """Lin and Reimherr (2023), arXiv 2309.00125: whole functions under pure privacy."""
 
-from engine.exhibits import Paper
+from engine.papers.exhibits import Paper
 from engine.papers.functional_summaries import ages, densities, means, paths, real_means
 
 _EXHIBITS = {exhibit.key: exhibit for module in (paths, real_means, densities, ages, means)

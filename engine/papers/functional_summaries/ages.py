@@ -12,18 +12,29 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Value, Work, frame
-from engine.experiments import generator
-from engine.families.functional_release import FunctionalRelease
+from engine.core.types import Array
+from engine.figures.theme import Theme
+from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.numerics.eigensystems import midpoints
 from engine.papers.drawing import Look, curve, log, look, panel
 from engine.papers.evidence import Numbers, digits, tell, where, within
+from engine.papers.exhibits import (
+    Call,
+    Claim,
+    Exhibit,
+    Finding,
+    Form,
+    Panel,
+    Row,
+    Value,
+    Work,
+    frame,
+)
 from engine.papers.functional_summaries import published
 from engine.papers.functional_summaries.densities import PURE, mechanism, modes, three_digits
 from engine.papers.functional_summaries.drawing import style
+from engine.simulation.experiments import generator
 from engine.sources.ages_at_death import OLDEST, REGIONS, AgesAtDeath
-from engine.theme import Theme
-from engine.types import Array
 
 DEVELOPED = ("Eastern Europe", "Northern Europe", "Southern Europe", "Western Europe",
              "Northern America", "Australia/New Zealand")

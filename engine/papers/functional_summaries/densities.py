@@ -16,13 +16,12 @@ import numpy as np
 import pandas as pd
 from scipy.signal import find_peaks
 
-from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Value, Work
-from engine.experiments import generator
-from engine.families.functional_release import FunctionalRelease
+from engine.core.types import Array, Budget, Estimate
+from engine.figures.theme import Theme, translucent
 from engine.mechanisms.bernstein import Bernstein
+from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.iclp import Iclp
-from engine.metrics import integrated_squared_errors
 from engine.numerics.eigensystems import Eigenbasis, Kernel, midpoints
 from engine.papers.charts import heat
 from engine.papers.drawing import curve, look, panel, plain
@@ -37,10 +36,11 @@ from engine.papers.evidence import (
     where,
     within,
 )
+from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Value, Work
 from engine.papers.functional_summaries.drawing import style
+from engine.simulation.experiments import generator
+from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.density_points import DensityPoints
-from engine.theme import Theme, translucent
-from engine.types import Array, Budget, Estimate
 
 PURE = (Budget(1.0),)
 _PRIVATE = 10  # releases in each picture of Figure 3

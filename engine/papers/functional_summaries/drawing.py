@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from engine.figures.theme import Theme, method_style
 from engine.papers.drawing import Look
-from engine.theme import Theme, method_style
 
 _STYLES = {"FRL": ("frl", 0), "ICLP-AR": ("iclp", 1), "ICLP-QR": ("iclp", 0),
            "Bernstein": ("bernstein", 0), "GP": ("gaussian_process", 0)}

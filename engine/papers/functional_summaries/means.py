@@ -14,20 +14,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.exhibits import Claim, Exhibit, Form, Panel, Row, Work
-from engine.experiments import Cell, Outcome, Run
-from engine.families.functional_release import FunctionalRelease
+from engine.core.types import Budget
+from engine.figures.theme import Theme
 from engine.mechanisms.bernstein import Bernstein
+from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
 from engine.papers.charts import styles
 from engine.papers.drawing import curve, log, panel
 from engine.papers.evidence import CLEAR, Check, digits, number, tell, where, within
+from engine.papers.exhibits import Claim, Exhibit, Form, Panel, Row, Work
 from engine.papers.functional_summaries.drawing import style
+from engine.simulation.experiments import Cell, Outcome, Run
 from engine.sources.dense_curves import DenseCurves
-from engine.theme import Theme
-from engine.types import Budget
 
 MEANS = {"S-1": "rise", "S-2": "two_peaks", "S-3": "five_peaks", "S-4": "mixture"}
 PURE = ("FRL", "ICLP-AR", "ICLP-QR", "Bernstein")

@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 from pandas import col
 
-from engine.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Work, frame
+from engine.core.types import Array
+from engine.figures.theme import Theme
 from engine.noise.laplace import laplace
 from engine.numerics.eigensystems import Kernel, eigensystem, midpoints
 from engine.papers.charts import styles
 from engine.papers.drawing import curve, log, panel
 from engine.papers.evidence import digits, numbers, where, within
+from engine.papers.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Work, frame
 from engine.papers.functional_summaries import published
 from engine.papers.functional_summaries.drawing import style
-from engine.theme import Theme
-from engine.types import Array
 
 KERNELS = {"exponential": Kernel("exponential"), "Matérn 3/2": Kernel("matern", 1.5),
            "Gaussian": Kernel("gaussian"), "Matérn 5/2": Kernel("matern", 2.5)}

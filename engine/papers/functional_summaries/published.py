@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 
-from engine.exhibits import Row, Table, Value
+from engine.papers.exhibits import Row, Table, Value
 
 _TABLE_1 = """kernel,points,iclp,gaussian_process
 exponential,100,.567688,.273463

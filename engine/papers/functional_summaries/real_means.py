@@ -15,21 +15,21 @@ import numpy as np
 import pandas as pd
 from pandas import col
 
-from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
-from engine.experiments import generator
-from engine.families.functional_release import FunctionalRelease
+from engine.core.types import Array, Budget, CurveData
+from engine.figures.theme import Theme
 from engine.mechanisms.bernstein import Bernstein
+from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.iclp import Iclp
 from engine.papers.drawing import curve, log, look, panel
 from engine.papers.evidence import Check, Numbers, digits, tell, where, within
+from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.papers.functional_summaries import published
 from engine.papers.functional_summaries.drawing import style
+from engine.simulation.experiments import generator
 from engine.sources import Source
 from engine.sources.bundled import AirportTemperature
 from engine.sources.dense_curves import DenseCurves
-from engine.theme import Theme
-from engine.types import Array, Budget, CurveData
 
 DATA: dict[str, Source[CurveData]] = {
     "temperatures": AirportTemperature(),

@@ -6,7 +6,7 @@ beside what the same sizes allow, and beside sizes at which the noise leaves a s
 
 from __future__ import annotations
 
-from engine.exhibits import Paper
+from engine.papers.exhibits import Paper
 from engine.papers.sparse_federated import figures, statements, tables
 from engine.papers.sparse_federated.printed import table_2, table_5
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from engine.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Work
+from engine.figures.theme import Theme
 from engine.papers.charts import Scale, Series
 from engine.papers.drawing import curve, family, log, look, panel, plain
 from engine.papers.evidence import (
@@ -18,10 +18,10 @@ from engine.papers.evidence import (
     where,
     within,
 )
+from engine.papers.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Work
 from engine.papers.sparse_federated import studies
 from engine.papers.sparse_federated.studies import Setting
 from engine.papers.sparse_federated.tables import FEWER, IMPOSSIBLE
-from engine.theme import Theme
 
 PAPER, FEASIBLE = "At the paper’s sizes", "Where the noise leaves a signal"
 

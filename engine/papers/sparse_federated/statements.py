@@ -9,23 +9,23 @@ import numpy as np
 import pandas as pd
 from pandas import col
 
-from engine.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Value, Work
-from engine.experiments import generator
-from engine.families.sparse_printed import published_costs
+from engine.core.types import Array
+from engine.figures.theme import Theme, method_style
+from engine.mechanisms.families.sparse_printed import published_costs
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.papers.charts import Scale
 from engine.papers.drawing import curve, level, log, look, panel
 from engine.papers.evidence import known, number, slope, when, where, within
+from engine.papers.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Value, Work
 from engine.papers.sparse_federated import studies
 from engine.papers.sparse_federated.studies import Setting
-from engine.theme import Theme, method_style
-from engine.topics.sparse import means as sparse_mean_view
+from engine.simulation.experiments import generator
+from engine.topics.sparse import means as sparse_means
 from engine.topics.sparse.means import ALONE, BIT, PRINTED, ROW, TRUSTED
-from engine.types import Array
 
 # -- Theorems 1 and 2: what trust is worth ---------------------------------------------------------
 
-_MEANS = sparse_mean_view.Setting(machines=20_000, height=0.02)  # signs see 2/√n at most
+_MEANS = sparse_means.Setting(machines=20_000, height=0.02)  # signs see 2/√n at most
 _AXES = {"size": ("Numbers in a row d", (50, 100, 200, 400, 800)),
          "machines": ("Machines m", (5000, 10_000, 20_000, 40_000, 80_000)),
          "epsilon": ("Protection ε", (0.25, 0.5, 1.0, 2.0, 4.0))}
@@ -33,18 +33,18 @@ _METHODS = {BIT: ("sparse_mean_signs", "A machine hidden"),
          ROW: ("sparse_mean_laplace", "A row hidden"),
          TRUSTED: ("sparse_mean_trusted", "Trusted server")}
 # Many machines at a small ε, where the printed bound lies far above what is attained.
-_BOUND = sparse_mean_view.Setting(machines=2_000_000, rows=10_000, size=200, n_nonzero=5,
+_BOUND = sparse_means.Setting(machines=2_000_000, rows=10_000, size=200, n_nonzero=5,
                                   epsilon=0.05, height=0.5)
 
 
 def trust_rows(name: str, repeats: int) -> list[Row]:
     """Simulated errors of every way along one size, and the printed rate."""
     axis, values = _AXES[name]
-    errors = sparse_mean_view.along(_MEANS, name, tuple(map(float, values)), repeats)
+    errors = sparse_means.along(_MEANS, name, tuple(map(float, values)), repeats)
     kind = type(getattr(_MEANS, name))
     rows: list[Row] = []
     for k, value in enumerate(values):
-        printed = sparse_mean_view.rates_of(replace(_MEANS, **{name: kind(value)}))[PRINTED]
+        printed = sparse_means.rates_of(replace(_MEANS, **{name: kind(value)}))[PRINTED]
         rows.append({"along": axis, "x": value, "repeats": repeats, "printed": printed,
                      **{label: known(errors[label][k]) for label in (BIT, ROW, TRUSTED, ALONE)}})
     return rows
@@ -52,11 +52,11 @@ def trust_rows(name: str, repeats: int) -> list[Row]:
 
 def bound_rows(repeats: int) -> list[Row]:
     """The error of hiding rows at one setting, beside the printed lower bound for it."""
-    errors = sparse_mean_view.untrusted_errors(SparseMeanLaplace(sparsity=_BOUND.n_nonzero), _BOUND,
+    errors = sparse_means.untrusted_errors(SparseMeanLaplace(sparsity=_BOUND.n_nonzero), _BOUND,
                                                repeats, generator(1, 1, 0))
     return [{"along": "bound", "error": float(errors.mean()),
              "error_se": float(errors.std(ddof=1) / math.sqrt(repeats)),
-             "printed": sparse_mean_view.rates_of(_BOUND)[PRINTED]}]
+             "printed": sparse_means.rates_of(_BOUND)[PRINTED]}]
 
 
 def _trust_work(form: Form) -> Work:

@@ -1,8 +1,9 @@
 """What the exhibits of sparse regression run: data sets drawn as moments, fitted, and compared.
 
 Rows are normal, so that the moments of any number of them can be drawn as such; clips are then left
-out, which changes nothing to speak of (see `engine.families.sparse_averages`). Data sets are drawn
-one by one, each with own coefficients, where machines differ, and all at once where they are alike.
+out, which changes nothing to speak of (see `engine.mechanisms.families.sparse_averages`). Data sets
+are drawn one by one, each with own coefficients, where machines differ, and all at once where they
+are alike.
 """
 
 from __future__ import annotations
@@ -14,17 +15,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families import sparse_averages
-from engine.families.sparse import noise_over_signal
-from engine.families.sparse_averages import Moments
-from engine.families.sparse_corrections import Corrected, pointwise_half_widths
-from engine.families.sparse_inference import Columns
-from engine.families.sparse_printed import half_width_without_privacy, scaled_errors, wrong_sign
+from engine.core.types import Array, Budget, Estimate
+from engine.mechanisms.families import sparse_averages
+from engine.mechanisms.families.sparse import noise_over_signal
+from engine.mechanisms.families.sparse_averages import Moments
+from engine.mechanisms.families.sparse_corrections import Corrected, pointwise_half_widths
+from engine.mechanisms.families.sparse_inference import Columns
+from engine.mechanisms.families.sparse_printed import (
+    half_width_without_privacy,
+    scaled_errors,
+    wrong_sign,
+)
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources.sparse_rows import SparseRows
-from engine.types import Array, Budget, Estimate
 
 _SEED = 16287
 

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from engine.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Table, Work, frame
+from engine.core.types import Array
+from engine.figures.theme import Theme
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.numerics.sparse_fits import precision_rows
 from engine.papers.drawing import curve, level, log, look, panel
@@ -21,13 +22,12 @@ from engine.papers.evidence import (
     where,
     within,
 )
+from engine.papers.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Table, Work, frame
 from engine.papers.sparse_federated import studies
 from engine.papers.sparse_federated.printed import table_2, table_5
 from engine.papers.sparse_federated.studies import Setting
 from engine.sources.sparse_rows import SparseRows
-from engine.theme import Theme
-from engine.topics.sparse import answer as sparse_view
-from engine.types import Array
+from engine.topics.sparse import answer as sparse_topic
 
 BASE = {"n": 4000.0, "m": 15.0, "d": 800.0, "s_star": 15.0, "s0": 8.0, "eps": 0.8}
 FEWER = {"quick": 8, "full": 1}  # by which the number of features is divided
@@ -63,7 +63,7 @@ def error_rows(n: int, m: int, d: int, s: int, s0: int, epsilons: tuple[float, .
         place = {"n": float(n), "m": float(m), "d": float(d), "s_star": float(s),
                  "s0": float(s0), "eps": epsilon}
         error, error_se = studies.mean_and_error(errors.released[:, k])
-        stated = sparse_view.reported([place])[0].published.ratio
+        stated = sparse_topic.reported([place])[0].published.ratio
         rows.append({**place, "error": error, "error_se": error_se, "quiet": quiet,
                      "quiet_se": quiet_se, "stated noise": stated,
                      "least noise": studies.least_noise(Setting(n, m, d, s, s0), epsilon),

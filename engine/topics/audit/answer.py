@@ -13,16 +13,18 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from engine import audit, broken, scenario
+from engine import audit
+from engine.audit import broken
 from engine.audit.cases import case_like
 from engine.audit.neighbours import FAMILIES, family_of
-from engine.errors import InputError, brief
-from engine.experiments import Run
+from engine.core.errors import InputError, brief
+from engine.core.tasks import TASKS
+from engine.core.types import Budget, Data
 from engine.mechanisms import Mechanism, mechanisms
 from engine.running.steps import all_of
+from engine.simulation import scenario
+from engine.simulation.experiments import Run
 from engine.sources import Source, sources
-from engine.tasks import TASKS
-from engine.types import Budget, Data
 
 DOUBLINGS = range(8)  # of the releases that are made at first
 TRIES, RUNS, SECONDS = 2000, 1_000_000, 20.0
@@ -52,10 +54,10 @@ class Subject:
 
     def usual_source(self) -> Source[Data]:
         """Simulated data of the first source that serves the task."""
-        for one in sources.for_task(self.task):
-            found: Source[Data] = one(**one.presets_for(self.task)[0][1])
-            if found.is_random:
-                return found
+        for source_class in sources.for_task(self.task):
+            source: Source[Data] = source_class(**source_class.presets_for(self.task)[0][1])
+            if source.is_random:
+                return source
         raise InputError("There are no simulated data for this task.", field="source")
 
 
@@ -68,27 +70,38 @@ def subjects() -> tuple[Subject, ...]:
 
 
 def names() -> list[str]:
-    return [one.key for one in subjects()]
+    return [candidate.key for candidate in subjects()]
 
 
 def subject(key: str) -> Subject:
     """The subject of this key.
+
+    Parameters
+    ----------
+    key : str
+        As in a link.
 
     Raises
     ------
     InputError
         If there is none.
     """
-    for one in subjects():
-        if one.key == key:
-            return one
+    for candidate in subjects():
+        if candidate.key == key:
+            return candidate
     raise InputError(f"There is nothing to audit by the name {brief(key)}.", field="mechanism")
 
 
 def variants_of(mechanism: Mechanism) -> tuple[broken.Bug, ...]:
-    """The broken variants of a mechanism that do the same task."""
-    return tuple(one for one in broken.bugs() if isinstance(one.case.mechanism, type(mechanism))
-                 and one.case.mechanism.main_task is mechanism.main_task)
+    """The broken variants of a mechanism that do the same task.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With its settings.
+    """
+    return tuple(bug for bug in broken.bugs() if isinstance(bug.case.mechanism, type(mechanism))
+                 and bug.case.mechanism.main_task is mechanism.main_task)
 
 
 @dataclass(frozen=True)
@@ -107,9 +120,9 @@ class Attack:
     @property
     def case(self) -> audit.Case:
         """What is run: a variant keeps its own settings, which show its fault."""
-        own = broken.get(self.variant).case if self.variant else case_like(self.mechanism)
-        found = own.at(self.budget)
-        return found if self.source is None else replace(found, attains=0.0, why="", copies=1)
+        base = broken.get(self.variant).case if self.variant else case_like(self.mechanism)
+        case = base.at(self.budget)
+        return case if self.source is None else replace(case, attains=0.0, why="", copies=1)
 
     @property
     def name(self) -> str:
@@ -136,6 +149,17 @@ def attack(asked: Attack, tries: int = TRIES, runs: int = RUNS, seconds: float =
            ) -> Generator[audit.Progress, None, audit.Report]:
     """The audit of one attack, step by step.
 
+    Parameters
+    ----------
+    asked : Attack
+        What is attacked, and how.
+    tries : int
+        Pairs of neighbours at most.
+    runs : int
+        Releases of the worst pair at most.
+    seconds : float
+        Until it ends.
+
     Raises
     ------
     InputError
@@ -148,23 +172,49 @@ def attack(asked: Attack, tries: int = TRIES, runs: int = RUNS, seconds: float =
                                          runs=runs, seconds=seconds))
 
 
-def attacks(asked: Sequence[Attack]) -> list[list[audit.Progress]]:
-    """Every step of several attacks, of up to 20 seconds each; the last one is its report."""
-    return [all_of(attack(one)) for one in asked]
+def audit_answer(asked: Sequence[Attack]) -> list[list[audit.Progress]]:
+    """Every step of several attacks, of up to 20 seconds each; the last one is its report.
+
+    Parameters
+    ----------
+    asked : sequence of Attack
+        Made one after the other.
+    """
+    return [all_of(attack(each)) for each in asked]
 
 
 def finished(asked: Attack, seed: int, *, tries: int = TRIES, runs: int = RUNS,
              seconds: float = SECONDS) -> audit.Report:
-    """The whole audit of one attack."""
+    """The whole audit of one attack.
+
+    Parameters
+    ----------
+    asked : Attack
+        What is attacked, and how.
+    seed : int
+        Of data and noise.
+    tries : int
+        Pairs of neighbours at most.
+    runs : int
+        Releases of the worst pair at most.
+    seconds : float
+        Until it ends.
+    """
     return audit.finished(attack(replace(asked, seed=seed), tries, runs, seconds))
 
 
 # -- to take away -------------------------------------------------------------------------------
 
 
-def as_json(found: Sequence[tuple[Attack, audit.Report]]) -> bytes:
-    """Reports of attacks with what was asked, as a JSON file."""
-    return json.dumps({"audits": [_plain(asked, report) for asked, report in found]},
+def as_json(reports: Sequence[tuple[Attack, audit.Report]]) -> bytes:
+    """Reports of attacks with what was asked, as a JSON file.
+
+    Parameters
+    ----------
+    reports : sequence of (Attack, Report)
+        In their order.
+    """
+    return json.dumps({"audits": [_plain(asked, report) for asked, report in reports]},
                       ensure_ascii=False, indent=1).encode()
 
 
@@ -179,6 +229,11 @@ def command(asked: Attack) -> str:
     """The same attack for a shell, as long and with the same seed as on the page.
 
     Where small data are used, the usual source stands in the scenario.
+
+    Parameters
+    ----------
+    asked : Attack
+        What is attacked, and how.
     """
     source = asked.source or Subject(type(asked.mechanism), min(asked.mechanism.served)
                                      ).usual_source()

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.audit import Progress
+from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis
 from engine.language.numbers import number
-from engine.theme import Chart, Spec, Theme, axis, colour, layout, log_axis
 
 _MOST_SHOWN = 3.0  # times the claim; what is beyond is drawn at the edge
 _SPLIT = (0.4, 0.46)  # where the left part ends and the right one begins

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from engine.asking import Asked, Kind, Numbers
 from engine.audit import Progress, Report
-from engine.theme import Chart
+from engine.figures.theme import Chart
+from engine.topics.asking import Asked, Kind, Numbers
 from engine.topics.audit import answer, charts, words
 
 Steps = Sequence[Sequence[Progress]]  # of each attack, in the order in which they were made
 
 
 def numbers(steps: Steps, asked: Asked) -> Numbers:
-    """The claim, the worst that was found, and the ε that is shown to be needed."""
+    """The claim, the worst that was found, and the ε that is shown to be needed.
+
+    Parameters
+    ----------
+    steps : sequence of sequences of Progress
+        Of each attack, its report last.
+    asked : Asked
+        The question, with whose odds are said.
+    """
     return {f"{name}, {attack.name}": value
             for attack, progress in zip(asked["asked"], steps, strict=True)
             for name, value in (("claim", progress[-1].claim), ("worst found", progress[-1].worst),
@@ -22,21 +30,45 @@ def numbers(steps: Steps, asked: Asked) -> Numbers:
 
 
 def text(steps: Steps, asked: Asked, _: Numbers) -> str:
-    """The same in words."""
+    """The same in words.
+
+    Parameters
+    ----------
+    steps : sequence of sequences of Progress
+        Of each attack, its report last.
+    asked : Asked
+        The question, with whose odds are said.
+    _ : Numbers
+        Of the same answer.
+    """
     return "\n".join(words.in_lines(attack.name, attack.fault, cast(Report, progress[-1]))
                      for attack, progress in zip(asked["asked"], steps, strict=True))
 
 
 def chart(steps: Steps, asked: Asked) -> Chart:
-    """What was shown as runs went on."""
+    """What was shown as runs went on.
+
+    Parameters
+    ----------
+    steps : sequence of sequences of Progress
+        Of each attack, its report last.
+    asked : Asked
+        The question, with whose odds are said.
+    """
     lines = [charts.Line(attack.name, progress, bool(attack.variant))
              for attack, progress in zip(asked["asked"], steps, strict=True)]
     return charts.climbing(lines, steps[0][-1].claimed_epsilon, "light")
 
 
 def command(asked: Asked) -> str:
-    """An attack is a command of its own."""
+    """An attack is a command of its own.
+
+    Parameters
+    ----------
+    asked : Asked
+        The question, with whose odds are said.
+    """
     return "\n\n".join(map(answer.command, asked["asked"]))
 
 
-KIND = Kind("attacks", "Audit", answer.attacks, numbers, chart, text=text, command=command)
+KIND = Kind("attacks", "Audit", answer.audit_answer, numbers, chart, text=text, command=command)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from engine.audit import Progress, Report
-from engine.broken import Bug
+from engine.audit.broken import Bug
+from engine.core.types import Budget
 from engine.language import numbers, tags
 from engine.topics.audit.answer import SECONDS, Attack
-from engine.types import Budget
 
 TITLE = "Does the noise do what it claims?"
 HOLDS, BROKEN = "No contradiction found", "Claim broken"

@@ -12,26 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from engine.bands import limits
-from engine.errors import InputError
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.feasibility import Feasibility
-from engine.grids import drawing_grid
+from engine.core.bands import limits
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.types import Array, Budget, CurveData, Estimate, PublicFacts, Spend
 from engine.mechanisms import Mechanism
-from engine.metrics import distances, errors_by_function, root_mean_square, within
+from engine.privacy.feasibility import Feasibility
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.metrics import distances, errors_by_function, root_mean_square, within
+from engine.simulation.studies import FRESH, SHOWN, SHOWN_DRAWS, check_readings
 from engine.sources import Source
-from engine.topics.mean.answer import SHOWN_DRAWS
-from engine.types import Array, Budget, CurveData, Estimate, Spend
 
 BUDGET_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 _REPEATS, _REPEATS_QUICK = 40, 20  # fresh data sets behind errors, and behind comparisons
 _STUDY_READINGS = 1_000_000  # of all data sets of a study
 _MOST_READINGS = 1_000_000  # of one data set on screen
-_SHOWN, _STUDY = 0, 1  # block numbers of the two random streams
 
 
 @dataclass(frozen=True)
-class CoefficientView:
+class CoefficientsAnswer:
     """One data set with its possible releases at one budget, on `times` in their own unit.
 
     K functions, the intercept first, in response units: `releases`, `low` and `high` (draws, K,
@@ -60,11 +59,16 @@ class CoefficientView:
     first_warnings: tuple[str, ...] = ()
 
     @property
+    def facts(self) -> PublicFacts:
+        """Names, units and ranges of the curves."""
+        return self.data.facts
+
+    @property
     def is_refused(self) -> bool:
         """Whether nothing would be published, because nothing useful could be."""
         return self.feasibility is not None and not self.feasibility.is_feasible
 
-    def difference(self) -> CoefficientView:
+    def difference(self) -> CoefficientsAnswer:
         """The same less the functions without protection: what protection alone does."""
         def less(curves: Array | None) -> Array | None:
             return None if curves is None else np.asarray(curves - self.without)
@@ -84,37 +88,49 @@ class CoefficientView:
         return float(within(np.sqrt((self.errors**2).sum(axis=0))))
 
 
-def coefficient_view(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
-                     ) -> CoefficientView:
+def coefficients_answer(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
+                     ) -> CoefficientsAnswer:
     """Draw, release at one budget, and measure.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budget : Budget
+        Of every site.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    CoefficientsAnswer
+        One data set, its releases, and their errors.
 
     Raises
     ------
     InputError
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
-    if source.sizes.n_observations > _MOST_READINGS:
-        raise InputError(
-            f"These sizes make {source.sizes.n_observations:,} readings; a picture is drawn of at "
-            f"most {_MOST_READINGS:,}.", field="n_curves", hint="Take fewer people or readings.")
-    data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    check_readings(source, _MOST_READINGS)
+    data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
     estimate = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
-                                      generator(seed, NOISE_STREAM, _SHOWN))
+                                      generator(seed, NOISE_STREAM, SHOWN))
     without, grid = mechanism.without_protection(data), drawing_grid()
     quiet = without.values(grid)[0, 0, 0]
     low, high = (None, None) if estimate.band is None else (
         end[0, 0] for end in limits(estimate, estimate.band))
     errors, baseline = (_simulated_errors(source, mechanism, [budget], seed, _REPEATS)
                      if source.is_random else (_distances(estimate, quiet), None))
-    return CoefficientView(
+    return CoefficientsAnswer(
         data=data, names=estimate.functions, budget=budget, without=quiet, low=low, high=high,
         times=data.facts.from_unit_time(grid), releases=estimate.values(grid)[0, 0],
         truth=None if data.truth is None else data.truth.grid_values, errors=errors[0],
         baseline=baseline, spends=estimate.spends[0],
         tuning=estimate.tuning[0] if estimate.tuning else {},
         feasibility=mechanism.feasibility(data.sizes, (budget,)),
-        warnings=tuple((caution.text, float(caution.applies[0, 0].mean()))
-                       for caution in estimate.cautions if caution.applies[0, 0].any()),
+        warnings=estimate.warning_shares(),
         first_warnings=estimate.warnings)
 
 
@@ -126,16 +142,18 @@ def _simulated_errors(source: Source[CurveData], mechanism: Mechanism, budgets: 
     before noise, whichever is closer in all.
     """
     repeats = int(np.clip(_STUDY_READINGS // source.sizes.n_observations, 2, repeats))
-    data = source.draw(repeats, generator(seed, DATA_STREAM, _STUDY))
+    data = source.draw(repeats, generator(seed, DATA_STREAM, FRESH))
     assert data.truth is not None
     draws = -(-_REPEATS_QUICK // repeats)
     estimate = mechanism.release_many(data, [(budget,) for budget in budgets], draws,
-                                      generator(seed, NOISE_STREAM, _STUDY))
+                                      generator(seed, NOISE_STREAM, FRESH))
     private = errors_by_function(estimate, data.truth)
-    own = errors_by_function(mechanism.without_protection(data), data.truth).mean(axis=(0, 1, 2))
+    untuned = errors_by_function(mechanism.without_protection(data), data.truth
+                                 ).mean(axis=(0, 1, 2))
     tuned = errors_by_function(replace(
         estimate, coefficients=estimate.unprotected[:, :, None]), data.truth).mean(axis=(1, 2))
-    least = min([own, *tuned], key=lambda one: float(one.sum()))
+    least = min([untuned, *tuned], key=lambda errors: float(errors.sum()))
+    # (budgets, data sets, draws, K) to (budgets, K, releases)
     by_function = np.moveaxis(private, -1, 1).reshape(len(budgets), private.shape[-1], -1)
     return distances(by_function), distances(least)
 
@@ -148,29 +166,52 @@ def _distances(estimate: Estimate, target: Array) -> Array:
 
 def errors_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int,
                         epsilons: Sequence[float] = BUDGET_STEPS) -> Array:
-    """Error of each function at every ε: (epsilons, K); NaN where nothing is published."""
+    """Error of each function at every ε: (epsilons, K); NaN where nothing is published.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    delta : float
+        Of every budget.
+    seed : int
+        Of data and noise.
+    epsilons : sequence of float
+        Increasing.
+    """
     budgets = [Budget(epsilon, delta) for epsilon in epsilons]
     if source.is_random:
         errors = _simulated_errors(source, mechanism, budgets, seed, _REPEATS_QUICK)[0]
     else:
-        data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+        data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
         target = mechanism.without_protection(data).values(drawing_grid())[0, 0, 0]
         estimate = mechanism.release_many(data, [(b,) for b in budgets], SHOWN_DRAWS,
-                                          generator(seed, NOISE_STREAM, _SHOWN))
+                                          generator(seed, NOISE_STREAM, SHOWN))
         errors = _distances(estimate, target)
     verdicts = [mechanism.feasibility(source.sizes, (budget,)) for budget in budgets]
     known = np.array([v is None or v.is_feasible for v in verdicts])
     return np.where(known[:, None], root_mean_square(errors, axis=2), np.nan)
 
 
-def with_own(view: CoefficientView, epsilons: Sequence[float], errors: Array
+def with_present_budget(answer: CoefficientsAnswer, epsilons: Sequence[float], errors: Array
              ) -> tuple[list[float], Array]:
     """Steps of ε and their errors with what the view has at its own ε, from more data sets.
 
     So that a chart of `errors_over_budgets` and the errors above it say the same.
+
+    Parameters
+    ----------
+    answer : CoefficientsAnswer
+        At its own ε.
+    epsilons : sequence of float
+        Increasing.
+    errors : (epsilons, K)
+        Of `errors_over_budgets`.
     """
-    own = np.full_like(view.error, np.nan) if view.is_refused else view.error
-    rows = {**dict(zip(epsilons, errors, strict=True)), view.budget.epsilon: own}
+    here = np.full_like(answer.error, np.nan) if answer.is_refused else answer.error
+    rows = {**dict(zip(epsilons, errors, strict=True)), answer.budget.epsilon: here}
     return sorted(rows), np.array([rows[epsilon] for epsilon in sorted(rows)])
 
 
@@ -192,33 +233,39 @@ def cost_of_covariates(source: Source[CurveData], mechanism: Mechanism, budget: 
                        ) -> CostOfCovariates:
     """What each further covariate costs at the same people, readings and budget.
 
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budget : Budget
+        Of every site.
+    seed : int
+        Of data and noise.
+
     Raises
     ------
     InputError
         If the number of covariates of this source cannot be changed.
     """
     sizes = [_with_covariates(source, count) for count in range(1, 9)]
-    changed = [one for one in sizes if one is not None]
+    changed = [variant for variant in sizes if variant is not None]
     if not source.is_random or not changed:
         raise InputError("The number of covariates can only be changed in simulated curves.",
                          field="source", hint="Choose simulated curves.")
     private, without = [], []
-    for one in changed:
-        is_here = one.sizes == source.sizes  # whose number also stands above the chart
-        errors, baseline = _simulated_errors(one, mechanism, [budget], seed,
+    for variant in changed:
+        is_here = variant.sizes == source.sizes  # whose number also stands above the chart
+        errors, baseline = _simulated_errors(variant, mechanism, [budget], seed,
                                              _REPEATS if is_here else _REPEATS_QUICK)
-        verdict = mechanism.feasibility(one.sizes, (budget,))
-        private.append(_total(root_mean_square(errors[0])) if verdict is None or verdict.is_feasible
+        verdict = mechanism.feasibility(variant.sizes, (budget,))
+        private.append(total(root_mean_square(errors[0])) if verdict is None or verdict.is_feasible
                        else math.nan)
-        without.append(_total(baseline))
-    counts = tuple(one.sizes.n_covariates for one in changed)
+        without.append(total(baseline))
+    counts = tuple(variant.sizes.n_covariates for variant in changed)
     return CostOfCovariates(counts, np.array(private), np.array(without),
                             source.sizes.n_covariates)
-
-
-def _total(errors: Array) -> float:
-    """Over all functions: root of the sum of squares."""
-    return float(np.sqrt((errors**2).sum()))
 
 
 def _with_covariates(source: Source[CurveData], count: int) -> Source[CurveData] | None:
@@ -233,5 +280,11 @@ def _with_covariates(source: Source[CurveData], count: int) -> Source[CurveData]
 
 
 def total(errors: Array) -> float:
-    """The root of the summed squares of the errors of all functions."""
+    """The root of the summed squares of the errors of all functions.
+
+    Parameters
+    ----------
+    errors : (K,)
+        In response units.
+    """
     return float(np.sqrt((errors**2).sum()))

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.types import Array, PublicFacts
 from engine.figures import traces
-from engine.figures.traces import DASHES, UNPROTECTED, plain
-from engine.language.numbers import number, with_unit
-from engine.theme import (
+from engine.figures.theme import (
     Chart,
     Spec,
     Theme,
@@ -19,88 +18,84 @@ from engine.theme import (
     layout,
     log_axis,
     method_style,
-    named,
+    on_log_scale,
     time_axis,
     translucent,
 )
-from engine.topics.coefficients.answer import CoefficientView, CostOfCovariates
-from engine.types import Array, PublicFacts
+from engine.figures.traces import DASHES, UNPROTECTED, plain
+from engine.language.numbers import named, number, with_unit
+from engine.topics.coefficients.answer import CoefficientsAnswer, CostOfCovariates
 
 _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open", "cross", "x",
             "star-open", "hexagon-open", "triangle-down-open")
 
 
-def panel(view: CoefficientView, k: int, facts: PublicFacts, theme: Theme, one_release: bool = False
-          ) -> Chart:
+def panel(answer: CoefficientsAnswer, k: int, theme: Theme, one_release: bool = False) -> Chart:
     """One function: possible releases, or one with its band, over the curve without protection.
 
     Effects have a line at zero; all are in response units.
 
     Parameters
     ----------
-    view : CoefficientView
+    answer : CoefficientsAnswer
         Of all functions.
     k : int
         The place of the function; 0 is the intercept.
-    facts : PublicFacts
-        Names and units.
     theme : {"light", "dark"}
         Of the page.
     one_release : bool
         Whether one release is drawn instead of many.
     """
-    x = view.times.round(4).tolist()
-    data = _one_release(view, k, x, theme) if one_release else _releases(view, k, x, theme)
-    data.append(traces.line("Without protection", x, _rounded(view.without[k]),
-                            colour("without", theme), 2.2, UNPROTECTED))
-    if view.truth is not None:
-        data.append(traces.line("True", x, _rounded(view.truth[k]), colour("truth", theme), 1.6))
+    facts, x = answer.facts, answer.times.round(4).tolist()
+    data = _one_release(answer, k, x, theme) if one_release else _releases(answer, k, x, theme)
+    data.append(traces.unprotected(x, _rounded(answer.without[k]), theme))
+    if answer.truth is not None:
+        data.append(traces.line("True", x, _rounded(answer.truth[k]), colour("truth", theme), 1.6))
     quantity = facts.value_name if k == 0 else "Added"
     spec = {"data": data, "layout": layout(
         theme, hovermode=False, legend=False,
         xaxis=time_axis(theme, facts),
-        yaxis=axis(theme, named(quantity, facts.value_unit), grid=True, range=_span(view, k),
+        yaxis=axis(theme, named(quantity, facts.value_unit), grid=True, range=_span(answer, k),
                    zeroline=k > 0, zerolinecolor=colour("raw", theme)))}
-    typical = with_unit(number(float(view.error[k])), facts.value_unit)
-    name = f"Effect of {view.names[k]}" if k else "Average curve"
-    return Chart(spec, f"{name}: {len(view.releases)} possible releases, typically "
-                 f"{typical} from the {'true' if view.truth is not None else 'unprotected'} "
-                 "function.", _columns(view, k, facts))
+    typical = with_unit(number(float(answer.error[k])), facts.value_unit)
+    name = f"Effect of {answer.names[k]}" if k else "Average curve"
+    return Chart(spec, f"{name}: {len(answer.releases)} possible releases, typically "
+                 f"{typical} from the {'true' if answer.truth is not None else 'unprotected'} "
+                 "function.", _columns(answer, k))
 
 
-def _columns(view: CoefficientView, k: int, facts: PublicFacts) -> dict[str, list[float]]:
-    columns = {facts.time_name: view.times, "without protection": view.without[k],
-               "release 1": view.releases[0, k]}
-    if view.low is not None and view.high is not None:
-        columns |= {"plausible from": view.low[0, k], "plausible to": view.high[0, k]}
-    if view.truth is not None:
-        columns["true"] = view.truth[k]
-    return {name: [float(f"{v:.5g}") for v in values] for name, values in columns.items()}
+def _columns(answer: CoefficientsAnswer, k: int) -> dict[str, list[float]]:
+    columns = {answer.facts.time_name: answer.times, "without protection": answer.without[k],
+               "release 1": answer.releases[0, k]}
+    if answer.low is not None and answer.high is not None:
+        columns |= {"plausible from": answer.low[0, k], "plausible to": answer.high[0, k]}
+    if answer.truth is not None:
+        columns["true"] = answer.truth[k]
+    return {name: plain(values) for name, values in columns.items()}
 
 
-def _releases(view: CoefficientView, k: int, x: list[float], theme: Theme) -> list[Spec]:
-    xs, ys = traces.joined(x, [_rounded(release) for release in view.releases[:, k]])
-    shade = translucent(colour("gradient", theme), 0.6)
-    return [traces.line("Possible releases", xs, ys, shade, 1.1)]
+def _releases(answer: CoefficientsAnswer, k: int, x: list[float], theme: Theme) -> list[Spec]:
+    return [traces.releases(x, [_rounded(release) for release in answer.releases[:, k]],
+                            translucent(colour("gradient", theme), 0.6))]
 
 
-def _one_release(view: CoefficientView, k: int, x: list[float], theme: Theme) -> list[Spec]:
+def _one_release(answer: CoefficientsAnswer, k: int, x: list[float], theme: Theme) -> list[Spec]:
     shade = colour("gradient", theme)
-    release = traces.line("One release", x, _rounded(view.releases[0, k]), shade, 2.6)
-    if view.low is None or view.high is None:
+    release = traces.line("One release", x, _rounded(answer.releases[0, k]), shade, 2.6)
+    if answer.low is None or answer.high is None:
         return [release]
-    return [traces.filled("Plausible range", x, _rounded(view.low[0, k]),
-                          _rounded(view.high[0, k]), shade), release]
+    return [traces.filled("Plausible range", x, _rounded(answer.low[0, k]),
+                          _rounded(answer.high[0, k]), shade), release]
 
 
 def _rounded(curve: Array) -> list[float]:
     return list(curve.round(5).tolist())
 
 
-def _span(view: CoefficientView, k: int) -> list[float]:
+def _span(answer: CoefficientsAnswer, k: int) -> list[float]:
     """Effects share one height, so that they can be compared; the average has its own."""
-    releases = view.releases[:, :1] if k == 0 else view.releases[:, 1:]
-    lines = [releases, view.without[:1] if k == 0 else view.without[1:]]
+    releases = answer.releases[:, :1] if k == 0 else answer.releases[:, 1:]
+    lines = [releases, answer.without[:1] if k == 0 else answer.without[1:]]
     low, high = (float(f([f(line) for line in lines])) for f in (np.min, np.max))
     if k:
         low, high = min(low, 0.0), max(high, 0.0)
@@ -108,36 +103,34 @@ def _span(view: CoefficientView, k: int) -> list[float]:
     return [low - room, high + room]
 
 
-def errors(view: CoefficientView, facts: PublicFacts, theme: Theme) -> Chart:
+def errors(answer: CoefficientsAnswer, theme: Theme) -> Chart:
     """The error of every function with its 8-in-10 range, and without protection.
 
     Parameters
     ----------
-    view : CoefficientView
+    answer : CoefficientsAnswer
         Of all functions.
-    facts : PublicFacts
-        Its unit of values.
     theme : {"light", "dark"}
         Of the page.
     """
-    low, high = np.quantile(view.errors, [0.1, 0.9], axis=1)
-    shade, names, x = colour("gradient", theme), ["Average curve", *view.names[1:]], view.error
+    unit = answer.facts.value_unit
+    low, high = np.quantile(answer.errors, [0.1, 0.9], axis=1)
+    shade, names, x = colour("gradient", theme), ["Average curve", *answer.names[1:]], answer.error
     bars = traces.off_by((high - x).tolist(), (x - low).tolist(), shade, 2, 5)
     data = [traces.points("This method", x.tolist(), names, {"size": 11, "color": shade},
                           error_x=bars)]
     table: dict[str, list[Any]] = {"function": names, "error": plain(x),
                                    "1 in 10 below": plain(low), "1 in 10 above": plain(high)}
-    if view.baseline is not None:
-        data.append(traces.points("No protection", view.baseline.tolist(), names, {
+    if answer.baseline is not None:
+        data.append(traces.points("No protection", answer.baseline.tolist(), names, {
             "size": 11, "symbol": "line-ns-open", "color": colour("without", theme),
             "line": {"width": 2.6}}))
-        table["without protection"] = plain(view.baseline)
+        table["without protection"] = plain(answer.baseline)
     spec = {"data": data, "layout": layout(
-        theme, legend=view.baseline is not None, hovermode="closest",
-        xaxis=axis(theme, named("Error", facts.value_unit), grid=True,
-                   rangemode="tozero"),
+        theme, legend=answer.baseline is not None, hovermode="closest",
+        xaxis=axis(theme, named("Error", unit), grid=True, rangemode="tozero"),
         yaxis=axis(theme, autorange="reversed"))}
-    summary = "; ".join(f"{name} {with_unit(number(float(e)), facts.value_unit)}"
+    summary = "; ".join(f"{name} {with_unit(number(float(e)), unit)}"
                         for name, e in zip(names, x, strict=True))
     return Chart(spec, f"Errors: {summary}.", table)
 
@@ -170,11 +163,10 @@ def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[
     known = by_function[np.isfinite(by_function)]
     low, high = (known.min() * 0.85, known.max() * 1.15) if len(known) else (0.1, 1.0)
     data.append(traces.upright(here, low, high, theme))
-    unit = f"{facts.value_unit}, " if facts.value_unit else ""
     spec = {"data": data, "layout": layout(
         theme, legend=True,
         xaxis=log_axis(theme, "Protection ε (log scale)", epsilons[0] * .93, epsilons[-1] * 1.07),
-        yaxis=log_axis(theme, f"Error ({unit}log scale)", low, high, grid=True))}
+        yaxis=log_axis(theme, on_log_scale("Error", facts.value_unit), low, high, grid=True))}
     return Chart(spec, _over_budgets_alt(epsilons, by_function, [*columns], facts.value_unit),
                  {"ε": list(epsilons), **columns})
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from engine.bands import limits
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.core.bands import limits
+from engine.core.types import Array, Budget, Estimate, Truth
 from engine.mechanisms import Mechanism
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
-from engine.metrics import best_kept, errors_by_function
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.metrics import best_kept, errors_by_function
 from engine.sources.coefficient_curves import CoefficientCurves
-from engine.types import Array, Budget, Estimate, Truth
 
 # What each design changes of the simulated curves; two covariates unless it says otherwise.
 DESIGNS: Mapping[str, dict[str, Any]] = {

@@ -4,27 +4,45 @@ from __future__ import annotations
 
 import math
 
-from engine.asking import WITHIN, Asked, Kind, Numbers, as_floats, in_unit, protection
-from engine.tasks import VARYING_COEFFICIENTS
-from engine.theme import Chart
+from engine.core.tasks import VARYING_COEFFICIENTS
+from engine.figures.theme import Chart
+from engine.language.numbers import named
+from engine.topics.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
 from engine.topics.coefficients import charts
-from engine.topics.coefficients.answer import CoefficientView, coefficient_view, total
+from engine.topics.coefficients.answer import CoefficientsAnswer, coefficients_answer, total
 
 
-def numbers(view: CoefficientView, asked: Asked) -> Numbers:
-    """Errors of all functions together and of each, and the protection."""
-    unit = in_unit(view.data.facts.value_unit)
-    errors = [math.nan if view.is_refused else error for error in view.error]
-    together = {f"error, all functions{unit}": math.nan if view.is_refused else total(view.error),
-                f"{WITHIN}, all functions{unit}": math.nan if view.is_refused else view.within}
-    each = {f"error, {name}{unit}": error for name, error in zip(view.names, errors, strict=True)}
-    return as_floats(together | each) | protection(view.spends, asked.person)
+def numbers(answer: CoefficientsAnswer, asked: Asked) -> Numbers:
+    """Errors of all functions together and of each, and the protection.
+
+    Parameters
+    ----------
+    answer : CoefficientsAnswer
+        Of all functions.
+    asked : Asked
+        The question, with whose odds are said.
+    """
+    unit = answer.facts.value_unit
+    errors = {"error, all functions": total(answer.error),
+              f"{WITHIN}, all functions": answer.within,
+              **{f"error, {name}": error
+                 for name, error in zip(answer.names, answer.error, strict=True)}}
+    return as_floats({named(name, unit): math.nan if answer.is_refused else error
+                      for name, error in errors.items()}) | protection(answer.spends, asked.person)
 
 
-def chart(view: CoefficientView, _: Asked) -> Chart:
-    """Errors of the functions."""
-    return charts.errors(view, view.data.facts, "light")
+def chart(answer: CoefficientsAnswer, _: Asked) -> Chart:
+    """Errors of the functions.
+
+    Parameters
+    ----------
+    answer : CoefficientsAnswer
+        Of all functions.
+    _ : Asked
+        The question.
+    """
+    return charts.errors(answer, "light")
 
 
-KIND = Kind("coefficients", "Varying coefficients", coefficient_view, numbers, chart,
+KIND = Kind("coefficients", "Varying coefficients", coefficients_answer, numbers, chart,
             (VARYING_COEFFICIENTS.key,))

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from engine.feasibility import Feasibility
+from engine.core.lists import counted
+from engine.core.types import Budget, Covariate, PublicFacts
 from engine.language import quality
 from engine.language.grammar import conjunction, escape, of, uncapital
 from engine.language.numbers import number, percent, times, two_digits_up, with_unit
-from engine.lists import counted
-from engine.topics.coefficients.answer import CoefficientView, CostOfCovariates, total
-from engine.types import Budget, Covariate, PublicFacts
+from engine.privacy.feasibility import Feasibility
+from engine.topics.coefficients.answer import CoefficientsAnswer, CostOfCovariates, total
 
 TITLE = "What shapes the curve, and what does protecting it cost?"
 LEAD = ("How a curve depends on what is known of a person, such as their sex: one function for "
@@ -108,59 +108,57 @@ def from_sizes(facts: PublicFacts) -> str:
             "released first; where a covariate varies too little, the release carries a warning.")
 
 
-def warned(view: CoefficientView, one_release: bool) -> list[str]:
+def warned(answer: CoefficientsAnswer, one_release: bool) -> list[str]:
     """The warnings that releases carry: those of the one on screen, or of all with their share.
 
     Parameters
     ----------
-    view : CoefficientView
+    answer : CoefficientsAnswer
         With the warnings of all its releases.
     one_release : bool
         Whether one release is on screen.
     """
     if one_release:
-        return [f"**Published with this release:** {escape(text)}" for text in view.first_warnings]
+        return [f"**Published with this release:** {escape(text)}"
+                for text in answer.first_warnings]
     return [f"**Published with {percent(share)} of releases:** {escape(text)}"
-            for text, share in view.warnings]
+            for text, share in answer.warnings]
 
 
-def accuracy(view: CoefficientView, facts: PublicFacts) -> str:
+def accuracy(answer: CoefficientsAnswer) -> str:
     """The errors of the functions, and which one is furthest off.
 
     Parameters
     ----------
-    view : CoefficientView
+    answer : CoefficientsAnswer
         With the error of each function, in response units.
-    facts : PublicFacts
-        Its unit of values.
     """
-    worst = int(view.error.argmax())
-    first, most = (with_unit(number(float(view.error[k])), facts.value_unit) for k in (0, worst))
-    target = "the true one" if view.baseline is not None else "the one without protection"
+    unit = answer.facts.value_unit
+    worst = int(answer.error.argmax())
+    first, most = (with_unit(number(float(answer.error[k])), unit) for k in (0, worst))
+    target = "the true one" if answer.baseline is not None else "the one without protection"
     text = f"The error of the published average curve is **{first}**, from {target}."
     if worst:
-        text += (f" The effect of {escape(_lower(view.names[worst]))} is furthest off: "
+        text += (f" The effect of {escape(_lower(answer.names[worst]))} is furthest off: "
                  f"**{most}**.")
-    count, added = len(view.names), number(total(view.error))
-    return (f"{text} All {count} functions together: {with_unit(added, facts.value_unit)}, "
+    count, added = len(answer.names), number(total(answer.error))
+    return (f"{text} All {count} functions together: {with_unit(added, unit)}, "
             f"the root of their summed squares; 95 % of releases are within "
-            f"{number(view.within)}.")
+            f"{number(answer.within)}.")
 
 
-def visible(view: CoefficientView, facts: PublicFacts) -> str:
+def visible(answer: CoefficientsAnswer) -> str:
     """Which effects are larger than their error, so that the release shows them.
 
     Parameters
     ----------
-    view : CoefficientView
+    answer : CoefficientsAnswer
         With the true functions, or those without protection.
-    facts : PublicFacts
-        Of the same data.
     """
-    known = view.truth if view.truth is not None else view.without  # (functions, times)
+    known = answer.truth if answer.truth is not None else answer.without  # (functions, times)
     size = np.sqrt((known[1:] ** 2).mean(axis=1))
     lost = [escape(_lower(name)) for name, s, e in
-            zip(view.names[1:], size, view.error[1:], strict=True) if e > s]
+            zip(answer.names[1:], size, answer.error[1:], strict=True) if e > s]
     if not lost:
         return "Every effect is larger than its error, so the release shows it."
     if len(lost) == 1:

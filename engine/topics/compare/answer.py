@@ -8,20 +8,26 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.errors import InputError, brief
+from engine.core.errors import InputError, brief
+from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
 from engine.sources import Source
-from engine.topics.mean.answer import EPSILON_STEPS, Preview, Study, preview, study_beside
-from engine.types import Array, Budget, CurveData
+from engine.topics.mean.answer import (
+    EPSILON_STEPS,
+    MeanAnswer,
+    Study,
+    mean_over_budgets,
+    study_beside,
+)
 
-Draw = Callable[[Source[CurveData], Mechanism, float, int], Preview]
+Draw = Callable[[Source[CurveData], Mechanism, float, int], MeanAnswer]
 Aim = Callable[[Source[CurveData], Mechanism, Mechanism, Sequence[Budget], int], Study]
 _EQUAL = (0.55, 0.6, 0.65, 0.7)  # right guesses at which errors may be read off
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedMethod:
     """A method that cannot use these curves or this δ, and why."""
 
     label: str
@@ -30,7 +36,7 @@ class Refused:
 
 
 @dataclass(frozen=True)
-class Way:
+class MethodAnswer:
     """A method with its picture, and its errors from what all methods aim at.
 
     Odds are those of a person with `units` protected units.
@@ -38,7 +44,7 @@ class Way:
 
     label: str
     mechanism: Mechanism
-    shown: Preview
+    shown: MeanAnswer
     study: Study
     units: int = 1
 
@@ -59,24 +65,40 @@ class Way:
 
 
 def side_by_side(source: Source[CurveData], methods: Sequence[Mechanism], delta: float, seed: int,
-                 units: int = 1, draw: Draw = preview, aim: Aim = study_beside
-                 ) -> list[Way | Refused]:
+                 units: int = 1, draw: Draw = mean_over_budgets, aim: Aim = study_beside
+                 ) -> list[MethodAnswer | RefusedMethod]:
     """Every method on the same curves; those that never need a δ get none.
 
     Real curves have no known truth: there all errors are from what the first method makes of them
     without protection. `draw` and `aim` compute; a page passes its own, which remember.
     """
-    found = [_drawn(source, method, delta, seed, units, draw) for method in methods]
-    first = next((way.mechanism for way in found if isinstance(way, Way)), None)
+    answers = [_drawn(source, method, delta, seed, units, draw) for method in methods]
+    first = next((answer.mechanism for answer in answers if isinstance(answer, MethodAnswer)), None)
     if first is None or source.is_random:
-        return found
-    return [replace(way, study=aim(source, way.mechanism, first, way.shown.budgets, seed))
-            if isinstance(way, Way) and way.mechanism != first else way for way in found]
+        return answers
+    return [replace(answer, study=aim(source, answer.mechanism, first, answer.shown.budgets, seed))
+            if isinstance(answer, MethodAnswer) and answer.mechanism != first else answer
+            for answer in answers]
 
 
 def at_budgets(source: Source[CurveData], methods: Sequence[Mechanism], epsilons: Sequence[float],
-               delta: float, seed: int, units: int = 1) -> list[Way | Refused]:
+               delta: float, seed: int, units: int = 1) -> list[MethodAnswer | RefusedMethod]:
     """The same as `side_by_side`, to be read at some steps of the slider.
+
+    Parameters
+    ----------
+    source : Source
+        Of the curves, the same for all methods.
+    methods : sequence of Mechanism
+        Each with its settings.
+    epsilons : sequence of float
+        Steps of the slider.
+    delta : float
+        δ of every site; methods that never need one get none.
+    seed : int
+        Of data and noise.
+    units : int
+        How many protected units a person has.
 
     Raises
     ------
@@ -91,19 +113,19 @@ def at_budgets(source: Source[CurveData], methods: Sequence[Mechanism], epsilons
     return side_by_side(source, methods, delta, seed, units)
 
 
-def published(ways: Sequence[Way | Refused]) -> list[Way]:
+def published(answers: Sequence[MethodAnswer | RefusedMethod]) -> list[MethodAnswer]:
     """Those that refuse nothing."""
-    return [way for way in ways if isinstance(way, Way)]
+    return [answer for answer in answers if isinstance(answer, MethodAnswer)]
 
 
 def _drawn(source: Source[CurveData], method: Mechanism, delta: float, seed: int, units: int,
-           draw: Draw) -> Way | Refused:
+           draw: Draw) -> MethodAnswer | RefusedMethod:
     label = method.nearest_preset()[0]
     try:
-        shown = draw(source, method, 0.0 if method.guarantee == "pure" else delta, seed)
+        picture = draw(source, method, 0.0 if method.guarantee == "pure" else delta, seed)
     except InputError as problem:
-        return Refused(label, method, problem)
-    return Way(label, method, shown, shown.study, units)
+        return RefusedMethod(label, method, problem)
+    return MethodAnswer(label, method, picture, picture.study, units)
 
 
 def step(epsilon: float) -> int:
@@ -120,24 +142,25 @@ def step(epsilon: float) -> int:
     return EPSILON_STEPS.index(epsilon)
 
 
-def at_equal_risk(ways: Sequence[Way]) -> tuple[float, dict[str, float]]:
+def at_equal_risk(answers: Sequence[MethodAnswer]) -> tuple[float, dict[str, float]]:
     """A round chance of a right guess that most methods reach, and their errors there.
 
     The smallest chance of those that equally many reach; NaN for methods that do not reach it.
     """
-    found = {chance: {way.label: _error_at(way, chance) for way in ways} for chance in _EQUAL}
-    best = max(_EQUAL, key=lambda chance: (_known(found[chance]), -chance))
-    return best, found[best]
+    by_chance = {chance: {answer.label: _error_at(answer, chance) for answer in answers}
+                 for chance in _EQUAL}
+    best = max(_EQUAL, key=lambda chance: (_known(by_chance[chance]), -chance))
+    return best, by_chance[best]
 
 
 def _known(errors: Mapping[str, float]) -> int:
     return int(np.isfinite([*errors.values()]).sum())
 
 
-def _error_at(way: Way, chance: float) -> float:
+def _error_at(answer: MethodAnswer, chance: float) -> float:
     """The error where the right guess is this, between steps on a log scale."""
-    known = np.isfinite(way.error)
-    right, errors = way.right[known], way.error[known]
+    known = np.isfinite(answer.error)
+    right, errors = answer.right[known], answer.error[known]
     if not len(right) or not right.min() <= chance <= right.max():
         return float("nan")
     return float(np.exp(np.interp(chance, right, np.log(errors))))

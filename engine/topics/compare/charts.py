@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.types import Array, PublicFacts
 from engine.figures import traces
-from engine.figures.traces import plain
-from engine.language.numbers import number, with_unit
-from engine.theme import (
+from engine.figures.theme import (
     Chart,
     Spec,
     Theme,
@@ -19,12 +18,12 @@ from engine.theme import (
     layout,
     log_axis,
     method_style,
-    named,
     time_axis,
     translucent,
 )
-from engine.topics.mean.shape import Kept
-from engine.types import Array, PublicFacts
+from engine.figures.traces import plain
+from engine.language.numbers import named, number, with_unit
+from engine.topics.mean.shape import Agreeing
 
 _EVERY = 2  # points of the drawing grid in a small picture
 
@@ -167,7 +166,7 @@ def _table(lines: Sequence[Line]) -> dict[str, list[Any]]:
             "error": [v for line in lines for v in plain(line.errors, 4)]}
 
 
-def kept(epsilons: Sequence[float], answers: Sequence[tuple[Line, Kept]], here: float | None,
+def kept(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agreeing]], here: float | None,
          theme: Theme) -> Chart:
     """How many releases in 100 keep an answer at every budget, with what simulation leaves open.
 
@@ -177,7 +176,7 @@ def kept(epsilons: Sequence[float], answers: Sequence[tuple[Line, Kept]], here: 
     ----------
     epsilons : sequence of float
         Increasing.
-    answers : sequence of (Line, Kept)
+    answers : sequence of (Line, Agreeing)
         A pair for each method, the one on screen first.
     here : float or None
         The ε on screen, one of `epsilons`.
@@ -195,7 +194,7 @@ def kept(epsilons: Sequence[float], answers: Sequence[tuple[Line, Kept]], here: 
     return Chart(spec, _kept_alt(epsilons, answers), _kept_table(epsilons, answers))
 
 
-def _kept_line(epsilons: Sequence[float], line: Line, share: Kept, theme: Theme) -> Spec:
+def _kept_line(epsilons: Sequence[float], line: Line, share: Agreeing, theme: Theme) -> Spec:
     shade, dash, symbol = method_style(line.key, line.family, theme, line.variant)
     known = np.isfinite(line.errors)
     y, up, down = (plain(np.where(known, 100 * values, np.nan), 4) for values in (
@@ -206,13 +205,13 @@ def _kept_line(epsilons: Sequence[float], line: Line, share: Kept, theme: Theme)
         hovertemplate="%{y:.0f} in 100")
 
 
-def _kept_alt(epsilons: Sequence[float], answers: Sequence[tuple[Line, Kept]]) -> str:
+def _kept_alt(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agreeing]]) -> str:
     summary = "; ".join(f"{line.label} {100 * share.share[-1]:.0f} in 100 at ε = {epsilons[-1]:g}"
                         for line, share in answers if np.isfinite(line.errors[-1]))
     return f"Releases that keep the answer: {summary or 'none'}."
 
 
-def _kept_table(epsilons: Sequence[float], answers: Sequence[tuple[Line, Kept]]
+def _kept_table(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agreeing]]
                 ) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {"ε": list(epsilons)}
     for line, share in answers:

@@ -9,11 +9,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.families.functional_release import FunctionalRelease
-from engine.families.sparse_inference import ball
-from engine.families.sparse_printed import published_costs
+from engine.core.types import Budget, Design, Public, PublicFacts, Sizes
 from engine.language.numbers import number, small
 from engine.mechanisms import mechanisms
+from engine.mechanisms.families.functional_release import FunctionalRelease
+from engine.mechanisms.families.sparse_inference import ball
+from engine.mechanisms.families.sparse_printed import published_costs
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
 from engine.mechanisms.sparse_newton import SparseNewton
@@ -28,7 +29,6 @@ from engine.privacy import accounting
 from engine.sources.numbers import Numbers
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.sparse.means import PRINTED, ROW, Setting, rates_of, simulated
-from engine.types import Budget, Design, Public, PublicFacts, Sizes
 
 _DELTA = 1e-3
 _EPSILONS = (0.5, 1.0, 3.0, 8.0)
@@ -53,10 +53,10 @@ def constants_of(key: str) -> ConstantsTable | None:
     return None if table is None else table()
 
 
-def _compared(what: str, printed: str, used: str,
+def _compared(heading: str, printed: str, used: str,
               rows: Sequence[tuple[str, float, float]]) -> ConstantsTable:
     """Two numbers a row and the first over the second."""
-    return ConstantsTable((what, printed, used, "Ratio"), tuple(
+    return ConstantsTable((heading, printed, used, "Ratio"), tuple(
         (name, _short(first), _short(second), _short(first / second))
         for name, first, second in rows))
 
@@ -107,8 +107,8 @@ def _whole_curve() -> ConstantsTable:
 def _one_point() -> ConstantsTable:
     rows = []
     for moments in _MOMENTS:
-        found = WaveletPointwise(points="0.37", moments=moments).sensitivity_constants(_LEVEL)
-        rows.append((_wavelet_name(moments), *found))
+        constants = WaveletPointwise(points="0.37", moments=moments).sensitivity_constants(_LEVEL)
+        rows.append((_wavelet_name(moments), *constants))
     return _compared("Sensitivity at 0.37, level 6, τ = n = 1", "As published", "Used here", rows)
 
 
@@ -125,8 +125,8 @@ def _mean_noise(key: str, better: str = "tight") -> Callable[[], ConstantsTable]
     def energy(constants: str, n: int) -> float:
         facts = PublicFacts(norm_bound=1.0, design=Design.common(_MIDDLES))
         release: FunctionalRelease = mechanisms.build(key, {"constants": constants})
-        found = release.expected_error(Sizes((n,), 100 * n, 100), (Budget(1.0, delta),), facts)
-        return found or math.nan
+        error = release.expected_error(Sizes((n,), 100 * n, 100), (Budget(1.0, delta),), facts)
+        return error or math.nan
 
     def table() -> ConstantsTable:
         return _compared("Curves, at ε = 1", "As published", "Used here", [
@@ -165,8 +165,8 @@ def _one_round() -> ConstantsTable:
 
 
 def _spent(tasks: Sequence[int]) -> ConstantsTable:
-    found = published_costs(_PROMISE, _MACHINES, _ROWS, _FEATURES, 10, 500, is_sharp=True)
-    rows = [(found[k].task.capitalize(), found[k].total, _PROMISE) for k in tasks]
+    costs = published_costs(_PROMISE, _MACHINES, _ROWS, _FEATURES, 10, 500, is_sharp=True)
+    rows = [(costs[k].task.capitalize(), costs[k].total, _PROMISE) for k in tasks]
     return _compared("800 features, 15 machines of 4000 rows", "ε spent as printed", "ε promised",
                      rows)
 
@@ -209,9 +209,9 @@ def _numbers() -> ConstantsTable:
     source = Numbers()
     rows = []
     for setting, name in names.items():
-        found = UnivariateMean(setting=setting).expected_error(
+        variance = UnivariateMean(setting=setting).expected_error(
             source.sizes, (Budget(1.0),) * source.n_servers, source.facts)
-        rows.append((name, _short(math.sqrt(found or math.nan))))
+        rows.append((name, _short(math.sqrt(variance or math.nan))))
     return ConstantsTable(("200 people with 50 numbers in 0 … 1, ε = 1",
                            "Standard deviation of the noise in the mean"), tuple(rows))
 

@@ -5,17 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from engine.asking import Asked, Kind, Numbers, as_floats, errors
-from engine.tasks import MEAN_FUNCTION
-from engine.theme import Chart
+from engine.core.tasks import MEAN_FUNCTION
+from engine.figures.theme import Chart
+from engine.topics.asking import Asked, Kind, Numbers, as_floats, errors
 from engine.topics.compare import charts
-from engine.topics.compare.answer import Refused, Way, at_budgets, at_equal_risk, published, step
+from engine.topics.compare.answer import (
+    MethodAnswer,
+    RefusedMethod,
+    at_budgets,
+    at_equal_risk,
+    published,
+    step,
+)
 from engine.topics.mean.question import shares
 
-Ways = Sequence[Way | Refused]
+Methods = Sequence[MethodAnswer | RefusedMethod]
 
 
-def numbers(ways: Ways, asked: Asked) -> Numbers:
+def numbers(ways: Methods, asked: Asked) -> Numbers:
     """The table, by budget and method, and the errors at equal protection."""
     methods = published(ways)
     rows = {f"ε = {epsilon:g}, {method.label}: {name}": value for epsilon in asked["epsilons"]
@@ -26,17 +33,17 @@ def numbers(ways: Ways, asked: Asked) -> Numbers:
         for label, error in at_chance.items()})
 
 
-def _row(method: Way, at: int) -> Numbers:
+def _row(method: MethodAnswer, budget: int) -> Numbers:
     """One row of the table."""
-    within = method.study.within[at] if math.isfinite(method.error[at]) else math.nan
-    odds, facts = method.odds[at], method.shown.data.facts
-    return errors(method.error[at], within, facts.value_unit, method.study.baseline) | shares(
-        method.shown, method.study, at) | {
+    within = method.study.within[budget] if math.isfinite(method.error[budget]) else math.nan
+    odds, facts = method.odds[budget], method.shown.data.facts
+    return errors(method.error[budget], within, facts.value_unit, method.study.baseline) | shares(
+        method.shown, method.study, budget) | {
             "proved δ": odds.budget.delta, "right guess, at most": odds.right,
             "careful attacker, at most": odds.detected}
 
 
-def chart(ways: Ways, asked: Asked) -> Chart:
+def chart(ways: Methods, asked: Asked) -> Chart:
     """Errors of methods against right guesses, with markers at some budgets."""
     methods = published(ways)
     keys = [method.mechanism.key for method in methods]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from engine.core.types import PublicFacts
 from engine.language import chances
 from engine.language.grammar import conjunction, escape, uncapital
 from engine.language.numbers import number, small, times, with_unit
 from engine.privacy.risk import Odds
-from engine.types import PublicFacts
 
 TITLE = "Which method wastes the least of the budget?"
 DIFFERENCE = ("Lines: 20 possible releases less the average without protection (dashed). The same "

@@ -13,30 +13,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.agreement import Agreement
-from engine.bands import limits
-from engine.errors import InputError, brief
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families.sparse_averages import drawn
-from engine.families.wavelet_regression import WaveletRegression
-from engine.grids import drawing_grid
-from engine.mechanisms import Mechanism, one_per_server
-from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
-from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.sparse_inference import SparseInference
-from engine.mechanisms.wavelet_pointwise import WaveletPointwise
-from engine.metrics import best_kept
-from engine.sources import Source
-from engine.sources.regression_points import RegressionPoints
-from engine.tasks import (
+from engine.core.bands import limits
+from engine.core.errors import InputError, brief
+from engine.core.grids import drawing_grid
+from engine.core.tasks import (
     MEAN_FUNCTION,
     SPARSE_REGRESSION,
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
 )
+from engine.core.types import NON_PRIVATE, Array, Budget, Data
+from engine.mechanisms import Mechanism, one_per_server
+from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.families.sparse_averages import drawn
+from engine.mechanisms.families.wavelet_regression import WaveletRegression
+from engine.mechanisms.sparse_inference import SparseInference
+from engine.mechanisms.wavelet_pointwise import WaveletPointwise
+from engine.simulation.agreement import Agreement
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.metrics import best_kept
+from engine.sources import Source
+from engine.sources.regression_points import RegressionPoints
 from engine.topics.regression.intervals import stated
 from engine.topics.sparse.intervals import without_privacy
-from engine.types import NON_PRIVATE, Array, Budget, Data
 
 REPEATS, EACH = 500, 10  # repetitions, and how many are made at once
 
@@ -51,7 +51,7 @@ class Kind:
 
     label: str
     task: str
-    look: Callable[[Experiment, np.random.Generator, np.random.Generator], Batch]
+    look: Callable[[Experiment, np.random.Generator, np.random.Generator], CoverageAnswer]
     cls: type[Mechanism]
     chosen: tuple[tuple[str, Any], ...] = ()
     is_joint: bool = False
@@ -62,15 +62,22 @@ def names() -> list[str]:
     return list(KINDS)
 
 
-def usual_kind(task: str, own: Mechanism) -> str | None:
+def usual_kind(task: str, mechanism: Mechanism) -> str | None:
     """The limits that a method gives as it is set, or else the last ones of the task.
 
     None where no method for the task gives limits around a truth that is known.
+
+    Parameters
+    ----------
+    task : str
+        Key of the task.
+    mechanism : Mechanism
+        With its settings.
     """
     kinds = [key for key, kind in KINDS.items() if kind.task == task]
     for key in kinds:
-        if isinstance(own, KINDS[key].cls) and all(
-                getattr(own, name) == value for name, value in KINDS[key].chosen):
+        if isinstance(mechanism, KINDS[key].cls) and all(
+                getattr(mechanism, name) == value for name, value in KINDS[key].chosen):
             return key
     return kinds[-1] if kinds else None
 
@@ -127,40 +134,68 @@ class Limits:
 
     @classmethod
     def of(cls, off: Array, half: Array) -> Limits:
-        """From values (repetitions, places)."""
+        """From values (repetitions, places).
+
+        Parameters
+        ----------
+        off : (repetitions, places)
+            Published value less the truth.
+        half : (repetitions, places)
+            Half the width of its limits.
+        """
         worst = np.argmax(np.abs(off) / np.maximum(half, 1e-300), axis=1)[:, None]
         return cls(*(np.take_along_axis(a, worst, axis=1)[:, 0] for a in (off, half)))
 
     @classmethod
     def joined(cls, parts: Sequence[Limits]) -> Limits:
-        return cls(np.concatenate([one.off for one in parts]),
-                   np.concatenate([one.half for one in parts]))
+        return cls(np.concatenate([part.off for part in parts]),
+                   np.concatenate([part.half for part in parts]))
 
 
 @dataclass(frozen=True)
-class Batch:
+class CoverageAnswer:
     """Some repetitions: the limits as they are given, and naive ones around the same values."""
 
     given: Limits
     naive: Limits
 
+    @property
+    def times_as_wide(self) -> float:
+        """The mean width as a multiple of that of the naive limits."""
+        return float(self.given.half.mean() / self.naive.half.mean())
+
     @classmethod
-    def joined(cls, parts: Sequence[Batch]) -> Batch:
-        return cls(Limits.joined([one.given for one in parts]),
-                   Limits.joined([one.naive for one in parts]))
+    def joined(cls, parts: Sequence[CoverageAnswer]) -> CoverageAnswer:
+        return cls(Limits.joined([part.given for part in parts]),
+                   Limits.joined([part.naive for part in parts]))
 
 
-def mechanism_for(kind: str, own: Mechanism, where: float) -> Mechanism:
-    """The mechanism that gives these limits: that on screen where it does, set accordingly."""
+def mechanism_for(kind: str, mechanism: Mechanism, where: float) -> Mechanism:
+    """The mechanism that gives these limits: that on screen where it does, set accordingly.
+
+    Parameters
+    ----------
+    kind : str
+        Key of `KINDS`.
+    mechanism : Mechanism
+        On screen.
+    where : float
+        The time on [0, 1], where there is one.
+    """
     wanted = KINDS[kind]
-    if wanted.cls is WaveletPointwise and isinstance(own, WaveletRegression):
-        return WaveletPointwise.like(own, f"{where:.6g}")
-    found = own if isinstance(own, wanted.cls) else wanted.cls()
-    return replace(found, **dict(wanted.chosen))
+    if wanted.cls is WaveletPointwise and isinstance(mechanism, WaveletRegression):
+        return WaveletPointwise.like(mechanism, f"{where:.6g}")
+    base = mechanism if isinstance(mechanism, wanted.cls) else wanted.cls()
+    return replace(base, **dict(wanted.chosen))
 
 
-def repetitions(asked: Experiment) -> Generator[Batch, None, None]:
+def repetitions(asked: Experiment) -> Generator[CoverageAnswer, None, None]:
     """Draw, release and look, `REPEATS` times, some at once.
+
+    Parameters
+    ----------
+    asked : Experiment
+        Which limits, of what, at which budget.
 
     Raises
     ------
@@ -180,12 +215,19 @@ def repetitions(asked: Experiment) -> Generator[Batch, None, None]:
         yield batch
 
 
-def coverage(asked: Experiment) -> Batch:
-    """All repetitions; see `repetitions`."""
-    return Batch.joined(list(repetitions(asked)))
+def coverage_answer(asked: Experiment) -> CoverageAnswer:
+    """All repetitions; see `repetitions`.
+
+    Parameters
+    ----------
+    asked : Experiment
+        Which limits, of what, at which budget.
+    """
+    return CoverageAnswer.joined(list(repetitions(asked)))
 
 
-def _of_curves(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator) -> Batch:
+def _of_curves(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator
+              ) -> CoverageAnswer:
     """Bands around curves; of several functions, around that of the first covariate.
 
     The naive width is that of the same method, with as many basis functions, and no budget to keep.
@@ -198,16 +240,16 @@ def _of_curves(asked: Experiment, chance: np.random.Generator, noise: np.random.
     low, high = limits(estimate, estimate.band)
     narrow = np.subtract(*limits(quiet, quiet.band)[::-1]) / 2
     off = (low + high) / 2 - best_kept(estimate, data.truth)
-    which = (0, slice(None), 0, *((1,) if estimate.functions else ()))
-    each = off[which], ((high - low) / 2)[which], narrow[which]
-    if not KINDS[asked.kind].is_joint:
-        place = int(np.argmin(np.abs(drawing_grid() - asked.where)))
-        each = each[0][:, [place]], each[1][:, [place]], each[2][:, [place]]
-    return Batch(Limits.of(each[0], each[1]), Limits.of(each[0], each[2]))
+    # (budgets, data sets, draws, functions if any, GRID_SIZE) to (data sets, GRID_SIZE)
+    index = (0, slice(None), 0, *((1,) if estimate.functions else ()))
+    nearest = [int(np.argmin(np.abs(drawing_grid() - asked.where)))]
+    places: Any = slice(None) if KINDS[asked.kind].is_joint else nearest
+    off, half, narrow = (each[index][:, places] for each in (off, (high - low) / 2, narrow))
+    return CoverageAnswer(Limits.of(off, half), Limits.of(off, narrow))
 
 
 def _of_readings(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator
-                 ) -> Batch:
+                 ) -> CoverageAnswer:
     """Limits around a curve at one point; the naive ones leave out noise and bias.
 
     Raises
@@ -227,13 +269,14 @@ def _of_readings(asked: Experiment, chance: np.random.Generator, noise: np.rando
     plain = checked.mechanism.without_protection(data)
     assert estimate.band is not None and plain.band is not None
     off = estimate.band.centre[0, :, 0] - asked.source.curve(np.array([asked.where]))
-    half, narrow = (1.96 * np.sqrt(one.covariance[0, :, 0, :, 0])
-                    for one in (estimate.band, plain.band))
+    half, narrow = (1.96 * np.sqrt(band.covariance[0, :, 0, :, 0])
+                    for band in (estimate.band, plain.band))
     bias = checked.mechanism.plan(asked.source.public, budgets).bias
-    return Batch(Limits.of(off, half + bias), Limits.of(off, narrow))
+    return CoverageAnswer(Limits.of(off, half + bias), Limits.of(off, narrow))
 
 
-def _of_rows(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator) -> Batch:
+def _of_rows(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator
+            ) -> CoverageAnswer:
     """Limits of sparse coefficients, from moments drawn without rows; of one, the first that is
     not zero.
     """
@@ -242,14 +285,12 @@ def _of_rows(asked: Experiment, chance: np.random.Generator, noise: np.random.Ge
     truth = source.truth.node_values
     moments = drawn(source.covariance, truth, source.noise_sd, source.n_curves, EACH, chance)
     plan = mechanism.plan(source.public, (asked.budget,))
-    found = mechanism.estimate(moments, [plan], EACH, 1, noise).intervals
-    naive = without_privacy(found, source)
-    off, half, narrow = (a[0, :, 0] for a in (found.centre - truth, found.half_width,
-                                              naive.half_width))
-    if not KINDS[asked.kind].is_joint:
-        at = np.flatnonzero(truth)[:1]
-        off, half, narrow = off[:, at], half[:, at], narrow[:, at]
-    return Batch(Limits.of(off, half), Limits.of(off, narrow))
+    intervals = mechanism.estimate(moments, [plan], EACH, 1, noise).intervals
+    naive = without_privacy(intervals, source)
+    places: Any = slice(None) if KINDS[asked.kind].is_joint else np.flatnonzero(truth)[:1]
+    off, half, narrow = (each[0, :, 0][:, places] for each in (
+        intervals.centre - truth, intervals.half_width, naive.half_width))
+    return CoverageAnswer(Limits.of(off, half), Limits.of(off, narrow))
 
 
 KINDS: dict[str, Kind] = {

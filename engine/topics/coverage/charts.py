@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from engine.figures import traces
+from engine.figures.theme import Chart, Theme, axis, colour, layout
 from engine.figures.traces import plain
-from engine.theme import Chart, Theme, axis, colour, layout
 from engine.topics.coverage.answer import Limits
 
 

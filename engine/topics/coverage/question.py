@@ -2,40 +2,55 @@
 
 from __future__ import annotations
 
-from engine.asking import Asked, Kind, Numbers, as_floats
-from engine.theme import Chart
-from engine.topics.coverage import answer, charts
-from engine.topics.coverage.answer import Batch
+from engine.figures.theme import Chart
+from engine.topics.asking import Asked, Kind, Numbers, as_floats
+from engine.topics.coverage import charts
+from engine.topics.coverage.answer import CoverageAnswer, coverage_answer
 
 
-def numbers(batch: Batch, _: Asked) -> Numbers:
-    """How many bands miss the truth, their coverage, and what it costs in width."""
-    return limits(batch)
-
-
-def limits(batch: Batch) -> Numbers:
+def numbers(answer: CoverageAnswer, _: Asked) -> Numbers:
     """How many bands miss the truth, their coverage, and what it costs in width.
 
     Parameters
     ----------
-    batch : Batch
+    answer : CoverageAnswer
+        Limits of many data sets, beside the naive ones.
+    _ : Asked
+        The question.
+    """
+    return limits(answer)
+
+
+def limits(answer: CoverageAnswer) -> Numbers:
+    """How many bands miss the truth, their coverage, and what it costs in width.
+
+    Parameters
+    ----------
+    answer : CoverageAnswer
         Bands of many data sets, beside the naive ones.
     """
     counted: Numbers = {}
-    for name, bands in (("bands", batch.given), ("naive bands", batch.naive)):
+    for name, bands in (("bands", answer.given), ("naive bands", answer.naive)):
         coverage = bands.coverage
         counted |= {f"{name} that miss, of {len(bands.off)}": bands.missed.sum(),
                     f"coverage of {name}": coverage.estimate,
                     f"coverage of {name}, 95 % interval from": coverage.low,
                     f"coverage of {name}, 95 % interval to": coverage.high}
-    return as_floats(counted | {
-        "as wide as naive bands, times": batch.given.half.mean() / batch.naive.half.mean()})
+    return as_floats(counted | {"as wide as naive bands, times": answer.times_as_wide})
 
 
-def chart(batch: Batch, _: Asked) -> Chart:
-    """Each band as far as it is off."""
-    half = charts.common_half([batch.given, batch.naive])
-    return charts.repetitions(batch.given, half, "Off the truth by", "light")
+def chart(answer: CoverageAnswer, _: Asked) -> Chart:
+    """Each band as far as it is off.
+
+    Parameters
+    ----------
+    answer : CoverageAnswer
+        Limits of many data sets, beside the naive ones.
+    _ : Asked
+        The question.
+    """
+    half = charts.common_half([answer.given, answer.naive])
+    return charts.repetitions(answer.given, half, "Off the truth by", "light")
 
 
-KIND = Kind("coverage", "Audit: coverage", answer.coverage, numbers, chart)
+KIND = Kind("coverage", "Audit: coverage", coverage_answer, numbers, chart)

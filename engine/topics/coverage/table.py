@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.metrics import coverage, integrated_squared_errors
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources import Source
 from engine.sources.hormone_study import HormoneStudy
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import Array, Budget, CurveData
 
 POINTWISE, SIMULTANEOUS = (0.90, 0.98), 0.90  # what is asked of a band without a warning
 _AT_ONCE = 10  # repeats
@@ -109,7 +109,17 @@ def _curves(observations: int, **design: Any) -> SparseCurves:
 
 
 def measured(setting: Setting, repeats: int, seed: int) -> Row:
-    """Repeat a setting so often, in blocks with random streams of their own."""
+    """Repeat a setting so often, in blocks with random streams of their own.
+
+    Parameters
+    ----------
+    setting : Setting
+        One scenario.
+    repeats : int
+        How many data sets.
+    seed : int
+        Of data and noise.
+    """
     parts = [_block(setting, min(_AT_ONCE, repeats - first), seed, first)
              for first in range(0, repeats, _AT_ONCE)]
     squared, plain, at_times, whole, warned = (np.concatenate(part)
@@ -151,7 +161,13 @@ def _block(setting: Setting, repeats: int, seed: int, first: int) -> tuple[Array
 
 
 def as_markdown(rows: list[Row]) -> str:
-    """The table for the notes on the methods."""
+    """The table for the notes on the methods.
+
+    Parameters
+    ----------
+    rows : list of Row
+        In their order.
+    """
     names = ("Design and people", "n", "m", "ε", "N", "Error", "Non-private", "Pointwise",
              "Simultaneous", "Warned")
     head = "| " + " | ".join(names) + " |\n|--" + "|--:" * (len(names) - 1) + "|"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from engine.agreement import COVERAGE_TOLERANCE, STANDARD_ERRORS, Agreement, Verdict
 from engine.language import numbers
-from engine.topics.coverage import answer as laboratory
-from engine.types import PublicFacts
+from engine.simulation.agreement import COVERAGE_TOLERANCE, STANDARD_ERRORS, Agreement, Verdict
+from engine.topics.coverage.answer import KINDS, REPEATS, CoverageAnswer, Limits
 
 METHOD = ("Data are drawn anew in every repetition and released once. The number of bands that "
              "contain the truth is binomial, so coverage has a 95 % Clopper–Pearson interval. If "
@@ -18,7 +17,7 @@ METHOD = ("Data are drawn anew in every repetition and released once. The number
              "same basis functions.")
 INTRO = ("A 95 % confidence band must contain the truth in 95 % of all repetitions. Here the "
             "truth is known: data are drawn, released and compared with it "
-            f"{laboratory.REPEATS} times.")
+            f"{REPEATS} times.")
 _KEPT_FUNCTIONS = ("point", "curve", "effect", "effects")
 
 
@@ -31,18 +30,18 @@ def legend(kind: str) -> str:
         A key of `engine.topics.coverage.answer.KINDS`.
     """
     lines = ("Each line: one repetition, at the place where its band fails or comes closest to it."
-              if laboratory.KINDS[kind].is_joint else "Each line: the interval of one repetition.")
+              if KINDS[kind].is_joint else "Each line: the interval of one repetition.")
     truth = (" The truth is the best curve with the basis functions that are kept."
              * (kind in _KEPT_FUNCTIONS))
     return f"{lines} Zero is the truth; a line that does not cross it misses it.{truth}"
 
 
-def misses(limits: laboratory.Limits, naive: bool = False) -> str:
+def misses(limits: Limits, naive: bool = False) -> str:
     """How many bands missed the truth, the coverage with its interval, and what that says.
 
     Parameters
     ----------
-    limits : laboratory.Limits
+    limits : Limits
         Of all repetitions.
     naive : bool
         Whether they leave out privacy noise.
@@ -72,15 +71,15 @@ def _percentage(share: float, rounding: Callable[[float], float]) -> str:
     return f"{rounding(round(1000 * share, 6)) / 10:g}"
 
 
-def widths(batch: laboratory.Batch) -> str:
+def widths(answer: CoverageAnswer) -> str:
     """What counting privacy noise costs in width, and what leaving it out costs in coverage.
 
     Parameters
     ----------
-    batch : laboratory.Batch
+    answer : CoverageAnswer
         Published and naive bands of the same repetitions.
     """
-    ratio = float(batch.given.half.mean() / batch.naive.half.mean())
+    ratio = answer.times_as_wide
     if ratio < 1.005:
         return "Here privacy noise is so small that leaving it out does not narrow the bands."
     wider = f"{100 * (ratio - 1):.0f} % wider" if ratio < 2 else f"{numbers.times(ratio)} as wide"
@@ -88,14 +87,3 @@ def widths(batch: laboratory.Batch) -> str:
     return (f"Counting privacy noise makes the bands {wider}. A single 95 % interval of a normal "
             f"estimate, narrowed as much, covers the truth in **{_percentage(left, round)} %** of "
             "repetitions; many at once do so less often.")
-
-
-def unit(facts: PublicFacts) -> str:
-    """The unit of values in brackets, behind the title of an axis.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Its unit may be empty.
-    """
-    return f" ({facts.value_unit})" if facts.value_unit else ""

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import InputError
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.grids import drawing_grid, quadrature
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid, quadrature
+from engine.core.types import Array, Budget, CurveData, Estimate
 from engine.mechanisms import Mechanism
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources import Source
-from engine.types import Array, Budget, CurveData, Estimate
 
 PAPER_EPSILONS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
 ITERATIONS = RUNS = 100

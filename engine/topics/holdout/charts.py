@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.agreement import STANDARD_ERRORS
+from engine.core.types import Array, PublicFacts
 from engine.figures import traces
-from engine.figures.traces import UNPROTECTED
-from engine.language.numbers import number, with_unit
-from engine.theme import (
+from engine.figures.theme import (
     Chart,
     Spec,
     Theme,
@@ -19,12 +17,13 @@ from engine.theme import (
     layout,
     log_axis,
     method_style,
-    named,
     time_axis,
 )
+from engine.figures.traces import UNPROTECTED
+from engine.language.numbers import named, number, with_unit
+from engine.simulation.agreement import STANDARD_ERRORS
 from engine.topics.holdout.answer import HoldoutStudy, ReleaseRange
 from engine.topics.mean.charts import Method
-from engine.types import Array, PublicFacts
 
 
 def distances(study: HoldoutStudy, method: Method, unit: str, theme: Theme) -> Chart:

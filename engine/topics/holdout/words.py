@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from engine.types import Budget, PublicFacts
+from engine.core.types import Budget, PublicFacts
 
 LICENSED = ("**Synthetic:** no reading of the real study is in these curves. The real file is "
             "licensed: upload it under *Use my curves*.")

@@ -15,28 +15,27 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import studies
-from engine.bands import limits
-from engine.errors import InputError
-from engine.feasibility import Feasibility
-from engine.grids import drawing_grid
+from engine.core.bands import limits
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.types import Array, Budget, CurveData, Estimate, PublicFacts, Spend
 from engine.mechanisms import Mechanism, mechanisms
-from engine.metrics import (
+from engine.privacy.feasibility import Feasibility
+from engine.simulation import studies
+from engine.simulation.metrics import (
     distances,
     integrated_squared_errors,
     root_mean_square,
     squared_distances_from,
     within,
 )
-from engine.random_streams import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.random_streams import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.studies import EPSILON_STEPS as EPSILON_STEPS
+from engine.simulation.studies import SHOWN, SHOWN_DRAWS
 from engine.sources import Source
-from engine.studies import EPSILON_STEPS as EPSILON_STEPS
-from engine.studies import SHOWN
-from engine.studies import SHOWN_DRAWS as SHOWN_DRAWS
-from engine.types import Array, Budget, CurveData, Estimate, Spend
 
 _EVERY = 3  # of the budgets, where doubling is simulated
-Put = TypeVar("Put", "Preview", "Study", "PlausibleBand")  # what another budget is put into
+Put = TypeVar("Put", "MeanAnswer", "Study", "PlausibleBand")  # what another budget is put into
 MOST_READINGS = 2_000_000  # of one data set on screen
 
 
@@ -46,8 +45,8 @@ class Study:
 
     `errors` (budgets, releases): from the truth where it is known, else from the average without
     protection. `baseline`: the error without privacy, tuned as well as with it (see
-    `engine.studies.baseline`), where the truth is known. `shares` (budgets, 3): privacy noise,
-    sampling, smoothing and clipping, as shares of squared error.
+    `engine.simulation.studies.baseline`), where the truth is known. `shares` (budgets, 3): privacy
+    noise, sampling, smoothing and clipping, as shares of squared error.
     """
 
     errors: Array
@@ -85,7 +84,7 @@ class PlausibleBand:
 
 
 @dataclass(frozen=True, eq=False)  # known by itself: what was made of it is kept beside it
-class Preview:
+class MeanAnswer:
     """One data set with its possible releases at every budget.
 
     `releases` (budgets, SHOWN_DRAWS, GRID_SIZE), `noise_low` and `noise_high` (budgets,
@@ -115,8 +114,19 @@ class Preview:
     band: PlausibleBand | None = None
     warnings: tuple[tuple[str, ...], ...] = ()
 
+    @property
+    def facts(self) -> PublicFacts:
+        """Names, units and ranges of the curves."""
+        return self.data.facts
+
     def is_refused(self, budget: int) -> bool:
-        """Whether nothing would be published at this budget, because nothing useful could be."""
+        """Whether nothing would be published at this budget, because nothing useful could be.
+
+        Parameters
+        ----------
+        budget : int
+            The place of the budget.
+        """
         verdict = self.feasibility[budget]
         return verdict is not None and not verdict.is_feasible
 
@@ -142,9 +152,27 @@ class Draws:
     is_truth: bool
 
 
-def preview(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int,
-            epsilons: Sequence[float] = EPSILON_STEPS) -> Preview:
+def mean_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int,
+            epsilons: Sequence[float] = EPSILON_STEPS) -> MeanAnswer:
     """Draw, release at every ε, and measure.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    delta : float
+        Of every budget.
+    seed : int
+        Of data and noise.
+    epsilons : sequence of float
+        Increasing; the steps of the slider unless stated.
+
+    Returns
+    -------
+    MeanAnswer
+        One data set, its releases, and their errors.
 
     Raises
     ------
@@ -152,17 +180,15 @@ def preview(source: Source[CurveData], mechanism: Mechanism, delta: float, seed:
         Whatever the mechanism refuses: δ = 0, too few curves for the rounds, and so on.
     """
     budgets = tuple(Budget(epsilon, delta) for epsilon in epsilons)
-    if source.sizes.n_observations > MOST_READINGS:
-        raise InputError(
-            f"These sizes make {source.sizes.n_observations:,} readings; a picture is drawn of at "
-            f"most {MOST_READINGS:,}.", field="n_curves",
-            hint="Take fewer people or readings here, or run it on the command line.")
+    studies.check_readings(
+        source, MOST_READINGS,
+        "Take fewer people or readings here, or run it on the command line.")
     data, estimate = on_screen(source, mechanism, budgets, seed)
     without = mechanism.without_protection(data)
     grid = drawing_grid()
     count = len(budgets)
     curves = estimate.values(grid)[:count, 0]
-    return Preview(
+    return MeanAnswer(
         data=data, budgets=budgets, times=data.facts.from_unit_time(grid),
         releases=curves[:, :SHOWN_DRAWS], without=without.values(grid)[0, 0, 0],
         sampling=_half_width(without, "pointwise"), band=_plausible(estimate, without, count),
@@ -177,40 +203,75 @@ def preview(source: Source[CurveData], mechanism: Mechanism, delta: float, seed:
         warnings=tuple(map(estimate.usual_warnings, range(count))))
 
 
-def with_own_budget(steps: Preview, source: Source[CurveData], mechanism: Mechanism, seed: int,
-                    epsilon: float) -> Preview:
+def with_budget(steps: MeanAnswer, source: Source[CurveData], mechanism: Mechanism, seed: int,
+                    epsilon: float) -> MeanAnswer:
     """The same picture with one more budget put in, of which only that one is computed.
 
     It is computed beside the last step, which draws the same noise for both as all steps have.
+
+    Parameters
+    ----------
+    steps : MeanAnswer
+        At the steps.
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    seed : int
+        Of data and noise.
+    epsilon : float
+        Of the further budget.
+
+    Returns
+    -------
+    MeanAnswer
+        At one budget more.
     """
     last = steps.budgets[-1]
-    own = preview(source, mechanism, last.delta, seed, (epsilon, last.epsilon))
+    added = mean_over_budgets(source, mechanism, last.delta, seed, (epsilon, last.epsilon))
     k = int(np.searchsorted([budget.epsilon for budget in steps.budgets], epsilon))
 
     def put(field: str, into: Any, of: Any) -> Any:
-        values, one = getattr(into, field), getattr(of, field)
+        values, value = getattr(into, field), getattr(of, field)
         if isinstance(values, tuple):
-            return (*values[:k], one[0], *values[k:])
-        return np.insert(values, k, one[0], axis=0)
+            return (*values[:k], value[0], *values[k:])
+        return np.insert(values, k, value[0], axis=0)
 
     def all_put(into: Put, of: Put, *names: str) -> Put:
         return replace(into, **{name: put(name, into, of) for name in names})
 
     band = None
-    if steps.band is not None and own.band is not None:
-        band = all_put(steps.band, own.band, "low", "high", "waves")
-    study = all_put(steps.study, own.study, "errors", "shares")
-    return replace(all_put(steps, own, "budgets", "releases", "noise_low", "noise_high", "spends",
+    if steps.band is not None and added.band is not None:
+        band = all_put(steps.band, added.band, "low", "high", "waves")
+    study = all_put(steps.study, added.study, "errors", "shares")
+    return replace(all_put(steps, added, "budgets", "releases", "noise_low", "noise_high", "spends",
                            "tuning", "feasibility", "planned", "warnings"), band=band, study=study)
 
 
-def at_budget(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
-             ) -> Preview:
-    """The picture with all steps of the slider, and with this budget if it is none of them."""
-    steps = preview(source, mechanism, budget.delta, seed)
+def mean_answer(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
+             ) -> MeanAnswer:
+    """The picture with all steps of the slider, and with this budget if it is none of them.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budget : Budget
+        Of every site.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    MeanAnswer
+        At the steps of the slider and this budget.
+    """
+    steps = mean_over_budgets(source, mechanism, budget.delta, seed)
     if budget.epsilon in EPSILON_STEPS:
         return steps
-    return with_own_budget(steps, source, mechanism, seed, budget.epsilon)
+    return with_budget(steps, source, mechanism, seed, budget.epsilon)
 
 
 def _half_width(without: Estimate, kind: str) -> Array:
@@ -237,7 +298,19 @@ def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:
 
 def simulated_study(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
                     seed: int) -> Study:
-    """Errors from the truth over fresh data sets, usually one release of each."""
+    """Errors from the truth over fresh data sets, usually one release of each.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budgets : sequence of Budget
+        All with one δ.
+    seed : int
+        Of data and noise.
+    """
     data, estimate = simulated(source, mechanism, budgets, seed)
     total = integrated_squared_errors(estimate, data.truth).total
     assert total is not None and data.truth is not None
@@ -257,7 +330,19 @@ def _baseline(source: Source[CurveData], mechanism: Mechanism, data: CurveData, 
 
 def squared_parts(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
                   seed: int) -> Array:
-    """Mean squared error split into privacy noise, sampling, and bias: (budgets, 3)."""
+    """Mean squared error split into privacy noise, sampling, and bias: (budgets, 3).
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budgets : sequence of Budget
+        All with one δ.
+    seed : int
+        Of data and noise.
+    """
     distance, shares = errors_and_shares(source, mechanism, budgets, seed)
     return np.asarray(shares * (distance**2).mean(axis=(1, 2))[:, None])
 
@@ -267,6 +352,17 @@ def errors_and_shares(source: Source[CurveData], mechanism: Mechanism, budgets: 
     """Distances from the truth, (budgets, data sets, releases of each), and their `shares`.
 
     Shares (budgets, 3) are those of `Study`.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budgets : sequence of Budget
+        All with one δ.
+    seed : int
+        Of data and noise.
     """
     data, estimate = simulated(source, mechanism, budgets, seed)
     total = integrated_squared_errors(estimate, data.truth).total
@@ -278,13 +374,31 @@ def errors_and_shares(source: Source[CurveData], mechanism: Mechanism, budgets: 
 
 def simulated(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
               ) -> tuple[CurveData, Estimate]:
-    """Fresh data sets and their releases, the highest step after the budgets; see `studies`."""
+    """Fresh data sets and their releases, the highest step after the budgets; see `studies`.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budgets : sequence of Budget
+        All with one δ.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    CurveData, Estimate
+        Data sets, and releases (budgets + 1, data sets, draws) of them.
+    """
     data = studies.data(source, seed)
     return data, studies.released(source, mechanism, data, [(b,) for b in budgets], seed)
 
 
 def _shares(estimate: Estimate, best: Array, tail: Array) -> Array:
     """Squared error split by the noise-free steps: noise, spread over data sets, and bias."""
+    # `unprotected` (budgets, data sets, basis); coefficients also have releases, before the last.
     distance, quiet = estimate.squared_distance, estimate.unprotected
     repeats = quiet.shape[1]
     centre = quiet.mean(axis=1, keepdims=True)
@@ -297,8 +411,8 @@ def _shares(estimate: Estimate, best: Array, tail: Array) -> Array:
 
 def _study_of_real_curves(estimate: Estimate, without: Estimate, count: int) -> Study:
     """Errors from the average without protection, over releases of the same curves."""
-    target = without.values(drawing_grid())[0, 0, 0]
-    quiet = estimate.on_grid(estimate.unprotected[:, 0], drawing_grid())
+    target = without.values(drawing_grid())[0, 0, 0]  # (GRID_SIZE,)
+    quiet = estimate.on_grid(estimate.unprotected[:, 0], drawing_grid())  # (budgets, GRID_SIZE)
     bias = ((quiet - target) ** 2).mean(axis=-1)
     privacy = estimate.basis.squared_distance(
         estimate.coefficients[:, 0] - estimate.unprotected[:, 0][:, None]).mean(axis=1)
@@ -313,6 +427,19 @@ def drawn(source: Source[CurveData], mechanism: Mechanism, beside: Mechanism,
     """The same releases that `Study.errors` measures, one of each fresh data set or many of one.
 
     Real curves are compared with what `beside` makes of them without protection.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    beside : Mechanism
+        Whose average without protection real curves are compared with.
+    budgets : sequence of Budget
+        All with one δ.
+    seed : int
+        Of data and noise.
     """
     grid = drawing_grid()
     if source.is_random:
@@ -335,6 +462,19 @@ def study_beside(source: Source[CurveData], mechanism: Mechanism, beside: Mechan
     """Errors from what another method would make of the same real curves without protection.
 
     So that methods side by side have one aim: each one's own would hide what its fit leaves out.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    beside : Mechanism
+        Whose average without protection is the aim.
+    budgets : sequence of Budget
+        All with one δ.
+    seed : int
+        Of data and noise.
     """
     data, estimate = on_screen(source, mechanism, budgets, seed)
     return _study_of_real_curves(estimate, beside.without_protection(data), len(budgets))
@@ -342,7 +482,24 @@ def study_beside(source: Source[CurveData], mechanism: Mechanism, beside: Mechan
 
 def on_screen(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
                ) -> tuple[CurveData, Estimate]:
-    """The curves that are shown and their releases, the highest step after the budgets."""
+    """The curves that are shown and their releases, the highest step after the budgets.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budgets : sequence of Budget
+        All with one δ.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    CurveData, Estimate
+        One data set, and releases (budgets + 1, 1, draws) of it.
+    """
     data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
     return data, mechanism.release_many(
         data, studies.beside_the_highest([(b,) for b in budgets]),
@@ -355,16 +512,29 @@ def other_methods(task: str, source: Source[CurveData], mechanism: Mechanism,
 
     Errors (budgets,) are those of `Study.error`, on the same curves; NaN where a method publishes
     nothing. Methods that refuse these sizes or this δ are left out.
+
+    Parameters
+    ----------
+    task : str
+        Key of the task.
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        The one that is left out.
+    budgets : sequence of Budget
+        All with one δ.
+    seed : int
+        Of data and noise.
     """
-    own, found = mechanism.nearest_preset()[0], {}
+    present, errors = mechanism.nearest_preset()[0], {}
     for cls in mechanisms.for_task(task):
-        for label, chosen in cls.presets_for(task):
-            other = cls(**chosen).comparable(source.facts)
-            if type(mechanism) is cls and own == label:
+        for label, settings in cls.presets_for(task):
+            other = cls(**settings).comparable(source.facts)
+            if type(mechanism) is cls and present == label:
                 continue
             with contextlib.suppress(InputError):
-                found[label] = (other, _error(source, other, mechanism, budgets, seed))
-    return found
+                errors[label] = (other, _error(source, other, mechanism, budgets, seed))
+    return errors
 
 
 def _error(source: Source[CurveData], other: Mechanism, asked: Mechanism, budgets: Sequence[Budget],
@@ -386,30 +556,46 @@ def if_doubled(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
 
     Only for simulated curves, whose sizes can be changed; the same seed keeps chance common. δ
     stays what it is. It is simulated at every third budget and read off between them.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budgets : sequence of Budget
+        All with one δ.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    dict of str to (budgets,)
+        By “epsilon”, “people” and “readings”; −0.3 is 30 % less.
     """
     some = [*budgets[::_EVERY], *budgets[len(budgets) - 1:]]
 
-    def error(changed: Source[CurveData], at: Sequence[Budget]) -> Array:
-        once = list(dict.fromkeys(at))  # many steps of the slider are twice another one
-        found = np.concatenate([
+    def error(changed: Source[CurveData], wanted: Sequence[Budget]) -> Array:
+        once = list(dict.fromkeys(wanted))  # many steps of the slider are twice another one
+        errors = np.concatenate([
             root_mean_square(errors_and_shares(changed, mechanism, [once[k] for k in places],
                                                seed)[0], axis=(1, 2))
             for places in studies.alike([(budget,) for budget in once])])
         order = [k for places in studies.alike([(budget,) for budget in once]) for k in places]
-        by_budget = dict(zip((once[k] for k in order), found, strict=True))
-        return np.array([by_budget[budget] for budget in at])
+        by_budget = dict(zip((once[k] for k in order), errors, strict=True))
+        return np.array([by_budget[budget] for budget in wanted])
 
     def with_twice(symbol: str) -> Source[CurveData]:
         name = next(p.name for p in source.parameters() if p.symbol == symbol)
         return replace(source, **{name: 2 * getattr(source, name)})
 
-    now, twice = np.split(error(source, [*some, *(replace(b, epsilon=2 * b.epsilon)
+    single, twice = np.split(error(source, [*some, *(replace(b, epsilon=2 * b.epsilon)
                                                   for b in some)]), 2)
-    changes = {"epsilon": twice / now - 1}
-    for what, symbol in (("people", "n"), ("readings", "m")):
+    changes = {"epsilon": twice / single - 1}
+    for size, symbol in (("people", "n"), ("readings", "m")):
         with contextlib.suppress(InputError):  # beyond what can be simulated
-            changes[what] = error(with_twice(symbol), some) / now - 1
-    return {what: _between(budgets, some, relative) for what, relative in changes.items()}
+            changes[size] = error(with_twice(symbol), some) / single - 1
+    return {size: _between(budgets, some, relative) for size, relative in changes.items()}
 
 
 def _between(budgets: Sequence[Budget], some: Sequence[Budget], values: Array) -> Array:

@@ -1,4 +1,4 @@
-"""The error that each budget buys, on log axes."""
+"""The error that each budget buys; what each step does to a curve, and what is left without it."""
 
 from __future__ import annotations
 
@@ -9,23 +9,28 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.types import Array, PublicFacts
 from engine.figures import traces
-from engine.figures.traces import UNPROTECTED
-from engine.language.numbers import number, with_unit
-from engine.privacy.risk import right_guess_cap
-from engine.theme import (
+from engine.figures.theme import (
     Chart,
     Spec,
     Theme,
+    axis,
     colour,
     layout,
     log_axis,
     method_style,
+    on_log_scale,
+    translucent,
 )
-from engine.topics.mean.answer import Preview
-from engine.types import Array
+from engine.figures.traces import UNPROTECTED, plain
+from engine.language.numbers import named, number, with_unit
+from engine.privacy.risk import right_guess_cap
+from engine.topics.mean.answer import MeanAnswer
+from engine.topics.mean.error_parts import Chosen, ErrorParts, Steps
 
 _BUDGETS = "Protection ε (log scale)<br>≤ right guesses in 100 by ε alone, whatever the method"
+_STEPS = ("Fewer coefficients", "Clipped and smoothed", "With noise: one release")
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class Method:
     variant: int = 0
 
 
-def against_budget(preview: Preview, here: int, method: Method, theme: Theme, *,
+def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, *,
                    others: Sequence[Method] = (), theory: Array | None = None) -> Chart:
     """Median error and its 8-in-10 range against ε, with the floor, the theory and the present ε.
 
@@ -60,12 +65,12 @@ def against_budget(preview: Preview, here: int, method: Method, theme: Theme, *,
 
     Parameters
     ----------
-    preview : Preview
+    answer : MeanAnswer
         Simulated releases at all budgets.
     here : int
         The place of the budget that is marked.
     method : Method
-        The one of `preview`.
+        The one of `answer`.
     theme : {"light", "dark"}
         Of the page.
     others : sequence of Method
@@ -73,10 +78,10 @@ def against_budget(preview: Preview, here: int, method: Method, theme: Theme, *,
     theory : (budgets,), optional
         The rate, in response units.
     """
-    study, facts = preview.study, preview.data.facts
+    study, facts = answer.study, answer.facts
     x, unit, median = [budget.epsilon
-                       for budget in preview.budgets], facts.value_unit, method.errors
-    low, high = (np.where(preview.published, study.quantile(q), np.nan) for q in (0.1, 0.9))
+                       for budget in answer.budgets], facts.value_unit, method.errors
+    low, high = (np.where(answer.published, study.quantile(q), np.nan) for q in (0.1, 0.9))
     data = [_range(x, low, high, method, theme)]
     data += [_line(x, line, unit, theme) for line in (method, *others)]
     if study.baseline is not None:
@@ -90,7 +95,7 @@ def against_budget(preview: Preview, here: int, method: Method, theme: Theme, *,
         data.append(traces.diamond(x[here], float(median[here]), theme))
     heights = np.concatenate([low, high, *(line.errors for line in others),
                               [study.baseline or np.nan]])
-    frame = layout(theme, legend=True, xaxis=_budgets(x, preview.budgets[here].delta, theme),
+    frame = layout(theme, legend=True, xaxis=_budgets(x, answer.budgets[here].delta, theme),
                    yaxis=_errors(heights, 2 * facts.value_half_width, unit, theme))
     return Chart({"data": data, "layout": frame},
                  _alt(x, median, here, unit), _table(x, median, low, high, study.baseline, others))
@@ -133,16 +138,16 @@ def _errors(heights: Array, most: float, unit: str, theme: Theme) -> Spec:
     """The axis of errors, over `heights` as far as `most`."""
     heights = heights[np.isfinite(heights) & (heights > 0)]
     bottom, top = (heights.min() * 0.85, heights.max() * 1.15) if len(heights) else (0.1, 1.0)
-    quantity = f"Error ({unit}, log scale)" if unit else "Error (log scale)"
-    return log_axis(theme, quantity, bottom, max(min(top, most), 2 * bottom), grid=True)
+    return log_axis(theme, on_log_scale("Error", unit), bottom, max(min(top, most), 2 * bottom),
+                    grid=True)
 
 
 def _budgets(x: list[float], delta: float, theme: Theme) -> Spec:
     """The axis of budgets, with what each allows."""
-    axis = log_axis(theme, _BUDGETS, x[0] * 0.93, x[-1] * 1.07)
-    axis["ticktext"] = [f"{text}<br>{_allowed(epsilon, delta)}" for text, epsilon in
-                        zip(axis["ticktext"], axis["tickvals"], strict=True)]
-    return axis
+    spec = log_axis(theme, _BUDGETS, x[0] * 0.93, x[-1] * 1.07)
+    spec["ticktext"] = [f"{text}<br>{_allowed(epsilon, delta)}" for text, epsilon in
+                        zip(spec["ticktext"], spec["tickvals"], strict=True)]
+    return spec
 
 
 def _allowed(epsilon: float, delta: float) -> str:
@@ -158,3 +163,80 @@ def _table(x: list[float], median: Array, low: Array, high: Array, baseline: flo
         columns["without protection"] = np.full(len(x), baseline)
     columns |= {other.label: other.errors for other in others}
     return {"ε": x, **{name: _gaps(values.round(4)) for name, values in columns.items()}}
+
+
+# -- one budget taken apart --------------------------------------------------------------------
+
+
+def steps(done: Steps, times: Array, method: Method, facts: PublicFacts, theme: Theme) -> Chart:
+    """The curve after each step, less the average without protection.
+
+    Parameters
+    ----------
+    done : Steps
+        Curves after each step, in response units.
+    times : (points,)
+        In their own unit.
+    method : Method
+        For its look.
+    facts : PublicFacts
+        Names and units.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    shade, dash, _ = method_style(method.key, method.family, theme, method.variant)
+    looks = ((colour("raw", theme), 2.2, "2px,3px"), (colour("bias", theme), 2.2, "8px,3px"),
+             (shade, 2.6, dash))
+    away = {name: plain(curve - done.without) for name, curve in zip(
+        _STEPS, (done.fewer, done.quiet, done.released), strict=True)}
+    data = [traces.line(name, plain(times), curve, *look, hoverinfo="skip")
+            for (name, curve), look in zip(away.items(), looks, strict=True)]
+    spec = {"data": [*data, traces.zero(facts, theme)],
+            "layout": _difference_axes(facts, theme, legend=True)}
+    far = ", ".join(f"{name.lower()} {with_unit(number(move), facts.value_unit)}"
+                    for name, move in zip(_STEPS, done.moves, strict=True))
+    return Chart(spec, f"How far each step moves the average: {far}.", {
+        named(facts.time_name, facts.time_unit): times.round(3).tolist(), **away})
+
+
+def left(parts: ErrorParts, switched_on: Chosen, method: Method, facts: PublicFacts, theme: Theme
+         ) -> Chart:
+    """Errors of twenty releases with some of their parts alone, on the axes of the whole.
+
+    Parameters
+    ----------
+    parts : ErrorParts
+        Of the same releases.
+    switched_on : tuple of bool
+        Of the three parts, in the order of `language.error_parts.parts`.
+    method : Method
+        For its look.
+    facts : PublicFacts
+        Names and units.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    shade, dash, _ = method_style(method.key, method.family, theme, method.variant)
+    lines, whole = parts.lines(switched_on), parts.lines((True, True, True))
+    edge = 1.1 * float(np.quantile(np.abs(whole), 0.99)) or 1.0
+    x, y = traces.joined(plain(parts.times, 4), [plain(line, 4) for line in lines])
+    errors = traces.line("Errors of releases", x, y, translucent(shade, 0.85), 1.1, dash,
+                         hoverinfo="skip")
+    spec = {"data": [errors, traces.zero(facts, theme)],
+            "layout": _difference_axes(facts, theme, range=[-edge, edge])}
+    low, middle, high = np.quantile(lines, (0.05, 0.5, 0.95), axis=0)
+    typical = with_unit(number(parts.error[switched_on]), facts.value_unit)
+    return Chart(spec, f"Errors of {len(lines)} releases with the parts that are switched on: "
+                 f"typically {typical}.", {
+                     named(facts.time_name, facts.time_unit): parts.times.round(3).tolist(),
+                     "1 in 20 below": plain(low), "middle": plain(middle),
+                     "1 in 20 above": plain(high)})
+
+
+def _difference_axes(facts: PublicFacts, theme: Theme, legend: bool = False, **changes: object
+                     ) -> Spec:
+    return layout(
+        theme, legend=legend, hovermode=False,
+        xaxis=axis(theme, named(facts.time_name, facts.time_unit), nticks=8,
+                   range=[facts.time_low, facts.time_high]),
+        yaxis=axis(theme, named("Difference", facts.value_unit), grid=True, nticks=6, **changes))

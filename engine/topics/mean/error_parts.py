@@ -12,12 +12,13 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from engine.grids import drawing_grid
+from engine.core.grids import drawing_grid
+from engine.core.types import Array, Budget, CurveData, Estimate
 from engine.mechanisms import Mechanism
-from engine.metrics import distances, root_mean_square
+from engine.simulation.metrics import distances, root_mean_square
+from engine.simulation.studies import SHOWN_DRAWS
 from engine.sources import Source
-from engine.topics.mean import answer as preview
-from engine.types import Array, Budget, CurveData, Estimate
+from engine.topics.mean.answer import on_screen, simulated
 
 PARTS = ("noise", "sampling", "bias")
 Chosen = tuple[bool, bool, bool]  # of PARTS, in their order
@@ -64,9 +65,15 @@ class ErrorParts:
     error: dict[Chosen, float]
     steps: Steps
 
-    def lines(self, chosen: Chosen) -> Array:
-        """What these parts alone would leave of the error: (draws, GRID_SIZE)."""
-        return sum((part for part, is_on in zip((self.noise, self.sampling, self.bias), chosen,
+    def lines(self, included: Chosen) -> Array:
+        """What these parts alone would leave of the error: (draws, GRID_SIZE).
+
+        Parameters
+        ----------
+        included : tuple of bool
+            Of `PARTS`, in their order.
+        """
+        return sum((part for part, is_on in zip((self.noise, self.sampling, self.bias), included,
                                                 strict=True) if is_on), np.zeros_like(self.noise))
 
 
@@ -74,17 +81,28 @@ def error_parts(source: Source[CurveData], mechanism: Mechanism, budget: Budget,
                ) -> ErrorParts:
     """Split the errors of the picture at one budget.
 
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budget : Budget
+        Of every site.
+    seed : int
+        Of data and noise.
+
     Raises
     ------
     InputError
         Whatever the mechanism refuses.
     """
-    data, estimate = preview.on_screen(source, mechanism, (budget,), seed)
+    data, estimate = on_screen(source, mechanism, (budget,), seed)
     without = mechanism.without_protection(data).values(drawing_grid())[0, 0, 0]
     steps = _steps(estimate, without)
     if not source.is_random:
         return _of_real_curves(data, estimate, without, steps)
-    return _of_fresh_curves(*preview.simulated(source, mechanism, (budget,), seed), steps)
+    return _of_fresh_curves(*simulated(source, mechanism, (budget,), seed), steps)
 
 
 def _steps(estimate: Estimate, without: Array) -> Steps:
@@ -103,20 +121,21 @@ def _of_fresh_curves(data: CurveData, estimate: Estimate, steps: Steps) -> Error
     assert data.truth is not None
     waves, truth = estimate.basis(drawing_grid()), data.truth.grid_values
     best, tail = estimate.project(data.truth)
+    # (data sets, releases, basis) and (data sets, basis); below, one row for each release.
     released, quiet = estimate.coefficients[0], estimate.unprotected[0]
     centre = quiet.mean(axis=0)
     noise = (released - quiet[:, None]).reshape(-1, released.shape[-1])
     sampling = np.repeat(quiet - centre, released.shape[1], axis=0)
     parts = (noise, sampling, np.broadcast_to(centre - best, noise.shape))
 
-    def error(chosen: Chosen) -> float:
-        left = _sum(parts, chosen)
-        squared = estimate.squared_distance(left) + chosen[2] * tail.sum()
+    def error(included: Chosen) -> float:
+        left = _sum(parts, included)
+        squared = estimate.squared_distance(left) + included[2] * tail.sum()
         return float(root_mean_square(distances(squared)))
 
-    shown = slice(preview.SHOWN_DRAWS)
-    return ErrorParts(data.facts.from_unit_time(drawing_grid()), noise[shown] @ waves.T,
-                      sampling[shown] @ waves.T, estimate.on_grid(centre, drawing_grid()) - truth,
+    first = slice(SHOWN_DRAWS)
+    return ErrorParts(data.facts.from_unit_time(drawing_grid()), noise[first] @ waves.T,
+                      sampling[first] @ waves.T, estimate.on_grid(centre, drawing_grid()) - truth,
                       True, _every(error), steps)
 
 
@@ -127,16 +146,16 @@ def _of_real_curves(data: CurveData, estimate: Estimate, without: Array, steps: 
     noise = estimate.on_grid(estimate.coefficients[0, 0], grid) - quiet
     parts = (noise, np.zeros_like(noise), np.broadcast_to(quiet - without, noise.shape))
 
-    def error(chosen: Chosen) -> float:
-        return float(root_mean_square(distances((_sum(parts, chosen) ** 2).mean(axis=-1))))
+    def error(included: Chosen) -> float:
+        return float(root_mean_square(distances((_sum(parts, included) ** 2).mean(axis=-1))))
 
-    shown = slice(preview.SHOWN_DRAWS)
-    return ErrorParts(data.facts.from_unit_time(grid), noise[shown], parts[1][shown],
+    first = slice(SHOWN_DRAWS)
+    return ErrorParts(data.facts.from_unit_time(grid), noise[first], parts[1][first],
                       quiet - without, False, _every(error), steps)
 
 
-def _sum(parts: Sequence[Array], chosen: Chosen) -> Array:
-    return np.asarray(sum(part * is_on for part, is_on in zip(parts, chosen, strict=True)))
+def _sum(parts: Sequence[Array], included: Chosen) -> Array:
+    return np.asarray(sum(part * is_on for part, is_on in zip(parts, included, strict=True)))
 
 
 def _every(error: Callable[[Chosen], float]) -> dict[Chosen, float]:

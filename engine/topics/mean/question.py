@@ -4,48 +4,64 @@ from __future__ import annotations
 
 import math
 
-from engine.asking import Asked, Kind, Numbers, as_floats, errors, protection
+from engine.core.tasks import MEAN_FUNCTION
 from engine.figures import traces
+from engine.figures.theme import Chart
 from engine.language import error_parts
-from engine.tasks import MEAN_FUNCTION
-from engine.theme import Chart
-from engine.topics.mean.answer import Preview, Study, at_budget
+from engine.topics.asking import Asked, Kind, Numbers, as_floats, errors, protection
+from engine.topics.mean.answer import MeanAnswer, Study, mean_answer
 
 
-def numbers(view: Preview, asked: Asked) -> Numbers:
-    """Errors, what they are made of, and the protection."""
-    at = view.budgets.index(asked["budget"])
-    study, unit = view.study, view.data.facts.value_unit
-    error, within = ((math.nan, math.nan) if view.is_refused(at)
-                     else (study.error[at], study.within[at]))
-    return as_floats(errors(error, within, unit, study.baseline) | shares(view, study, at)
-                     ) | protection(view.spends[at], asked.person)
+def numbers(answer: MeanAnswer, asked: Asked) -> Numbers:
+    """Errors, what they are made of, and the protection.
+
+    Parameters
+    ----------
+    answer : MeanAnswer
+        Releases at all budgets.
+    asked : Asked
+        The question, with whose odds are said.
+    """
+    k = answer.budgets.index(asked["budget"])
+    study, unit = answer.study, answer.facts.value_unit
+    error, within = ((math.nan, math.nan) if answer.is_refused(k)
+                     else (study.error[k], study.within[k]))
+    return as_floats(errors(error, within, unit, study.baseline) | shares(answer, study, k)
+                     ) | protection(answer.spends[k], asked.person)
 
 
-def shares(view: Preview, study: Study, at: int) -> Numbers:
+def shares(answer: MeanAnswer, study: Study, k: int) -> Numbers:
     """What the squared error at one budget is made of.
 
     Parameters
     ----------
-    view : Preview
+    answer : MeanAnswer
         What is drawn.
     study : Study
         Its errors.
     at : int
         Number of the budget.
     """
-    parts = zip(error_parts.parts(view.data.facts), study.shares[at], strict=True)
-    return {f"share of the squared error: {name}": math.nan if view.is_refused(at) else share
+    parts = zip(error_parts.parts(answer.facts), study.shares[k], strict=True)
+    return {f"share of the squared error: {name}": math.nan if answer.is_refused(k) else share
             for name, share in parts}
 
 
-def releases(view: Preview, asked: Asked) -> Chart:
-    """Possible releases of an average curve, and the average without protection."""
-    facts = view.data.facts
-    curves = [*view.releases[view.budgets.index(asked["budget"])], view.without]
+def releases(answer: MeanAnswer, asked: Asked) -> Chart:
+    """Possible releases of an average curve, and the average without protection.
+
+    Parameters
+    ----------
+    answer : MeanAnswer
+        Releases at all budgets.
+    asked : Asked
+        The question, with whose odds are said.
+    """
+    facts = answer.facts
+    curves = [*answer.releases[answer.budgets.index(asked["budget"])], answer.without]
     names = [*(f"release {k}" for k in range(1, len(curves))), "without protection"]
-    columns = zip((facts.time_name, *names), (view.times, *curves), strict=True)
+    columns = zip((facts.time_name, *names), (answer.times, *curves), strict=True)
     return traces.table({name: traces.plain(values) for name, values in columns})
 
 
-KIND = Kind("curves", "Explore", at_budget, numbers, releases, (MEAN_FUNCTION.key,))
+KIND = Kind("curves", "Explore", mean_answer, numbers, releases, (MEAN_FUNCTION.key,))

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import InputError
-from engine.types import Array, PublicFacts
+from engine.core.errors import InputError
+from engine.core.types import Array, PublicFacts
 
 Curves = NDArray[np.floating]  # stored in single precision, or worked out in double
 KINDS = ("peak", "sign", "crossing")
@@ -38,7 +38,15 @@ class Question:
 
 
 def usual(kind: str, facts: PublicFacts) -> Question:
-    """A first question from public facts: a twentieth of the span, its thirds, half the range."""
+    """A first question from public facts: a twentieth of the span, its thirds, half the range.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`.
+    facts : PublicFacts
+        Names, units and ranges.
+    """
     low, span = facts.time_low, facts.time_high - facts.time_low
     return Question(kind, _plain(_USUAL_TOLERANCE * span, 1), _plain(low + span / 3, 2),
                     _plain(low + 2 * span / 3, 2), _plain(facts.value_middle, 3))
@@ -50,6 +58,13 @@ def _plain(value: float, digits: int) -> float:
 
 def checked(question: Question, facts: PublicFacts) -> Question:
     """The question, if it can be asked of these curves.
+
+    Parameters
+    ----------
+    question : Question
+        About the shape.
+    facts : PublicFacts
+        Names, units and ranges.
 
     Raises
     ------
@@ -82,12 +97,30 @@ def checked(question: Question, facts: PublicFacts) -> Question:
 
 
 def peak_times(curves: Curves, times: Array) -> Array:
-    """Where each curve is largest, the first place of several: (…)."""
+    """Where each curve is largest, the first place of several: (…).
+
+    Parameters
+    ----------
+    curves : (…, points)
+        In response units.
+    times : (points,)
+        Increasing.
+    """
     return np.asarray(times[np.argmax(curves, axis=-1)])
 
 
 def differences(curves: Curves, times: Array, first: float, second: float) -> Array:
-    """The value at the second time less that at the first: (…). Points are joined by lines."""
+    """The value at the second time less that at the first: (…). Points are joined by lines.
+
+    Parameters
+    ----------
+    curves : (…, points)
+        In response units.
+    times : (points,)
+        Increasing.
+    first, second : float
+        A time.
+    """
     return _at(curves, times, second) - _at(curves, times, first)
 
 
@@ -98,9 +131,19 @@ def _at(curves: Curves, times: Array, time: float) -> Array:
 
 
 def crossing_times(curves: Curves, times: Array, level: float) -> Array:
-    """When each curve is first at the level: (…). Points are joined by lines; NaN for never."""
+    """When each curve is first at the level: (…). Points are joined by lines; NaN for never.
+
+    Parameters
+    ----------
+    curves : (…, points)
+        In response units.
+    times : (points,)
+        Increasing.
+    level : float
+        In response units.
+    """
     gap = curves - level
-    crosses = gap[..., :-1] * gap[..., 1:] <= 0
+    crosses = gap[..., :-1] * gap[..., 1:] <= 0  # (…, points − 1): between neighbouring points
     k = np.argmax(crosses, axis=-1)
     before = np.take_along_axis(gap, k[..., None], axis=-1)[..., 0]
     after = np.take_along_axis(gap, k[..., None] + 1, axis=-1)[..., 0]
@@ -110,7 +153,17 @@ def crossing_times(curves: Curves, times: Array, level: float) -> Array:
 
 
 def answers(question: Question, curves: Curves, times: Array) -> Array:
-    """What each curve says: a time (NaN for never), or a difference: (…)."""
+    """What each curve says: a time (NaN for never), or a difference: (…).
+
+    Parameters
+    ----------
+    question : Question
+        About the shape.
+    curves : (…, points)
+        In response units.
+    times : (points,)
+        Increasing.
+    """
     if question.kind == "peak":
         return peak_times(curves, times)
     if question.kind == "sign":
@@ -118,23 +171,34 @@ def answers(question: Question, curves: Curves, times: Array) -> Array:
     return crossing_times(curves, times, question.level)
 
 
-def kept(question: Question, curves: Curves, reference: Array, times: Array) -> NDArray[np.bool_]:
+def agrees(question: Question, curves: Curves, reference: Array, times: Array) -> NDArray[np.bool_]:
     """Whether each curve gives the answer of the reference (points,): (…).
 
     Places within the tolerance, the same sign, and no crossing where the reference has none.
+
+    Parameters
+    ----------
+    question : Question
+        About the shape.
+    curves : (…, points)
+        In response units.
+    reference : (points,)
+        The curve that answers right.
+    times : (points,)
+        Increasing.
     """
-    said, right = answers(question, curves, times), answers(question, reference, times)
+    features, right = answers(question, curves, times), answers(question, reference, times)
     if question.kind == "sign":
-        return np.asarray(np.sign(said) == np.sign(right))
-    close = np.abs(said - right) <= question.tolerance * (1 + 1e-9)
-    return np.asarray(close | (np.isnan(said) & np.isnan(right)))
+        return np.asarray(np.sign(features) == np.sign(right))
+    close = np.abs(features - right) <= question.tolerance * (1 + 1e-9)
+    return np.asarray(close | (np.isnan(features) & np.isnan(right)))
 
 
 # -- how often --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Kept:
+class Agreeing:
     """So many of `draws` simulated releases keep the answer; `counts` has any shape.
 
     `low` and `high` hold the chance itself 95 times in 100 (Wilson 1927, JASA 22, 209–212).
@@ -165,23 +229,52 @@ class Kept:
         return np.asarray(_NORMAL * np.sqrt(spread) / (1 + _NORMAL**2 / self.draws))
 
 
-def how_often(question: Question, curves: Curves, reference: Array, times: Array) -> Kept:
-    """Of the curves (…, draws, points), how many keep the answer of the reference: counts (…)."""
-    same = kept(question, curves, reference, times)
-    return Kept(np.asarray(same.sum(axis=-1)), same.shape[-1])
+def how_often(question: Question, curves: Curves, reference: Array, times: Array) -> Agreeing:
+    """Of the curves (…, draws, points), how many keep the answer of the reference: counts (…).
+
+    Parameters
+    ----------
+    question : Question
+        About the shape.
+    curves : (…, draws, points)
+        In response units.
+    reference : (points,)
+        The curve that answers right.
+    times : (points,)
+        Increasing.
+    """
+    same = agrees(question, curves, reference, times)
+    return Agreeing(np.asarray(same.sum(axis=-1)), same.shape[-1])
 
 
 def is_drowned(typical: Array, facts: PublicFacts) -> NDArray[np.bool_]:
     """Whether an error, a distance (…), is as large as half the range of values, or none at all.
 
     There the noise is as large as the signal, and chance alone would answer.
+
+    Parameters
+    ----------
+    typical : ndarray
+        Errors in response units, of any shape.
+    facts : PublicFacts
+        Names, units and ranges.
     """
     typical = np.asarray(typical, dtype=float)
     return ~(typical < facts.value_half_width) | ~np.isfinite(typical)
 
 
 def is_at_an_end(question: Question, answer: float, facts: PublicFacts) -> bool:
-    """Whether a peak is no inner one: within the tolerance of the first or the last time."""
+    """Whether a peak is no inner one: within the tolerance of the first or the last time.
+
+    Parameters
+    ----------
+    question : Question
+        About the shape.
+    answer : float
+        A time; NaN for none.
+    facts : PublicFacts
+        Names, units and ranges.
+    """
     if question.kind != "peak" or math.isnan(answer):
         return False
     return min(answer - facts.time_low, facts.time_high - answer) <= question.tolerance

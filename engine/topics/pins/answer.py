@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from engine.core.types import Budget, PublicFacts, Spend
 from engine.language import chances
 from engine.language.numbers import change, error, in_hundred, number, small, times
 from engine.privacy import risk
-from engine.types import Budget, PublicFacts, Spend
 
 NOTHING = "nothing would be published"
 

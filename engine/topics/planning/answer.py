@@ -1,10 +1,10 @@
 """How much is needed? Solve for the one size or budget that is left open, by simulation.
 
 A plan is a question with five dials, ε, people on each site, readings, sites and the error, of
-which four are given. The error is that of the study of each setting (`engine.studies`), the number
-that every other page shows for it; it is measured at a few values of the open dial and joined by
-straight lines over log scales, and the answer carries the error bar of what was measured. Nothing
-here has seen anybody's data.
+which four are given. The error is that of the study of each setting (`engine.simulation.studies`),
+the number that every other page shows for it; it is measured at a few values of the open dial and
+joined by straight lines over log scales, and the answer carries the error bar of what was measured.
+Nothing here has seen anybody's data.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from engine import studies
-from engine.errors import InputError, brief
+from engine.core.errors import InputError, brief
+from engine.core.types import Array, Budget, PublicFacts, Spend
 from engine.language.numbers import two_digits_up
 from engine.mechanisms import Mechanism
-from engine.metrics import Accuracy
 from engine.privacy import accounting, risk
 from engine.privacy.failure import Delta, delta_rule
+from engine.simulation import studies
+from engine.simulation.metrics import Accuracy
 from engine.sources import Source
 from engine.sources.twin import Twin
 from engine.topics.mean.answer import MOST_READINGS, errors_and_shares
 from engine.topics.planning.beyond import Beyond, beyond
-from engine.types import Array, Budget, PublicFacts, Spend
 
 DIALS = ("epsilon", "people", "readings", "sites", "error")
 HIGHEST_EPSILON = 10.0
@@ -138,7 +138,7 @@ class Protection:
 
 
 @dataclass(frozen=True)
-class Answer:
+class PlanningAnswer:
     """What a question comes to.
 
     `value` is the dial's answer and `low` to `high` hold it 99 times in 100; all None where no
@@ -174,7 +174,7 @@ class Answer:
     def is_possible(self) -> bool:
         return self.value is not None
 
-    def for_group(self, records: int) -> Answer:
+    def for_group(self, records: int) -> PlanningAnswer:
         """The same for a person with so many curves."""
         own = None if self.protection is None else self.protection.for_group(records)
         return replace(self, protection=own,
@@ -192,7 +192,7 @@ def usual_target(facts: PublicFacts) -> float:
     return float(f"{(facts.value_high - facts.value_low) / _USUAL_SHARE:.1g}")
 
 
-def plain(answer: Answer) -> dict[str, Any]:
+def plain(answer: PlanningAnswer) -> dict[str, Any]:
     """An answer as plain values, for JSON; infinite errors become None."""
     def row(measured: Measured) -> dict[str, Any]:
         at = measured.setting
@@ -222,7 +222,7 @@ def protection(setting: Setting, seed: int = 1) -> Protection:
 
 
 def plan(setting: Setting, unknown: str, target: float, seed: int = 1, with_fixes: bool = True
-         ) -> Generator[Measured, None, Answer]:
+         ) -> Generator[Measured, None, PlanningAnswer]:
     """Answer one question; yields every measurement on the way and returns the answer.
 
     Parameters
@@ -248,21 +248,50 @@ def plan(setting: Setting, unknown: str, target: float, seed: int = 1, with_fixe
 
 
 def plan_of(source: Source[Any], mechanism: Mechanism, epsilon: float, delta: float | None,
-            unknown: str, target: float, seed: int = 1) -> Generator[Measured, None, Answer]:
-    """The same with the sizes of a source; see `Setting.of` and `plan`."""
+            unknown: str, target: float, seed: int = 1
+            ) -> Generator[Measured, None, PlanningAnswer]:
+    """What is needed for an accuracy, with everything but one dial as in a source.
+
+    Parameters
+    ----------
+    source : Source
+        Curves whose sizes can be changed, or one's own.
+    mechanism : Mechanism
+        With its settings.
+    epsilon : float
+        ε of every site.
+    delta : float or None
+        δ of every site; None for the rule of thumb, one over ten times the number of people.
+    unknown : str
+        What is solved for: one of `DIALS`, or "error".
+    target : float
+        The error to reach, in the unit of the values.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    generator
+        Of every measurement on the way; it returns the `PlanningAnswer`.
+
+    Raises
+    ------
+    InputError
+        If the sizes cannot be changed, or whatever the mechanism refuses.
+    """
     return plan(Setting.of(source, mechanism, epsilon, delta), unknown, target, seed)
 
 
 def _solved(setting: Setting, unknown: str, target: float, seed: int, with_fixes: bool
-            ) -> Generator[Measured, None, Answer]:
+            ) -> Generator[Measured, None, PlanningAnswer]:
     if unknown == "error":
-        found = measure(setting, seed)
-        yield found
-        spread = math.exp(_CERTAIN * found.log_se)
-        known = math.isfinite(found.error)
-        return Answer(unknown, found.error, found.error if known else None,
-                      found.error / spread if known else None,
-                      found.error * spread if known else None, found)
+        measured = measure(setting, seed)
+        yield measured
+        spread = math.exp(_CERTAIN * measured.log_se)
+        known = math.isfinite(measured.error)
+        return PlanningAnswer(unknown, measured.error, measured.error if known else None,
+                      measured.error / spread if known else None,
+                      measured.error * spread if known else None, measured)
     searched = yield from _search(setting, unknown, target, seed)
     answer = yield from _answer(searched, unknown, target, seed)
     if not answer.is_possible:
@@ -272,7 +301,7 @@ def _solved(setting: Setting, unknown: str, target: float, seed: int, with_fixes
     return answer
 
 
-def _with_beyond(answer: Answer, seed: int) -> Answer:
+def _with_beyond(answer: PlanningAnswer, seed: int) -> PlanningAnswer:
     """What lies beyond the best value that was measured; nothing where nothing is published."""
     best = answer.reached
     if not math.isfinite(best.error):
@@ -316,11 +345,11 @@ def _measured(setting: Setting, budgets: Sequence[Budget], seed: int) -> list[Me
     squares = [method.exact_risk(curves, (budget,)) for budget in budgets]
     if any(squared is None for squared in squares):
         errors, _ = errors_and_shares(curves, method, budgets, seed)
-        found = [Accuracy.of(one) for one in errors]
+        measured = [Accuracy.of(accuracy) for accuracy in errors]
     else:
-        found = [Accuracy.exact(squared or 0.0) for squared in squares]
-    return [_summary(replace(setting, epsilon=budget.epsilon), budget, one)
-            for budget, one in zip(budgets, found, strict=True)]
+        measured = [Accuracy.exact(squared or 0.0) for squared in squares]
+    return [_summary(replace(setting, epsilon=budget.epsilon), budget, accuracy)
+            for budget, accuracy in zip(budgets, measured, strict=True)]
 
 
 def _summary(setting: Setting, budget: Budget, found: Accuracy) -> Measured:
@@ -352,15 +381,15 @@ def _search(setting: Setting, unknown: str, target: float, seed: int
             ) -> Generator[Measured, None, dict[float, Measured]]:
     """Close in on the target from above and below; the error falls along every dial."""
     low, high = bounds(setting, unknown)
-    seen: dict[float, Measured] = {}
+    measured: dict[float, Measured] = {}
     value: float | None = min(max(float(getattr(setting, unknown)), low), high)
-    while value is not None and value not in seen and len(seen) < _MOST_STEPS:
-        seen[value] = measure(setting.moved(unknown, value), seed)
-        yield seen[value]
-        if abs(_gap(seen[value], target)) < _NEAR:
+    while value is not None and value not in measured and len(measured) < _MOST_STEPS:
+        measured[value] = measure(setting.moved(unknown, value), seed)
+        yield measured[value]
+        if abs(_gap(measured[value], target)) < _NEAR:
             break
-        value = _next(seen, target, low, high, whole=unknown != "epsilon")
-    return seen
+        value = _next(measured, target, low, high, whole=unknown != "epsilon")
+    return measured
 
 
 def _gap(measured: Measured, target: float) -> float:
@@ -368,15 +397,15 @@ def _gap(measured: Measured, target: float) -> float:
     return math.log(measured.error / target) if math.isfinite(measured.error) else math.inf
 
 
-def _next(seen: dict[float, Measured], target: float, low: float, high: float, whole: bool
+def _next(measured: dict[float, Measured], target: float, low: float, high: float, whole: bool
           ) -> float | None:
     """The next value to try; None if both sides touch or the allowed end is reached."""
-    gaps = {value: _gap(found, target) for value, found in seen.items()}
+    gaps = {value: _gap(step, target) for value, step in measured.items()}
     below = max((v for v, gap in gaps.items() if gap > 0), default=None)
     above = min((v for v, gap in gaps.items() if gap <= 0), default=None)
     if below is None or above is None:
-        value = min(seen) * math.exp(max(gaps[min(seen)], -1.4)) if below is None else \
-            max(seen) * math.exp(min(gaps[max(seen)], 1.4))
+        value = min(measured) * math.exp(max(gaps[min(measured)], -1.4)) if below is None else \
+            max(measured) * math.exp(min(gaps[max(measured)], 1.4))
         value = min(max(value, low), high)
     elif math.isinf(gaps[below]):
         value = math.sqrt(below * above)
@@ -384,38 +413,38 @@ def _next(seen: dict[float, Measured], target: float, low: float, high: float, w
         share = min(max(gaps[below] / (gaps[below] - gaps[above]), 0.1), 0.9)
         value = below * (above / below) ** share
     value = float(round(value)) if whole else float(f"{value:.3g}")
-    return None if value in seen else value
+    return None if value in measured else value
 
 
-def _answer(seen: dict[float, Measured], unknown: str, target: float, seed: int
-            ) -> Generator[Measured, None, Answer]:
+def _answer(measured: dict[float, Measured], unknown: str, target: float, seed: int
+            ) -> Generator[Measured, None, PlanningAnswer]:
     """The least favourable value that does, with the range that holds it."""
-    low, high = bounds(seen[min(seen)].setting, unknown)
-    nearest = min(seen, key=lambda value: abs(_gap(seen[value], target)))
-    slope = _slope(seen, nearest)
-    sure = yield from _at_the_crossing(seen, nearest, slope, unknown, target, seed)
+    low, high = bounds(measured[min(measured)].setting, unknown)
+    nearest = min(measured, key=lambda value: abs(_gap(measured[value], target)))
+    slope = _slope(measured, nearest)
+    sure = yield from _at_the_crossing(measured, nearest, slope, unknown, target, seed)
     best = _least_that_does(sure, target)
-    found = sure[best]
-    gap, bar = _gap(found, target), _CERTAIN * found.log_se
+    step = sure[best]
+    gap, bar = _gap(step, target), _CERTAIN * step.log_se
     if gap > bar:
-        return Answer(unknown, target, None, None, None, sure[max(sure)])
+        return PlanningAnswer(unknown, target, None, None, None, sure[max(sure)])
     if gap < -bar and best <= low * (1 + 1e-9):
-        return Answer(unknown, target, low, low, low, found, too_easy=True)
+        return PlanningAnswer(unknown, target, low, low, low, step, too_easy=True)
     spread = math.exp(min(bar / slope, 3.0))
-    steps = yield from _either_side(found.setting, unknown, best, low, high, seed)
-    return Answer(unknown, target, best, max(best / spread, low), min(best * spread, high), found,
-                  steps)
+    steps = yield from _either_side(step.setting, unknown, best, low, high, seed)
+    return PlanningAnswer(unknown, target, best, max(best / spread, low),
+                          min(best * spread, high), step, steps)
 
 
-def _at_the_crossing(seen: dict[float, Measured], nearest: float, slope: float, unknown: str,
+def _at_the_crossing(measured: dict[float, Measured], nearest: float, slope: float, unknown: str,
                      target: float, seed: int) -> Generator[Measured, None, dict[float, Measured]]:
     """Go along the slope until the target is met, not more."""
-    start = seen[nearest].setting
+    start = measured[nearest].setting
     low, high = bounds(start, unknown)
     sure: dict[float, Measured] = {}
-    value = _corrected(nearest, _gap(seen[nearest], target), slope, unknown, low, high)
+    value = _corrected(nearest, _gap(measured[nearest], target), slope, unknown, low, high)
     while value not in sure and len(sure) < _CORRECTIONS:
-        sure[value] = seen.get(value) or measure(start.moved(unknown, value), seed)
+        sure[value] = measured.get(value) or measure(start.moved(unknown, value), seed)
         yield sure[value]
         gap = _gap(sure[value], target)
         if gap > _MET or gap < -_CERTAIN * sure[value].log_se / 2:
@@ -431,7 +460,7 @@ def _corrected(value: float, gap: float, slope: float, unknown: str, low: float,
 
 def _least_that_does(sure: dict[float, Measured], target: float) -> float:
     """The smallest value that was seen to meet the target; else the one nearest to it."""
-    does = [v for v, found in sure.items() if _gap(found, target) <= _MET]
+    does = [v for v, step in sure.items() if _gap(step, target) <= _MET]
     return min(does) if does else min(sure, key=lambda v: _gap(sure[v], target))
 
 
@@ -439,19 +468,19 @@ def _either_side(setting: Setting, unknown: str, value: float, low: float, high:
                  ) -> Generator[Measured, None, tuple[Measured, ...]]:
     """A fifth less and a quarter more, and at least one where the dial counts."""
     least = 0.0 if unknown == "epsilon" else 1.0
-    found = []
+    steps = []
     for near in (min(0.8 * value, value - least), max(1.25 * value, value + least)):
         near = float(f"{near:.2g}") if unknown == "epsilon" else near
         if low <= near <= high and near != value:
-            found.append(measure(setting.moved(unknown, near), seed))
-            yield found[-1]
-    return tuple(found)
+            steps.append(measure(setting.moved(unknown, near), seed))
+            yield steps[-1]
+    return tuple(steps)
 
 
-def _slope(seen: dict[float, Measured], nearest: float) -> float:
+def _slope(measured: dict[float, Measured], nearest: float) -> float:
     """−∂ log error / ∂ log dial near the answer, from the points within a factor of three."""
-    near = [(math.log(value), math.log(found.error)) for value, found in seen.items()
-            if math.isfinite(found.error) and abs(math.log(value / nearest)) < math.log(3.01)]
+    near = [(math.log(value), math.log(slope.error)) for value, slope in measured.items()
+            if math.isfinite(slope.error) and abs(math.log(value / nearest)) < math.log(3.01)]
     if len(near) < 2:
         return 1.0
     x, y = np.array(near).T
@@ -467,8 +496,8 @@ def _rounded(value: float, unknown: str, low: float, high: float) -> float:
     return min(max(value, low), high)
 
 
-def _with_fixes(answer: Answer, setting: Setting, seed: int
-                ) -> Generator[Measured, None, Answer]:
+def _with_fixes(answer: PlanningAnswer, setting: Setting, seed: int
+                ) -> Generator[Measured, None, PlanningAnswer]:
     """For an impossible question: which value of each other dial would make it possible.
 
     Where ε was asked for, at the highest one there is.

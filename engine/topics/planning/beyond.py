@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engine.core.types import Array, Budget
 from engine.privacy import accounting
 from engine.topics.mean.answer import squared_parts
-from engine.types import Array, Budget
 
 if TYPE_CHECKING:
     from engine.topics.planning.answer import Setting
@@ -92,12 +92,12 @@ def _times(law: Law, factor: float) -> Law:
 
 def _without_noise(setting: Setting, target: float, error: float, seed: int) -> Beyond:
     """What stays at any ε: the error that sampling and bias alone make."""
-    found = Beyond(setting.epsilon, setting.epsilon, cause="people")
+    limit = Beyond(setting.epsilon, setting.epsilon, cause="people")
     if setting.mechanism.exact_risk(setting.curves, (setting.budget,)) is not None:
-        return found
+        return limit
     here, last = _parts(setting, [setting.budget, _as_if(setting, "people", FARTHEST)], seed)
     floor = error * math.sqrt(last[1:].sum() / here.sum())
-    return replace(found, floor=floor) if floor >= target else found
+    return replace(limit, floor=floor) if floor >= target else limit
 
 
 def _solved(error: Law, target: float) -> float | None:

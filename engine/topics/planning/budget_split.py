@@ -11,10 +11,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.language.numbers import digits_down
 from engine.privacy import accounting
-from engine.types import Budget
 
 WAYS = ("sum", "tight")
 MOST_PARTS = 6

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.core.types import Array
 from engine.figures import traces
-from engine.language.grammar import capital
-from engine.language.numbers import number, with_unit
-from engine.theme import (
+from engine.figures.theme import (
     Chart,
     Spec,
     Theme,
@@ -20,7 +19,8 @@ from engine.theme import (
     log_ticks,
     translucent,
 )
-from engine.types import Array
+from engine.language.grammar import capital
+from engine.language.numbers import number, with_unit
 
 
 def error_map(people: Sequence[int], epsilons: Sequence[float], errors: Array, target: float,

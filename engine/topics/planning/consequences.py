@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.core.types import PublicFacts, Spend
 from engine.language.grammar import a, escape, of
-from engine.types import PublicFacts, Spend
 
 WAYS = ("holder", "sites", "centre")  # who adds the noise
 

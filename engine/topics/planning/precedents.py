@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from engine.core.types import Budget
 from engine.language.tags import budget_chip
-from engine.types import Budget
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,16 @@ CAUTION = ("Not comparable as they stand: a budget of one day adds up over days,
 
 def table(precedents: Sequence[Precedent] = PRECEDENTS) -> dict[str, list[str]]:
     """Their columns as they are read on screen."""
-    return {"what": [one.name for one in precedents],
-            "budget": [budget_chip(one.budget) for one in precedents],
-            "protects": [one.unit for one in precedents],
-            "source": [one.source for one in precedents]}
+    return {"what": [precedent.name for precedent in precedents],
+            "budget": [budget_chip(precedent.budget) for precedent in precedents],
+            "protects": [precedent.unit for precedent in precedents],
+            "source": [precedent.source for precedent in precedents]}
 
 
 def nearest(epsilon: float, count: int = 3) -> list[Precedent]:
     """The precedents whose ε lies nearest by ratio, in order of ε."""
-    def away(one: Precedent) -> float:
-        return max(one.budget.epsilon / epsilon, epsilon / one.budget.epsilon)
+    def away(precedent: Precedent) -> float:
+        return max(precedent.budget.epsilon / epsilon, epsilon / precedent.budget.epsilon)
 
     return sorted(sorted(PRECEDENTS, key=away)[:count], key=lambda one: one.budget.epsilon)
 

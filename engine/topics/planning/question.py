@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from engine.asking import Asked, Kind, Numbers, as_floats, errors
+from engine.core.tasks import MEAN_FUNCTION
 from engine.figures import traces
-from engine.tasks import MEAN_FUNCTION
-from engine.theme import Chart
-from engine.topics.planning.answer import Answer, plan_of
+from engine.figures.theme import Chart
+from engine.topics.asking import Asked, Kind, Numbers, as_floats, errors
+from engine.topics.planning.answer import PlanningAnswer, plan_of
 
 
-def numbers(answer: Answer, asked: Asked) -> Numbers:
+def numbers(answer: PlanningAnswer, asked: Asked) -> Numbers:
     """The answer, what it lies between 99 times in 100, and the error there."""
     ends = {"answer": answer.value, "between": answer.low, "and": answer.high}
     reached = answer.reached
@@ -28,7 +28,7 @@ def numbers(answer: Answer, asked: Asked) -> Numbers:
     return as_floats(planned)
 
 
-def chart(answer: Answer, _: Asked) -> Chart:
+def chart(answer: PlanningAnswer, _: Asked) -> Chart:
     """The errors that were simulated for a plan, by the dial that was left open."""
     dial = "epsilon" if answer.unknown == "error" else answer.unknown
     steps = sorted((*answer.steps, answer.reached), key=lambda step: getattr(step.setting, dial))

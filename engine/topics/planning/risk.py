@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.language.numbers import digits_down
 from engine.topics.planning.answer import HIGHEST_EPSILON, Protection, Setting, protection
 
@@ -55,13 +55,13 @@ def budget_for_risk(setting: Setting, right: float, records: int = 1) -> RiskAns
     def cap(epsilon: float) -> float:
         return at(epsilon).odds.right_cap
 
-    found = _largest(lambda epsilon: at(epsilon).odds.right, right)
+    budget = _largest(lambda epsilon: at(epsilon).odds.right, right)
     alone = _largest(cap, right)
-    if found is None:
+    if budget is None:
         return RiskAnswer(right, None, alone)
-    there = setting.moved("epsilon", found)
+    there = setting.moved("epsilon", budget)
     verdict = setting.mechanism.feasibility(there.curves.sizes, (there.budget,))
-    return RiskAnswer(right, found, alone, at(found), verdict is None or verdict.is_feasible)
+    return RiskAnswer(right, budget, alone, at(budget), verdict is None or verdict.is_feasible)
 
 
 def _largest(chance: Callable[[float], float], most: float) -> float | None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from engine.core.types import Budget, PublicFacts
 from engine.language import quality, spending
 from engine.language.grammar import capital, escape
 from engine.language.numbers import digits_up, number, small, times, with_unit
 from engine.sources.twin import Twin
-from engine.topics.planning.answer import HIGHEST_EPSILON, Answer, Measured, Setting
+from engine.topics.planning.answer import HIGHEST_EPSILON, Measured, PlanningAnswer, Setting
 from engine.topics.planning.beyond import Beyond
 from engine.topics.planning.budget_split import Split, cost
 from engine.topics.planning.risk import RiskAnswer
-from engine.types import Budget, PublicFacts
 
 METHOD = ("The error is the root mean squared distance from the true average over simulated curves "
           "of the stated sizes: the number that every page shows for them. It is measured at a few "
@@ -80,12 +80,12 @@ def earlier(question_and_verdict: str) -> str:
     return f"Computing. For the earlier inputs: {question_and_verdict}"
 
 
-def verdict(answer: Answer, facts: PublicFacts) -> str:
+def verdict(answer: PlanningAnswer, facts: PublicFacts) -> str:
     """One bold sentence, then what it rests on.
 
     Parameters
     ----------
-    answer : Answer
+    answer : PlanningAnswer
         From `engine.topics.planning.answer`.
     facts : PublicFacts
         Nouns and units.
@@ -101,12 +101,12 @@ def verdict(answer: Answer, facts: PublicFacts) -> str:
             f"{_target(answer.target, facts)}. {_certainty(answer)}")
 
 
-def fixes(answer: Answer, facts: PublicFacts) -> list[str]:
+def fixes(answer: PlanningAnswer, facts: PublicFacts) -> list[str]:
     """For an impossible question: which other dial would do, one line each.
 
     Parameters
     ----------
-    answer : Answer
+    answer : PlanningAnswer
         That is not possible.
     facts : PublicFacts
         Nouns and units.
@@ -123,12 +123,12 @@ def fixes(answer: Answer, facts: PublicFacts) -> list[str]:
     return [line(dial, value) for dial, value in (answer.fixes or {}).items()]
 
 
-def broken_promise(answer: Answer) -> str:
+def broken_promise(answer: PlanningAnswer) -> str:
     """Where the answer's noise does not give the ε that was asked for; empty elsewhere.
 
     Parameters
     ----------
-    answer : Answer
+    answer : PlanningAnswer
         With what its noise proves, where that is known.
     """
     protection = answer.protection
@@ -215,18 +215,18 @@ def split_total(split: Split, budgets: Sequence[Budget]) -> str:
     return text
 
 
-def short_of(answer: Answer) -> float:
+def short_of(answer: PlanningAnswer) -> float:
     """How many times the target the best reachable error is.
 
     Parameters
     ----------
-    answer : Answer
+    answer : PlanningAnswer
         That is not possible.
     """
     return answer.reached.error / answer.target
 
 
-def _not_possible(answer: Answer, facts: PublicFacts) -> str:
+def _not_possible(answer: PlanningAnswer, facts: PublicFacts) -> str:
     """Why no value does that can be asked for, or which one would beyond those simulated."""
     dial = answer.unknown
     where = _dial(dial, float(getattr(answer.reached.setting, dial)), facts)
@@ -271,7 +271,7 @@ def _never(dial: str, beyond: Beyond, facts: PublicFacts) -> str:
             f"curve, and bias leave about {left}")
 
 
-def _found_error(answer: Answer, facts: PublicFacts) -> str:
+def _found_error(answer: PlanningAnswer, facts: PublicFacts) -> str:
     if answer.value is None or answer.low is None or answer.high is None:
         return "**Nothing would be published:** too few people for this ε."
     if answer.reached.log_se == 0:
@@ -281,12 +281,12 @@ def _found_error(answer: Answer, facts: PublicFacts) -> str:
             f"{_error(answer.low, facts)} to {_error(answer.high, facts)}.")
 
 
-def accuracy(answer: Answer, facts: PublicFacts) -> str:
+def accuracy(answer: PlanningAnswer, facts: PublicFacts) -> str:
     """The error at the answer as every page writes it; empty where nothing would be published.
 
     Parameters
     ----------
-    answer : Answer
+    answer : PlanningAnswer
         From `engine.topics.planning.answer`.
     facts : PublicFacts
         Its unit of values is that of errors.
@@ -314,7 +314,7 @@ def _dial(dial: str, value: float, facts: PublicFacts) -> str:
     return f"{_count(value)} {_plural(dial, facts) if value != 1 else _singular(dial, facts)}"
 
 
-def _certainty(answer: Answer) -> str:
+def _certainty(answer: PlanningAnswer) -> str:
     """How sure the simulation is of the answer."""
     if answer.reached.log_se == 0:
         return "By formula, not by simulation: the root of the mean squared error."
@@ -325,7 +325,7 @@ def _certainty(answer: Answer) -> str:
     return f"99 % simulation interval: {low} to {high}."
 
 
-def _verb(answer: Answer) -> str:
+def _verb(answer: PlanningAnswer) -> str:
     return "is" if answer.unknown == "epsilon" or answer.value == 1 else "are"
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.agreement import STANDARD_ERRORS, Agreement
-from engine.experiments import mean_and_se
+from engine.core.types import Array
 from engine.rates import Boundary, Rate
+from engine.simulation.agreement import STANDARD_ERRORS, Agreement
+from engine.simulation.experiments import mean_and_se
 from engine.topics.mean.answer import errors_and_shares
 from engine.topics.planning.answer import Setting, bounds
-from engine.types import Array
 
 _SAME = 1e-6  # of two terms on a border
 SLOPE_TOLERANCE = 0.25  # exponents of the terms of a rate differ by more

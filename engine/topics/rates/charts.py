@@ -9,13 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.agreement import STANDARD_ERRORS
+from engine.core.types import Array
 from engine.figures import traces
-from engine.figures.traces import DASHES, plain
-from engine.language.grammar import capital
-from engine.language.numbers import number
-from engine.rates import Rate, Symbol
-from engine.theme import (
+from engine.figures.theme import (
     Chart,
     Spec,
     Theme,
@@ -25,6 +21,11 @@ from engine.theme import (
     log_axis,
     regime_colours,
 )
+from engine.figures.traces import DASHES, plain
+from engine.language.grammar import capital
+from engine.language.numbers import number
+from engine.rates import Rate, Symbol
+from engine.simulation.agreement import STANDARD_ERRORS
 from engine.topics.rates.answer import (
     Comparison,
     Measured,
@@ -35,7 +36,6 @@ from engine.topics.rates.answer import (
     moved,
     regime_map,
 )
-from engine.types import Array
 
 QUANTITY = "Rate (constants dropped, log scale)"
 SMOOTHNESS = "smoothness"

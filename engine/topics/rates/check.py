@@ -11,16 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from engine import studies
-from engine.errors import InputError, brief
+from engine.core.errors import InputError, brief
 from engine.rates import Rate
-from engine.topics.coverage.answer import EACH, REPEATS, Batch, Experiment, repetitions
+from engine.simulation import studies
+from engine.topics.coverage.answer import EACH, REPEATS, CoverageAnswer, Experiment, repetitions
 from engine.topics.planning.answer import Setting
 from engine.topics.rates.answer import Comparison, Measured, Weighted, compare, sweep
 
 DATA_SETS = studies.MOST_DATA_SETS  # at every value of the symbol, of few readings
 
-Part = tuple[int, Measured | Batch]  # and to which method a measured error belongs
+Part = tuple[int, Measured | CoverageAnswer]  # and to which method a measured error belongs
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,15 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Found:
+class Measurements:
     """What a run gave so far: measured errors of each method, and the limits."""
 
     points: tuple[tuple[Measured, ...], ...]
-    limits: Batch | None
+    limits: CoverageAnswer | None
 
     def compared(self, asked: Check) -> list[Comparison | None]:
         """The slope of each method beside that of the rate."""
-        return [compare(own, asked.rate, asked.symbol, asked.point) for own in self.points]
+        return [compare(errors, asked.rate, asked.symbol, asked.point) for errors in self.points]
 
 
 def check(asked: Check) -> Iterator[Part]:
@@ -80,22 +80,38 @@ def check(asked: Check) -> Iterator[Part]:
             yield -1, batch
 
 
-class Terms(NamedTuple):
+class RatesAnswer(NamedTuple):
     """The terms of a rate at a point, and what was measured of it, if anything was asked."""
 
     weighted: Weighted
     point: Mapping[str, float]
     asked: Check
-    measured: Found | None
+    measured: Measurements | None
 
 
 def terms(rate: Rate, point: Mapping[str, float], privacy_share: float | None = None,
           symbol: str = "", settings: Sequence[Setting] = (), values: Sequence[float] = (),
-          limits: Experiment | None = None, seed: int = 1) -> Terms:
+          limits: Experiment | None = None, seed: int = 1) -> RatesAnswer:
     """The terms of a rate, so weighted that privacy has its measured share of the squared error.
 
-    Without a share all constants are one. See `Check` for the others; some seconds if there are
-    any.
+    Parameters
+    ----------
+    rate : Rate
+        Of the theory.
+    point : mapping of str to float
+        Sizes and budgets by the names of symbols; those left out take their usual values.
+    privacy_share : float, optional
+        Share of the squared error that is due to privacy; without it all constants are one.
+    symbol : str
+        Along which errors are measured.
+    settings : sequence of Setting
+        The methods whose errors are measured, which takes some seconds.
+    values : sequence of float
+        Of the symbol.
+    limits : Experiment, optional
+        Limits whose misses are counted as well.
+    seed : int
+        Of data and noise.
 
     Raises
     ------
@@ -110,12 +126,13 @@ def terms(rate: Rate, point: Mapping[str, float], privacy_share: float | None = 
     weighted = (Weighted.plain(rate) if privacy_share is None else
                 Weighted.with_privacy_share(rate, privacy_share, **point))
     asked = Check(rate, point, symbol, tuple(settings), tuple(values), limits, seed)
-    return Terms(weighted, point, asked, found(asked, list(check(asked))) if asked.steps else None)
+    measured = joined(asked, list(check(asked))) if asked.steps else None
+    return RatesAnswer(weighted, point, asked, measured)
 
 
-def found(asked: Check, parts: Sequence[Part]) -> Found:
+def joined(asked: Check, parts: Sequence[Part]) -> Measurements:
     """The parts of a run, put together."""
-    batches = [part for _, part in parts if isinstance(part, Batch)]
+    batches = [part for _, part in parts if isinstance(part, CoverageAnswer)]
     points = tuple(tuple(part for of, part in parts if of == k and isinstance(part, Measured))
                    for k in range(len(asked.settings)))
-    return Found(points, Batch.joined(batches) if batches else None)
+    return Measurements(points, CoverageAnswer.joined(batches) if batches else None)

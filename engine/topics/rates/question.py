@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from engine.asking import Asked, Kind, Numbers, as_floats
-from engine.theme import Chart
+from engine.figures.theme import Chart
+from engine.topics.asking import Asked, Kind, Numbers, as_floats
 from engine.topics.coverage.question import limits
 from engine.topics.rates import charts
-from engine.topics.rates.check import Check, Found, Terms, terms
+from engine.topics.rates.check import Check, Measurements, RatesAnswer, terms
 
 
-def numbers(answer: Terms, _: Asked) -> Numbers:
+def numbers(answer: RatesAnswer, _: Asked) -> Numbers:
     """The share of every term, what doubling each symbol does, and what was measured."""
     weighted, point = answer.weighted, answer.point
     shares = weighted.shares(**point)
@@ -22,14 +22,14 @@ def numbers(answer: Terms, _: Asked) -> Numbers:
     return as_floats(theory) | measured
 
 
-def slopes(check: Check, measured: Found) -> Numbers:
+def slopes(check: Check, measured: Measurements) -> Numbers:
     """Measured slopes beside those of the rate, and how many bands miss the truth.
 
     Parameters
     ----------
     check : Check
         What was asked to be measured.
-    measured : Found
+    measured : Measurements
         Its errors.
     """
     beside: Numbers = {}
@@ -41,7 +41,7 @@ def slopes(check: Check, measured: Found) -> Numbers:
     return as_floats(beside) | (limits(measured.limits) if measured.limits is not None else {})
 
 
-def chart(answer: Terms, _: Asked) -> Chart:
+def chart(answer: RatesAnswer, _: Asked) -> Chart:
     """The map of ruling terms, along the symbol that was asked for, or the first two."""
     usual = {symbol.name: symbol.usual for symbol in answer.weighted.rate.symbols}
     across, up, *_rest = dict.fromkeys([*filter(None, [answer.asked.symbol]), *usual])

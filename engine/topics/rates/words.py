@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from engine.agreement import Verdict
 from engine.language.grammar import capital
 from engine.language.numbers import change, number, small
 from engine.mechanisms import Mechanism
 from engine.rates import Rate
+from engine.simulation.agreement import Verdict
 from engine.topics.rates.answer import Comparison, Measured, Weighted, axis_values, moved
 
 _TUNED = {"truncation": "basis functions kept", "resolution": "waves kept", "level": "level L",

@@ -16,22 +16,22 @@ from typing import Any, overload
 
 import numpy as np
 
-from engine.bands import standard_errors
-from engine.errors import InputError
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
-from engine.families.wavelet_sites import WaveletSites
+from engine.core.bands import standard_errors
+from engine.core.errors import InputError
+from engine.core.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes, Spend
+from engine.mechanisms.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
+from engine.mechanisms.families.wavelet_sites import WaveletSites
 from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
-from engine.metrics import integrated_squared_errors
 from engine.numerics.wavelets import printed_sensitivity_constant
 from engine.privacy import transcript
 from engine.rates.wavelet_regression import WaveletRate
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.metrics import integrated_squared_errors
+from engine.simulation.studies import FRESH, SHOWN, SHOWN_DRAWS
 from engine.sources.regression_points import RegressionPoints
-from engine.topics.mean.answer import SHOWN_DRAWS
 from engine.topics.regression.intervals import stated
 from engine.topics.sites.site_table import fit_names
-from engine.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes, Spend
 from engine.uploads.curves import Upload
 
 POINTS = 513  # of the drawing grid: readings may jump, so curves are drawn finely
@@ -40,7 +40,6 @@ MOST_KINDS = 12  # that are asked for one by one
 _MOST_SITES, _MOST_READINGS = 400, 2_000_000
 _EPSILON_LOW, _EPSILON_HIGH = 0.01, 10.0
 _PLANNED_STEPS = 21
-_SHOWN, _FRESH = 0, 1  # block numbers of the two random streams
 _NORMAL = 1.96  # standard errors of a 95 % interval
 _REPEATS = 5  # data sets, and releases of each, behind a simulated error
 
@@ -92,6 +91,15 @@ class Network:
     def of_upload(cls, upload: Upload, epsilons: Sequence[float], delta: float) -> Network:
         """The sites of one's own readings, each a kind of its own with its ε.
 
+        Parameters
+        ----------
+        upload : Upload
+            Readings of one's own.
+        epsilons : sequence of float
+            Of every site.
+        delta : float
+            Of all sites.
+
         Raises
         ------
         InputError
@@ -132,7 +140,13 @@ class Network:
     def source(self, like: Readings) -> Readings: ...
 
     def source(self, like: Readings) -> Readings:
-        """The same kind of readings, at these sites; readings of one's own are where they are."""
+        """The same kind of readings, at these sites; readings of one's own are where they are.
+
+        Parameters
+        ----------
+        like : RegressionPoints or Upload
+            What kind of readings.
+        """
         if isinstance(like, Upload):
             return like
         return replace(like, configuration="listed",
@@ -158,7 +172,7 @@ class SiteRow:
 
 
 @dataclass(frozen=True, eq=False)  # known by itself: what was made of it is kept beside it
-class RegressionView:
+class RegressionAnswer:
     """The curve as it would be published, on a grid of [0, 1]; in response units.
 
     `releases` (SHOWN_DRAWS, POINTS), `without` and `truth` (POINTS,), `noise_sd` (POINTS,): the
@@ -227,30 +241,47 @@ class Known:
     apart: float
 
 
-def regression_view(source: Readings, mechanism: WaveletGlobal, network: Network,
-                    seed: int) -> RegressionView:
-    """Draw readings, release, and put the closed forms beside it."""
-    own = network.source(source)
-    data = own.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+def regression_answer(source: Readings, mechanism: WaveletGlobal, network: Network,
+                    seed: int) -> RegressionAnswer:
+    """Draw readings, release, and put the closed forms beside it.
+
+    Parameters
+    ----------
+    source : RegressionPoints or Upload
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    network : Network
+        Sites and their budgets.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    RegressionAnswer
+        The curve, its releases, and what is known of its error.
+    """
+    readings = network.source(source)
+    data = readings.draw(1, generator(seed, DATA_STREAM, SHOWN))
     times = (np.arange(POINTS) + 0.5) / POINTS
-    checked = stated(mechanism, own, network.budgets)
+    checked = stated(mechanism, readings, network.budgets)
     with transcript.recorded() as messages:
         estimate = checked.mechanism.release_many(data, [network.budgets], SHOWN_DRAWS,
-                                                  generator(seed, NOISE_STREAM, _SHOWN))
-    plan = mechanism.plan(own.public, network.budgets)
+                                                  generator(seed, NOISE_STREAM, SHOWN))
+    plan = mechanism.plan(readings.public, network.budgets)
     grid = estimate.basis(times)
     is_average = mechanism.design != "released" and not mechanism.invert_clip
     sent = np.stack([messages[first].values[0] for first in network.first_of_each])
     releases = estimate.coefficients[0, 0] @ grid.T
     without = mechanism.without_protection(data).values(times)[0, 0, 0]
-    return RegressionView(
-        facts=own.facts, times=times, releases=releases, without=without, plan=plan,
+    return RegressionAnswer(
+        facts=readings.facts, times=times, releases=releases, without=without, plan=plan,
         noise_sd=_noise_sd(plan, _places(mechanism, times)) if is_average else None,
-        messages=sent @ grid.T + own.facts.value_middle if is_average else None,
+        messages=sent @ grid.T + readings.facts.value_middle if is_average else None,
         band=_band(estimate, releases[0], grid), no_band=checked.refusal,
         known=_known(mechanism, data, network, estimate, releases - without),
         spends=estimate.spends[0], rows=_rows(network, plan, mechanism.smoothness),
-        **_against_truth(own, mechanism, network, times, seed))
+        **_against_truth(readings, mechanism, network, times, seed))
 
 
 def _band(estimate: Estimate, release: Array, grid: Array) -> tuple[Array, Array] | None:
@@ -262,15 +293,15 @@ def _band(estimate: Estimate, release: Array, grid: Array) -> tuple[Array, Array
     return release - half, release + half
 
 
-def _against_truth(own: Readings, mechanism: WaveletGlobal, network: Network, times: Array,
+def _against_truth(readings: Readings, mechanism: WaveletGlobal, network: Network, times: Array,
                    seed: int) -> dict[str, Any]:
     """What only the curve behind simulated readings can tell: it, and the squared errors."""
-    if not isinstance(own, RegressionPoints):
+    if not isinstance(readings, RegressionPoints):
         return dict.fromkeys(("truth", "squared_error", "risk", "zero_risk"))
-    risk = mechanism.risk_parts(own, network.budgets)
-    squared = _simulated(own, mechanism, network, seed) if risk is None else risk.total
-    return {"truth": own.curve(times), "squared_error": squared, "risk": risk,
-            "zero_risk": float(own.truth.energy)}
+    risk = mechanism.risk_parts(readings, network.budgets)
+    squared = _simulated(readings, mechanism, network, seed) if risk is None else risk.total
+    return {"truth": readings.curve(times), "squared_error": squared, "risk": risk,
+            "zero_risk": float(readings.truth.energy)}
 
 
 def _known(mechanism: WaveletGlobal, data: CurveData, network: Network, estimate: Estimate,
@@ -282,12 +313,12 @@ def _known(mechanism: WaveletGlobal, data: CurveData, network: Network, estimate
                  math.sqrt((difference**2).mean()))
 
 
-def _simulated(own: RegressionPoints, mechanism: WaveletGlobal, network: Network, seed: int
+def _simulated(readings: RegressionPoints, mechanism: WaveletGlobal, network: Network, seed: int
                ) -> float:
     """Mean integrated squared error over a few fresh data sets, released a few times each."""
-    data = own.draw(_REPEATS, generator(seed, DATA_STREAM, _FRESH))
+    data = readings.draw(_REPEATS, generator(seed, DATA_STREAM, FRESH))
     estimate = mechanism.release_many(data, [network.budgets], _REPEATS,
-                                      generator(seed, NOISE_STREAM, _FRESH))
+                                      generator(seed, NOISE_STREAM, FRESH))
     total = integrated_squared_errors(estimate, data.truth).total
     assert total is not None
     return float(total.mean())
@@ -307,8 +338,8 @@ def _places(mechanism: WaveletGlobal, times: Array) -> Array:
 
 def _rows(network: Network, plan: CurvePlan, smoothness: float) -> tuple[SiteRow, ...]:
     limited = network.theory().privacy_limited(smoothness)
-    return tuple(SiteRow(group, float(plan.weights[at]), float(plan.scales[at]), bool(limited[at]))
-                 for group, at in zip(network.groups, network.first_of_each, strict=True))
+    return tuple(SiteRow(group, float(plan.weights[k]), float(plan.scales[k]), bool(limited[k]))
+                 for group, k in zip(network.groups, network.first_of_each, strict=True))
 
 
 # -- closed forms ---------------------------------------------------------------------------
@@ -324,7 +355,15 @@ class ByLevel:
 
 
 def suited(mechanism: WaveletGlobal, facts: PublicFacts) -> WaveletGlobal:
-    """The same method for curves that are not stated to end where they began, where it has one."""
+    """The same method for curves that are not stated to end where they began, where it has one.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With its settings.
+    facts : PublicFacts
+        Names, units and ranges.
+    """
     if not mechanism.caution(facts):
         return mechanism
     try:
@@ -335,25 +374,37 @@ def suited(mechanism: WaveletGlobal, facts: PublicFacts) -> WaveletGlobal:
 
 def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal, network: Network,
                   highest: int = 8) -> ByLevel:
-    """How the four parts of the error change with the level; nothing is drawn."""
-    own = network.source(source)
+    """How the four parts of the error change with the level; nothing is drawn.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    network : Network
+        Sites and their budgets.
+    highest : int
+        Level up to which all are looked at, unless the rule goes further.
+    """
+    readings = network.source(source)
     free = replace(mechanism, level=None)
-    chosen = free.plan(own.public, network.budgets).basis.level
-    levels = tuple(level for level in free.levels() if level <= max(highest, chosen))
-    plans = [replace(mechanism, level=level).plan(own.public, network.budgets)
+    rule = free.plan(readings.public, network.budgets).basis.level
+    levels = tuple(level for level in free.levels() if level <= max(highest, rule))
+    plans = [replace(mechanism, level=level).plan(readings.public, network.budgets)
              for level in levels]
-    return ByLevel(levels, tuple(_risk(own, plan) for plan in plans), chosen)
+    return ByLevel(levels, tuple(_risk(readings, plan) for plan in plans), rule)
 
 
-def _risk(own: RegressionPoints, plan: CurvePlan, design: Design = UNIFORM) -> RiskParts:
+def _risk(readings: RegressionPoints, plan: CurvePlan, design: Design = UNIFORM) -> RiskParts:
     """Exact risk of a plan on simulated readings, also of one that would release nothing."""
-    n = np.array(own.sizes.n_curves_per_server, dtype=float)
-    return curve_risk(own.truth, Average(plan.basis, plan.clip, own.noise_sd, n, plan.weights,
-                                         plan.total_noise), design)
+    n = np.array(readings.sizes.n_curves_per_server, dtype=float)
+    average = Average(plan.basis, plan.clip, readings.noise_sd, n, plan.weights, plan.total_noise)
+    return curve_risk(readings.truth, average, design)
 
 
 @dataclass(frozen=True)
-class PointView:
+class PointAnswer:
     """The curve at one point, released on its own, beside the same point of the whole curve.
 
     `low` and `high` are the ends of the 95 % confidence interval, which counts noise, sampling
@@ -384,32 +435,55 @@ class PointView:
 
 
 def at_a_point(mechanism: WaveletGlobal) -> WaveletPointwise:
-    """The method for one point, with all options of that for the whole curve."""
+    """The method for one point, with all options of that for the whole curve.
+
+    Parameters
+    ----------
+    mechanism : WaveletGlobal
+        For the whole curve.
+    """
     return WaveletPointwise.like(mechanism, "0.5")
 
 
-def point_view(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan,
-               network: Network, point: float, seed: int) -> PointView:
-    """One release of the value at `point`, on [0, 1], and its interval."""
-    own = network.source(source)
-    checked = stated(replace(mechanism, points=f"{point:.6g}"), own, network.budgets)
-    one = checked.mechanism
-    assert isinstance(one, WaveletPointwise)
-    data = own.draw(1, generator(seed, DATA_STREAM, _SHOWN))
-    estimate = one.release(data, network.budgets, generator(seed, NOISE_STREAM, _SHOWN))
-    plan = one.plan(own.public, network.budgets)
-    risk, value = one.risk_parts(own, network.budgets), float(estimate.coefficients[0, 0, 0, 0])
+def point_answer(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan,
+               network: Network, point: float, seed: int) -> PointAnswer:
+    """One release of the value at `point`, on [0, 1], and its interval.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    whole : CurvePlan
+        Of the whole curve, for its noise at the point.
+    network : Network
+        Sites and their budgets.
+    point : float
+        From 0 to 1.
+    seed : int
+        Of data and noise.
+    """
+    readings = network.source(source)
+    checked = stated(replace(mechanism, points=f"{point:.6g}"), readings, network.budgets)
+    method = checked.mechanism
+    assert isinstance(method, WaveletPointwise)
+    data = readings.draw(1, generator(seed, DATA_STREAM, SHOWN))
+    estimate = method.release(data, network.budgets, generator(seed, NOISE_STREAM, SHOWN))
+    plan = method.plan(readings.public, network.budgets)
+    risk = method.risk_parts(readings, network.budgets)
+    value = float(estimate.coefficients[0, 0, 0, 0])
     truth = None
-    if isinstance(own, RegressionPoints):
-        truth = float(own.curve(np.array([point]))[0])
+    if isinstance(readings, RegressionPoints):
+        truth = float(readings.curve(np.array([point]))[0])
     half = None if estimate.band is None else plan.bias + _NORMAL * math.sqrt(
         float(estimate.band.covariance[0, 0, 0, 0, 0]))
-    printed, exact = one.sensitivity_constants(plan.basis.level)
+    printed, exact = method.sensitivity_constants(plan.basis.level)
     noise = math.sqrt(float((plan.weights**2 * plan.point_noise[:, 0]).sum()))
-    return PointView(
-        own.facts, point, truth, value, None if half is None else value - half,
+    return PointAnswer(
+        readings.facts, point, truth, value, None if half is None else value - half,
         None if half is None else value + half, checked.refusal, plan.bias,
-        one.curve_class(own.facts).detail_bound(plan.basis.level), plan.kind,
+        method.curve_class(readings.facts).detail_bound(plan.basis.level), plan.kind,
         str(estimate.tuning[0]["why"]), plan.basis.level, noise,
         float(_noise_sd(whole, np.array([point]))[0]), risk, printed, exact, not plan.released)
 
@@ -432,6 +506,15 @@ def cost_of_privacy(network: Network, smoothness: float,
     """By the rates, for as many equal sites with the same readings in all; constants dropped.
 
     At a point the smoothness is usually that of its method.
+
+    Parameters
+    ----------
+    network : Network
+        Sites and their budgets.
+    smoothness : float
+        Of the whole curve.
+    smoothness_at_a_point : float, optional
+        Of the curve at a point.
     """
     if smoothness_at_a_point is None:
         smoothness_at_a_point = WaveletPointwise().smoothness
@@ -451,6 +534,20 @@ def planned_cost(mechanism: WaveletGlobal, facts: PublicFacts, network: Network
 
     The bound has all its constants, holds for the whole class of curves, and is B² where nothing
     is released.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With its settings.
+    facts : PublicFacts
+        Names, units and ranges.
+    network : Network
+        Sites and their budgets.
+
+    Returns
+    -------
+    pair of (k,)
+        Increasing ε, and the factor at each.
     """
     n, sites = network.n_readings // network.n_sites, network.n_sites
     sizes = Sizes((n,) * sites, n * sites, 1)
@@ -478,7 +575,15 @@ class WorstPair:
 
 
 def worst_pair(plan: CurvePlan, mechanism: WaveletGlobal) -> WorstPair:
-    """Where a reading has most weight in the message, from the tables that are used."""
+    """Where a reading has most weight in the message, from the tables that are used.
+
+    Parameters
+    ----------
+    plan : CurvePlan
+        Of the whole curve.
+    mechanism : Mechanism
+        With its settings.
+    """
     basis = plan.basis
     cells = 4 if mechanism.edges == "periodic" else basis.size
     times = np.linspace(0, min(cells / basis.size, 1.0), 2049)[:-1]
@@ -505,13 +610,23 @@ class DesignDemo:
 
 def design_demo(source: RegressionPoints, mechanism: WaveletGlobal, network: Network
                 ) -> DesignDemo:
-    """The same plan under both laws of the times, by the closed form."""
-    own = network.source(source)
+    """The same plan under both laws of the times, by the closed form.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    network : Network
+        Sites and their budgets.
+    """
+    readings = network.source(source)
     even = replace(mechanism, design="even", density=None)
-    plan = even.plan(own.public, network.budgets)
+    plan = even.plan(readings.public, network.budgets)
     rising = Design(density=lambda x: 0.5 + x)
     known = WaveletGlobal(design="weighted", density="0.5, 1.5").risk_parts(
-        replace(own, times="rising"), network.budgets)
+        replace(readings, times="rising"), network.budgets)
     assert known is not None
     return DesignDemo(*(math.sqrt(parts.total) for parts in (
-        _risk(own, plan), _risk(own, plan, rising), known)))
+        _risk(readings, plan), _risk(readings, plan, rising), known)))

@@ -7,12 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.families.wavelet_risk import RiskParts
+from engine.core.types import Array, PublicFacts
 from engine.figures import cards, traces
-from engine.figures.traces import DASHES, UNPROTECTED, plain
-from engine.language.grammar import capital
-from engine.language.numbers import number
-from engine.theme import (
+from engine.figures.theme import (
     Chart,
     Spec,
     Theme,
@@ -20,67 +17,68 @@ from engine.theme import (
     colour,
     layout,
     log_axis,
-    named,
     translucent,
 )
+from engine.figures.traces import DASHES, UNPROTECTED, plain
+from engine.language.grammar import capital
+from engine.language.numbers import named, number
+from engine.mechanisms.families.wavelet_risk import RiskParts
 from engine.topics.regression.answer import (
     ByLevel,
     CostOfPrivacy,
-    PointView,
-    RegressionView,
+    PointAnswer,
+    RegressionAnswer,
     WorstPair,
 )
 from engine.topics.regression.words import PARTS, shares
-from engine.types import Array, PublicFacts
 
 _ROLES = (("wavelet", ""), ("without", "/"), ("bias", "x"), ("raw", "."))
 BAND_COLUMNS = ("95 % confidence from", "95 % confidence to")
 _DASHES_OF_PARTS = ("8px,3px", "6px,4px", "2px,3px", "12px,3px,2px,3px")
 
 
-def curve(view: RegressionView, theme: Theme, one_release: bool = False) -> Chart:
+def curve(answer: RegressionAnswer, theme: Theme, one_release: bool = False) -> Chart:
     """Possible releases, or one with the range of its noise, over the true curve if it is known.
 
     Parameters
     ----------
-    view : RegressionView
+    answer : RegressionAnswer
         Of a whole curve.
     theme : {"light", "dark"}
         Of the page.
     one_release : bool
         Whether one release is drawn instead of many.
     """
-    x = _positions(view.facts, view.times)
-    data = _one_release(view, x, theme) if one_release else [_many(view, theme)]
-    data.append(_curve(view, "Without protection", view.without, colour("without", theme), 2.2,
-                       UNPROTECTED))
-    table = {"position": x, "release 1": _values(view.facts, view.releases[0]),
-             "without protection": _values(view.facts, view.without)}
-    if view.truth is not None:
-        data.append(_curve(view, "True curve", view.truth, colour("truth", theme), 1.6))
-        table["true"] = _values(view.facts, view.truth)
-    if view.noise_sd is not None:
-        table["± 2 standard deviations of the privacy noise alone"] = plain(2 * view.noise_sd)
-    if view.band is not None:
-        for name, end in zip(BAND_COLUMNS, view.band, strict=True):
-            table[name] = _values(view.facts, end)
-    off = (f"off by {number(view.error)} (root mean square)" if view.truth is not None else
-           f"typically {number(view.known.apart)} from the curve without protection")
-    band = (f" No confidence band: {view.no_band}." if view.band is None else
+    x = _positions(answer.facts, answer.times)
+    data = _one_release(answer, x, theme) if one_release else [_many(answer, theme)]
+    data.append(traces.unprotected(x, _values(answer.facts, answer.without), theme))
+    table = {"position": x, "release 1": _values(answer.facts, answer.releases[0]),
+             "without protection": _values(answer.facts, answer.without)}
+    if answer.truth is not None:
+        data.append(_curve(answer, "True curve", answer.truth, colour("truth", theme), 1.6))
+        table["true"] = _values(answer.facts, answer.truth)
+    if answer.noise_sd is not None:
+        table["± 2 standard deviations of the privacy noise alone"] = plain(2 * answer.noise_sd)
+    if answer.band is not None:
+        for name, end in zip(BAND_COLUMNS, answer.band, strict=True):
+            table[name] = _values(answer.facts, end)
+    off = (f"off by {number(answer.error)} (root mean square)" if answer.truth is not None else
+           f"typically {number(answer.known.apart)} from the curve without protection")
+    band = (f" No confidence band: {answer.no_band}." if answer.band is None else
             " With a pointwise 95 % confidence band around release 1.")
-    return Chart(_over_positions(view.facts, data, theme),
-                 f"{len(view.releases)} possible releases of the curve, {off}.{band}", table)
+    return Chart(_over_positions(answer.facts, data, theme),
+                 f"{len(answer.releases)} possible releases of the curve, {off}.{band}", table)
 
 
-def _one_release(view: RegressionView, x: list[float], theme: Theme) -> list[Spec]:
+def _one_release(answer: RegressionAnswer, x: list[float], theme: Theme) -> list[Spec]:
     shade = colour("wavelet", theme)
-    release = _curve(view, "One release", view.releases[0], shade, 2.6)
-    if view.band is not None:
-        low, high = (_values(view.facts, end) for end in view.band)
+    release = _curve(answer, "One release", answer.releases[0], shade, 2.6)
+    if answer.band is not None:
+        low, high = (_values(answer.facts, end) for end in answer.band)
         return [traces.filled("95 % confidence band", x, low, high, shade), release]
-    if view.noise_sd is None:
+    if answer.noise_sd is None:
         return [release]
-    low, high = (_values(view.facts, view.releases[0] + sign * 2 * view.noise_sd)
+    low, high = (_values(answer.facts, answer.releases[0] + sign * 2 * answer.noise_sd)
                  for sign in (-1, 1))
     return [traces.filled("Privacy noise alone", x, low, high, shade), release]
 
@@ -94,27 +92,27 @@ def _over_positions(facts: PublicFacts, data: list[Spec], theme: Theme) -> Spec:
                                            xaxis=axis(theme, x), yaxis=axis(theme, y, grid=True))}
 
 
-def messages(view: RegressionView, names: Sequence[str], theme: Theme) -> Chart:
+def messages(answer: RegressionAnswer, names: Sequence[str], theme: Theme) -> Chart:
     """What the first site of the named kinds sent, drawn as a curve, beside all combined.
 
     Parameters
     ----------
-    view : RegressionView
+    answer : RegressionAnswer
         With messages.
     names : sequence of str
         Of the kinds of sites.
     theme : {"light", "dark"}
         Of the page.
     """
-    assert view.messages is not None
-    data = [_curve(view, name, sent, colour("wavelet", theme), 1.4, DASHES[k % len(DASHES)])
-            for k, (name, sent) in enumerate(zip(names, view.messages, strict=False))]
-    data.append(_curve(view, "All together", view.releases[0], colour("text", theme), 2.4))
-    return Chart(_over_positions(view.facts, data, theme),
+    assert answer.messages is not None
+    data = [_curve(answer, name, sent, colour("wavelet", theme), 1.4, DASHES[k % len(DASHES)])
+            for k, (name, sent) in enumerate(zip(names, answer.messages, strict=False))]
+    data.append(_curve(answer, "All together", answer.releases[0], colour("text", theme), 2.4))
+    return Chart(_over_positions(answer.facts, data, theme),
                  "What one site of each kind sent, drawn as curves, and their average.",
-                 {"position": _positions(view.facts, view.times),
-                  **{name: _values(view.facts, sent) for name, sent in
-                     zip(names, view.messages, strict=False)}})
+                 {"position": _positions(answer.facts, answer.times),
+                  **{name: _values(answer.facts, sent) for name, sent in
+                     zip(names, answer.messages, strict=False)}})
 
 
 def split(parts: RiskParts, theme: Theme) -> Chart:
@@ -160,37 +158,37 @@ def by_level(levels: ByLevel, theme: Theme) -> Chart:
         **{name: plain(part) for name, part in zip(PARTS, parts.T, strict=True)}})
 
 
-def point(view: RegressionView, estimate: PointView, theme: Theme) -> Chart:
+def point(answer: RegressionAnswer, estimate: PointAnswer, theme: Theme) -> Chart:
     """The released value at one point, over the true curve or the one without protection.
 
     Parameters
     ----------
-    view : RegressionView
+    answer : RegressionAnswer
         Of the whole curve, for what lies below.
-    estimate : PointView
+    estimate : PointAnswer
         The value at the point, with its interval if there is one.
     theme : {"light", "dark"}
         Of the page.
     """
     shade = colour("wavelet", theme)
-    position = _positions(view.facts, np.array([estimate.point]))
-    under = _curve(view, "True curve", view.truth, colour("truth", theme), 1.6
-                   ) if view.truth is not None else _curve(
-        view, "Without protection", view.without, colour("without", theme), 2.2, UNPROTECTED)
-    table = {"position": position, "released": _values(view.facts, np.array([estimate.released]))}
+    position = _positions(answer.facts, np.array([estimate.point]))
+    under = _curve(answer, "True curve", answer.truth, colour("truth", theme), 1.6
+                   ) if answer.truth is not None else _curve(
+        answer, "Without protection", answer.without, colour("without", theme), 2.2, UNPROTECTED)
+    table = {"position": position, "released": _values(answer.facts, np.array([estimate.released]))}
     more: Spec = {}
     text = f"no confidence interval: {estimate.no_interval}"
     if estimate.low is not None and estimate.high is not None:
         more["error_y"] = traces.off_by([estimate.high - estimate.released],
                                         [estimate.released - estimate.low], shade, 2.4, 7)
-        table |= {name: _values(view.facts, np.array([end]))
+        table |= {name: _values(answer.facts, np.array([end]))
                   for name, end in zip(BAND_COLUMNS, (estimate.low, estimate.high), strict=True)}
         text = f"95 % confidence interval {number(estimate.low)} to {number(estimate.high)}"
     data = [under, traces.points("Released value", position, [estimate.released],
                                  {"size": 11, "color": shade}, **more)]
     if estimate.truth is not None:
         table["true"] = plain([estimate.truth])
-    return Chart(_over_positions(view.facts, data, theme),
+    return Chart(_over_positions(answer.facts, data, theme),
                  f"At {position[0]:g} the released value is {number(estimate.released)}; {text}.",
                  table)
 
@@ -251,11 +249,11 @@ def worst(pair: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
                  {"position": x[::16], "weight": plain(pair.norms[::16])})
 
 
-def _curve(view: RegressionView, name: str, values: Array, shade: str, width: float,
+def _curve(answer: RegressionAnswer, name: str, values: Array, shade: str, width: float,
            dash: str = "solid") -> Spec:
-    """A line on the grid of the view, in the units of the readings."""
-    return traces.line(name, _positions(view.facts, view.times), _values(view.facts, values), shade,
-                       width, dash)
+    """A line on the grid of the answer, in the units of the readings."""
+    return traces.line(name, _positions(answer.facts, answer.times),
+                       _values(answer.facts, values), shade, width, dash)
 
 
 def _points(name: str, x: list[int], y: Array, shade: str, dash: str, floor: float,
@@ -265,10 +263,10 @@ def _points(name: str, x: list[int], y: Array, shade: str, dash: str, floor: flo
     return traces.line_with_points(capital(name), x, heights, shade, width, dash, {"size": 6})
 
 
-def _many(view: RegressionView, theme: Theme) -> Spec:
-    xs, ys = traces.joined(_positions(view.facts, view.times[::2]),
-                           [_values(view.facts, release[::2]) for release in view.releases])
-    return traces.line("Possible releases", xs, ys, translucent(colour("wavelet", theme), 0.6), 1.1)
+def _many(answer: RegressionAnswer, theme: Theme) -> Spec:
+    return traces.releases(_positions(answer.facts, answer.times[::2]),
+                           [_values(answer.facts, release[::2]) for release in answer.releases],
+                           translucent(colour("wavelet", theme), 0.6))
 
 
 def _positions(facts: PublicFacts, times: Array) -> list[float]:

@@ -14,16 +14,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.bands import limits
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families.wavelet_bias import largest_left_out, left_out
-from engine.grids import drawing_grid
+from engine.core.bands import limits
+from engine.core.grids import drawing_grid
+from engine.core.types import Array, Budget, Data
+from engine.mechanisms.families.wavelet_bias import largest_left_out, left_out
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.signals import PERIODIC
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources import Source
 from engine.sources.regression_points import RegressionPoints
-from engine.types import Array, Budget, Data
 
 Estimator = WaveletGlobal | WaveletPointwise
 
@@ -51,6 +51,15 @@ def stated(mechanism: Estimator, source: Source[Data], budgets: tuple[Budget, ..
     """The estimator with an interval where it can have one, else with the reason.
 
     Only public numbers decide, and for simulated observations the curve that is known.
+
+    Parameters
+    ----------
+    mechanism : WaveletGlobal or WaveletPointwise
+        An estimator.
+    source : Source
+        What is drawn from.
+    budgets : sequence of Budget
+        One for each site.
     """
     plan = mechanism.plan(source.public, budgets)
     refusal = mechanism.why_no_band if isinstance(mechanism, WaveletGlobal) else ""
@@ -132,7 +141,8 @@ def coverage_table(signals: Sequence[str] = SIGNALS, sizes: Sequence[int] = SIZE
             WaveletPointwise(points=f"{point:.6g}", edges=edges), WaveletGlobal(edges=edges))
         for n in sizes:
             source = RegressionPoints(signal=name, n_curves=n, n_servers=_SITES)
-            rows += [_row(source, one, (budget,) * _SITES, repeats, seed) for one in estimators]
+            rows += [_row(source, estimator, (budget,) * _SITES, repeats, seed)
+                     for estimator in estimators]
     return rows
 
 

@@ -4,31 +4,47 @@ from __future__ import annotations
 
 import math
 
-from engine.asking import WITHIN, Asked, Kind, Numbers, as_floats, in_unit, protection
-from engine.tasks import WAVELET_REGRESSION
-from engine.theme import Chart
+from engine.core.tasks import WAVELET_REGRESSION
+from engine.figures.theme import Chart
+from engine.language.numbers import named
+from engine.topics.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
 from engine.topics.regression import charts
-from engine.topics.regression.answer import RegressionView, regression_view
+from engine.topics.regression.answer import RegressionAnswer, regression_answer
 
 
-def numbers(view: RegressionView, asked: Asked) -> Numbers:
+def numbers(answer: RegressionAnswer, asked: Asked) -> Numbers:
     """The exact error where there is a truth, the privacy noise alone, and the band.
 
     The half-width of the confidence band is NaN where none is given.
+
+    Parameters
+    ----------
+    answer : RegressionAnswer
+        Of a whole curve.
+    asked : Asked
+        The question, with whose odds are said.
     """
-    unit = in_unit(view.facts.value_unit)
-    half = math.nan if view.band is None else float((view.band[1] - view.band[0]).mean() / 2)
-    errors = {f"error{unit}": math.nan if view.is_refused else view.error,
-              f"{WITHIN}{unit}": math.nan if view.is_refused else view.within,
-              f"privacy noise{unit}": view.known.noise,
-              f"half-width of the 95 % confidence band, on average{unit}": half}
-    return as_floats(errors) | protection(view.spends, asked.person)
+    half = math.nan if answer.band is None else float((answer.band[1] - answer.band[0]).mean() / 2)
+    errors = {"error": math.nan if answer.is_refused else answer.error,
+              WITHIN: math.nan if answer.is_refused else answer.within,
+              "privacy noise": answer.known.noise,
+              "half-width of the 95 % confidence band, on average": half}
+    return as_floats({named(name, answer.facts.value_unit): value
+                      for name, value in errors.items()}) | protection(answer.spends, asked.person)
 
 
-def chart(view: RegressionView, _: Asked) -> Chart:
-    """The curve with its band."""
-    return charts.curve(view, "light")
+def chart(answer: RegressionAnswer, _: Asked) -> Chart:
+    """The curve with its band.
+
+    Parameters
+    ----------
+    answer : RegressionAnswer
+        Of a whole curve.
+    _ : Asked
+        The question.
+    """
+    return charts.curve(answer, "light")
 
 
-KIND = Kind("regression", "Regression", regression_view, numbers, chart,
+KIND = Kind("regression", "Regression", regression_answer, numbers, chart,
             (WAVELET_REGRESSION.key,))

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.core.types import Array, Budget, PublicFacts, Sizes
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.signals import SELF_SIMILAR_RADIUS
 from engine.sources.regression_points import RegressionPoints
-from engine.types import Array, Budget, PublicFacts, Sizes
 
 DELTA = 1e-8
 _CUSP_AT = 1 / 3
@@ -48,10 +48,16 @@ class Path:
         return np.array([_risk(self.is_pointwise, *self.at(x)) for x in self.x])
 
     def slope(self, up_to: float = math.inf) -> float:
-        """Least squares of log error on log x, over x ≤ `up_to`."""
+        """Least squares of log error on log x, over x ≤ `up_to`.
+
+        Parameters
+        ----------
+        up_to : float
+            The largest x that counts.
+        """
         x, risks = np.array(self.x), self.risks()
-        kept = x <= up_to
-        return float(np.polyfit(np.log(x[kept]), np.log(risks[kept]), 1)[0])
+        in_range = x <= up_to
+        return float(np.polyfit(np.log(x[in_range]), np.log(risks[in_range]), 1)[0])
 
 
 def _powers(first: float, last: float, step: float = 1.0) -> tuple[float, ...]:

@@ -7,20 +7,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.families.wavelet_risk import RiskParts
+from engine.core.types import Array, PublicFacts
 from engine.language.grammar import capital, escape
 from engine.language.numbers import number, small, together, with_unit
+from engine.mechanisms.families.wavelet_risk import RiskParts
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.topics.regression.answer import (
     ByLevel,
     CostOfPrivacy,
     DesignDemo,
     Network,
-    PointView,
-    RegressionView,
+    PointAnswer,
+    RegressionAnswer,
     WorstPair,
 )
-from engine.types import Array, PublicFacts
 
 TITLE = "What can sites learn together from single readings?"
 LEAD = ("Everybody gives one reading to a site. Sites add noise to what they send, and one curve "
@@ -54,29 +54,29 @@ def budgets(network: Network) -> str:
     return f"ε = {span} · δ = {small(network.delta)}"
 
 
-def accuracy(view: RegressionView) -> str:
+def accuracy(answer: RegressionAnswer) -> str:
     """The exact error, beside that of publishing nothing; what is known where no truth is.
 
     Parameters
     ----------
-    view : RegressionView
+    answer : RegressionAnswer
         Of a whole curve.
     """
-    if view.squared_error is None or view.zero_risk is None:
-        return _known(view)
-    typical, zero = number(view.error), number(math.sqrt(view.zero_risk))
-    how = "simulated" if view.risk is None else "exact"
+    if answer.squared_error is None or answer.zero_risk is None:
+        return _known(answer)
+    typical, zero = number(answer.error), number(math.sqrt(answer.zero_risk))
+    how = "simulated" if answer.risk is None else "exact"
     text = f"The published curve is off by **{typical}** (root mean squared distance, {how})."
-    if view.squared_error > view.zero_risk:
+    if answer.squared_error > answer.zero_risk:
         return f"{text} A flat line at zero would be closer: {zero}."
     return f"{text} A flat line at zero would be off by {zero}."
 
 
-def _known(view: RegressionView) -> str:
+def _known(answer: RegressionAnswer) -> str:
     """What formulas and distances say of readings without a truth."""
-    noise, chance, apart = (_valued(text, view.facts) for text in together(
-        [view.known.noise, view.known.chance, view.known.apart]))
-    subject = ("Privacy noise is typically" if view.noise_sd is not None else
+    noise, chance, apart = (_valued(text, answer.facts) for text in together(
+        [answer.known.noise, answer.known.chance, answer.known.apart]))
+    subject = ("Privacy noise is typically" if answer.noise_sd is not None else
                "Before the centre reshapes the curve, privacy noise is typically")
     return (f"{subject} **{noise}** (root of its mean square over the range, by a public formula). "
             f"Chance in who takes part adds at most {chance}.\n\n"
@@ -122,12 +122,12 @@ def place(facts: PublicFacts, point: float) -> str:
     return with_unit(f"{position:.12g}", escape(facts.time_unit))
 
 
-def refused(view: RegressionView) -> str:
+def refused(answer: RegressionAnswer) -> str:
     """Instead of a picture: that these budgets allow no estimate.
 
     Parameters
     ----------
-    view : RegressionView
+    answer : RegressionAnswer
         Of which nothing is shown.
     """
     return ("**These budgets allow no estimate.** The best bound on the error is no better than "
@@ -209,58 +209,59 @@ def _against(count: int, sites: int, risk: RiskParts | None) -> str:
     return ""
 
 
-def point(view: PointView) -> str:
+def point(answer: PointAnswer) -> str:
     """The value at one point with its interval.
 
     Parameters
     ----------
-    view : PointView
+    answer : PointAnswer
         Of the value at one point.
     """
-    if view.is_refused:
+    if answer.is_refused:
         return "**These budgets allow no estimate at this point**, so nothing is released."
-    if view.truth is None:
-        return _point_of_own(view)
-    if view.low is None or view.high is None:
-        value, true = together([view.released, view.truth])
-        return (f"At {view.point:g} the released value is **{value}**, and the true value {true}. "
-                f"**No confidence interval is given:** {view.no_interval}.")
-    value, low, high, true = together([view.released, view.low, view.high, view.truth])
-    covers = "covers" if view.low <= view.truth <= view.high else "does not cover"
-    return (f"At {view.point:g} the released value is **{value}**, with the 95 % confidence "
-            f"interval {low} to {high}. It {covers} the true value {true}. {_bias(view)}")
+    if answer.truth is None:
+        return _point_of_own(answer)
+    if answer.low is None or answer.high is None:
+        value, true = together([answer.released, answer.truth])
+        return (f"At {answer.point:g} the released value is **{value}**, and the true value "
+                f"{true}. **No confidence interval is given:** {answer.no_interval}.")
+    value, low, high, true = together([answer.released, answer.low, answer.high, answer.truth])
+    covers = "covers" if answer.low <= answer.truth <= answer.high else "does not cover"
+    return (f"At {answer.point:g} the released value is **{value}**, with the 95 % confidence "
+            f"interval {low} to {high}. It {covers} the true value {true}. {_bias(answer)}")
 
 
-def _bias(view: PointView) -> str:
+def _bias(answer: PointAnswer) -> str:
     """What of the interval is the bound on the bias, and what that rests on."""
-    bias, left_out = (_valued(text, view.facts) for text in together([view.bias, view.left_out]))
+    bias, left_out = (_valued(text, answer.facts)
+                      for text in together([answer.bias, answer.left_out]))
     return (f"The interval counts privacy noise, sampling variability and a bias of at most {bias}"
             f", which is right if details finer than the chosen level add at most {left_out} here.")
 
 
-def _point_of_own(view: PointView) -> str:
-    where = place(view.facts, view.point)
-    if view.low is None or view.high is None:
-        value, = at_scale([view.released], view.noise_sd, view.facts)
+def _point_of_own(answer: PointAnswer) -> str:
+    where = place(answer.facts, answer.point)
+    if answer.low is None or answer.high is None:
+        value, = at_scale([answer.released], answer.noise_sd, answer.facts)
         return (f"At {where} the released value is **{value}**. **No confidence interval is "
-                f"given:** {view.no_interval}.")
-    value, low, high = at_scale([view.released, view.low, view.high], view.high - view.low,
-                               view.facts)
+                f"given:** {answer.no_interval}.")
+    value, low, high = at_scale([answer.released, answer.low, answer.high],
+                                answer.high - answer.low, answer.facts)
     return (f"At {where} the released value is **{value}**, with the 95 % confidence interval "
-            f"{low} to {high}. {_bias(view)} You state that it is so.")
+            f"{low} to {high}. {_bias(answer)} You state that it is so.")
 
 
-def class_statement(view: PointView) -> str:
+def class_statement(answer: PointAnswer) -> str:
     """What the visitor has to know from outside the data before an interval can be given.
 
     Parameters
     ----------
-    view : PointView
+    answer : PointAnswer
         With the bound that the plan rests on.
     """
-    bound = _valued(number(view.left_out, 2), view.facts)
-    return (f"I know from outside the data that details finer than {2**view.level} basis functions "
-            f"add at most {bound} here")
+    bound = _valued(number(answer.left_out, 2), answer.facts)
+    return (f"I know from outside the data that details finer than {2**answer.level} basis "
+            f"functions add at most {bound} here")
 
 
 CLASS_HELP = ("The plan takes the curve to be this smooth, and no data can confirm it. Where it is "
@@ -268,20 +269,20 @@ CLASS_HELP = ("The plan takes the curve to be this smooth, and no data can confi
               "*More options*, change the bound.")
 
 
-def band(view: RegressionView) -> str:
+def band(answer: RegressionAnswer) -> str:
     """What the band around one release covers, or why there is none.
 
     Parameters
     ----------
-    view : RegressionView
+    answer : RegressionAnswer
         Of a whole curve.
     """
-    if view.band is not None:
+    if answer.band is not None:
         return ("Band: pointwise 95 % confidence band, with privacy noise, sampling variability "
                 "and the largest bias that the stated smoothness allows.")
-    noise = ("Shaded: ± 2 standard deviations of the privacy noise alone. " if view.noise_sd
+    noise = ("Shaded: ± 2 standard deviations of the privacy noise alone. " if answer.noise_sd
              is not None else "The centre reshapes what was sent, so its noise has no formula. ")
-    return f"{noise}No confidence band is given: {view.no_band}."
+    return f"{noise}No confidence band is given: {answer.no_band}."
 
 
 ONLY_EVEN = ("The method for one point takes times to be spread evenly. With times stated "
@@ -292,35 +293,35 @@ WORST_ONLY_EVEN = ("The worst pair is worked out for times that are spread evenl
                    "ledger below, under *moved at most by*.")
 
 
-def point_against_whole(view: PointView) -> str:
+def point_against_whole(answer: PointAnswer) -> str:
     """Its noise beside that of the whole curve at the same point, and the kind of noise.
 
     Parameters
     ----------
-    view : PointView
+    answer : PointAnswer
         With the noise of both.
     """
-    at_point, whole = (_valued(text, view.facts) for text in
-                       together([view.noise_sd, view.whole_sd]))
+    at_point, whole = (_valued(text, answer.facts) for text in
+                       together([answer.noise_sd, answer.whole_sd]))
     kind = {"laplace": "Laplace noise, with δ = 0", "gaussian": "Gaussian noise",
-            "curve": "noise on a whole curve"}[view.kind]
+            "curve": "noise on a whole curve"}[answer.kind]
     return (f"It is released on its own, with {kind} of standard deviation **{at_point}**; read "
             f"off the whole curve it would have {whole}. Points asked for one after another cost "
-            f"a budget each; asked for together they share one message. {view.why}")
+            f"a budget each; asked for together they share one message. {answer.why}")
 
 
-def printed_constant(view: PointView) -> str:
+def printed_constant(answer: PointAnswer) -> str:
     """The sensitivity at one point as it is, beside the one that the paper prints.
 
     Parameters
     ----------
-    view : PointView
+    answer : PointAnswer
         With both constants, in units of τ/n.
     """
-    ratio = view.printed / view.exact
-    text = (f"One reading moves the value by at most **{number(view.exact)} τ/n** "
+    ratio = answer.printed / answer.exact
+    text = (f"One reading moves the value by at most **{number(answer.exact)} τ/n** "
             "(τ: where readings are clipped; n: readings of the site); the paper prints "
-            f"{number(view.printed)} τ/n")
+            f"{number(answer.printed)} τ/n")
     if ratio < 1:
         return f"{text}, which is too little: noise of that size does not protect by ε."
     return f"{text}, {ratio:.1f} times as much as is needed."

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from engine.core.types import Array
 from engine.figures import traces
+from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, translucent
 from engine.figures.traces import plain
 from engine.release.files import alt, columns
 from engine.release.published import Published
 from engine.release.uncertainty import covered_places
-from engine.theme import Chart, Spec, Theme, axis, colour, layout, translucent
-from engine.types import Array
 
 _DASHES = ("solid", "8px,4px", "2px,3px", "10px,3px,2px,3px")
 

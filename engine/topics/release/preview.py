@@ -15,14 +15,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.feasibility import Feasibility
-from engine.grids import drawing_grid
-from engine.mechanisms import Mechanism
-from engine.sources.twin import Twin
-from engine.tasks import Argument, DataType
-from engine.types import (
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.tasks import Argument, DataType
+from engine.core.types import (
     Array,
     Budget,
     CurveData,
@@ -32,6 +28,10 @@ from engine.types import (
     SampleData,
     Sizes,
 )
+from engine.mechanisms import Mechanism
+from engine.privacy.feasibility import Feasibility
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.sources.twin import Twin
 
 MOST_OBSERVATIONS = 2_000_000  # of one simulated data set
 PEAKS = 3  # of the simulated curve of which is asked how many a release shows

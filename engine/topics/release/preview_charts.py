@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from engine.core.types import Array
 from engine.figures import traces
+from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, translucent
 from engine.figures.traces import plain
 from engine.language.numbers import number
-from engine.theme import Chart, Spec, Theme, axis, colour, layout, translucent
 from engine.topics.release.preview import ReleasePreview
-from engine.types import Array
 
 
 def chart(preview: ReleasePreview, across: str, up: str, theme: Theme) -> Chart:

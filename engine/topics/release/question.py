@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from engine.asking import Asked, Kind, Numbers, odds
 from engine.figures import traces
+from engine.figures.theme import Chart
 from engine.release.certified import Quote
 from engine.release.published import quote
-from engine.theme import Chart
+from engine.topics.asking import Asked, Kind, Numbers, odds
 
 
 def numbers(cost: Quote, asked: Asked) -> Numbers:

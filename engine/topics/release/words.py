@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from engine.core.tasks import TASKS
+from engine.core.types import PublicFacts
 from engine.language.grammar import capital, escape
 from engine.language.numbers import number, with_unit
-from engine.tasks import TASKS
 from engine.topics.release.preview import PEAKS, ReleasePreview
-from engine.types import PublicFacts
 
 TITLE = "Preview on a simulated twin"
 _WORDS = ("no", "one", "two", "three")

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.grids import drawing_grid
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.types import Array, Budget
 from engine.mechanisms.gaussian_process import GaussianProcess
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources.dense_curves import DenseCurves
-from engine.types import Array, Budget
 
 SOURCE = DenseCurves(mean="two_peaks", n_curves=200)
 MECHANISM = GaussianProcess(penalty_weight=0.01)  # not by a rule: f must not depend on ε
@@ -26,7 +26,7 @@ FORMULA = (r"r_1 = f + s_1\xi,\quad r_2 = f + s_2\xi\quad\Rightarrow\quad "
 
 
 @dataclass(frozen=True)
-class Reuse:
+class ReuseAnswer:
     """Two releases of one average, and what the formula makes of them, on a grid: (GRID_SIZE,).
 
     `exact` is the average that was protected. `scales` are the sizes of the noise.
@@ -48,13 +48,32 @@ class Reuse:
     @property
     def noise(self) -> tuple[float, float]:
         """Typical distances of the two releases from the average they protect."""
-        first, second = (float(np.sqrt(np.mean((one - self.exact) ** 2)))
-                         for one in (self.first, self.second))
+        first, second = (float(np.sqrt(np.mean((release - self.exact) ** 2)))
+                         for release in (self.first, self.second))
         return first, second
 
 
-def reuse(first: float, second: float, delta: float, seed: int, is_fresh: bool) -> Reuse:
+def reuse_answer(first: float, second: float, delta: float, seed: int, is_fresh: bool
+                 ) -> ReuseAnswer:
     """Publish the average of simulated curves at two ε, with one draw or with fresh noise.
+
+    Parameters
+    ----------
+    first : float
+        ε of one release.
+    second : float
+        ε of the other.
+    delta : float
+        Of both releases.
+    seed : int
+        Of data and noise.
+    is_fresh : bool
+        Whether each has noise of its own.
+
+    Returns
+    -------
+    ReuseAnswer
+        Both releases, and what the formula makes of them.
 
     Raises
     ------
@@ -66,14 +85,14 @@ def reuse(first: float, second: float, delta: float, seed: int, is_fresh: bool) 
                          hint="At one budget the same draw gives the same curve again.")
     budgets = (Budget(first, delta), Budget(second, delta))
     data = SOURCE.draw(1, generator(seed, DATA_STREAM, 0))
-    both = MECHANISM.release_many(data, [(one,) for one in budgets], 1,
+    both = MECHANISM.release_many(data, [(budget,) for budget in budgets], 1,
                                   generator(seed, NOISE_STREAM, 0))
     curves = both.coefficients[:, 0, 0]
     if is_fresh:
         alone = MECHANISM.release_many(data, [(budgets[1],)], 1, generator(seed, NOISE_STREAM, 1))
         curves = np.stack([curves[0], alone.coefficients[0, 0, 0]])
-    one, other = (float(lines[0].noise_scale[0]) for lines in both.spends)
-    recovered = (other * curves[0] - one * curves[1]) / (other - one)
-    shown = both.on_grid(np.stack([*curves, both.unprotected[0, 0], recovered]), drawing_grid())
-    return Reuse(data.facts.from_unit_time(drawing_grid()), shown[0], shown[1], shown[2], shown[3],
-                 budgets, (one, other))
+    scales = float(both.spends[0][0].noise_scale[0]), float(both.spends[1][0].noise_scale[0])
+    recovered = (scales[1] * curves[0] - scales[0] * curves[1]) / (scales[1] - scales[0])
+    values = both.on_grid(np.stack([*curves, both.unprotected[0, 0], recovered]), drawing_grid())
+    return ReuseAnswer(data.facts.from_unit_time(drawing_grid()), values[0], values[1], values[2],
+                       values[3], budgets, scales)

@@ -5,38 +5,39 @@ from __future__ import annotations
 import numpy as np
 
 from engine.figures import traces
+from engine.figures.theme import Chart, Theme, axis, colour, layout, translucent
 from engine.figures.traces import plain
 from engine.language.numbers import number
-from engine.theme import Chart, Theme, axis, colour, layout, translucent
-from engine.topics.reuse.answer import Reuse
+from engine.topics.reuse.answer import ReuseAnswer
 
 
-def reused(reuse: Reuse, theme: Theme) -> Chart:
+def reused(answer: ReuseAnswer, theme: Theme) -> Chart:
     """Two releases, the average they protect, and what the formula makes of them.
 
     Parameters
     ----------
-    reuse : Reuse
+    answer : ReuseAnswer
         Two releases of one average.
     theme : {"light", "dark"}
         Of the page.
     """
-    first, second = (f"Release at ε = {budget.epsilon:g}" for budget in reuse.budgets)
+    first, second = (f"Release at ε = {budget.epsilon:g}" for budget in answer.budgets)
     private = colour("functional", theme)
-    times, columns = plain(reuse.times), {
-        first: plain(reuse.first), second: plain(reuse.second),
-        "Without protection": plain(reuse.exact), "What the formula gives": plain(reuse.recovered)}
+    times, columns = plain(answer.times), {
+        first: plain(answer.first), second: plain(answer.second),
+        "Without protection": plain(answer.exact),
+        "What the formula gives": plain(answer.recovered)}
     looks = ((translucent(private, 0.9), 1.8, "2px,2px"), (private, 1.8, "solid"),
              (translucent(colour("raw", theme), 0.55), 5, "solid"),
              (colour("bias", theme), 2.2, "6px,4px"))
     data = [traces.line(name, times, values, *look, hovertemplate="%{y:.3f}")
             for (name, values), look in zip(columns.items(), looks, strict=True)]
-    spread = np.abs(np.concatenate([reuse.first, reuse.second, reuse.exact]))
+    spread = np.abs(np.concatenate([answer.first, answer.second, answer.exact]))
     most = 1.15 * float(spread.max())
-    low = 1.15 * min(0.0, float(min(reuse.first.min(), reuse.second.min())))
+    low = 1.15 * min(0.0, float(min(answer.first.min(), answer.second.min())))
     spec = {"data": data, "layout": layout(
         theme, legend=True, xaxis=axis(theme, "Time"),
         yaxis=axis(theme, "Average", grid=True, range=[low, most]))}
     return Chart(spec, f"Two releases of one average; what the formula gives is off by up to "
-                 f"{number(reuse.largest_error) if reuse.largest_error > 1e-9 else '0'}.",
+                 f"{number(answer.largest_error) if answer.largest_error > 1e-9 else '0'}.",
                  {"time": times, **columns})

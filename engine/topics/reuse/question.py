@@ -1,25 +1,41 @@
-"""Audit: two releases of one average, and what a formula makes of them."""
+"""Audit: two answer of one average, and what a formula makes of them."""
 
 from __future__ import annotations
 
-from engine.asking import Asked, Kind, Numbers, as_floats
-from engine.theme import Chart
+from engine.figures.theme import Chart
+from engine.topics.asking import Asked, Kind, Numbers, as_floats
 from engine.topics.reuse import charts
-from engine.topics.reuse.answer import Reuse, reuse
+from engine.topics.reuse.answer import ReuseAnswer, reuse_answer
 
 
-def numbers(releases: Reuse, _: Asked) -> Numbers:
-    """How far each release is off, and what the formula gives."""
-    first, second = (budget.epsilon for budget in releases.budgets)
-    first_noise, second_noise = releases.noise
+def numbers(answer: ReuseAnswer, _: Asked) -> Numbers:
+    """How far each release is off, and what the formula gives.
+
+    Parameters
+    ----------
+    answer : ReuseAnswer
+        Two releases of one average.
+    _ : Asked
+        The question.
+    """
+    first, second = (budget.epsilon for budget in answer.budgets)
+    first_noise, second_noise = answer.noise
     return as_floats({f"first release (ε = {first:g}), typically off by": first_noise,
                       f"second release (ε = {second:g}), typically off by": second_noise,
-                      "what the formula gives, off by at most": releases.largest_error})
+                      "what the formula gives, off by at most": answer.largest_error})
 
 
-def chart(releases: Reuse, _: Asked) -> Chart:
-    """Both releases, and what they give away."""
-    return charts.reused(releases, "light")
+def chart(answer: ReuseAnswer, _: Asked) -> Chart:
+    """Both answer, and what they give away.
+
+    Parameters
+    ----------
+    answer : ReuseAnswer
+        Two releases of one average.
+    _ : Asked
+        The question.
+    """
+    return charts.reused(answer, "light")
 
 
-KIND = Kind("reuse", "Audit: reused noise", reuse, numbers, chart)
+KIND = Kind("reuse", "Audit: reused noise", reuse_answer, numbers, chart)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from engine.core.types import Budget
 from engine.language import chances, numbers
 from engine.privacy import accounting, risk
-from engine.topics.reuse.answer import Reuse
-from engine.types import Budget
+from engine.topics.reuse.answer import ReuseAnswer
 
 GIVEN_AWAY, FAILS = "Given away", "The formula fails"
 METHOD = ("r₁ and r₂ are the two releases of the average f of 200 simulated curves by a Gaussian "
@@ -19,43 +19,43 @@ RULE = ("Pages here share draws between budgets, so that pictures move smoothly.
               "such pictures are for looking, and why a release draws its noise anew.")
 
 
-def recovered(reuse: Reuse, is_fresh: bool) -> str:
+def recovered(answer: ReuseAnswer, is_fresh: bool) -> str:
     """What the formula gives.
 
     Parameters
     ----------
-    reuse : Reuse
+    answer : ReuseAnswer
         Two releases of one average.
     is_fresh : bool
         Whether each has noise of its own.
     """
-    first_noise, second_noise = (numbers.number(noise) for noise in reuse.noise)
-    first, second = (f"ε = {budget.epsilon:g}" for budget in reuse.budgets)
+    first_noise, second_noise = (numbers.number(noise) for noise in answer.noise)
+    first, second = (f"ε = {budget.epsilon:g}" for budget in answer.budgets)
     noisy = (f"The releases are typically {first_noise} ({first}) and {second_noise} ({second}) "
              "from the average.")
     if is_fresh:
-        error = numbers.number(reuse.largest_error)
+        error = numbers.number(answer.largest_error)
         return (f"{noisy} With fresh noise in each the formula fails: what it gives is off by up "
                 f"to **{error}**.")
-    if reuse.largest_error < 1e-9:
+    if answer.largest_error < 1e-9:
         return f"{noisy} Together they give it away: **off by nothing but rounding**."
-    return f"{noisy} Together they give it away, up to {numbers.small(reuse.largest_error)}."
+    return f"{noisy} Together they give it away, up to {numbers.small(answer.largest_error)}."
 
 
-def spent(reuse: Reuse, is_fresh: bool) -> str:
+def spent(answer: ReuseAnswer, is_fresh: bool) -> str:
     """What the pair of releases costs.
 
     Parameters
     ----------
-    reuse : Reuse
+    answer : ReuseAnswer
         Two releases of one average.
     is_fresh : bool
         Whether each has noise of its own.
     """
     if not is_fresh:
         return "The two together protect **nobody**: the exact average has no ε at all."
-    total = math.hypot(*(1 / scale for scale in reuse.scales))
-    more = numbers.times(total * min(reuse.scales))
+    total = math.hypot(*(1 / scale for scale in answer.scales))
+    more = numbers.times(total * min(answer.scales))
     return (f"With fresh noise the two cost what they must: together {more} as much as the less "
             "protected one alone, counted in μ.")
 

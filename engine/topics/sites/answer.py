@@ -3,9 +3,9 @@
 A table says who takes part, with how many curves and which budget. Compared are three ways to use
 these curves: *together*, each site adding its own noise; *pooled* at one trusted centre, under the
 smallest ε and δ of all, so that everybody gets at least what they were promised; and the best site
-*alone*. Every case is a scenario of its own, whose error is that of its study (`engine.studies`):
-the number that another page shows for the same sites. Everything is simulated with a known seed and
-only for looking.
+*alone*. Every case is a scenario of its own, whose error is that of its study
+(`engine.simulation.studies`): the number that another page shows for the same sites. Everything is
+simulated with a known seed and only for looking.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from engine import studies
-from engine.errors import InputError
-from engine.feasibility import Feasibility
-from engine.grids import drawing_grid
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.types import Array, Budget, CurveData, PublicFacts, ServerParts, Spend
 from engine.mechanisms import Mechanism
-from engine.metrics import NOTHING, Accuracy, distances, integrated_squared_errors
 from engine.privacy import accounting, risk, transcript
-from engine.random_streams import DATA_STREAM, NOISE_STREAM, generator
+from engine.privacy.feasibility import Feasibility
+from engine.simulation import studies
+from engine.simulation.metrics import NOTHING, Accuracy, distances, integrated_squared_errors
+from engine.simulation.random_streams import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.studies import SHOWN, SHOWN_DRAWS
 from engine.sources import Source
-from engine.studies import SHOWN, SHOWN_DRAWS
 from engine.topics.sites.site_table import SiteRow, budgets, checked
-from engine.types import Array, Budget, CurveData, PublicFacts, ServerParts, Spend
 
 # -- what is found ------------------------------------------------------------------------------
 
@@ -95,7 +95,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Federation:
+class SitesAnswer:
     """The sites together, beside one trusted centre and the best site alone.
 
     `times`, `without` and `truth` (GRID_SIZE,) in their own units; `without` is the average
@@ -115,7 +115,7 @@ class Federation:
     members: tuple[Member, ...]
     best: int
 
-    def for_group(self, records: int) -> Federation:
+    def for_group(self, records: int) -> SitesAnswer:
         """The same with odds for a person who has so many curves."""
         odds = _odds(self.together.spends, records)
         return replace(self, pooled_odds=_odds(self.pooled.spends, records)[0], members=tuple(
@@ -141,7 +141,7 @@ def _here(function: Callable[..., Result], /, *arguments: Any) -> Result:
 
 
 def federation(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
-               answer: Answer = _here) -> Federation:
+               answer: Answer = _here) -> SitesAnswer:
     """Simulate the table: together, pooled, and each site alone.
 
     Rows that are not included are drawn all the same, so that the curves of the others stay.
@@ -161,7 +161,7 @@ def federation(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[S
 
     Returns
     -------
-    Federation
+    SitesAnswer
 
     Raises
     ------
@@ -173,7 +173,7 @@ def federation(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[S
 
 
 def without_baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow],
-                     seed: int, answer: Answer = _here) -> Federation:
+                     seed: int, answer: Answer = _here) -> SitesAnswer:
     """The same but for the error without privacy, which takes as long as all else together."""
     desk = _Desk.of(source, mechanism, rows, seed, answer)
     kept = tuple(k for k, row in enumerate(rows) if row.included)
@@ -183,7 +183,7 @@ def without_baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequ
     together = desk.arrangement(_Case(kept, own), kept)
     pooled = desk.arrangement(_Case(kept, (_smallest(own),), pooled=True), kept)
     facts, truth = source.facts, desk.shown.truth
-    return Federation(
+    return SitesAnswer(
         facts, facts.from_unit_time(drawing_grid()), desk.average(kept),
         None if truth is None else truth.grid_values, None, together, pooled,
         desk.arrangement(_Case((kept[best],), (own[best],)), kept),

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.core.types import Array
 from engine.figures import traces
 from engine.figures.cards import pattern
-from engine.figures.traces import UNPROTECTED, plain
-from engine.language.grammar import capital
-from engine.language.numbers import number, with_unit
-from engine.theme import (
+from engine.figures.theme import (
     Chart,
     Spec,
     Theme,
@@ -20,12 +18,13 @@ from engine.theme import (
     colour,
     layout,
     method_style,
-    named,
     time_axis,
     translucent,
 )
-from engine.topics.sites.answer import Arrangement, Federation, WhatIf
-from engine.types import Array
+from engine.figures.traces import UNPROTECTED, plain
+from engine.language.grammar import capital
+from engine.language.numbers import named, number, with_unit
+from engine.topics.sites.answer import Arrangement, SitesAnswer, WhatIf
 
 _ROW_HEIGHT, _DENSE_ROW_HEIGHT, _MANY = 30, 22, 10  # pixels of one bar or one line of dots
 _OPAQUE = 0.85  # draws: a single line still stands out
@@ -43,7 +42,7 @@ def height(sites: int, around: int) -> int:
     return around + sites * (_ROW_HEIGHT if sites < _MANY else _DENSE_ROW_HEIGHT)
 
 
-def panels(federation: Federation, key: str, family: str, theme: Theme, difference: bool = True
+def panels(federation: SitesAnswer, key: str, family: str, theme: Theme, difference: bool = True
            ) -> list[tuple[str, Chart]]:
     """Three pictures with the same axes, each with its title: 20 releases, dashed without noise.
 
@@ -51,7 +50,7 @@ def panels(federation: Federation, key: str, family: str, theme: Theme, differen
 
     Parameters
     ----------
-    federation : Federation
+    federation : SitesAnswer
         Sites and what they reach together, at a trusted centre, and alone.
     key, family : str
         Of the mechanism, for its look.
@@ -71,7 +70,7 @@ def panels(federation: Federation, key: str, family: str, theme: Theme, differen
             for name, arrangement in named]
 
 
-def _range(federation: Federation, base: Array) -> tuple[float, float]:
+def _range(federation: SitesAnswer, base: Array) -> tuple[float, float]:
     """Of the values of all three panels; far-out releases of one must not flatten the others."""
     arrangements = federation.together, federation.pooled, federation.alone
     releases = [arrangement.releases - base for arrangement in arrangements
@@ -84,7 +83,7 @@ def _range(federation: Federation, base: Array) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _panel(federation: Federation, arrangement: Arrangement, name: str, base: Array,
+def _panel(federation: SitesAnswer, arrangement: Arrangement, name: str, base: Array,
            heights: tuple[float, float], style: tuple[str, str, str], theme: Theme) -> Chart:
     facts, refused, x = federation.facts, arrangement.is_refused, plain(federation.times)
     data = [] if refused else [_releases(x, arrangement.releases - base, style[0])]
@@ -108,7 +107,7 @@ def _panel(federation: Federation, arrangement: Arrangement, name: str, base: Ar
     return Chart(spec, f"{name}: {summary}.", _panel_table(federation, arrangement))
 
 
-def _panel_table(federation: Federation, arrangement: Arrangement) -> dict[str, list[float]]:
+def _panel_table(federation: SitesAnswer, arrangement: Arrangement) -> dict[str, list[float]]:
     table = {federation.facts.time_name: plain(federation.times),
              "without protection": plain(federation.without)}
     if federation.truth is not None:
@@ -132,12 +131,12 @@ def _behind(name: str, x: list[float], y: Array, shade: str, width: float, dash:
 # -- shares of the error ------------------------------------------------------------------------
 
 
-def shares(federation: Federation, key: str, family: str, theme: Theme) -> Chart:
+def shares(federation: SitesAnswer, key: str, family: str, theme: Theme) -> Chart:
     """A bar for each site: its privacy noise and its chance in who takes part.
 
     Parameters
     ----------
-    federation : Federation
+    federation : SitesAnswer
         With each site's shares of the squared error.
     key, family : str
         Of the mechanism, for its look.

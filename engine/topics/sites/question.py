@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from engine.asking import Asked, Kind, Numbers, as_floats, errors, in_unit
-from engine.tasks import MEAN_FUNCTION
-from engine.theme import Chart
+from engine.core.tasks import MEAN_FUNCTION
+from engine.figures.theme import Chart
+from engine.language.numbers import named
+from engine.topics.asking import Asked, Kind, Numbers, as_floats, errors
 from engine.topics.sites import charts
-from engine.topics.sites.answer import Federation, federation
+from engine.topics.sites.answer import SitesAnswer, federation
 
 
-def numbers(study: Federation, asked: Asked) -> Numbers:
+def numbers(study: SitesAnswer, asked: Asked) -> Numbers:
     """Errors together, pooled and alone, and the odds where protection is weakest."""
     unit, weakest = study.facts.value_unit, study.for_group(asked.person.units).weakest
     together = study.together.accuracy
     return as_floats(errors(together.error, together.within, unit, study.baseline) | {
-        f"error at one trusted centre{in_unit(unit)}": study.pooled.error,
-        f"error of the best site alone{in_unit(unit)}": study.alone.error,
+        named("error at one trusted centre", unit): study.pooled.error,
+        named("error of the best site alone", unit): study.alone.error,
         "right guess, at most": weakest.odds.right,
         "proved ε": weakest.guarantee.epsilon, "proved δ": weakest.guarantee.delta})
 
 
-def chart(study: Federation, asked: Asked) -> Chart:
+def chart(study: SitesAnswer, asked: Asked) -> Chart:
     """What each site adds."""
     mechanism = asked["mechanism"]
     return charts.shares(study, mechanism.key, mechanism.family, "light")

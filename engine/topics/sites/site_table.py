@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget, CurveData
 from engine.privacy.failure import Delta, delta_rule
-from engine.random_streams import DATA_STREAM, generator
+from engine.simulation.random_streams import DATA_STREAM, generator
 from engine.sources import Source
 from engine.topics.mean.answer import EPSILON_STEPS, MOST_READINGS
-from engine.types import Budget, CurveData
 
 MOST_SITES, MOST_CURVES, MOST_OBSERVATIONS, LONGEST_NAME = 50, 20_000, 1000, 20
 

@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from operator import attrgetter
 
-from engine.agreement import STANDARD_ERRORS
+from engine.core.types import PublicFacts
 from engine.language import numbers
 from engine.language.chances import odds_main, odds_short
 from engine.language.grammar import a, escape, of
 from engine.language.numbers import in_hundred, number, small, times, with_unit
-from engine.topics.sites.answer import Arrangement, Federation, Member, Sent, WhatIf
+from engine.simulation.agreement import STANDARD_ERRORS
+from engine.topics.sites.answer import Arrangement, Member, Sent, SitesAnswer, WhatIf
 from engine.topics.sites.site_table import SiteRow
-from engine.types import PublicFacts
 
 WAYS = {"sites": "Each site adds its noise", "centre": "A trusted centre"}
 _SAME = 0.01  # relative change of an error that is called none
@@ -56,12 +56,12 @@ def budgets(rows: Sequence[SiteRow]) -> str:
     return f"ε from {min(known):g} to {max(known):g}"
 
 
-def weakest(federation: Federation) -> str:
+def weakest(federation: SitesAnswer) -> str:
     """For the strip: the odds at the site whose people are protected least.
 
     Parameters
     ----------
-    federation : Federation
+    federation : SitesAnswer
         Sites, each with its odds.
     """
     chance = odds_short(federation.weakest.odds)
@@ -70,12 +70,12 @@ def weakest(federation: Federation) -> str:
     return f"{chance} (weakest site: {federation.weakest.row.name})"
 
 
-def error(federation: Federation) -> str:
+def error(federation: SitesAnswer) -> str:
     """For the strip: the error of all sites together; empty where nothing would be published.
 
     Parameters
     ----------
-    federation : Federation
+    federation : SitesAnswer
         Sites and what they reach together.
     """
     accuracy = federation.together.accuracy
@@ -85,12 +85,12 @@ def error(federation: Federation) -> str:
 # -- how accurate -------------------------------------------------------------------------------
 
 
-def compared(federation: Federation) -> str:
+def compared(federation: SitesAnswer) -> str:
     """The errors together, at a trusted centre and of the best site alone, and without privacy.
 
     Parameters
     ----------
-    federation : Federation
+    federation : SitesAnswer
         Sites and what they reach together.
     """
     unit = escape(federation.facts.value_unit)
@@ -112,7 +112,7 @@ def compared(federation: Federation) -> str:
     return " ".join(filter(None, (text, _verdict(federation), _rough(federation))))
 
 
-def _verdict(federation: Federation) -> str:
+def _verdict(federation: SitesAnswer) -> str:
     """What taking part buys, in one sentence."""
     mine, pooled, alone = (arrangement.error for arrangement in (federation.together,
                                                                  federation.pooled,
@@ -136,7 +136,7 @@ def _verdict(federation: Federation) -> str:
     return f"{better}."
 
 
-def _rough(federation: Federation) -> str:
+def _rough(federation: SitesAnswer) -> str:
     """How far chance in the simulation moves the first number, where that is much."""
     error = federation.together.standard_error
     if federation.together.is_refused or error < _ROUGH * federation.together.error:
@@ -188,12 +188,12 @@ def _with_unit(value: float, unit: str) -> str:
     return with_unit(number(value), unit)
 
 
-def lines(federation: Federation, difference: bool) -> str:
+def lines(federation: SitesAnswer, difference: bool) -> str:
     """What is drawn in the three panels.
 
     Parameters
     ----------
-    federation : Federation
+    federation : SitesAnswer
         Whose releases are drawn.
     difference : bool
         Whether the average without protection is taken off.
@@ -204,12 +204,12 @@ def lines(federation: Federation, difference: bool) -> str:
             f"Dashed: without protection.{truth} Same axes in all three.")
 
 
-def largest_share(federation: Federation) -> str:
+def largest_share(federation: SitesAnswer) -> str:
     """Who adds most to the error, and of what.
 
     Parameters
     ----------
-    federation : Federation
+    federation : SitesAnswer
         With each site's shares of the squared error.
     """
     if federation.together.is_refused:
@@ -265,12 +265,12 @@ def uncovered(facts: PublicFacts) -> str:
             f"{facts.people} it has.")
 
 
-def odds(federation: Federation, arrangement: str) -> str:
+def odds(federation: SitesAnswer, arrangement: str) -> str:
     """The chance of an attacker about one person, at the site that is protected least.
 
     Parameters
     ----------
-    federation : Federation
+    federation : SitesAnswer
         With the odds at each site.
     arrangement : {"sites", "centre"}
         Who adds the noise.
@@ -288,12 +288,12 @@ def odds(federation: Federation, arrangement: str) -> str:
             f"{text[0].lower()}{text[1:]}")
 
 
-def table(federation: Federation) -> dict[str, list[str]]:
+def table(federation: SitesAnswer) -> dict[str, list[str]]:
     """What the people of each site get, and what it could do alone, column by column.
 
     Parameters
     ----------
-    federation : Federation
+    federation : SitesAnswer
         With its members.
     """
     unit = f" ({federation.facts.value_unit})" if federation.facts.value_unit else ""

@@ -13,30 +13,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import InputError
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families.sparse import rows_of
+from engine.core.errors import InputError
+from engine.core.types import Array, Budget, Public, PublicFacts, SampleData, Sizes, Spend
+from engine.mechanisms.families.sparse import rows_of
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.noise.selection import hard_threshold
 from engine.numerics import sparse_fits
 from engine.privacy import accounting
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.studies import SHOWN, SHOWN_DRAWS
 from engine.sources import Source
 from engine.sources.sparse_rows import SparseRows
-from engine.topics.mean.answer import SHOWN_DRAWS
-from engine.types import Array, Budget, Public, PublicFacts, SampleData, Sizes, Spend
 
 BUDGET_STEPS = (0.2, 0.5, 1.0, 2.0, 4.0, 10.0)
 MOST_NUMBERS = 12_000_000  # rows times features that are drawn for a picture
 _LINE_DRAWS = 3  # releases behind every point of a line
 Rows = SparseRows  # simulated ones
 Way = SparseNewton | SparseRegression  # of estimating; presets are offered of both
-_SHOWN = 0  # block number of the random streams
 GREEN, AMBER = 0.25, 1.0  # of noise over signal: below the first all is well, above the second not
 
 
 @dataclass(frozen=True)
-class SparseView:
+class SparseAnswer:
     """One data set and its possible releases at one budget.
 
     `releases` (SHOWN_DRAWS, d), `truth`, `without` and `lasso` (d,): coefficients in response units
@@ -75,7 +74,13 @@ class SparseView:
         return float(np.quantile(self.errors, 0.95))
 
     def distance(self, vector: Array) -> float:
-        """Of another estimate from the target."""
+        """Of another estimate from the target.
+
+        Parameters
+        ----------
+        vector : (d,)
+            Coefficients in response units.
+        """
         return float(np.linalg.norm(vector - self.target))
 
     @property
@@ -94,9 +99,25 @@ class SparseView:
         return float((self.releases != 0).sum(axis=1).mean() - self.found.sum())
 
 
-def sparse_view(source: Source[SampleData], mechanism: Way, budget: Budget, seed: int
-                ) -> SparseView:
+def sparse_answer(source: Source[SampleData], mechanism: Way, budget: Budget, seed: int
+                ) -> SparseAnswer:
     """Draw rows, release, and put what needs no protection beside it.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budget : Budget
+        Of every site.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    SparseAnswer
+        One data set, its releases, and their errors.
 
     Raises
     ------
@@ -105,19 +126,18 @@ def sparse_view(source: Source[SampleData], mechanism: Way, budget: Budget, seed
     """
     data = _drawn(source, seed)
     estimate = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
-                                      generator(seed, NOISE_STREAM, _SHOWN))
+                                      generator(seed, NOISE_STREAM, SHOWN))
     without, releases = mechanism.without_protection(data).coefficients[0, 0, 0], \
         estimate.coefficients[0, 0]
     truth = None if data.truth is None else data.truth.node_values
     target = without if truth is None else truth
-    return SparseView(
+    return SparseAnswer(
         facts=data.facts, sizes=data.sizes, budget=budget, truth=truth, releases=releases,
         without=without, lasso=None if truth is None else _lasso(data, mechanism),
         spends=estimate.spends[0], errors=np.linalg.norm(releases - target, axis=1),
-        guarantee=max(accounting.guarantees(estimate.spends[0]), key=lambda b: b.epsilon),
+        guarantee=accounting.least_guarantee(estimate.spends[0]),
         held_back=_held_back(data, mechanism, budget, target) if source.is_random else None,
-        warnings=tuple((one.text, float(one.applies.mean())) for one in estimate.cautions
-                       if one.applies.any()))
+        warnings=estimate.warning_shares())
 
 
 def _held_back(data: SampleData, mechanism: Way, budget: Budget, vector: Array
@@ -135,6 +155,11 @@ def _held_back(data: SampleData, mechanism: Way, budget: Budget, vector: Array
 def check_size(source: Source[SampleData]) -> None:
     """Refuse rows that are too many for a picture.
 
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+
     Raises
     ------
     InputError
@@ -150,7 +175,7 @@ def check_size(source: Source[SampleData]) -> None:
 
 def _drawn(source: Source[SampleData], seed: int) -> SampleData:
     check_size(source)
-    data: SampleData = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    data: SampleData = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
     if data.truth is not None and data.truth.node_values.ndim > 1:
         raise InputError("Machines that differ have coefficients of their own.", field="n_own",
                          hint="Choose a source where all machines are alike.")
@@ -190,11 +215,24 @@ class Calculation:
 
 def feasibility(mechanism: Way, sizes: Sizes, facts: PublicFacts, budget: Budget,
                 smallest: float) -> Calculation:
-    """The noise at these public sizes beside a coefficient of the stated size."""
+    """The noise at these public sizes beside a coefficient of the stated size.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With its settings.
+    sizes : Sizes
+        Rows of every machine, and features.
+    facts : PublicFacts
+        Names, units and ranges.
+    budget : Budget
+        Of every site.
+    smallest : float
+        The smallest coefficient that matters.
+    """
     budgets = (budget,) * sizes.n_servers
     noise = mechanism.largest_noise(sizes, budgets, facts)
-    proved = max(accounting.guarantees(mechanism.plan(Public(sizes, facts), budgets).spends),
-                 key=lambda one: one.epsilon)
+    proved = accounting.least_guarantee(mechanism.plan(Public(sizes, facts), budgets).spends)
     return Calculation(noise.sensitivity, noise.choice, noise.values, noise.largest / smallest,
                        proved.epsilon)
 
@@ -216,15 +254,27 @@ class Lines:
 
 
 def over_budgets(source: Source[SampleData], mechanism: Way, delta: float, seed: int) -> Lines:
-    """The same rows at several budgets, in every way, the chosen one first."""
+    """The same rows at several budgets, in every way, the chosen one first.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    delta : float
+        Of every budget.
+    seed : int
+        Of data and noise.
+    """
     data = _drawn(source, seed)
     budgets = [(Budget(epsilon, delta),) for epsilon in BUDGET_STEPS]
     plain = mechanism.without_protection(data).coefficients[0, 0, 0]
     target = plain if data.truth is None else data.truth.node_values
     private = {}
-    for label, one in _ways(mechanism):
-        estimate = one.release_many(data, budgets, _LINE_DRAWS,
-                                    generator(seed, NOISE_STREAM, _SHOWN))
+    for label, method in _ways(mechanism):
+        estimate = method.release_many(data, budgets, _LINE_DRAWS,
+                                    generator(seed, NOISE_STREAM, SHOWN))
         squares = ((estimate.coefficients[:, 0] - target) ** 2).sum(axis=-1)
         private[label] = np.sqrt(squares.mean(axis=1))
     without = {} if data.truth is None else {"Hard thresholding": plain,
@@ -235,23 +285,31 @@ def over_budgets(source: Source[SampleData], mechanism: Way, delta: float, seed:
 
 def presets() -> dict[str, Way]:
     """Ways of estimating by their names, the default first."""
-    return {label: cls(**chosen) for cls in (SparseNewton, SparseRegression)
-            for label, chosen in cls.presets()}
+    return {label: cls(**settings) for cls in (SparseNewton, SparseRegression)
+            for label, settings in cls.presets()}
 
 
 def _ways(mechanism: Way) -> list[tuple[str, Way]]:
     """The chosen one, and others but for the published one, which takes 100 rounds."""
-    own = mechanism.nearest_preset()[0]
-    others = [(label, replace(one, sparsity=mechanism.sparsity))
-              for label, one in presets().items() if label != own
-              and not (isinstance(one, SparseRegression) and one.constants == "published")]
-    return [(own, mechanism), *others]
+    present = mechanism.nearest_preset()[0]
+    others = [(label, replace(method, sparsity=mechanism.sparsity))
+              for label, method in presets().items() if label != present
+              and not (isinstance(method, SparseRegression) and method.constants == "published")]
+    return [(present, mechanism), *others]
 
 
 def largest(vector: Array, count: int) -> NDArray[np.intp]:
-    """Where the largest entries of a vector are, in falling order: (count,)."""
-    kept = np.flatnonzero(hard_threshold(vector, min(count, len(vector))))
-    return kept[np.argsort(-np.abs(vector[kept]), kind="stable")]
+    """Where the largest entries of a vector are, in falling order: (count,).
+
+    Parameters
+    ----------
+    vector : (d,)
+        Of any kind.
+    count : int
+        How many.
+    """
+    places = np.flatnonzero(hard_threshold(vector, min(count, len(vector))))
+    return places[np.argsort(-np.abs(vector[places]), kind="stable")]
 
 
 # -- what the paper reports -----------------------------------------------------------------------
@@ -267,7 +325,13 @@ class Reported:
 
 
 def reported(rows: Sequence[dict[str, Any]]) -> list[Reported]:
-    """Noise over signal at the sizes and budgets of Table 2, by the printed and our constants."""
+    """Noise over signal at the sizes and budgets of Table 2, by the printed and our constants.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        With m, n, d, s_star and eps.
+    """
     out = []
     for row in rows:
         m, n, d, s = (int(row[name]) for name in ("m", "n", "d", "s_star"))
@@ -275,8 +339,8 @@ def reported(rows: Sequence[dict[str, Any]]) -> list[Reported]:
         budget = Budget(row["eps"], 1 / (2 * m * n))
         each = []
         for kind in ("published", "tight"):
-            chosen: dict[str, Any] = {"sparsity": s, "constants": kind}
-            each.append(feasibility(SparseRegression(**chosen), sizes, facts, budget,
+            settings: dict[str, Any] = {"sparsity": s, "constants": kind}
+            each.append(feasibility(SparseRegression(**settings), sizes, facts, budget,
                                     1 / math.sqrt(s)))
         out.append(Reported(dict(row), each[0], each[1]))
     return out

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.lists import shortened
+from engine.core.types import Array
 from engine.figures import traces
-from engine.figures.traces import DASHES, UNPROTECTED, plain
-from engine.language.numbers import number
-from engine.lists import shortened
-from engine.theme import (
+from engine.figures.theme import (
     Chart,
     Spec,
     Theme,
@@ -23,47 +22,49 @@ from engine.theme import (
     method_style,
     translucent,
 )
-from engine.topics.sparse.answer import Lines, SparseView, largest
-from engine.topics.sparse.intervals import IntervalView, Machines
-from engine.types import Array
+from engine.figures.traces import DASHES, UNPROTECTED, plain
+from engine.language.numbers import number
+from engine.topics.sparse.answer import Lines, SparseAnswer, largest
+from engine.topics.sparse.intervals import IntervalsAnswer, Machines
 
 _MOST_SHOWN, _MOST_INTERVALS = 25, 60
 _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open")
 
 
-def coefficients(view: SparseView, theme: Theme, difference: bool = False) -> Chart:
+def coefficients(answer: SparseAnswer, theme: Theme, difference: bool = False) -> Chart:
     """Every feature that matters or is ever chosen: all releases, the truth, without protection.
 
     Parameters
     ----------
-    view : SparseView
+    answer : SparseAnswer
         Of all coefficients.
     theme : {"light", "dark"}
         Of the page.
     difference : bool
         Whether the target is taken off everything but features that were not chosen.
     """
-    features = _features(view)
-    zero = view.target[features] if difference else np.zeros(len(features))
-    names = _labels(view, features)
-    data = [_all_releases(view, features, names, zero, theme),
-            _marks("Without protection", names, view.without[features] - zero,
+    features = _features(answer)
+    zero = answer.target[features] if difference else np.zeros(len(features))
+    names = _labels(answer, features)
+    data = [_all_releases(answer, features, names, zero, theme),
+            _marks("Without protection", names, answer.without[features] - zero,
                    colour("without", theme), "line-ew-open", 18)]
-    if view.truth is not None:
-        data.append(_true(names, view.truth[features] - zero, 11, theme))
+    if answer.truth is not None:
+        data.append(_true(names, answer.truth[features] - zero, 11, theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest", xaxis=axis(theme, "Feature", type="category"),
         yaxis=axis(theme, "Off the target by" if difference else "Coefficient", grid=True,
                    zeroline=True, zerolinecolor=colour("raw", theme)))}
-    return Chart(spec, f"Coefficients of {len(features)} features in {len(view.releases)} possible "
-                 f"releases, {number(view.error)} from the target in all (root mean square).",
-                 _coefficient_table(view, features, names))
+    return Chart(spec, f"Coefficients of {len(features)} features in {len(answer.releases)} "
+                 f"possible releases, {number(answer.error)} from the target in all (root mean "
+                 "square).",
+                 _coefficient_table(answer, features, names))
 
 
-def _all_releases(view: SparseView, features: NDArray[np.intp], names: list[str], zero: Array,
+def _all_releases(answer: SparseAnswer, features: NDArray[np.intp], names: list[str], zero: Array,
                   theme: Theme) -> Spec:
     """A dot for every feature in every release that kept it."""
-    dots = view.releases[:, features]  # (releases, features)
+    dots = answer.releases[:, features]  # (releases, features)
     is_chosen = (dots != 0).T.ravel()
     x = np.repeat(names, len(dots))[is_chosen]
     marker = {"size": 8, "color": translucent(colour("sparse", theme), 0.45)}
@@ -71,29 +72,29 @@ def _all_releases(view: SparseView, features: NDArray[np.intp], names: list[str]
                          marker)
 
 
-def _coefficient_table(view: SparseView, features: NDArray[np.intp], names: list[str]
+def _coefficient_table(answer: SparseAnswer, features: NDArray[np.intp], names: list[str]
                        ) -> dict[str, list[Any]]:
-    table = {"feature": names, "release 1": plain(view.releases[0, features]),
-             "without protection": plain(view.without[features]),
-             "in how many of 20": (view.releases[:, features] != 0).sum(axis=0).tolist()}
-    return table if view.truth is None else {**table, "true": plain(view.truth[features])}
+    table = {"feature": names, "release 1": plain(answer.releases[0, features]),
+             "without protection": plain(answer.without[features]),
+             "in how many of 20": (answer.releases[:, features] != 0).sum(axis=0).tolist()}
+    return table if answer.truth is None else {**table, "true": plain(answer.truth[features])}
 
 
-def _labels(view: SparseView, features: NDArray[np.intp]) -> list[str]:
+def _labels(answer: SparseAnswer, features: NDArray[np.intp]) -> list[str]:
     """The names of one's own features, with their places where they look alike; else places."""
-    if not view.facts.is_upload:
+    if not answer.facts.is_upload:
         return [f"{k + 1}" for k in features]
-    names = [shortened(view.facts.covariates[k].name, 18) for k in features]
+    names = [shortened(answer.facts.covariates[k].name, 18) for k in features]
     return [name if names.count(name) == 1 else f"{k + 1} {name}"
             for k, name in zip(features, names, strict=True)]
 
 
-def _features(view: SparseView) -> NDArray[np.intp]:
+def _features(answer: SparseAnswer) -> NDArray[np.intp]:
     """The features that matter, then those that are chosen most often."""
-    frequency = (view.releases != 0).mean(axis=0)
-    frequency[view.support] = 0
+    frequency = (answer.releases != 0).mean(axis=0)
+    frequency[answer.support] = 0
     others = largest(frequency, _MOST_SHOWN)
-    order = view.support[np.argsort(-np.abs(view.target[view.support]), kind="stable")]
+    order = answer.support[np.argsort(-np.abs(answer.target[answer.support]), kind="stable")]
     return np.concatenate([order, others])[:_MOST_SHOWN]
 
 
@@ -147,66 +148,66 @@ def _member(k: int, name: str, x: Sequence[float], y: Array | Sequence[float], s
                                    {"size": size, "symbol": _MARKERS[k % len(_MARKERS)]})
 
 
-def intervals(view: IntervalView, theme: Theme, difference: bool = False) -> Chart:
+def intervals(answer: IntervalsAnswer, theme: Theme, difference: bool = False) -> Chart:
     """Limits around the published coefficients; those that miss the truth stand out.
 
     Parameters
     ----------
-    view : IntervalView
+    answer : IntervalsAnswer
         Of one release.
     theme : {"light", "dark"}
         Of the page.
     difference : bool
         Whether true coefficients are taken off: limits that do not reach zero miss.
     """
-    features = _with_limits(view)
+    features = _with_limits(answer)
     names = [f"{k + 1}" for k in features]
-    missed = _missed(view, features)
-    data = [_limits(view, features[missed == is_miss], difference, is_miss, theme)
+    missed = _missed(answer, features)
+    data = [_limits(answer, features[missed == is_miss], difference, is_miss, theme)
             for is_miss in (False, True) if (missed == is_miss).any()]
-    if view.truth is not None and not difference:
-        data.append(_true(names, view.truth[features], 7, theme))
+    if answer.truth is not None and not difference:
+        data.append(_true(names, answer.truth[features], 7, theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest",
         xaxis=axis(theme, "Feature", type="category", categoryorder="array", categoryarray=names),
         yaxis=axis(theme, "Less the true coefficient" if difference else "Coefficient", grid=True,
                    zeroline=True, zerolinecolor=colour("text", theme)))}
-    table: dict[str, list[Any]] = {"feature": names, "published": plain(view.centre[features]),
-                                   "from": plain(view.low[features]),
-                                   "to": plain(view.high[features])}
-    if view.p_values is not None:
-        table["p-value of zero"] = plain(view.p_values[features])
-    if view.truth is not None:
-        table["true"] = plain(view.truth[features])
-    return Chart(spec, f"Limits of {len(features)} coefficients, {number(view.length)} wide on "
+    table: dict[str, list[Any]] = {"feature": names, "published": plain(answer.centre[features]),
+                                   "from": plain(answer.low[features]),
+                                   "to": plain(answer.high[features])}
+    if answer.p_values is not None:
+        table["p-value of zero"] = plain(answer.p_values[features])
+    if answer.truth is not None:
+        table["true"] = plain(answer.truth[features])
+    return Chart(spec, f"Limits of {len(features)} coefficients, {number(answer.length)} wide on "
                  "average.", table)
 
 
-def _missed(view: IntervalView, features: NDArray[np.intp]) -> NDArray[np.bool_]:
+def _missed(answer: IntervalsAnswer, features: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Whose limits do not hold the truth, as far as it is known."""
-    if view.truth is None:
+    if answer.truth is None:
         return np.zeros(len(features), dtype=bool)
-    truth = view.truth[features]
-    return np.asarray((truth < view.low[features]) | (truth > view.high[features]))
+    truth = answer.truth[features]
+    return np.asarray((truth < answer.low[features]) | (truth > answer.high[features]))
 
 
-def _limits(view: IntervalView, features: NDArray[np.intp], difference: bool, is_miss: bool,
+def _limits(answer: IntervalsAnswer, features: NDArray[np.intp], difference: bool, is_miss: bool,
             theme: Theme) -> Spec:
     """The limits of those that hold the truth, or of those that miss it."""
     name, role, symbol = (("Misses the truth", "bias", "x") if is_miss else
                           ("Published, with limits", "sparse", "circle"))
-    zero = view.truth[features] if difference and view.truth is not None else 0.0
-    half = (view.high - view.low)[features] / 2
+    zero = answer.truth[features] if difference and answer.truth is not None else 0.0
+    half = (answer.high - answer.low)[features] / 2
     return traces.points(
-        name, [f"{k + 1}" for k in features], plain(view.centre[features] - zero),
+        name, [f"{k + 1}" for k in features], plain(answer.centre[features] - zero),
         {"size": 6, "color": colour(role, theme), "symbol": symbol},
         error_y={"type": "data", "array": plain(half), "color": colour(role, theme),
                  "thickness": 1.8, "width": 3})
 
 
-def _with_limits(view: IntervalView) -> NDArray[np.intp]:
+def _with_limits(answer: IntervalsAnswer) -> NDArray[np.intp]:
     """Features with limits, at most as many as can be told apart."""
-    return np.flatnonzero(np.isfinite(view.low))[:_MOST_INTERVALS]
+    return np.flatnonzero(np.isfinite(answer.low))[:_MOST_INTERVALS]
 
 
 def machines(comparison: Machines, theme: Theme) -> Chart:
@@ -219,22 +220,19 @@ def machines(comparison: Machines, theme: Theme) -> Chart:
     theme : {"light", "dark"}
         Of the page.
     """
-    typical = {label: np.sqrt((errors**2).mean(axis=0)) for label,
-               errors in comparison.errors.items()}
+    typical = comparison.by_machine
     places = list(range(1, len(comparison.without) + 1))
     data = [_member(k, label, places, errors, colour("sparse", theme), 1.6, 9)
             for k, (label, errors) in enumerate(typical.items())]
     data.append(traces.line_with_points(
         "No protection, two stages", places, plain(comparison.without), colour("without", theme),
-        1.6,
-        UNPROTECTED, {"size": 6}))
+        1.6, UNPROTECTED, {"size": 6}))
     every = np.concatenate([comparison.without, *(e.ravel() for e in comparison.errors.values())])
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest", xaxis=axis(theme, "Machine", dtick=1),
         yaxis=log_axis(theme, "Error (log scale)", float(every.min()), float(every.max()),
                        grid=True, room=0.05))}
-    summary = "; ".join(f"{label}, {number(float(np.sqrt((errors**2).mean())))}"
-                        for label, errors in comparison.errors.items())
+    summary = "; ".join(f"{label}, {number(error)}" for label, error in comparison.typical.items())
     return Chart(spec, f"Error on {len(places)} machines, by way of fitting: {summary}.", {
         "machine": places, **{label: plain(errors) for label, errors in typical.items()},
         "no protection": plain(comparison.without)})

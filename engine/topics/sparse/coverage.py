@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families.sparse_averages import drawn
-from engine.families.sparse_corrections import two_sided_p_values
+from engine.core.types import Budget, Estimate
+from engine.mechanisms.families.sparse_averages import drawn
+from engine.mechanisms.families.sparse_corrections import two_sided_p_values
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources.sparse_rows import SparseRows
-from engine.types import Budget, Estimate
 
 DESIGNS = ("identity", "equicorrelated", "ar1_strong")
 ROWS, EPSILONS = (5000, 20_000, 100_000), (1.0, 4.0)
@@ -82,15 +82,15 @@ def sparse_coverage(
     One `SparseCoverage` for each design, number of rows and ε.
     """
     out = []
-    chosen: dict[str, Any] = {"sparsity": kept or n_nonzero, "noise_sd": guess * noise_sd}
+    settings: dict[str, Any] = {"sparsity": kept or n_nonzero, "noise_sd": guess * noise_sd}
     for design in designs:
         for n in rows:
             source = SparseRows(design=design, n_curves=n, n_servers=1, n_features=n_features,
                                 n_shared=n_nonzero, noise_sd=noise_sd)
             budgets = [(Budget(epsilon, delta),) for epsilon in epsilons]
-            each = [_estimates(one, source, budgets, repeats, seed, has_rows) for one in (
-                SparseNewton(**chosen), SparseInference(**chosen),
-                SparseInference(target="band", **chosen))]
+            each = [_estimates(method, source, budgets, repeats, seed, has_rows) for method in (
+                SparseNewton(**settings), SparseInference(**settings),
+                SparseInference(target="band", **settings))]
             out += [_measured(source, epsilon, k, each) for k, epsilon in enumerate(epsilons)]
     return out
 
@@ -104,7 +104,7 @@ def _estimates(mechanism: Any, source: SparseRows, budgets: Sequence[tuple[Budge
                 for k in range(repeats)]
     moments = drawn(source.covariance, source.truth.node_values, source.noise_sd, source.n_curves,
                     repeats, generator(seed, DATA_STREAM, 0))
-    plans = [mechanism.plan(source.public, own) for own in budgets]
+    plans = [mechanism.plan(source.public, budget) for budget in budgets]
     return [mechanism.estimate(moments, plans, repeats, _DRAWS, generator(seed, NOISE_STREAM, 0))]
 
 
@@ -114,27 +114,27 @@ def _measured(source: SparseRows, epsilon: float, k: int, each: Sequence[Sequenc
     truth = source.truth.node_values
     support, matters = np.flatnonzero(truth), truth != 0
     points, intervals, bands = each
-    estimates = _joined([one.coefficients for one in points], k)
-    off, half, error = (_joined([getattr(one.intervals, name) for one in intervals], k)
+    estimates = _joined([estimate.coefficients for estimate in points], k)
+    off, half, error = (_joined([getattr(estimate.intervals, name) for estimate in intervals], k)
                         for name in ("centre", "half_width", "error"))
     off = off - truth
-    given, inside = np.isfinite(half[:, 0]), np.asarray(np.abs(off) <= half)
+    has_limits, inside = np.isfinite(half[:, 0]), np.asarray(np.abs(off) <= half)
     below = np.asarray(two_sided_p_values(off, error) < _LEVEL)
-    centre, wide = (_joined([getattr(one.intervals, name) for one in bands], k)
+    centre, wide = (_joined([getattr(estimate.intervals, name) for estimate in bands], k)
                     for name in ("centre", "half_width"))
     held = np.asarray((np.abs(centre - truth) <= wide).all(axis=1))
     inner = source.covariance[np.ix_(support, support)]
     return SparseCoverage(
         source.design, source.n_curves, epsilon, _share(((estimates - truth) ** 2).sum(axis=1)),
         float(source.noise_sd**2 * np.trace(np.linalg.inv(inner)) / source.n_curves),
-        _share(_joined([one.is_doubted for one in points], k)), 1 - _share(given),
-        _share(inside[given][:, matters]), _share(inside[given][:, ~matters]),
-        _share(held[np.isfinite(wide[:, 0])]), _share(below[given][:, ~matters]))
+        _share(_joined([estimate.is_doubted for estimate in points], k)), 1 - _share(has_limits),
+        _share(inside[has_limits][:, matters]), _share(inside[has_limits][:, ~matters]),
+        _share(held[np.isfinite(wide[:, 0])]), _share(below[has_limits][:, ~matters]))
 
 
 def _joined(values: Sequence[Any], k: int) -> NDArray[Any]:
     """The only draw at the k-th budget of values (budgets, repeats, 1, …), over all of them."""
-    return np.concatenate([own[k, :, 0] for own in values])
+    return np.concatenate([array[k, :, 0] for array in values])
 
 
 def _share(values: NDArray[Any]) -> float:

@@ -11,31 +11,31 @@ from typing import Any
 
 import numpy as np
 
-from engine.agreement import COVERAGE_TOLERANCE, LEVEL, Agreement
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families.sparse_averages import drawn
-from engine.families.sparse_corrections import pointwise_half_widths, two_sided_p_values
+from engine.core.types import Array, Budget, Intervals, SampleData, Spend
+from engine.mechanisms.families.sparse_averages import drawn
+from engine.mechanisms.families.sparse_corrections import pointwise_half_widths, two_sided_p_values
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
-from engine.metrics import entry_coverage
 from engine.privacy import accounting
+from engine.simulation.agreement import COVERAGE_TOLERANCE, LEVEL, Agreement
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.metrics import entry_coverage, root_mean_square
+from engine.simulation.studies import FRESH, SHOWN
 from engine.sources import Source
 from engine.sources.sparse_rows import SparseRows
 from engine.topics.sparse.answer import check_size
-from engine.types import Array, Budget, Intervals, SampleData, Spend
 
 COVERAGE_REPEATS = 200
 _COMMON = ("sparsity", "noise_sd", "reach", "radius", "step_size", "rounds", "feature_clip",
            "residual_clip")  # options of estimates that limits have, too
-_SHOWN, _STUDY = 0, 1  # block numbers of the random streams
 FITS = {"two_stage": "Two stages: shared, then own", "local": "Each machine alone",
         "pooled": "As if machines were alike"}
 
 
 @dataclass(frozen=True)
-class IntervalView:
+class IntervalsAnswer:
     """One release with its limits: `centre`, `low`, `high`, `error` (d,), and without protection.
 
     `without_low` and `without_high` (d,) are the limits that the same rows would have without
@@ -90,30 +90,50 @@ class IntervalView:
         return int((known & ((self.truth < self.low) | (self.truth > self.high))).sum())
 
 
-def interval_view(source: Source[SampleData], mechanism: SparseInference, budget: Budget, seed: int
-                  ) -> IntervalView:
-    """One release of the shown rows, with its limits."""
+def intervals_answer(source: Source[SampleData], mechanism: SparseInference, budget: Budget,
+                     seed: int) -> IntervalsAnswer:
+    """One release of the shown rows, with its limits.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budget : Budget
+        Of every site.
+    seed : int
+        Of data and noise.
+    """
     check_size(source)
-    data: SampleData = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
-    estimate = mechanism.release_many(data, [(budget,)], 1, generator(seed, NOISE_STREAM, _SHOWN))
+    data: SampleData = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
+    estimate = mechanism.release_many(data, [(budget,)], 1, generator(seed, NOISE_STREAM, SHOWN))
     plain = mechanism.without_protection(data).intervals
-    own = estimate.intervals
-    assert own is not None and plain is not None
+    private = estimate.intervals
+    assert private is not None and plain is not None
     (low, high), (without_low, without_high) = (
-        [end.reshape(-1) for end in one.limits] for one in (own, plain))
-    return IntervalView(
-        centre=own.centre.reshape(-1), low=low, high=high, error=own.error.reshape(-1),
-        without_low=without_low, without_high=without_high, kind=own.kind,
+        [end.reshape(-1) for end in each.limits] for each in (private, plain))
+    return IntervalsAnswer(
+        centre=private.centre.reshape(-1), low=low, high=high, error=private.error.reshape(-1),
+        without_low=without_low, without_high=without_high, kind=private.kind,
         truth=None if data.truth is None else data.truth.node_values, spends=estimate.spends[0],
-        guarantee=max(accounting.guarantees(estimate.spends[0]), key=lambda b: b.epsilon),
+        guarantee=accounting.least_guarantee(estimate.spends[0]),
         warnings=estimate.warnings)
 
 
-def interval_mechanism(own: SparseNewton | SparseRegression, target: str) -> SparseInference:
-    """Limits with every guess and clip that was chosen for the estimate."""
-    chosen = {name: getattr(own, name) for name in _COMMON}
-    chosen["pilot"] = own.pilot if isinstance(own, SparseNewton) else "thresholding"
-    return SparseInference(target=target, **chosen)
+def interval_mechanism(estimator: SparseNewton | SparseRegression, target: str) -> SparseInference:
+    """Limits with every guess and clip that was chosen for the estimate.
+
+    Parameters
+    ----------
+    estimator : SparseNewton or SparseRegression
+        With its settings.
+    target : str
+        What limits are for; see `SparseInference`.
+    """
+    settings = {name: getattr(estimator, name) for name in _COMMON}
+    settings["pilot"] = estimator.pilot if isinstance(estimator, SparseNewton) else "thresholding"
+    return SparseInference(target=target, **settings)
 
 
 @dataclass(frozen=True)
@@ -139,6 +159,11 @@ class CoverageStudy:
         """Coverage of the stated kind, and that of naive intervals, beside 95 %.
 
         Of a band it is a share of data sets, of intervals an average over coefficients.
+
+        Parameters
+        ----------
+        kind : {"pointwise", "simultaneous"}
+            Intervals, or a band.
         """
         if kind == "simultaneous":
             n = round(self.repeats * (1 - self.refused))
@@ -153,36 +178,60 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
     """Release again and again, each time from fresh moments of as many rows; nothing is clipped.
 
     Clips are so wide that they hardly matter here; the moments of normal rows are drawn as such.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budget : Budget
+        Of every site.
+    seed : int
+        Of data and noise.
+    repeats : int
+        How many data sets.
     """
     moments = drawn(source.covariance, source.truth.node_values, source.noise_sd, source.n_curves,
-                    repeats, generator(seed, DATA_STREAM, _STUDY))
+                    repeats, generator(seed, DATA_STREAM, FRESH))
     plan = mechanism.plan(source.public, (budget,))
     estimate = mechanism.estimate(moments, [plan], repeats, 1,
-                                  generator(seed, NOISE_STREAM, _STUDY))
-    found, limits = entry_coverage(estimate, source.truth), estimate.intervals
-    assert found is not None and limits is not None
+                                  generator(seed, NOISE_STREAM, FRESH))
+    covered, limits = entry_coverage(estimate, source.truth), estimate.intervals
+    assert covered is not None and limits is not None
     naive = entry_coverage(replace(estimate, intervals=without_privacy(limits, source)),
                            source.truth)
     assert naive is not None
-    given = np.isfinite(limits.half_width).any(axis=-1)
-    if not given.any():
+    has_limits = np.isfinite(limits.half_width).any(axis=-1)
+    if not has_limits.any():
         none = math.nan
         return CoverageStudy(repeats, average=none, of_nonzero=none, joint=none, joint_se=none,
                              average_se=none, naive=none, refused=1.0, naive_se=none)
 
     def mean(each: Array) -> float:
-        return float(np.nanmean(each[given]))
+        return float(np.nanmean(each[has_limits]))
 
     def se(each: Array) -> float:
-        return float(each[given].std(ddof=1) / np.sqrt(given.sum())) if given.sum() > 1 else 1.0
-    own = naive.joint if limits.kind == "simultaneous" else naive.average
-    return CoverageStudy(repeats, mean(found.average), mean(found.of_nonzero), mean(found.joint),
-                         se(found.joint), se(found.average), mean(own), float(1 - given.mean()),
-                         se(own))
+        count = has_limits.sum()
+        return float(each[has_limits].std(ddof=1) / np.sqrt(count)) if count > 1 else 1.0
+
+    naive_coverage = naive.joint if limits.kind == "simultaneous" else naive.average
+    return CoverageStudy(
+        repeats, mean(covered.average), mean(covered.of_nonzero), mean(covered.joint),
+        se(covered.joint), se(covered.average), mean(naive_coverage),
+        float(1 - has_limits.mean()), se(naive_coverage))
 
 
 def without_privacy(limits: Intervals, source: SparseRows) -> Intervals:
-    """The same limits, as wide as chance in the rows alone makes them: σ(Θ_kk/N)^{1/2}."""
+    """The same limits, as wide as chance in the rows alone makes them: σ(Θ_kk/N)^{1/2}.
+
+    Parameters
+    ----------
+    limits : Intervals
+        Of releases.
+    source : SparseRows
+        With the covariance of the rows.
+    """
     precision = np.diagonal(np.linalg.inv(source.covariance))
     sampling = source.noise_sd * np.sqrt(precision / source.n_curves)
     return replace(limits, half_width=limits.half_width * sampling / limits.error)
@@ -202,19 +251,41 @@ class Machines:
     without: Array
     guarantee: Budget
 
+    @property
+    def by_machine(self) -> dict[str, Array]:
+        """The typical error on each machine, by way of fitting: (machines,)."""
+        return {fit: root_mean_square(errors, 0) for fit, errors in self.errors.items()}
+
+    @property
+    def typical(self) -> dict[str, float]:
+        """The typical error over all machines, by way of fitting."""
+        return {fit: float(root_mean_square(errors, None)) for fit, errors in self.errors.items()}
+
 
 def machines(source: SparseRows, budget: Budget, seed: int, draws: int = 5) -> Machines:
-    """The same rows fitted in two stages, machine by machine, and all together."""
+    """The same rows fitted in two stages, machine by machine, and all together.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    budget : Budget
+        Of every site.
+    seed : int
+        Of data and noise.
+    draws : int
+        Releases by every way of fitting.
+    """
     check_size(source)
-    data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
     truth = np.broadcast_to(source.truth.node_values, (source.n_servers, source.n_features))
     errors, first = {}, None
     for fit, label in FITS.items():
-        chosen: dict[str, Any] = {"fit": fit, "n_shared": source.n_shared,
+        settings: dict[str, Any] = {"fit": fit, "n_shared": source.n_shared,
                                   "n_own": max(source.n_own, 1)}
-        mechanism = SparseHeterogeneous(**chosen)
+        mechanism = SparseHeterogeneous(**settings)
         estimate = mechanism.release_many(data, [(budget,)], draws,
-                                          generator(seed, NOISE_STREAM, _SHOWN))
+                                          generator(seed, NOISE_STREAM, SHOWN))
         errors[label] = np.linalg.norm(
             np.broadcast_to(estimate.coefficients[0, 0], (draws, *truth.shape)) - truth, axis=-1)
         if first is None:
@@ -222,4 +293,4 @@ def machines(source: SparseRows, budget: Budget, seed: int, draws: int = 5) -> M
     assert first is not None
     plain = first[0].without_protection(data).coefficients[0, 0, 0]
     return Machines(errors, np.linalg.norm(plain - truth, axis=-1),
-                    max(accounting.guarantees(first[1].spends[0]), key=lambda b: b.epsilon))
+                    accounting.least_guarantee(first[1].spends[0]))

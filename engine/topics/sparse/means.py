@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.experiments import generator
-from engine.families.untrusted_means import UntrustedMean, bound
+from engine.core.types import Array, Budget, Public, PublicFacts, Sizes
+from engine.mechanisms.families.untrusted_means import UntrustedMean, bound
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
 from engine.noise import selection
 from engine.rates.sparse_regression import TrustedMeanRate, UntrustedServerRate
+from engine.simulation.experiments import generator
 from engine.sources.sparse_means import machine_means
-from engine.types import Array, Budget, Public, PublicFacts, Sizes
 
 BIT, ROW, TRUSTED = ("Nobody trusted, one bit hides a machine",
                      "Nobody trusted, noisy averages hide a row", "Trusted server hides a row")
@@ -64,17 +64,41 @@ class Setting:
 
 def untrusted_errors(method: UntrustedMean, setting: Setting, repeats: int,
                      rng: np.random.Generator) -> Array:
-    """Squared errors of independent releases without trust: (repeats,)."""
+    """Squared errors of independent releases without trust: (repeats,).
+
+    Parameters
+    ----------
+    method : Mechanism
+        With its settings.
+    setting : Setting
+        Sizes, budget and signal.
+    repeats : int
+        How many releases.
+    rng : Generator
+        Of data and noise.
+    """
     plan = method.plan(setting.public, (Budget(setting.epsilon),))
     means = machine_means(setting.mean, setting.rows, plan.asked, repeats, rng)
     standard = method.standard((repeats, 1, setting.machines, plan.per_machine), rng)
-    found = method.means_of(plan, method.answers(means), standard)[:, 0]
-    return _squared(found, setting)
+    estimates = method.means_of(plan, method.answers(means), standard)[:, 0]
+    return _squared(estimates, setting)
 
 
 def trusted_errors(method: SparseMeanTrusted, setting: Setting, repeats: int,
                    rng: np.random.Generator) -> Array:
-    """Squared errors of independent releases by a trusted server: (repeats,)."""
+    """Squared errors of independent releases by a trusted server: (repeats,).
+
+    Parameters
+    ----------
+    method : Mechanism
+        With its settings.
+    setting : Setting
+        Sizes, budget and signal.
+    repeats : int
+        How many releases.
+    rng : Generator
+        Of data and noise.
+    """
     budget = Budget(setting.epsilon, setting.delta)
     plan = method.plan(setting.public, (budget,))
     pooled = _mean_of(setting, setting.machines * setting.rows, repeats, rng)
@@ -83,18 +107,44 @@ def trusted_errors(method: SparseMeanTrusted, setting: Setting, repeats: int,
 
 
 def alone_errors(setting: Setting, repeats: int, rng: np.random.Generator) -> Array:
-    """Squared errors of one machine's own largest means, exact and never sent: (repeats,)."""
-    own = _mean_of(setting, setting.rows, repeats, rng)[:, 0]
-    return _squared(selection.hard_threshold(own, setting.n_nonzero), setting)
+    """Squared errors of one machine's own largest means, exact and never sent: (repeats,).
+
+    Parameters
+    ----------
+    setting : Setting
+        Sizes, budget and signal.
+    repeats : int
+        How many releases.
+    rng : Generator
+        Of data and noise.
+    """
+    means = _mean_of(setting, setting.rows, repeats, rng)[:, 0]
+    return _squared(selection.hard_threshold(means, setting.n_nonzero), setting)
 
 
 def zero_error(setting: Setting) -> float:
-    """‖μ‖², the squared error of answering zero everywhere."""
+    """‖μ‖², the squared error of answering zero everywhere.
+
+    Parameters
+    ----------
+    setting : Setting
+        Sizes, budget and signal.
+    """
     return float((setting.mean**2).sum())
 
 
 def simulated(setting: Setting, repeats: int, seed: int = 1) -> dict[str, float]:
-    """The mean squared error of every way, by its label; NaN where nobody is asked for some."""
+    """The mean squared error of every way, by its label; NaN where nobody is asked for some.
+
+    Parameters
+    ----------
+    setting : Setting
+        Sizes, budget and signal.
+    repeats : int
+        Releases by every way.
+    seed : int
+        Of data and noise.
+    """
     s, streams = setting.n_nonzero, [generator(seed, k, 0) for k in range(4)]
     errors = {
         ROW: untrusted_errors(SparseMeanLaplace(sparsity=s), setting, repeats, streams[1]),
@@ -112,11 +162,16 @@ def rates_of(setting: Setting) -> dict[str, float]:
 
     The first is right for hiding a whole machine. The paper states it for rows, of which machines
     hold many, and there it is no bound: the second, which is achieved, may lie below it.
+
+    Parameters
+    ----------
+    setting : Setting
+        Sizes, budget and signal.
     """
     row = UntrustedServerRate(hidden="row", bound=bound(setting.sizes, setting.facts))
-    found = {PRINTED: UntrustedServerRate(hidden="machine"), ROW: row, TRUSTED: TrustedMeanRate()}
+    rates = {PRINTED: UntrustedServerRate(hidden="machine"), ROW: row, TRUSTED: TrustedMeanRate()}
     return {label: float(rate.total(**{k: v for k, v in setting.point.items() if k in rate.at()}))
-            for label, rate in found.items()}
+            for label, rate in rates.items()}
 
 
 def along(setting: Setting, name: str, values: tuple[float, ...], repeats: int, seed: int = 1
@@ -143,5 +198,5 @@ def _mean_of(setting: Setting, rows: int, repeats: int, rng: np.random.Generator
     return np.asarray(setting.mean + noise / np.sqrt(rows))
 
 
-def _squared(found: Array, setting: Setting) -> Array:
-    return np.asarray(((found - setting.mean) ** 2).sum(axis=-1))
+def _squared(estimates: Array, setting: Setting) -> Array:
+    return np.asarray(((estimates - setting.mean) ** 2).sum(axis=-1))

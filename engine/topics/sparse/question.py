@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
-from engine.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
-from engine.tasks import SPARSE_REGRESSION
-from engine.theme import Chart
+from engine.core.tasks import SPARSE_REGRESSION
+from engine.figures.theme import Chart
+from engine.topics.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
 from engine.topics.sparse import charts
-from engine.topics.sparse.answer import SparseView, sparse_view
+from engine.topics.sparse.answer import SparseAnswer, sparse_answer
 
 
-def numbers(view: SparseView, asked: Asked) -> Numbers:
-    """The distance, the features that are found, and the protection."""
-    warned = max((share for _, share in view.warnings), default=0.0)
-    found = {"error": view.error, WITHIN: view.within,
-             "features that matter": float(len(view.support)),
-             "of these found, on average": float(view.found.sum()),
-             "chosen in vain, on average": view.false,
+def numbers(answer: SparseAnswer, asked: Asked) -> Numbers:
+    """The distance, the features that are found, and the protection.
+
+    Parameters
+    ----------
+    answer : SparseAnswer
+        Of all coefficients.
+    asked : Asked
+        The question, with whose odds are said.
+    """
+    warned = max((share for _, share in answer.warnings), default=0.0)
+    values = {"error": answer.error, WITHIN: answer.within,
+             "features that matter": float(len(answer.support)),
+             "of these found, on average": float(answer.found.sum()),
+             "chosen in vain, on average": answer.false,
              "releases with a warning, at most": warned}
-    return as_floats(found) | protection(view.spends, asked.person)
+    return as_floats(values) | protection(answer.spends, asked.person)
 
 
-def chart(view: SparseView, _: Asked) -> Chart:
-    """The coefficients."""
-    return charts.coefficients(view, "light")
+def chart(answer: SparseAnswer, _: Asked) -> Chart:
+    """The coefficients.
+
+    Parameters
+    ----------
+    answer : SparseAnswer
+        Of all coefficients.
+    _ : Asked
+        The question.
+    """
+    return charts.coefficients(answer, "light")
 
 
-KIND = Kind("sparse", "Sparse regression", sparse_view, numbers, chart, (SPARSE_REGRESSION.key,))
+KIND = Kind("sparse", "Sparse regression", sparse_answer, numbers, chart, (SPARSE_REGRESSION.key,))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.agreement import Agreement, Verdict
+from engine.core.lists import counted
+from engine.core.types import Budget, PublicFacts
 from engine.language import numbers, tags
 from engine.language.grammar import capital
-from engine.lists import counted
-from engine.topics.sparse.answer import Calculation, Lines, Reported, SparseView
-from engine.topics.sparse.intervals import FITS, CoverageStudy, IntervalView, Machines
+from engine.language.numbers import named
+from engine.simulation.agreement import Agreement, Verdict
+from engine.topics.sparse.answer import Calculation, Lines, Reported, SparseAnswer
+from engine.topics.sparse.intervals import FITS, CoverageStudy, IntervalsAnswer, Machines
 from engine.topics.sparse.means import BIT, PRINTED, ROW, TRUSTED
-from engine.types import Budget, PublicFacts
 
 TITLE = "Which few features matter, and what does protecting every row cost?"
 LEAD = ("Of many features a few matter for an outcome. Which ones, and by how much, is published "
@@ -22,48 +23,48 @@ _LIGHTS = {
     "red": "Noise is above the coefficients: what is published says little about the features."}
 
 
-def accuracy(view: SparseView) -> str:
+def accuracy(answer: SparseAnswer) -> str:
     """How far off a release is, beside what needs no protection.
 
     Parameters
     ----------
-    view : SparseView
+    answer : SparseAnswer
         Of all coefficients.
     """
-    target = "the true ones" if view.truth is not None else "those without protection"
-    others = () if view.lasso is None else (view.without, view.lasso)
-    typical, *rest = numbers.together([view.error, *(view.distance(fit) for fit in others)])
+    target = "the true ones" if answer.truth is not None else "those without protection"
+    others = () if answer.lasso is None else (answer.without, answer.lasso)
+    typical, *rest = numbers.together([answer.error, *(answer.distance(fit) for fit in others)])
     text = (f"The published coefficients are **± {typical}** from {target}, all "
-            f"{view.sizes.n_covariates} together (root mean squared distance; in 95 % of releases "
-            f"below {numbers.number(view.within)}).")
+            f"{answer.sizes.n_covariates} together (root mean squared distance; in 95 % of "
+            f"releases below {numbers.number(answer.within)}).")
     if rest:
         text += f" Without protection: {rest[0]}; the lasso: {rest[1]}."
     return text
 
 
-def legend(view: SparseView) -> str:
+def legend(answer: SparseAnswer) -> str:
     """What the dots are, and which features are shown.
 
     Parameters
     ----------
-    view : SparseView
+    answer : SparseAnswer
         Of all coefficients.
     """
-    first = ("those that matter" if view.truth is not None else
+    first = ("those that matter" if answer.truth is not None else
              "those chosen without protection")
     return ("Dots: 20 equally likely releases of the same rows; a feature that is not chosen has "
             f"no dot. Shown are {first}, then others that a release chose.")
 
 
-def distance(view: SparseView) -> str:
+def distance(answer: SparseAnswer) -> str:
     """What errors are distances from.
 
     Parameters
     ----------
-    view : SparseView
+    answer : SparseAnswer
         Of all coefficients.
     """
-    target = "the true coefficients" if view.truth is not None else "those without protection"
+    target = "the true coefficients" if answer.truth is not None else "those without protection"
     return f"Euclidean distance from {target}, the same rows at every budget."
 
 
@@ -75,42 +76,42 @@ def units(facts: PublicFacts) -> str:
     facts : PublicFacts
         Name and unit of the response.
     """
-    unit = f" ({facts.value_unit})" if facts.value_unit else ""
-    return (f"A coefficient is what “{facts.value_name}”{unit} gains when a feature rises by one "
+    response = named(f"“{facts.value_name}”", facts.value_unit)
+    return (f"A coefficient is what {response} gains when a feature rises by one "
             "standard deviation, as you stated it. Features and response are measured from the "
             "middle of their stated ranges; there is no constant beside them.")
 
 
-def support(view: SparseView) -> str:
+def support(answer: SparseAnswer) -> str:
     """Which features are found.
 
     Parameters
     ----------
-    view : SparseView
+    answer : SparseAnswer
         With the chance that each feature of the support is in a release.
     """
-    sure = int((view.found > 0.99).sum())
-    number = numbers.number(view.false, 2)
+    sure = int((answer.found > 0.99).sum())
+    number = numbers.number(answer.false, 2)
     description, none, others = ("that matter", "one that does not", f"{number} are made up")
-    if view.truth is None:
+    if answer.truth is None:
         description, none, others = ("chosen without protection", "another",
                                      f"{number} others are chosen")
-    text = f"**{sure} of {len(view.support)}** features {description} are in every release"
-    return f"{text}, and hardly ever {none}." if view.false < 0.05 else (
+    text = f"**{sure} of {len(answer.support)}** features {description} are in every release"
+    return f"{text}, and hardly ever {none}." if answer.false < 0.05 else (
         f"{text}; on average {others}.")
 
 
-def held_back(view: SparseView) -> str:
+def held_back(answer: SparseAnswer) -> str:
     """How many rows are clipped; empty where it is not known, or none is.
 
     Parameters
     ----------
-    view : SparseView
+    answer : SparseAnswer
         Of simulated rows.
     """
-    if not view.held_back:
+    if not answer.held_back:
         return ""
-    return (f"{numbers.number(100 * view.held_back, 2)} % of these simulated rows lie beyond a "
+    return (f"{numbers.number(100 * answer.held_back, 2)} % of these simulated rows lie beyond a "
             "clip and are drawn back to it. A wider clip changes fewer, and needs more noise.")
 
 
@@ -173,39 +174,40 @@ def over_budgets(lines: Lines) -> str:
     return text
 
 
-def intervals(view: IntervalView) -> str:
+def intervals(answer: IntervalsAnswer) -> str:
     """How wide the limits are, and what they promise.
 
     Parameters
     ----------
-    view : IntervalView
+    answer : IntervalsAnswer
         Of one release.
     """
-    if view.is_refused:
+    if answer.is_refused:
         return ""
-    kind = ("95 % confidence intervals, each for its own coefficient." if view.kind == "pointwise"
+    kind = ("95 % confidence intervals, each for its own coefficient." if answer.kind == "pointwise"
             else "A simultaneous 95 % confidence band: it covers all coefficients together.")
-    text = (f"{kind} On average they are **{numbers.number(view.length)}** wide, "
-            f"{numbers.times(view.length / view.without_length)} as wide as without protection.")
-    if view.missed is None:
+    text = (f"{kind} On average they are **{numbers.number(answer.length)}** wide, "
+            f"{numbers.times(answer.length / answer.without_length)} as wide as without "
+            "protection.")
+    if answer.missed is None:
         return text
-    count = int(np.isfinite(view.low).sum())
-    return f"{text} Here **{view.missed} of {count}** miss the truth."
+    count = int(np.isfinite(answer.low).sum())
+    return f"{text} Here **{answer.missed} of {count}** miss the truth."
 
 
-def tests_of_zero(view: IntervalView) -> str:
+def tests_of_zero(answer: IntervalsAnswer) -> str:
     """How limits and p-values say whether coefficients are zero, and what they do not correct.
 
     Parameters
     ----------
-    view : IntervalView
+    answer : IntervalsAnswer
         Of one release.
     """
-    if view.is_refused:
+    if answer.is_refused:
         return ""
-    count = int(np.isfinite(view.low).sum())
-    drawn = "" if view.truth is None else ", drawn as they are,"
-    if view.p_values is None:
+    count = int(np.isfinite(answer.low).sum())
+    drawn = "" if answer.truth is None else ", drawn as they are,"
+    if answer.p_values is None:
         return (f"Limits that{drawn} leave out zero say that their coefficient is not zero. In at "
                 "most 5 of 100 cases any of them is wrong in this; privacy noise is counted.")
     text = ("Is a coefficient zero? Its p-value stands with the numbers at the end of the page. It "
@@ -265,9 +267,7 @@ def machines(comparison: Machines) -> str:
     comparison : Machines
         Errors of fits to machines that differ, by label.
     """
-    typical = {label: float(np.sqrt((errors**2).mean())) for label,
-               errors in comparison.errors.items()}
-    two, local, pooled = (typical[FITS[fit]] for fit in ("two_stage", "local", "pooled"))
+    two, local, pooled = (comparison.typical[FITS[fit]] for fit in ("two_stage", "local", "pooled"))
     text = f"Two stages are off by **{numbers.number(two)}**."
     for label, other in (("each machine alone", local), ("taking machines for alike", pooled)):
         text += (f" {capital(label)} errs {numbers.times(other / two)} as much."

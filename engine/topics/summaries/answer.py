@@ -12,29 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families.functional_release import FunctionalRelease
-from engine.grids import drawing_grid
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.registry import parameters
+from engine.core.tasks import RISK_MINIMISATION
+from engine.core.types import Array, Budget, Data, Estimate, Public, PublicFacts, Spend, Truth
 from engine.mechanisms import Mechanism, mechanisms
-from engine.metrics import distances, integrated_squared_errors, root_mean_square, within
+from engine.mechanisms.families.functional_release import FunctionalRelease
+from engine.mechanisms.summaries.covariance import Steps
+from engine.mechanisms.summaries.mean import Held
+from engine.mechanisms.summaries.parts import Linear
+from engine.mechanisms.summaries.risk import NUMBERS, loss_of
 from engine.numerics.pairs import Pairs
 from engine.privacy import accounting
-from engine.registry import parameters
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.metrics import distances, integrated_squared_errors, root_mean_square, within
+from engine.simulation.studies import FRESH, SHOWN, SHOWN_DRAWS, check_readings
 from engine.sources import Source
-from engine.summaries.covariance import Steps
-from engine.summaries.mean import Held
-from engine.summaries.parts import Linear
-from engine.summaries.risk import NUMBERS, loss_of
-from engine.tasks import RISK_MINIMISATION
-from engine.topics.mean.answer import SHOWN_DRAWS
-from engine.types import Array, Budget, Data, Estimate, Public, PublicFacts, Spend, Truth
 
 SURFACE = 40  # points on each axis where functions of two numbers are drawn
 _MOST_READINGS = 1_000_000  # of one data set on screen
 _STUDY_READINGS = 1_000_000  # of all data sets of a study
 _REPEATS = 30
-_SHOWN, _STUDY = 0, 1  # block numbers of the two random streams
 _WHOLE = 1 - 1e-9  # a curve that is left as it is, up to rounding
 
 
@@ -72,11 +71,11 @@ class Way:
     @property
     def guarantee(self) -> Budget:
         """What is proved for the least protected site."""
-        return max(accounting.guarantees(self.spends), key=lambda budget: budget.epsilon)
+        return accounting.least_guarantee(self.spends)
 
 
 @dataclass(frozen=True, eq=False)  # known by itself: what was made of it is kept beside it
-class SummaryView:
+class SummariesAnswer:
     """All ways, the chosen one first, over one estimate without protection.
 
     `without` and `truth` have the shape of one release; `axis` (points,) is in the unit of time,
@@ -103,66 +102,81 @@ class SummaryView:
         return self.without.ndim == 3
 
 
-def summary_view(source: Source[Data], mechanism: Mechanism, task: str, budget: Budget, seed: int
-                 ) -> SummaryView:
+def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budget: Budget,
+                     seed: int) -> SummariesAnswer:
     """Release in every way that serves the task; those that refuse say why.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    task : str
+        Key of the task.
+    budget : Budget
+        Of every site.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    SummariesAnswer
+        All ways, the chosen one first.
 
     Raises
     ------
     InputError
         If the data set is too large for a picture.
     """
-    chosen: Any = mechanism
-    if source.sizes.n_observations > _MOST_READINGS:
-        raise InputError(
-            f"These sizes make {source.sizes.n_observations:,} readings; a picture is drawn of at "
-            f"most {_MOST_READINGS:,}.", field="n_curves", hint="Take fewer people or readings.")
-    data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    selected: Any = mechanism
+    check_readings(source, _MOST_READINGS)
+    data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
     study = _study_data(source, seed)
-    if not _estimates_the_truth(chosen, data.facts):
+    if not _estimates_the_truth(selected, data.facts):
         data, study = replace(data, truth=None), None
-    reference = chosen.without_protection(data)
+    reference = selected.without_protection(data)
     drawing = _Drawing.of(reference, data.facts)
     baseline = None
     if study is not None:
-        total = integrated_squared_errors(chosen.without_protection(study), study.truth).total
+        total = integrated_squared_errors(selected.without_protection(study), study.truth).total
         baseline = None if total is None else float(root_mean_square(distances(total), None))
-    ways = tuple(_way(label, one, data, study, reference, drawing, budget, seed)
-                 for label, one in _all_ways(chosen, task, data.facts))
+    ways = tuple(_way(label, method, data, study, reference, drawing, budget, seed)
+                 for label, method in _all_ways(selected, task, data.facts))
     if baseline is not None:
         baseline = min(baseline, ways[0].before_noise)
-    return SummaryView(
+    return SummariesAnswer(
         task=task, facts=data.facts, names=reference.functions or ("",), axis=drawing.axis,
         across=drawing.across,
         without=drawing.draw(reference)[0], baseline=baseline, n=data.n_curves,
         truth=None if data.truth is None else drawing.of_truth(data.truth),
-        shortened=_shortened(chosen, data) if source.is_random else None,
+        shortened=_shortened(selected, data) if source.is_random else None,
         ways=ways)
 
 
-def _all_ways(chosen: Any, task: str, facts: PublicFacts) -> list[tuple[str, Any]]:
+def _all_ways(selected: Any, task: str, facts: PublicFacts) -> list[tuple[str, Any]]:
     """The chosen mechanism as it is set, and every other preset of the task."""
-    own = chosen.nearest_preset()[0]
-    ways: list[tuple[str, Any]] = [(own, chosen)]
+    present = selected.nearest_preset()[0]
+    ways: list[tuple[str, Any]] = [(present, selected)]
     for cls in mechanisms.for_task(task):
-        ways += [(label, _alike(cls(**values).comparable(facts), chosen))
-                 for label, values in cls.presets_for(task) if label != own]
+        ways += [(label, _alike(cls(**values).comparable(facts), selected))
+                 for label, values in cls.presets_for(task) if label != present]
     return ways
 
 
-def _alike(other: Any, chosen: Any) -> Any:
+def _alike(other: Any, selected: Any) -> Any:
     """What belongs to the summary and not to the way is the same for all: loss, width, centre."""
-    if not isinstance(other, FunctionalRelease) or not isinstance(chosen, FunctionalRelease):
+    if not isinstance(other, FunctionalRelease) or not isinstance(selected, FunctionalRelease):
         return other
-    return replace(other, **{p.name: getattr(chosen, p.name)
+    return replace(other, **{p.name: getattr(selected, p.name)
                              for p in parameters(FunctionalRelease) if p.only_for})
 
 
-def _estimates_the_truth(chosen: Any, facts: PublicFacts) -> bool:
+def _estimates_the_truth(selected: Any, facts: PublicFacts) -> bool:
     """A loss may aim at something else: the hinge at a sign, that of numbers not at log-odds."""
-    if getattr(chosen, "task", "") != RISK_MINIMISATION.key:
+    if getattr(selected, "task", "") != RISK_MINIMISATION.key:
         return True
-    loss = loss_of(chosen, facts)
+    loss = loss_of(selected, facts)
     return loss != "hinge" and (loss in NUMBERS) != facts.two_classes
 
 
@@ -171,7 +185,7 @@ def _study_data(source: Source[Data], seed: int) -> Data | None:
     if not source.is_random:
         return None
     repeats = int(np.clip(_STUDY_READINGS // source.sizes.n_observations, 2, _REPEATS))
-    data = source.draw(repeats, generator(seed, DATA_STREAM, _STUDY))
+    data = source.draw(repeats, generator(seed, DATA_STREAM, FRESH))
     return None if data.truth is None else data
 
 
@@ -179,13 +193,13 @@ def _way(label: str, mechanism: Any, data: Data, study: Data | None, reference: 
          drawing: _Drawing, asked: Budget, seed: int) -> Way:
     budget = replace(asked, delta=0.0) if mechanism.guarantee == "pure" else asked
     try:
-        shown = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
-                                       generator(seed, NOISE_STREAM, _SHOWN))
+        estimate = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
+                                          generator(seed, NOISE_STREAM, SHOWN))
         errors, parts, before = (_simulated(mechanism, study, budget, seed) if study is not None
-                                 else (*_from_reference(shown, drawing, reference), math.inf))
+                                 else (*_from_reference(estimate, drawing, reference), math.inf))
     except InputError as problem:
         return Way(label, mechanism, budget, refusal=str(problem))
-    return Way(label, mechanism, budget, drawing.draw(shown), errors, parts, shown.spends[0],
+    return Way(label, mechanism, budget, drawing.draw(estimate), errors, parts, estimate.spends[0],
                before_noise=before)
 
 
@@ -194,24 +208,24 @@ def _simulated(mechanism: Any, study: Data, budget: Budget, seed: int
     """Distances from the truth on fresh data, parts of the squared error, and error unprotected."""
     draws = -(-20 // study.n_repeats)
     estimate = mechanism.release_many(study, [(budget,)], draws,
-                                      generator(seed, NOISE_STREAM, _STUDY))
-    found = integrated_squared_errors(estimate, study.truth)
-    assert found.total is not None and found.estimation is not None
+                                      generator(seed, NOISE_STREAM, FRESH))
+    errors = integrated_squared_errors(estimate, study.truth)
+    assert errors.total is not None and errors.estimation is not None
     quiet = estimate.unprotected[0]
     spread = estimate.squared_distance(quiet - quiet.mean(axis=0))
     sampling = float(spread.sum() / max(len(quiet) - 1, 1))
-    rest = max(float(found.estimation.mean()) - sampling, 0.0)
-    parts = np.array([float(found.privacy.mean()), sampling, rest])
-    before = math.sqrt(float(found.estimation.mean()))
-    return distances(found.total).ravel(), parts / parts.sum(), before
+    rest = max(float(errors.estimation.mean()) - sampling, 0.0)
+    parts = np.array([float(errors.privacy.mean()), sampling, rest])
+    before = math.sqrt(float(errors.estimation.mean()))
+    return distances(errors.total).ravel(), parts / parts.sum(), before
 
 
-def _from_reference(shown: Estimate, drawing: _Drawing, reference: Estimate
+def _from_reference(estimate: Estimate, drawing: _Drawing, reference: Estimate
                     ) -> tuple[Array, Array]:
     """Distances from the estimate without protection; sampling cannot be told apart."""
     target = drawing.draw(reference)[0]
-    squared = _mean_square(drawing.draw(shown) - target)
-    quiet = replace(shown, coefficients=shown.unprotected[:, :, None])
+    squared = _mean_square(drawing.draw(estimate) - target)
+    quiet = replace(estimate, coefficients=estimate.unprotected[:, :, None])
     bias = float(_mean_square(drawing.draw(quiet) - target)[0])
     parts = np.array([max(float(squared.mean()) - bias, 0.0), 0.0, bias])
     return distances(squared), parts / max(parts.sum(), 1e-300)
@@ -223,11 +237,11 @@ def _mean_square(difference: Array) -> Array:
     return np.asarray((difference**2).mean(axis=points).sum(axis=1))
 
 
-def _shortened(chosen: Any, data: Data) -> float | None:
+def _shortened(selected: Any, data: Data) -> float | None:
     """The share of curves that exceed the largest size, and are drawn back to it."""
-    if not isinstance(chosen, FunctionalRelease):
+    if not isinstance(selected, FunctionalRelease):
         return None
-    records = chosen.summary(data.sizes, data.facts).records(data)
+    records = selected.summary(data.sizes, data.facts).records(data)
     curves = records[0] if isinstance(records, tuple) else records
     return float((curves.shortening < _WHOLE).mean()) if isinstance(curves, Held) else None
 
@@ -301,21 +315,32 @@ class Components:
     removed: float
 
 
-def components(view: SummaryView, source: Source[Data], seed: int) -> Components | None:
-    """Of the chosen way, from the released surfaces alone: no further budget is spent."""
-    way = view.ways[0]
-    if not view.is_surface or way.releases is None:
+def components(answer: SummariesAnswer, source: Source[Data], seed: int) -> Components | None:
+    """Of the chosen way, from the released surfaces alone: no further budget is spent.
+
+    Parameters
+    ----------
+    answer : SummariesAnswer
+        Methods side by side.
+    source : Source
+        What is drawn from.
+    seed : int
+        Of data and noise.
+    """
+    method = answer.ways[0]
+    if not answer.is_surface or method.releases is None:
         return None
-    without, share = _principal(view.without)
-    releases, shares = _principal(way.releases[:, 0])
+    without, share = _principal(answer.without)
+    releases, shares = _principal(method.releases[:, 0])
     releases = releases * np.sign((releases * without).sum(axis=-1, keepdims=True))
-    return Components(view.axis, releases, without[0], shares, share[0],
-                      _negative_part(way, source, seed))
+    return Components(answer.axis, releases, without[0], shares, share[0],
+                      _negative_part(method, source, seed))
 
 
 def _principal(surfaces: Array) -> tuple[Array, Array]:
     """The first two eigenfunctions (…, 2, SURFACE) and their shares of the positive variance."""
     values, vectors = np.linalg.eigh((surfaces + surfaces.swapaxes(-1, -2)) / 2)
+    # Eigenvectors are columns in rising order of their values: the last two become rows.
     first = vectors[..., ::-1][..., :2].swapaxes(-1, -2) * math.sqrt(SURFACE)
     largest = np.abs(first).argmax(axis=-1)[..., None]
     first = first * np.sign(np.take_along_axis(first, largest, axis=-1))
@@ -323,13 +348,13 @@ def _principal(surfaces: Array) -> tuple[Array, Array]:
     return first, values[..., ::-1][..., :2] / np.maximum(total, 1e-300)
 
 
-def _negative_part(way: Way, source: Source[Data], seed: int) -> float:
+def _negative_part(method: Way, source: Source[Data], seed: int) -> float:
     """The same releases before negative eigenvalues were set to zero: how much those held."""
-    if not isinstance(way.mechanism, FunctionalRelease) or not way.mechanism.positive:
+    if not isinstance(method.mechanism, FunctionalRelease) or not method.mechanism.positive:
         return 0.0
-    data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
-    raw = replace(way.mechanism, positive=False).release_many(
-        data, [(way.budget,)], SHOWN_DRAWS, generator(seed, NOISE_STREAM, _SHOWN))
+    data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
+    raw = replace(method.mechanism, positive=False).release_many(
+        data, [(method.budget,)], SHOWN_DRAWS, generator(seed, NOISE_STREAM, SHOWN))
     assert isinstance(raw.basis, Pairs)
     values = np.linalg.eigvalsh(raw.basis.matrices(raw.coefficients[0, 0]))
     return float((np.maximum(-values, 0).sum(axis=-1) / np.abs(values).sum(axis=-1)).mean())
@@ -353,14 +378,24 @@ class Spectrum:
 
 
 def spectrum(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Spectrum | None:
-    """How the noise of the chosen mechanism lies over its coefficients; None if it has none."""
+    """How the noise of the chosen mechanism lies over its coefficients; None if it has none.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With its settings.
+    source : Source
+        What is drawn from.
+    budget : Budget
+        Of every site.
+    """
     if not isinstance(mechanism, FunctionalRelease):
         return None
     sizes, facts = source.sizes, source.facts
     scale = mechanism.summary(sizes, facts).scale
     scales: dict[str, Array] = {}
     energy: dict[str, float] = {}
-    kept: Array | None = None
+    shrinkage: Array | None = None
     for kind in ("tight", "published", "optimal"):
         try:
             plan = replace(mechanism, constants=kind).plan(Public(sizes, facts), (budget,))
@@ -370,11 +405,12 @@ def spectrum(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Spec
         noise = plan.noise[middle][0][-1]
         scales[kind] = math.sqrt(noise.variance) * noise.scales
         energy[kind] = scale * math.sqrt(plan.energy(middle))
-        kept = _kept(plan.smoothings[middle], len(noise.scales))
-    if kept is None:
+        shrinkage = _kept(plan.smoothings[middle], len(noise.scales))
+    if shrinkage is None:
         return None
-    order = np.argsort(-kept, kind="stable")  # pairs of functions have no order of their own
-    return Spectrum(kept[order], {kind: own[order] for kind, own in scales.items()}, energy,
+    order = np.argsort(-shrinkage, kind="stable")  # pairs of functions have no order of their own
+    return Spectrum(shrinkage[order],
+                    {kind: deviations[order] for kind, deviations in scales.items()}, energy,
                     mechanism.constants)
 
 
@@ -402,7 +438,17 @@ class WorstPair:
 
 
 def worst_pair(mechanism: Mechanism, source: Source[Data], budget: Budget) -> WorstPair | None:
-    """For means with a linear filter and Laplace noise: the curve proportional to s/b."""
+    """For means with a linear filter and Laplace noise: the curve proportional to s/b.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With its settings.
+    source : Source
+        What is drawn from.
+    budget : Budget
+        Of every site.
+    """
     if not isinstance(mechanism, FunctionalRelease):
         return None
     sizes, facts = source.sizes, source.facts

@@ -7,14 +7,12 @@ from itertools import chain
 
 import numpy as np
 
+from engine.core.lists import shortened
+from engine.core.tasks import DENSITY, TASKS, DataType
+from engine.core.types import Array, Covariate, PublicFacts
 from engine.figures import traces
 from engine.figures.cards import pattern
-from engine.figures.traces import UNPROTECTED, plain
-from engine.language.grammar import capital
-from engine.language.numbers import number, with_unit
-from engine.lists import shortened
-from engine.tasks import DENSITY, TASKS, DataType
-from engine.theme import (
+from engine.figures.theme import (
     Chart,
     Spec,
     Theme,
@@ -23,23 +21,26 @@ from engine.theme import (
     layout,
     log_axis,
     method_style,
+    on_log_scale,
     translucent,
 )
-from engine.topics.summaries.answer import Components, Spectrum, SummaryView, Way, WorstPair
+from engine.figures.traces import UNPROTECTED, plain
+from engine.language.grammar import capital
+from engine.language.numbers import named, number, with_unit
+from engine.topics.summaries.answer import Components, Spectrum, SummariesAnswer, Way, WorstPair
 from engine.topics.summaries.feasible_smoothness import GridSweep
 from engine.topics.summaries.words import PARTS, unit_of
-from engine.types import Array, Covariate, PublicFacts
 
 _ROLES = (("functional", ""), ("without", "/"), ("bias", "x"))
 _DASHES = {"tight": "solid", "published": "6px,4px", "optimal": "2px,3px"}
 
 
-def panel(view: SummaryView, method: Way, k: int, theme: Theme) -> Chart:
+def panel(answer: SummariesAnswer, method: Way, k: int, theme: Theme) -> Chart:
     """Possible releases of one function over the estimate without protection.
 
     Parameters
     ----------
-    view : SummaryView
+    answer : SummariesAnswer
         Methods side by side.
     method : Way
         One that can publish something.
@@ -50,26 +51,27 @@ def panel(view: SummaryView, method: Way, k: int, theme: Theme) -> Chart:
     """
     assert method.releases is not None
     shade = method_style(method.mechanism.key, method.mechanism.family, theme)[0]
-    x = plain(view.axis)
-    data = [_many(x, method.releases[:, k], shade), _unprotected(x, view.without[k], theme)]
-    table = {axis_title(view): x, "without protection": plain(view.without[k]),
+    x = plain(answer.axis)
+    table = {axis_title(answer): x, "without protection": plain(answer.without[k]),
              "release 1": plain(method.releases[0, k])}
-    if view.truth is not None:
-        table["true"] = plain(view.truth[k])
+    data = [_many(x, method.releases[:, k], shade),
+            traces.unprotected(x, table["without protection"], theme)]
+    if answer.truth is not None:
+        table["true"] = plain(answer.truth[k])
         data.append(traces.line("True", x, table["true"], colour("truth", theme), 1.6))
     spec = {"data": data, "layout": layout(
-        theme, hovermode=False, xaxis=axis(theme, axis_title(view)),
-        yaxis=axis(theme, value_title(view), grid=True, range=_span(view, k)))}
+        theme, hovermode=False, xaxis=axis(theme, axis_title(answer)),
+        yaxis=axis(theme, value_title(answer), grid=True, range=_span(answer, k)))}
     return Chart(spec, f"{method.label}: {len(method.releases)} possible releases, typically "
                  f"{number(method.error)} off.", table)
 
 
-def surface(view: SummaryView, values: Array, title: str, theme: Theme) -> Chart:
+def surface(answer: SummariesAnswer, values: Array, title: str, theme: Theme) -> Chart:
     """A function of two numbers as a heat map; all of one page share their colours.
 
     Parameters
     ----------
-    view : SummaryView
+    answer : SummariesAnswer
         Whose axes and colours are used.
     values : (len(axis), len(across))
         Heights.
@@ -78,22 +80,22 @@ def surface(view: SummaryView, values: Array, title: str, theme: Theme) -> Chart
     theme : {"light", "dark"}
         Of the page.
     """
-    x, y = plain(view.axis), plain(view.across)
+    x, y = plain(answer.axis), plain(answer.across)
     heat = {"type": "heatmap", "x": x, "y": y, "z": [plain(row, 4) for row in values.T],
-            "hoverinfo": "skip", "zsmooth": "best", **_colours(view, theme),
+            "hoverinfo": "skip", "zsmooth": "best", **_colours(answer, theme),
             "colorbar": {"thickness": 10, "tickfont": {"size": 12}, "outlinewidth": 0}}
     spec = {"data": [heat], "layout": layout(
-        theme, hovermode=False, xaxis=axis(theme, axis_title(view), constrain="domain"),
-        yaxis=_second_axis(view, theme))}
+        theme, hovermode=False, xaxis=axis(theme, axis_title(answer), constrain="domain"),
+        yaxis=_second_axis(answer, theme))}
     return Chart(spec, f"{title}: heights from {number(float(values.min()))} to "
                  f"{number(float(values.max()))}.",
-                 {axis_title(view): x, **({} if x == y else {_second_title(view): y}),
+                 {axis_title(answer): x, **({} if x == y else {_second_title(answer): y}),
                   "along the diagonal": plain(np.diagonal(values))})
 
 
-def _colours(view: SummaryView, theme: Theme) -> Spec:
+def _colours(answer: SummariesAnswer, theme: Theme) -> Spec:
     """From 0 up, or where there are heights below it, from the middle to both sides alike."""
-    low, high = _heights(view)
+    low, high = _heights(answer)
     low_end, none, high_end = (colour(role, theme) for role in ("bias", "page", "functional"))
     if low >= 0:
         return {"zmin": 0.0, "zmax": high, "colorscale": [[0, none], [1, high_end]]}
@@ -102,38 +104,37 @@ def _colours(view: SummaryView, theme: Theme) -> Spec:
             "colorscale": [[0, low_end], [0.5, none], [1, high_end]]}
 
 
-def _second_axis(view: SummaryView, theme: Theme) -> Spec:
+def _second_axis(answer: SummariesAnswer, theme: Theme) -> Spec:
     """That of the second number; of two times, or of equal ranges, as long as the first."""
-    if np.array_equal(view.axis, view.across):
+    if np.array_equal(answer.axis, answer.across):
         return axis(theme, scaleanchor="x", constrain="domain")
-    return axis(theme, _second_title(view))
+    return axis(theme, _second_title(answer))
 
 
-def errors(view: SummaryView, theme: Theme) -> Chart:
+def errors(answer: SummariesAnswer, theme: Theme) -> Chart:
     """The error of every way with its 8-in-10 range, on a log axis.
 
     Parameters
     ----------
-    view : SummaryView
+    answer : SummariesAnswer
         Methods side by side.
     theme : {"light", "dark"}
         Of the page.
     """
-    methods = [method for method in view.ways if method.errors is not None]
-    ranges = [np.quantile(method.errors, [0.1, 0.9]).tolist() for method in view.ways
+    methods = [method for method in answer.ways if method.errors is not None]
+    ranges = [np.quantile(method.errors, [0.1, 0.9]).tolist() for method in answer.ways
               if method.errors is not None]
     labels, ends = [method.label for method in methods], list(chain(*ranges))
     data = [_range(method, near, far, theme) for method,
             (near, far) in zip(methods, ranges, strict=True)]
-    if view.baseline:
-        ends.append(view.baseline)
-        data.append(traces.line("No protection", [view.baseline] * 2, [labels[0], labels[-1]],
+    if answer.baseline:
+        ends.append(answer.baseline)
+        data.append(traces.line("No protection", [answer.baseline] * 2, [labels[0], labels[-1]],
                                 colour("without", theme), 2, UNPROTECTED, hoverinfo="skip"))
-    unit = unit_of(view)
-    prefix = f"{unit}, " if unit else ""
+    unit = unit_of(answer)
     spec = {"data": data, "layout": layout(
         theme, hovermode="closest",
-        xaxis=log_axis(theme, f"Error ({prefix}log scale)", min(ends, default=0.1),
+        xaxis=log_axis(theme, on_log_scale("Error", unit), min(ends, default=0.1),
                        max(ends, default=1.0), grid=True, room=0.05),
         yaxis=axis(theme, autorange="reversed", type="category"))}
     summary = "; ".join(f"{method.label} {with_unit(number(method.error), unit)}"
@@ -152,17 +153,17 @@ def _range(method: Way, near: float, far: float, theme: Theme) -> Spec:
         error_x=traces.off_by([far - method.error], [method.error - near], shade, 2, 5))
 
 
-def split(view: SummaryView, theme: Theme) -> Chart:
+def split(answer: SummariesAnswer, theme: Theme) -> Chart:
     """What the squared error of every way is made of, in shares.
 
     Parameters
     ----------
-    view : SummaryView
+    answer : SummariesAnswer
         Methods side by side.
     theme : {"light", "dark"}
         Of the page.
     """
-    parts = {method.label: method.parts for method in view.ways if method.parts is not None}
+    parts = {method.label: method.parts for method in answer.ways if method.parts is not None}
     names = [*parts]
     data = [{"type": "bar", "orientation": "h", "y": names, "name": capital(part),
              "x": [100 * float(shares[k]) for shares in parts.values()],
@@ -193,7 +194,7 @@ def component(components: Components, k: int, theme: Theme) -> Chart:
     """
     x = plain(components.axis)
     data = [_many(x, components.releases[:, k], colour("functional", theme)),
-            _unprotected(x, components.without[k], theme)]
+            traces.unprotected(x, plain(components.without[k]), theme)]
     spec = {"data": data, "layout": layout(theme, hovermode=False, xaxis=axis(theme, "Time"),
                                            yaxis=axis(theme, "Weight", grid=True))}
     return Chart(spec,
@@ -281,49 +282,47 @@ def worst(pair: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
                  {facts.time_name: x, "one curve": curve, "the other": mirrored})
 
 
-def axis_title(view: SummaryView) -> str:
+def axis_title(answer: SummariesAnswer) -> str:
     """The title of the horizontal axis: time, or the first feature.
 
     Parameters
     ----------
-    view : SummaryView
+    answer : SummariesAnswer
         Of one task.
     """
-    facts = view.facts
-    if TASKS[view.task].data is DataType.RECORDS and facts.covariates:
+    facts = answer.facts
+    if TASKS[answer.task].data is DataType.RECORDS and facts.covariates:
         return _column_title(facts.covariates[0])
-    return facts.time_name + (f" ({facts.time_unit})" if facts.time_unit else "")
+    return named(facts.time_name, facts.time_unit)
 
 
-def _second_title(view: SummaryView) -> str:
-    return _column_title(view.facts.covariates[-1])
+def _second_title(answer: SummariesAnswer) -> str:
+    return _column_title(answer.facts.covariates[-1])
 
 
 def _column_title(stated: Covariate) -> str:
-    name = shortened(stated.name)
-    return f"{name} ({stated.unit})" if stated.unit else name
+    return named(shortened(stated.name), stated.unit)
 
 
-def value_title(view: SummaryView) -> str:
+def value_title(answer: SummariesAnswer) -> str:
     """The title of the vertical axis.
 
     Parameters
     ----------
-    view : SummaryView
+    answer : SummariesAnswer
         Of one task.
     """
-    if view.task == DENSITY.key:
+    if answer.task == DENSITY.key:
         return "Density (1: spread evenly)"
-    unit = f" ({view.facts.value_unit})" if view.facts.value_unit else ""
-    return f"{view.facts.value_name}{unit}"
+    return named(answer.facts.value_name, answer.facts.value_unit)
 
 
-def _span(view: SummaryView, k: int) -> list[float]:
+def _span(answer: SummariesAnswer, k: int) -> list[float]:
     """One height for all ways: that of the curves, with room for the middle half of releases."""
-    lines = [view.without[k]] + ([] if view.truth is None else [view.truth[k]])
+    lines = [answer.without[k]] + ([] if answer.truth is None else [answer.truth[k]])
     low, high = (float(f([f(line) for line in lines])) for f in (np.min, np.max))
     half = max(high - low, 1e-9)
-    known = [method.releases[:, k] for method in view.ways if method.releases is not None]
+    known = [method.releases[:, k] for method in answer.ways if method.releases is not None]
     if known:
         best = min(known, key=np.ptp)
         low = min(low, max(float(np.quantile(best, 0.005)), low - 2 * half))
@@ -332,15 +331,10 @@ def _span(view: SummaryView, k: int) -> list[float]:
     return [low - room, high + room]
 
 
-def _heights(view: SummaryView) -> tuple[float, float]:
-    lines: Sequence[Array] = [view.without] + ([] if view.truth is None else [view.truth])
+def _heights(answer: SummariesAnswer) -> tuple[float, float]:
+    lines: Sequence[Array] = [answer.without] + ([] if answer.truth is None else [answer.truth])
     return (min(0.0, min(float(line.min()) for line in lines)),
             max(float(line.max()) for line in lines))
-
-
-def _unprotected(x: list[float], y: Array, theme: Theme) -> Spec:
-    return traces.line("Without protection", x, plain(y), colour("without", theme), 2.2,
-                       UNPROTECTED)
 
 
 def _positive(name: str, x: Array, y: Array, least: float, shade: str, dash: str, width: float
@@ -351,5 +345,5 @@ def _positive(name: str, x: Array, y: Array, least: float, shade: str, dash: str
 
 
 def _many(x: list[float], releases: Array, shade: str) -> Spec:
-    xs, ys = traces.joined(x, [plain(release) for release in releases])
-    return traces.line("Possible releases", xs, ys, translucent(shade, 0.55), 1.0)
+    return traces.releases(x, [plain(release) for release in releases], translucent(shade, 0.55),
+                           1.0)

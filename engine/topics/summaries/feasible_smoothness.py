@@ -25,14 +25,14 @@ from typing import TypeGuard
 
 import numpy as np
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Array, Covariate, PublicFacts, Sizes
 from engine.mechanisms import Mechanism
 from engine.mechanisms.iclp import Iclp
+from engine.mechanisms.summaries import summaries
+from engine.mechanisms.summaries.density import DensitySummary
 from engine.numerics.eigensystems import Eigenbasis
 from engine.numerics.kernel_densities import spectral_atoms
-from engine.summaries import summaries
-from engine.summaries.density import DensitySummary
-from engine.types import Array, Covariate, PublicFacts, Sizes
 
 Release = Iclp  # whose sensitivity depends on smoothness
 GRIDS = {1: (25, 50, 100, 200, 400), 2: (8, 12, 16, 20, 24, 28)}
@@ -56,6 +56,15 @@ def printed_density(release: Iclp, n: int, dimension: int = 1) -> PrintedDensity
 
     Densities that are normalised at the end have c times the printed 2 M_K (tr K^{η−1})^{½}/n, with
     M_K that of K^η as it is. The bound is not homogeneous: in other units of K it may hold.
+
+    Parameters
+    ----------
+    release : Iclp
+        Noise with its settings.
+    n : int
+        Records.
+    dimension : int
+        Of the domain: 1 or 2.
     """
     kernel = DensitySummary.kernel(release, n, dimension)
     grid = release.grid(PublicFacts(), dimension)
@@ -80,13 +89,30 @@ class GridSweep:
 
 
 def has_least_power(mechanism: Mechanism) -> TypeGuard[Iclp]:
-    """Whether the sensitivity of this kind of noise depends on smoothness."""
+    """Whether the sensitivity of this kind of noise depends on smoothness.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With its settings.
+    """
     return isinstance(mechanism, Iclp) and mechanism.has_least_power
 
 
 def sensitivity_by_grid(release: Iclp, n: int, dimension: int = 1,
                         sizes: Sequence[int] | None = None) -> GridSweep:
     """Δ of n records, in the units in which records have size one, for finer and finer grids.
+
+    Parameters
+    ----------
+    release : Iclp
+        Noise with its settings.
+    n : int
+        Records.
+    dimension : int
+        Of the domain: 1 or 2.
+    sizes : sequence of int, optional
+        Points on each axis.
 
     Raises
     ------
@@ -101,19 +127,35 @@ def sensitivity_by_grid(release: Iclp, n: int, dimension: int = 1,
     sizes = tuple(sizes or GRIDS[dimension])
     each = [replace(release, grid_size=size) for size in sizes]
     least = least_power(release, dimension)
-    return GridSweep(sizes, np.array([_sensitivity(one, n, dimension) for one in each]),
-                     np.array([_trace(one, n, dimension) for one in each]), least,
+    return GridSweep(sizes, np.array([_sensitivity(variant, n, dimension) for variant in each]),
+                     np.array([_trace(variant, n, dimension) for variant in each]), least,
                      is_feasible(release, dimension))
 
 
 def is_feasible(release: Mechanism, dimension: int = 1) -> bool:
-    """Whether the sensitivity is finite without a grid; also where no condition is known."""
+    """Whether the sensitivity is finite without a grid; also where no condition is known.
+
+    Parameters
+    ----------
+    release : Iclp
+        Noise with its settings.
+    dimension : int
+        Of the domain: 1 or 2.
+    """
     return (not has_least_power(release) or release.constants == "optimal"
             or release.power_in(dimension) > least_power(release, dimension))
 
 
 def least_power(release: Iclp, dimension: int = 1) -> float:
-    """The η above which the sensitivity is finite without a grid."""
+    """The η above which the sensitivity is finite without a grid.
+
+    Parameters
+    ----------
+    release : Iclp
+        Noise with its settings.
+    dimension : int
+        Of the domain: 1 or 2.
+    """
     power: float = summaries[release.task].least_power(
         1 / release.covariance.decay(dimension), release.constants == "published")
     return power

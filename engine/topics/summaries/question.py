@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-from engine.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
-from engine.tasks import SUMMARIES
-from engine.theme import Chart
+from engine.core.tasks import SUMMARIES
+from engine.figures.theme import Chart
+from engine.topics.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
 from engine.topics.summaries import charts
-from engine.topics.summaries.answer import SummaryView, summary_view
+from engine.topics.summaries.answer import SummariesAnswer, summaries_answer
 
 
-def numbers(view: SummaryView, asked: Asked) -> Numbers:
-    """Errors of every way, and the protection of the chosen one, which is the first."""
-    errors = as_floats({f"{name}, {way.label}": value for way in view.ways
-                        for name, value in (("error", way.error), (WITHIN, way.within))})
-    spends = view.ways[0].spends
+def numbers(answer: SummariesAnswer, asked: Asked) -> Numbers:
+    """Errors of every way, and the protection of the chosen one, which is the first.
+
+    Parameters
+    ----------
+    answer : SummariesAnswer
+        Methods side by side.
+    asked : Asked
+        The question, with whose odds are said.
+    """
+    errors = as_floats({f"{name}, {method.label}": value for method in answer.ways
+                        for name, value in (("error", method.error), (WITHIN, method.within))})
+    spends = answer.ways[0].spends
     return errors | protection(spends, asked.person) if spends else errors
 
 
-def chart(view: SummaryView, _: Asked) -> Chart:
-    """Errors of all ways."""
-    return charts.errors(view, "light")
+def chart(answer: SummariesAnswer, _: Asked) -> Chart:
+    """Errors of all ways.
+
+    Parameters
+    ----------
+    answer : SummariesAnswer
+        Methods side by side.
+    _ : Asked
+        The question.
+    """
+    return charts.errors(answer, "light")
 
 
-KIND = Kind("summary", "Summaries", summary_view, numbers, chart, SUMMARIES)
+KIND = Kind("summary", "Summaries", summaries_answer, numbers, chart, SUMMARIES)

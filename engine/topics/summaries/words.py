@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.core.tasks import TASKS
+from engine.core.types import Budget
 from engine.language.grammar import conjunction, uncapital
 from engine.language.numbers import number, small, times, with_unit
 from engine.mechanisms import Mechanism
 from engine.mechanisms.iclp import THEOREM_8_EXCESS, Iclp
-from engine.tasks import TASKS
-from engine.topics.summaries.answer import Components, Spectrum, SummaryView, Way, WorstPair
+from engine.topics.summaries.answer import Components, Spectrum, SummariesAnswer, Way, WorstPair
 from engine.topics.summaries.feasible_smoothness import GridSweep, PrintedDensity
-from engine.types import Budget
 
 TITLE = "Publish a whole function: which way costs least?"
 LEAD = "Several ways to publish the same thing at the same ε, side by side."
@@ -53,20 +53,20 @@ def off(methods: Sequence[Way]) -> dict[str, str]:
     return {label: number(error) for label, error in known.items()}
 
 
-def compared(view: SummaryView) -> str:
+def compared(answer: SummariesAnswer) -> str:
     """Which method comes closest, and by how much the next one is behind.
 
     Parameters
     ----------
-    view : SummaryView
+    answer : SummariesAnswer
         Methods side by side.
     """
-    known = sorted((method for method in view.ways if method.errors is not None),
+    known = sorted((method for method in answer.ways if method.errors is not None),
                    key=lambda w: w.error)
     if not known:
         return "None of the ways can publish anything at this budget."
-    unit = unit_of(view)
-    target = "the truth" if view.baseline is not None else "the estimate without protection"
+    unit = unit_of(answer)
+    target = "the truth" if answer.baseline is not None else "the estimate without protection"
     best = known[0]
     text = (f"**{best.label}** comes closest: error **"
             f"{with_unit(number(best.error), unit)}** from {target}, 95 % of releases within "
@@ -74,8 +74,8 @@ def compared(view: SummaryView) -> str:
     if len(known) > 1:
         behind = _behind(known[1].error / best.error)
         text += f" Next is {uncapital(known[1].label)}, {behind}."
-    if view.baseline:
-        without = with_unit(number(view.baseline), unit)
+    if answer.baseline:
+        without = with_unit(number(answer.baseline), unit)
         text += f" Without privacy it would be {without}."
     return text
 
@@ -84,16 +84,16 @@ def _behind(ratio: float) -> str:
     return "practically as close" if ratio < 1.05 else f"{times(ratio)} as far"
 
 
-def unit_of(view: SummaryView) -> str:
+def unit_of(answer: SummariesAnswer) -> str:
     """The unit of an error, where it has one.
 
     Parameters
     ----------
-    view : SummaryView
+    answer : SummariesAnswer
         Of one task.
     """
-    has_unit = TASKS[view.task].has_value_unit and not view.is_surface
-    return view.facts.value_unit if has_unit else ""
+    has_unit = TASKS[answer.task].has_value_unit and not answer.is_surface
+    return answer.facts.value_unit if has_unit else ""
 
 
 def not_comparable(methods: Sequence[Way]) -> str:
@@ -126,17 +126,17 @@ def largest(method: Way) -> str:
     return f"{method.label}: {100 * method.parts[k]:.0f} % of the squared error is {PARTS[k]}."
 
 
-def shortened(view: SummaryView) -> str:
+def shortened(answer: SummariesAnswer) -> str:
     """How many simulated curves are changed before they are averaged; empty where none is.
 
     Parameters
     ----------
-    view : SummaryView
+    answer : SummariesAnswer
         Of simulated curves.
     """
-    if not view.shortened:
+    if not answer.shortened:
         return ""
-    return (f"{max(100 * view.shortened, 1):.0f} % of these simulated curves exceed the largest "
+    return (f"{max(100 * answer.shortened, 1):.0f} % of these simulated curves exceed the largest "
             "size (τ) and are drawn towards the middle. A larger size changes fewer, and needs "
             "more noise.")
 

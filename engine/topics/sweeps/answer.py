@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
-from engine.experiments import NOT_RUN, Cell, Outcome
+from engine.core.types import Array
 from engine.rates import Rate
-from engine.types import Array
+from engine.simulation.experiments import NOT_RUN, Cell, Outcome
 
 TOTAL, PRIVACY = "total_error", "privacy_error"
 _ROUNDING = 1e-12  # of a mean of equal errors, which has no standard error

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from engine.agreement import STANDARD_ERRORS
+from engine.core.types import Array
 from engine.figures import traces
+from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis
 from engine.figures.traces import DASHES
 from engine.language.numbers import number
-from engine.theme import Chart, Spec, Theme, axis, colour, layout, log_axis
+from engine.simulation.agreement import STANDARD_ERRORS
 from engine.topics.sweeps.answer import TOTAL, Line, Point, SweepView, columns
-from engine.types import Array
 
 _MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "x")
 _ROLES = ("gradient", "functional", "wavelet", "sparse", "raw", "without")

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.experiments import Run
+from engine.core.errors import InputError
+from engine.core.registry import Parameter
+from engine.core.types import Budget, Data
 from engine.mechanisms import Mechanism
-from engine.registry import Parameter
-from engine.scenario import Scenario, from_plain, to_plain
+from engine.simulation.experiments import Run
+from engine.simulation.scenario import Scenario, from_plain, to_plain
 from engine.sources import Source
-from engine.types import Budget, Data
 
 EPSILON = "budgets.epsilon"
 MOST_VALUES = 12  # on one axis
@@ -100,13 +100,13 @@ class Axis:
 
 def axes(source: Source[Data], mechanism: Mechanism, epsilon: float) -> dict[str, Axis]:
     """Everything that can be varied, ε first; of one's own data only the budget and the method."""
-    found = [Axis(EPSILON, _EPSILON, epsilon)]
+    listed = [Axis(EPSILON, _EPSILON, epsilon)]
     groups: list[tuple[str, Source[Data] | Mechanism]] = [("mechanism", mechanism)]
     if not source.facts.is_upload:
         groups.insert(0, ("source", source))
-    found += [Axis(f"{group}.{p.name}", p, getattr(member, p.name)) for group, member in groups
+    listed += [Axis(f"{group}.{p.name}", p, getattr(member, p.name)) for group, member in groups
               for p in member.shown() if p.kind in (int, float) and not p.choices]
-    return {axis.path: axis for axis in found}
+    return {axis.path: axis for axis in listed}
 
 
 _EPSILON = Parameter("epsilon", float, False, 1.0, "Protection", "The limit on what one person’s "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.exports import memo
 from engine.topics.pins import answer as pinned
 from engine.topics.pins.answer import Pinned
@@ -17,20 +17,20 @@ from pages.shared.state.pins import Pin
 
 def section() -> None:
     st.header("Pinned scenarios", anchor=False)
-    kept = pins.kept()
-    if not kept:
+    scenarios = pins.kept()
+    if not scenarios:
         with st.container(border=True):
             st.markdown("Nothing is pinned yet. *Pin scenario*, in the strip under the title of "
                         "other pages, keeps what they show to compare it here.")
         return
-    found = []
-    for column, pin in zip(st.columns(len(kept), gap="small"), kept, strict=True):
+    facts_of_pins = []
+    for column, pin in zip(st.columns(len(scenarios), gap="small"), scenarios, strict=True):
         with column, st.container(border=True):
             facts = _facts(pin)
-            found += [] if facts is None else [facts]
+            facts_of_pins += [] if facts is None else [facts]
             _ways(pin)
-    if found:
-        _side_by_side(found)
+    if facts_of_pins:
+        _side_by_side(facts_of_pins)
 
 
 def _facts(pin: Pin) -> Pinned | None:
@@ -56,16 +56,16 @@ def _ways(pin: Pin) -> None:
                   on_click=pins.drop, args=(pin.name,))
 
 
-def _side_by_side(found: list[Pinned]) -> None:
+def _side_by_side(facts: list[Pinned]) -> None:
     """The table, with differences from the first, and the memo."""
-    for text in pinned.warnings(found):
+    for text in pinned.warnings(facts):
         st.warning(text, icon=":material/warning:")
-    table = pd.DataFrame(pinned.table(found))
+    table = pd.DataFrame(pinned.table(facts))
     st.table(table.set_index(table.columns[0]))
-    if len(found) > 1:
-        st.markdown(f":small[In brackets: against {found[0].name}.]")
-    st.download_button("Write the memo", lambda: memo.comparison_memo(found),
+    if len(facts) > 1:
+        st.markdown(f":small[In brackets: against {facts[0].name}.]")
+    st.download_button("Write the memo", lambda: memo.comparison_memo(facts),
                        "privacy-curves-scenarios.html", "text/html", on_click="ignore",
                        icon=":material/description:", key="pins_memo",
                        help="One page to print: the table, what cannot be compared, and each "
-                            "scenario in words.")
+                       "scenario in words.")

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from engine.core.types import Array
+from engine.figures.theme import Chart
 from engine.language import chances, error_parts, quality
 from engine.mechanisms import Mechanism, mechanisms
 from engine.rates import rates
-from engine.theme import Chart
-from engine.topics.mean import answer as preview
+from engine.topics.mean import answer as mean_topic
 from engine.topics.mean import charts as error_curve
-from engine.types import Array
 from pages.parts.explore.scene import Scene
 from pages.shared.frame import controls, layout, timed
 from pages.shared.server.computing import uses_workers
@@ -29,13 +29,14 @@ def budgets(scene: Scene) -> None:
     """The error at every budget of the slider, beside that of other methods."""
     delta = session.chosen_delta(scene.source)
     is_known = knows_methods(scene)
-    chart, said = scene.made_once(f"bought {scene.at} {delta} {is_known}", lambda: _bought(scene))
+    chart, sentences = scene.made_once(f"bought {scene.at} {delta} {is_known}",
+                                       lambda: _bought(scene))
     st.subheader("What each budget would buy", anchor=False)
     scene.draw("Errors at every budget", chart, "budgets", 340, 360)
-    st.markdown("\n\n".join(said))
+    st.markdown("\n\n".join(sentences))
     if not is_known:
         timed.afterwards("Other methods at the same budgets: being simulated.",
-                         lambda: run.answer(preview.other_methods, *_asked(scene)))
+                         lambda: run.answer(mean_topic.other_methods, *_asked(scene)))
     st.markdown(":small[Band: 8 in 10 releases. ◇ you are here. Dotted: how fast the theory "
                 "says privacy noise falls. No line: nothing would be published, or the error "
                 "is beyond the range of the values. Of the other methods, the "
@@ -45,19 +46,19 @@ def budgets(scene: Scene) -> None:
 def _bought(scene: Scene) -> tuple[Chart, list[str]]:
     """The chart at one step of the slider, and what stands beside it."""
     study, facts, here = scene.shown.study, scene.facts, scene.budget.epsilon
-    own, every = methods(scene)
+    chosen_method, every = methods(scene)
     others = _least_errors(every, 2 * facts.value_half_width)
-    chart = error_curve.against_budget(scene.shown, scene.at, own, layout.theme(), others=others,
-                                       theory=_theory(scene))
+    chart = error_curve.against_budget(scene.shown, scene.at, chosen_method, layout.theme(),
+                                       others=others, theory=_theory(scene))
     if scene.is_refused:
         return chart, [quality.enough(*_enough(scene))]
     typical = float(scene.error[scene.at])
     errors = {other.label: float(other.errors[scene.at]) for other in others}
     return chart, [
-        quality.budget_ratio(facts, here, typical, study.baseline, _at(scene, here / 2),
-                             _at(scene, here * 2)),
+        quality.budget_ratio(facts, here, typical, study.baseline, _error_at(scene, here / 2),
+                             _error_at(scene, here * 2)),
         quality.enough(*_enough(scene)), quality.compared(typical, errors),
-        chances.two_kinds(_deltas(scene, own, others))]
+        chances.two_kinds(_deltas(scene, chosen_method, others))]
 
 
 def _least_errors(methods: Sequence[error_curve.Method], most: float) -> list[error_curve.Method]:
@@ -72,38 +73,39 @@ def _least_errors(methods: Sequence[error_curve.Method], most: float) -> list[er
 
 def why_this_method(scene: Scene) -> None:
     """Beside the choice of a method: whether it errs least here, in one line."""
-    if scene.own:  # a choice by what these curves say would be a release nobody has paid for
+    if scene.is_own:  # a choice by what these curves say would be a release nobody has paid for
         st.markdown(f":small[{quality.CHOOSE_BY_SIZES}]")
     elif not scene.is_refused:
-        own, others = methods(scene)
-        errors = {one.label: float(one.errors[scene.at]) for one in (own, *others)}
-        st.markdown(f":small[{quality.why_method(own.label, errors, scene.facts)}]")
+        chosen_method, others = methods(scene)
+        errors = {method.label: float(method.errors[scene.at])
+                  for method in (chosen_method, *others)}
+        st.markdown(f":small[{quality.why_method(chosen_method.label, errors, scene.facts)}]")
 
 
 def knows_methods(scene: Scene) -> bool:
     """Whether the errors of other methods are there without waiting."""
-    return not uses_workers() or run.knows(preview.other_methods, *_asked(scene))
+    return not uses_workers() or run.knows(mean_topic.other_methods, *_asked(scene))
 
 
 def _asked(scene: Scene) -> tuple[Any, ...]:
-    now, delta = session.current(), session.chosen_delta(scene.source)
+    current, delta = session.current(), session.chosen_delta(scene.source)
     budgets = tuple(replace(budget, delta=delta) for budget in scene.shown.budgets)
-    return settings.TASK, scene.source, now.mechanism, budgets, now.seed
+    return settings.TASK, scene.source, current.mechanism, budgets, current.seed
 
 
 def methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]]:
     """The chosen method and the others of the same task that are known, as lines of the chart."""
-    now = session.current()
-    found = run.answer(preview.other_methods, *_asked(scene)) if knows_methods(scene) else {}
-    others = [_method(other, label, errors) for label, (other, errors) in found.items()]
-    return _method(now.mechanism, now.mechanism.nearest_preset()[0], scene.error), others
+    current = session.current()
+    by_label = run.answer(mean_topic.other_methods, *_asked(scene)) if knows_methods(scene) else {}
+    others = [_method(other, label, errors) for label, (other, errors) in by_label.items()]
+    return _method(current.mechanism, current.mechanism.nearest_preset()[0], scene.error), others
 
 
-def _deltas(scene: Scene, own: error_curve.Method, others: Sequence[error_curve.Method]
+def _deltas(scene: Scene, chosen_method: error_curve.Method, others: Sequence[error_curve.Method]
             ) -> dict[str, float]:
     """δ of every method of the chart; the others have the usual one where they need one."""
     usual = session.chosen_delta(scene.source)
-    return {own.label: scene.budget.delta} | {
+    return {chosen_method.label: scene.budget.delta} | {
         other.label: 0.0 if mechanisms.get(other.key).guarantee == "pure" else usual
         for other in others if np.isfinite(other.errors[scene.at])}
 
@@ -113,7 +115,7 @@ def _method(mechanism: Mechanism, label: str, errors: Array) -> error_curve.Meth
                               controls.variant(mechanism, label))
 
 
-def _at(scene: Scene, epsilon: float) -> float | None:
+def _error_at(scene: Scene, epsilon: float) -> float | None:
     """The error at an ε on the slider's range, between its steps on log scales."""
     known = scene.shown.published
     epsilons = np.array(scene.epsilons)[known]

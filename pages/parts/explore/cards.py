@@ -11,58 +11,71 @@ import streamlit as st
 
 from engine.exports import files as export
 from engine.figures import cards as figures
+from engine.figures.theme import Chart
 from engine.language import chances, error_parts, glossary, quality, tags
 from engine.language.grammar import escape
-from engine.questions import ask
-from engine.theme import Chart
-from engine.topics.mean.answer import at_budget
+from engine.questions import Question, ask
+from engine.sources import Source
+from engine.topics.mean.answer import MeanAnswer, mean_answer
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.scene import Scene
 from pages.shared import components as pieces
 from pages.shared.cards import odds as odds_card
 from pages.shared.cards import rules as rule_cards
-from pages.shared.frame import code_fold, layout, odometer, strips, timed
-from pages.shared.state import session
+from pages.shared.frame import layout, odometer, strips, timed
+from pages.shared.state import session, settings
 
 # -- above and in the picture ------------------------------------------------------------
 
 
-def strip(scene: Scene) -> None:
-    """What is protected, the odds and the error; follows the slider in the browser."""
-    facts = scene.facts
-    strips.pinnable(
-        [*strips.fact_chips(facts), *strips.delta_chips(scene.stated_delta),
-         *odds_card.chips(facts)],
-        scene.made_once("strip", lambda: [
-            pieces.Budgeted(tags.budget_chip(b), chances.odds_short(o), e,
-                            max(b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
-            for b, o, e in zip(scene.shown.budgets, scene.odds, scene.errors_in_words,
-                               strict=True)]),
-        scene.at, facts, pure=scene.budget.is_pure)
-    odometer.line(scene.source)
+class Explored(Scene):
+    """The scene where the visitor last left its slider, with what the frame says of it."""
 
+    def __init__(self, preview: MeanAnswer, source: Source, current: settings.Settings) -> None:
+        super().__init__(preview, source, current)
+        self.follow_figure()
 
-def caution(scene: Scene) -> None:
-    """Say what does not suit these curves, or so few of them, and what releases warn of."""
-    mechanism = session.current().mechanism
-    for words in (mechanism.caution(scene.facts), quality.few_in_a_round(
-            mechanism.fewest_in_a_round(scene.shown.data.sizes)),
-            *scene.shown.warnings[scene.at]):
-        if words:
-            st.warning(words, icon=":material/warning:")
+    def strip(self) -> None:
+        """What is protected, the odds and the error; follows the slider in the browser."""
+        facts, delta = self.facts, session.stated_delta(self.source)
+        strips.pinnable(
+            [*strips.fact_chips(facts), *strips.delta_chips(delta), *odds_card.chips(facts)],
+            self.made_once("strip", lambda: [
+                pieces.Budgeted(tags.budget_chip(b), chances.odds_short(o), e,
+                                max(b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
+                for b, o, e in zip(self.shown.budgets, self.odds, self.errors_in_words,
+                                   strict=True)]),
+            self.at, facts, pure=self.budget.is_pure)
+        odometer.line(self.source)
+
+    @property
+    def cautions(self) -> list[str]:
+        few = quality.few_in_a_round(self.mechanism.fewest_in_a_round(self.sizes))
+        return [*super().cautions, few, *self.shown.warnings[self.at]]
+
+    def promise(self) -> None:
+        super().promise()
+        rule_cards.beyond_rule(self.budget.epsilon)
+
+    def numbers(self) -> None:
+        layout.folded("Numbers behind this picture", "numbers", lambda: numbers(self))
+
+    def question(self) -> Question:
+        """The picture at the chosen budget."""
+        return ask(mean_answer, self.source, self.mechanism, self.budget, self.now.seed)
 
 
 def figure(scene: Scene) -> None:
     """The live figure; its slider is the only ε control of the page."""
-    now = session.current()
+    current = session.current()
     payload = scene.made_once("figure", lambda: pieces.figure_payload(
         scene.facts, scene.shown, scene.at_budgets))
     picked = pieces.figure(session.FIGURE, payload, scene.start, scene.rev,
-                           new_noise=scene.facts.is_simulated, with_truth="truth" in now.shown,
+                           new_noise=scene.facts.is_simulated, with_truth="truth" in current.shown,
                            save=st.session_state.get("save_figure", ""),
-                           anchors=rule_cards.anchors(now.rule))
+                           anchors=rule_cards.anchors(current.rule))
     if picked.new_noise:
-        session.change(seed=now.seed + 1)
+        session.change(seed=current.seed + 1)
         st.rerun()
 
 
@@ -74,10 +87,10 @@ def accuracy(scene: Scene) -> None:
     study, unit, theme = scene.shown.study, scene.facts.value_unit, layout.theme()
     with st.container(border=True):
         st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
-        _said(scene, "accuracy", lambda k: _how_close(scene, k))
+        _sentences(scene, "accuracy", lambda k: _how_close(scene, k))
         _draw_steps(scene, "Twenty equally likely releases", "dots", lambda k: figures.error_dots(
             study.errors[k], study.baseline, unit, theme), 118)
-        _said(scene, "beside", lambda k: _beside_accuracy(scene, k))
+        _sentences(scene, "beside", lambda k: _beside_accuracy(scene, k))
 
 
 def _how_close(scene: Scene, k: int) -> list[pieces.Said]:
@@ -90,16 +103,16 @@ def _how_close(scene: Scene, k: int) -> list[pieces.Said]:
 
 
 def _beside_accuracy(scene: Scene, k: int) -> list[pieces.Said]:
-    shown, facts = scene.shown, scene.facts
-    if shown.is_refused(k):
+    preview, facts = scene.shown, scene.facts
+    if preview.is_refused(k):
         return []
-    dashed = " Dashed: without privacy." if shown.study.baseline is not None else ""
-    planned = quality.planned(facts, shown.feasibility[k], float(shown.planned[k]))
-    drowned = quality.useless(facts, float(scene.error[k]), shown.budgets[k],
-                              shown.data.n_curves)
-    said = [pieces.Said(f"Each dot: 1 of 20 equally likely releases.{dashed}", "small"),
-            pieces.Said(planned, "small"), pieces.Said(drowned, "warning")]
-    return [paragraph for paragraph in said if paragraph.text]
+    dashed = " Dashed: without privacy." if preview.study.baseline is not None else ""
+    planned = quality.planned(facts, preview.feasibility[k], float(preview.planned[k]))
+    drowned = quality.useless(facts, float(scene.error[k]), preview.budgets[k],
+                              preview.data.n_curves)
+    paragraphs = [pieces.Said(f"Each dot: 1 of 20 equally likely releases.{dashed}", "small"),
+                  pieces.Said(planned, "small"), pieces.Said(drowned, "warning")]
+    return [paragraph for paragraph in paragraphs if paragraph.text]
 
 
 def limits(scene: Scene) -> None:
@@ -107,12 +120,12 @@ def limits(scene: Scene) -> None:
     shares, facts, theme = scene.shown.study.shares, scene.facts, layout.theme()
     with st.container(border=True):
         st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
-        _said(scene, "limits", lambda k: [pieces.Said(scene.what_limits(k))])
+        _sentences(scene, "limits", lambda k: [pieces.Said(scene.what_limits(k))])
         _draw_steps(scene, "Parts of the error", "split", lambda k: figures.split_bar(
             shares[k], error_parts.parts(facts), theme), 44)
-        _said(scene, "parts", lambda k: _key_of_parts(scene, k))
+        _sentences(scene, "parts", lambda k: _key_of_parts(scene, k))
         if scene.knows_changes:
-            _said(scene, "doubled", lambda k: [
+            _sentences(scene, "doubled", lambda k: [
                 pieces.Said(text) for text in [scene.if_doubled(k)] if text])
         else:
             simulate_doubled(scene)
@@ -129,7 +142,7 @@ def simulate_doubled(scene: Scene) -> None:
     timed.afterwards("If you doubled a size: being simulated.", lambda: scene.changes)
 
 
-def _said(scene: Scene, key: str, make: Callable[[int], list[pieces.Said]]) -> None:
+def _sentences(scene: Scene, key: str, make: Callable[[int], list[pieces.Said]]) -> None:
     pieces.said(scene.made_once(key, lambda: scene.steps(make)), f"said_{key}", scene.rev)
 
 
@@ -155,7 +168,7 @@ def _draw_steps(scene: Scene, title: str, key: str, make: Callable[[int], Chart]
 def take_away(scene: Scene) -> None:
     """Downloads: the figure, the numbers and the scenario."""
     plain, reason = scene.plain, None
-    if scene.own:
+    if scene.is_own:
         reason = "Your own curves are not private: nothing of them can be downloaded."
     elif scene.is_refused:
         reason = "Nothing would be published at this ε."
@@ -170,9 +183,10 @@ def take_away(scene: Scene) -> None:
             disabled=reason is not None, icon=":material/table:", key="get_numbers")
         st.download_button(
             "Get the scenario", export.scenario_json(plain or {}), "privacy-curves-scenario.json",
-            "application/json", on_click="ignore", disabled=scene.own, key="get_scenario",
+            "application/json", on_click="ignore", disabled=scene.is_own, key="get_scenario",
             icon=":material/data_object:",
-            help=reason if scene.own else "A file for the command line: python -m engine run FILE")
+            help=reason if scene.is_own else
+            "A file for the command line: python -m engine run FILE")
 
 
 def _save(kind: str) -> None:
@@ -183,21 +197,21 @@ def _save(kind: str) -> None:
 
 def numbers(scene: Scene) -> None:
     """The tables behind the charts of this page."""
-    shown, study = scene.shown, scene.shown.study
+    preview, study = scene.shown, scene.shown.study
     unit = scene.facts.value_unit or "their unit"
     error = scene.errors_in_words[scene.at]
     st.markdown(f"**Curves at {tags.budget_chip(scene.budget)}**, in {unit}. "
                 + (f"Error {escape(error)}." if error else "Nothing published."))
-    columns = {scene.facts.time_name: shown.times, "without protection": shown.without,
-               "noise range low": shown.noise_low[scene.at],
-               "noise range high": shown.noise_high[scene.at], "sampling ±": shown.sampling}
-    if shown.band is not None:
-        columns |= {"release 1": shown.releases[scene.at, 0],
-                    "plausible from": shown.band.low[scene.at, 0],
-                    "plausible to": shown.band.high[scene.at, 0]}
-    if shown.truth is not None:
-        columns["true average"] = shown.truth
-    layout.table(pd.DataFrame(columns).round(3), scene.own, 220)
+    columns = {scene.facts.time_name: preview.times, "without protection": preview.without,
+               "noise range low": preview.noise_low[scene.at],
+               "noise range high": preview.noise_high[scene.at], "sampling ±": preview.sampling}
+    if preview.band is not None:
+        columns |= {"release 1": preview.releases[scene.at, 0],
+                    "plausible from": preview.band.low[scene.at, 0],
+                    "plausible to": preview.band.high[scene.at, 0]}
+    if preview.truth is not None:
+        columns["true average"] = preview.truth
+    layout.table(pd.DataFrame(columns).round(3), scene.is_own, 220)
     st.markdown(f"**Errors at every budget**, from {study.errors.shape[1]} simulated releases "
                 "each.")
     table = pd.DataFrame({
@@ -210,12 +224,4 @@ def numbers(scene: Scene) -> None:
            for k, name in enumerate(error_parts.parts(scene.facts))}})
     for other in budget_cards.methods(scene)[1]:
         table[f"error of {other.label}"] = other.errors
-    layout.table(table.round(3), scene.own, 220)
-
-
-def code(scene: Scene) -> None:
-    """Code for the picture at the chosen budget."""
-    now = session.current()
-    code_fold.show("explore", lambda: ask(
-        at_budget, scene.source, now.mechanism, scene.budget, now.seed).about(
-        odds_card.person(scene.facts, scene.shown.data.sizes)))
+    layout.table(table.round(3), scene.is_own, 220)

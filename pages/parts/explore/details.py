@@ -41,7 +41,7 @@ def of(scene: Scene | None, source: Source) -> list[Detail]:
         Detail("formula", "Formula and source", lambda: guarantees.formula(
             session.current().mechanism, scene.shown.tuning[scene.at])),
         detail("numbers", "Numbers and files", _numbers),
-        Detail("code", "Code", partial(cards.code, scene), ("explore_code",), is_fold=True),
+        Detail("code", "Code", scene.code, ("explore_code",), is_fold=True),
     ]
 
 
@@ -96,7 +96,7 @@ def _steps(scene: Scene) -> None:
 def _behind(scene: Scene, key: str) -> None:
     """Sentences and tables of the charts of a detail."""
     if scene.charts:
-        layout.numbers(scene.charts, scene.own, key)
+        layout.numbers(scene.charts, scene.is_own, key)
 
 
 def _numbers(scene: Scene) -> None:

@@ -11,20 +11,19 @@ from typing import Any, TypeVar
 import numpy as np
 import streamlit as st
 
-from engine import scenario
-from engine.experiments import Run
-from engine.feasibility import Feasibility
+from engine.core.types import Array, Budget, PublicFacts
 from engine.language import error_parts, numbers, quality
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
-from engine.privacy.failure import Delta
+from engine.privacy.feasibility import Feasibility
+from engine.simulation import scenario
+from engine.simulation.experiments import Run
 from engine.sources import Source
-from engine.theme import Chart
-from engine.topics.mean.answer import Preview, if_doubled
-from engine.types import Array, Budget, PublicFacts
+from engine.topics.mean.answer import MeanAnswer, if_doubled
 from pages.shared import components as pieces
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import layout
+from pages.shared.frame.page import ReleaseView
 from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session, settings
 
@@ -32,24 +31,26 @@ Made = TypeVar("Made")
 _QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked
 
 
-class Scene:
+class Scene(ReleaseView):
     """One preview at the budget that the slider stands at."""
 
-    def __init__(self, shown: Preview, source: Source, now: settings.Settings) -> None:
-        self.shown, self.source, self.facts = shown, source, source.facts
-        self.epsilons = [budget.epsilon for budget in shown.budgets]
+    page = "explore"
+
+    def __init__(self, preview: MeanAnswer, source: Source, current: settings.Settings) -> None:
+        super().__init__()
+        self.shown, self.source, self.facts = preview, source, source.facts
+        self.mechanism, self.sizes = current.mechanism, preview.data.sizes
+        self.epsilons = [budget.epsilon for budget in preview.budgets]
         self.rev = st.session_state.rev
-        self.at = self.epsilons.index(now.epsilon)
-        self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
+        self._stand_at(self.epsilons.index(current.epsilon))
 
-    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
-             ) -> None:
-        self.charts[title] = chart
-        layout.draw(chart, key, height, phone)
+    def _stand_at(self, step: int) -> None:
+        self.at, self.budget = step, self.shown.budgets[step]
+        self.spends, self.tuning = self.shown.spends[step], self.shown.tuning[step]
 
-    def made_once(self, what: str, make: Callable[[], Made]) -> Made:
+    def made_once(self, name: str, make: Callable[[], Made]) -> Made:
         """What is the same at every step of the slider: made once, and kept beside the picture."""
-        return run.made_once(self.shown, (what, session.current().group, layout.theme()), make)
+        return run.made_once(self.shown, (name, session.current().group, layout.theme()), make)
 
     def steps(self, make: Callable[[int], Made]) -> list[Made]:
         """One of something for every budget."""
@@ -58,24 +59,14 @@ class Scene:
     def follow_figure(self) -> None:
         """Take over what the visitor did in the figure since the last run."""
         picked = pieces.picked(session.FIGURE, self.start, self.rev, len(self.epsilons))
-        self.at = picked.budget
+        self._stand_at(picked.budget)
         st.session_state.settings = replace(session.current(), epsilon=self.epsilons[picked.budget],
                                             view=picked.view)
 
     @property
     def start(self) -> pieces.Picked:
         """Where the figure stands, for all that the server knows."""
-        now = session.current()
-        return pieces.Picked(self.at, now.view)
-
-    @property
-    def budget(self) -> Budget:
-        return self.shown.budgets[self.at]
-
-    @property
-    def own(self) -> bool:
-        """Whether these are the visitor's own curves, which only they may see."""
-        return self.facts.is_upload
+        return pieces.Picked(self.at, session.current().view)
 
     @property
     def is_refused(self) -> bool:
@@ -84,8 +75,8 @@ class Scene:
 
     @cached_property
     def plain(self) -> dict[str, object] | None:
-        now = session.current()
-        return _plain_scenario(self.source, now.mechanism, self.budget, now.seed)
+        current = session.current()
+        return _plain_scenario(self.source, current.mechanism, self.budget, current.seed)
 
     @cached_property
     def error(self) -> Array:
@@ -106,17 +97,12 @@ class Scene:
                 for error, within in zip(self.error, self.shown.study.within, strict=True)]
 
     @property
-    def stated_delta(self) -> Delta:
-        """δ by the rule of all pages."""
-        return session.stated_delta(self.source)
-
-    @property
     def _doubling(self) -> tuple[Any, ...] | None:
         """What is simulated with doubled sizes; None where that would take too long."""
-        source, now = self.source, session.current()
+        source, current = self.source, session.current()
         if not self.facts.is_simulated or source.sizes.n_observations > _QUICK_READINGS:
             return None
-        return source, now.mechanism, self.shown.budgets, now.seed
+        return source, current.mechanism, self.shown.budgets, current.seed
 
     @property
     def knows_changes(self) -> bool:
@@ -139,7 +125,7 @@ class Scene:
         """What doubling buys at a step; empty where that is not simulated, or nothing published."""
         if self.shown.is_refused(k) or not self.changes:
             return ""
-        here = {what: float(relative[k]) for what, relative in self.changes.items()}
+        here = {size: float(relative[k]) for size, relative in self.changes.items()}
         return "If you doubled…  \n" + "  \n".join(error_parts.if_doubled(self.facts, here))
 
     @cached_property

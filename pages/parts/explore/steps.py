@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.language import error_parts
 from engine.language.grammar import capital
-from engine.topics.mean import error_part_charts as figures
+from engine.topics.mean import charts as figures
 from engine.topics.mean import error_parts as steps
 from engine.topics.mean.charts import Method
 from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts
@@ -25,8 +25,9 @@ def section(scene: Scene) -> None:
     if scene.is_refused:
         st.markdown("Nothing would be published at this ε.")
         return
-    now = session.current()
-    parts = run.answer(steps.error_parts, scene.source, now.mechanism, scene.budget, now.seed)
+    current = session.current()
+    parts = run.answer(steps.error_parts, scene.source, current.mechanism, scene.budget,
+                       current.seed)
     method = _method()
     _steps(scene, parts, method)
     _parts(scene, parts, method)
@@ -46,15 +47,15 @@ def _parts(scene: Scene, parts: ErrorParts, method: Method) -> None:
     facts = scene.facts
     st.subheader("The error without some of its parts", anchor=False)
     with st.container(horizontal=True):
-        chosen = _chosen(parts.has_sampling, error_parts.parts(facts))
+        parts_left = _switches(parts.has_sampling, error_parts.parts(facts))
     scene.draw("The error without some of its parts",
-               figures.left(parts, chosen, method, facts, layout.theme()), "parts", 300)
-    st.markdown(error_parts.parts_left(facts, parts.error[chosen],
+               figures.left(parts, parts_left, method, facts, layout.theme()), "parts", 300)
+    st.markdown(error_parts.parts_left(facts, parts.error[parts_left],
                                        parts.error[True, True, True]))
     st.markdown(f":small[{error_parts.parts_key(parts.has_sampling)}]")
 
 
-def _chosen(has_sampling: bool, names: tuple[str, ...]) -> Chosen:
+def _switches(has_sampling: bool, names: tuple[str, ...]) -> Chosen:
     """A switch for each part; a link keeps them as one number."""
     mask = dict(session.current().looks).get("parts", _ALL)
     for k, name in enumerate(names):

@@ -12,32 +12,31 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Array, Budget, PublicFacts
 from engine.exports import memo
 from engine.language import chances, glossary, numbers, tags
 from engine.language.grammar import escape
 from engine.language.numbers import with_unit
 from engine.privacy.amplification import Person
-from engine.questions import ask
+from engine.questions import Question, ask
 from engine.sources.twin import Twin
-from engine.theme import Chart
 from engine.topics.planning import answer as planner
 from engine.topics.planning import charts as figures
 from engine.topics.planning import words as plan_words
 from engine.topics.planning.answer import (
-    Answer,
     Measured,
+    PlanningAnswer,
     Protection,
     Setting,
     bounds,
     usual_target,
 )
 from engine.topics.planning.risk import budget_for_risk
-from engine.types import Array, Budget, PublicFacts
-from pages.shared import components as pieces
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import rules as rule_cards
-from pages.shared.frame import code_fold, controls, layout, odometer, strips
+from pages.shared.frame import controls, layout, odometer, strips
+from pages.shared.frame.page import View
 from pages.shared.state import run, session, settings
 
 Number = TypeVar("Number", int, float)
@@ -47,15 +46,17 @@ _MAP_HEIGHT = 430
 _EARLIER = "plan_earlier"  # where the session keeps the last question with its answer
 
 
-class View:
+class Planned(View):
     """The question on screen: everything but one dial is given."""
 
+    page, fold_prefix, task = "plan", "plan_", ""
+
     def __init__(self) -> None:
-        self.now, self.shown = session.current(), session.source()
+        super().__init__()
+        self.shown = session.source()
         self.source = self.shown if self.shown.is_random else session.twin_of(self.shown)
         self.facts: PublicFacts = self.source.facts
         self.unknown = self.now.unknown
-        self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
 
     @cached_property
     def target(self) -> float:
@@ -72,27 +73,38 @@ class View:
     def setting(self) -> Setting:
         return Setting.of(self.source, self.now.mechanism, self.now.epsilon, self.now.delta)
 
+    def formula(self) -> None:
+        """What the method computes, and how a blank is filled."""
+        guarantee_cards.formula(self.now.mechanism, {})
+        st.markdown(plan_words.METHOD)
+
+    def question(self) -> Question:
+        setting = self.setting
+        return ask(planner.plan_of, setting.source, setting.mechanism, setting.epsilon,
+                   setting.delta, self.unknown, self.target, self.now.seed).about(
+            Person(self.now.group))
+
 
 # -- the question -------------------------------------------------------------------------------
 
 
-def strip(view: View, found: Answer | None) -> None:
+def strip(view: Planned, answer: PlanningAnswer | None) -> None:
     """The same facts as on Explore, with what the answer gives; without one with what was asked."""
-    given = None if found is None or not found.is_possible else found.protection
-    if found is not None and given is not None:
-        error = numbers.error(found.reached.error, view.facts.value_unit, found.reached.within)
-        strips.fixed(view.facts, tags.budget_chip(given.asked), "plan_strip_found",
-                     chances.odds_short(given.for_group(view.now.group).odds), error,
-                     highest=given.asked.epsilon,
-                     stated=found.reached.setting.stated_delta)
+    protection = None if answer is None or not answer.is_possible else answer.protection
+    if answer is not None and protection is not None:
+        error = numbers.error(answer.reached.error, view.facts.value_unit, answer.reached.within)
+        strips.fixed(view.facts, tags.budget_chip(protection.asked), "plan_strip_found",
+                     chances.odds_short(protection.for_group(view.now.group).odds), error,
+                     highest=protection.asked.epsilon,
+                     stated=answer.reached.setting.stated_delta)
         return
     budget = Budget(view.now.epsilon, session.delta(view.source))
     chip = "ε to be found" if view.unknown == "epsilon" else tags.budget_chip(budget)
-    key = "plan_strip" if found is None else "plan_strip_no"
+    key = "plan_strip" if answer is None else "plan_strip_no"
     strips.fixed(view.facts, chip, key, stated=view.setting.stated_delta)
 
 
-def question(view: View) -> None:
+def question(view: Planned) -> None:
     """One sentence with blanks; the open one is found."""
     odometer.line(view.shown)
     facts = view.facts
@@ -117,7 +129,7 @@ def question(view: View) -> None:
         _blank(view, "epsilon", "Protection ε", view.setting.epsilon, session.set_epsilon, "%g")
 
 
-def _blank(view: View, dial: str, label: str, value: Number, write: Callable[[Number], None],
+def _blank(view: Planned, dial: str, label: str, value: Number, write: Callable[[Number], None],
            shape: str) -> None:
     """One blank of the sentence; the open one says that it is being found."""
     if dial == view.unknown:
@@ -133,7 +145,7 @@ def _blank(view: View, dial: str, label: str, value: Number, write: Callable[[Nu
                    step=1 if shape == "%d" else None)
 
 
-def twin(view: View) -> None:
+def twin(view: Planned) -> None:
     """What a plan for real curves is made with, and the one guess in it; nothing for others."""
     source = view.source
     if not isinstance(source, Twin):
@@ -148,13 +160,13 @@ def twin(view: View) -> None:
                        "earlier study, never from this file.")
 
 
-def _guess(view: View, spread: float | None) -> None:
+def _guess(view: Planned, spread: float | None) -> None:
     if spread is None:
         raise InputError("A number is needed here.", field="spread")
     session.change_twin(view.shown, replace(session.twin_of(view.shown), spread=spread))
 
 
-def _resize(view: View, **sizes: int) -> None:
+def _resize(view: Planned, **sizes: int) -> None:
     """Change a size of the curves; Explore shows the same ones."""
     dial, value = next(iter(sizes.items()))
     low, high = bounds(view.setting, dial)
@@ -170,7 +182,7 @@ def _resize(view: View, **sizes: int) -> None:
 # -- the answer ---------------------------------------------------------------------------------
 
 
-def place(view: View) -> tuple[DeltaGenerator, DeltaGenerator]:
+def place(view: Planned) -> tuple[DeltaGenerator, DeltaGenerator]:
     """Places for progress and for all that the answer says.
 
     An answer that is not known yet leaves nothing of the last one but a gray line that says to
@@ -187,15 +199,15 @@ def place(view: View) -> tuple[DeltaGenerator, DeltaGenerator]:
     return bar, below
 
 
-def solve(view: View, bar: DeltaGenerator) -> Answer | None:
+def solve(view: Planned, bar: DeltaGenerator) -> PlanningAnswer | None:
     """The answer, with progress; None with the reason under the blanks where there is none."""
-    def shown(done: int) -> None:
+    def tell(done: int) -> None:
         bar.progress(min(done / 12, 0.95), text=f"Simulating: {done} settings tried")
 
     try:
-        found = run.answer(planner.plan, *view.asked, shown=shown)
-        st.session_state[_EARLIER] = " ".join((_question(view), _short(found, view)))
-        return found
+        answer = run.answer(planner.plan, *view.asked, shown=tell)
+        st.session_state[_EARLIER] = " ".join((_question(view), _short(answer, view)))
+        return answer
     except InputError as problem:  # such as a method that refuses these sizes
         st.error(controls.message(problem), icon=":material/block:")
         return None
@@ -203,69 +215,71 @@ def solve(view: View, bar: DeltaGenerator) -> Answer | None:
         bar.empty()
 
 
-def _question(view: View) -> str:
+def _question(view: Planned) -> str:
     return plan_words.question(view.setting, view.unknown, view.target, view.facts)
 
 
-def _short(found: Answer, view: View) -> str:
+def _short(answer: PlanningAnswer, view: Planned) -> str:
     """The verdict without bold type."""
-    return plan_words.verdict(found, view.facts).replace("**", "")
+    return plan_words.verdict(answer, view.facts).replace("**", "")
 
 
-def verdict(view: View, found: Answer) -> None:
+def verdict(view: Planned, answer: PlanningAnswer) -> None:
     """The question, yes or no in one sentence, and for a no which other dial would do."""
-    box = st.success if found.is_possible else st.warning if found.is_extrapolated else st.error
-    lines = [plan_words.verdict(found, view.facts), f":small[{_question(view)}]",
-             *plan_words.fixes(found, view.facts)]
+    box = st.success if answer.is_possible else st.warning if answer.is_extrapolated else st.error
+    lines = [plan_words.verdict(answer, view.facts), f":small[{_question(view)}]",
+             *plan_words.fixes(answer, view.facts)]
     box("  \n".join(lines),
-        icon=":material/check:" if found.is_possible else
-        ":material/trending_up:" if found.is_extrapolated else ":material/block:")
-    broken = plan_words.broken_promise(found)
+        icon=":material/check:" if answer.is_possible else
+        ":material/trending_up:" if answer.is_extrapolated else ":material/block:")
+    broken = plan_words.broken_promise(answer)
     if broken:
         st.error(broken, icon=":material/error:")
 
 
-def beyond_rule(found: Answer) -> None:
+def beyond_rule(answer: PlanningAnswer) -> None:
     """Whether the budget of the answer is above a rule of one's own."""
-    if found.is_possible:
-        rule_cards.beyond_rule(found.reached.setting.epsilon)
+    if answer.is_possible:
+        rule_cards.beyond_rule(answer.reached.setting.epsilon)
 
 
-def answer(view: View, found: Answer) -> None:
+def answer(view: Planned, answer: PlanningAnswer) -> None:
     """What goes with the verdict: the odds, one step either way, and the memo."""
-    found = found.for_group(view.now.group)
-    if found.is_possible and found.protection is not None:
+    answer = answer.for_group(view.now.group)
+    if answer.is_possible and answer.protection is not None:
         with st.container(border=True):
             st.subheader(f"Odds for one {view.facts.person}", anchor=False,
                          help=glossary.explain("Odds"))
-            st.markdown(chances.odds_main(found.protection.odds, view.facts.person))
+            st.markdown(chances.odds_main(answer.protection.odds, view.facts.person))
         with st.container(border=True):
             st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
-            st.markdown(plan_words.accuracy(found, view.facts))
-    if found.steps:
-        _steps(view, found)
+            st.markdown(plan_words.accuracy(answer, view.facts))
+    if answer.steps:
+        _steps(view, answer)
     st.download_button(
         "Write the memo", lambda: memo.decision_memo(
-            view.setting, found, view.facts, view.now.rule),
+            view.setting, answer, view.facts, view.now.rule),
         "privacy-curves-memo.html", "text/html", on_click="ignore", icon=":material/description:",
         key="memo", help="One page to print: the answer, what it rests on, what is not "
                          "covered, and the alternatives.")
 
 
-def _steps(view: View, found: Answer) -> None:
+def _steps(view: Planned, answer: PlanningAnswer) -> None:
     with st.container(border=True):
         st.subheader("One step either way", anchor=False)
-        layout.table([_step(view, found, *row) for row in found.rows()])
+        layout.table([_step(view, answer, *row) for row in answer.rows()])
         st.markdown(":small[◇ the answer]")
 
 
-def _step(view: View, found: Answer, row: Measured, given: Protection | None) -> dict[str, str]:
-    size, error = plan_words.step(row, found.unknown, view.facts)
-    cells = {"with": f"{size} ◇" if row is found.reached else size, "error": error}
-    return cells if given is None else cells | {"right guess": chances.odds_short(given.odds)}
+def _step(view: Planned, answer: PlanningAnswer, row: Measured, protection: Protection | None
+          ) -> dict[str, str]:
+    size, error = plan_words.step(row, answer.unknown, view.facts)
+    cells = {"with": f"{size} ◇" if row is answer.reached else size, "error": error}
+    return cells if protection is None else cells | {
+        "right guess": chances.odds_short(protection.odds)}
 
 
-def risk(view: View) -> None:
+def risk(view: Planned) -> None:
     """The same question asked from the other end: a risk that is stated, and the ε it allows."""
     with st.container(border=True):
         st.subheader("Or start from the risk", anchor=False)
@@ -276,11 +290,11 @@ def risk(view: View) -> None:
                        "to two. A coin toss is right 50 times in 100.")
         place = st.empty()
         place.markdown(":gray[Computing…]")
-        found = run.answer(budget_for_risk, view.setting, view.now.risk / 100, view.now.group)
-        place.markdown(plan_words.risk_verdict(found, view.facts))
-        if found.epsilon is not None and found.epsilon >= settings.LOWEST_EPSILON:
-            st.button(f"Take ε = {found.epsilon:g} and find the error", key="take_risk",
-                      icon=":material/arrow_back:", on_click=_take, args=(found.epsilon,))
+        allowed = run.answer(budget_for_risk, view.setting, view.now.risk / 100, view.now.group)
+        place.markdown(plan_words.risk_verdict(allowed, view.facts))
+        if allowed.epsilon is not None and allowed.epsilon >= settings.LOWEST_EPSILON:
+            st.button(f"Take ε = {allowed.epsilon:g} and find the error", key="take_risk",
+                      icon=":material/arrow_back:", on_click=_take, args=(allowed.epsilon,))
 
 
 def _take(epsilon: float) -> None:
@@ -291,7 +305,7 @@ def _take(epsilon: float) -> None:
 # -- the map --------------------------------------------------------------------------------------
 
 
-def error_map(view: View, found: Answer) -> None:
+def error_map(view: Planned, answer: PlanningAnswer) -> None:
     """The error over people and ε, with the line of the target."""
     st.header(f"Error over {view.facts.people} and ε", anchor=False)
     people = _people(view.setting)
@@ -299,27 +313,26 @@ def error_map(view: View, found: Answer) -> None:
     asked = (view.setting, people, _MAP_EPSILONS, view.now.seed)
     here = layout.pending(_MAP_HEIGHT, run.knows_parts(planner.error_map, *asked))
 
-    def shown(done: int) -> None:
+    def tell(done: int) -> None:
         bar.progress(done / len(people), text=f"Simulating the map: {done} of {len(people)} rows")
 
     try:
-        errors = np.stack(run.parts(planner.error_map, *asked, shown=shown))
+        errors = np.stack(run.parts(planner.error_map, *asked, shown=tell))
     finally:
         bar.empty()
     with here.container():
-        _map(view, found, people, errors)
+        _map(view, answer, people, errors)
 
 
-def _map(view: View, found: Answer, people: tuple[int, ...], errors: Array) -> None:
+def _map(view: Planned, answer: PlanningAnswer, people: tuple[int, ...], errors: Array) -> None:
     """The picture, and how to read it."""
-    here = found.reached.setting
-    line = found.reached.error if view.unknown == "error" else view.target
+    here = answer.reached.setting
+    line = answer.reached.error if view.unknown == "error" else view.target
     if not math.isfinite(line):
         line = view.target
     chart = figures.error_map(people, _MAP_EPSILONS, errors, line, (here.epsilon, here.people),
                               view.facts.people, view.facts.value_unit, layout.theme())
-    pieces.chart(chart.spec, chart.alt, "chart_plan", _MAP_HEIGHT, 340)
-    view.charts[f"Error over {view.facts.people} and ε"] = chart
+    view.draw(f"Error over {view.facts.people} and ε", chart, "plan", _MAP_HEIGHT, 340)
     unit = escape(view.facts.value_unit)
     st.markdown(f":small[Thick line: an error of {with_unit(f'{line:.3g}', unit)}. "
                 f"Numbers: the error on the thin lines{', in ' * bool(unit)}{unit}. Stronger blue: "
@@ -333,23 +346,9 @@ def _people(setting: Setting) -> tuple[int, ...]:
     return tuple(sorted({round(float(f"{n:.2g}")) for n in span}))
 
 
-def options(view: View) -> None:
+def options() -> None:
     """Curves and method, as on Explore."""
     with st.container(horizontal=True):
         controls.source_choice()
         controls.mechanism_choice()
     controls.more_options()
-
-
-def formula(view: View) -> None:
-    """What the method computes, and how a blank is filled."""
-    guarantee_cards.formula(view.now.mechanism, {})
-    st.markdown(plan_words.METHOD)
-
-
-def code(view: View) -> None:
-    """Code for the question on screen."""
-    code_fold.show("plan", lambda: ask(
-        planner.plan_of, view.setting.source, view.setting.mechanism, view.setting.epsilon,
-        view.setting.delta, view.unknown, view.target, view.now.seed).about(
-        Person(view.now.group)), task="")

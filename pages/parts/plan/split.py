@@ -9,14 +9,14 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.language import chances
 from engine.language.numbers import number, small, with_unit
 from engine.topics.planning import answer as planner
 from engine.topics.planning import budget_split
 from engine.topics.planning import words as plan_words
 from engine.topics.planning.budget_split import MOST_PARTS, WAYS, Part, Split
-from engine.types import Budget
 from pages.parts.plan import cards as plan_cards
 from pages.shared.frame import controls, layout
 from pages.shared.state import run, session
@@ -25,7 +25,7 @@ _TABLE = 180  # pixels, while it is computed
 _WAYS = {"sum": "ε’s add, as in the ledger", "tight": "Tight: squares of μ add"}
 
 
-def fold(view: plan_cards.View) -> None:
+def fold(view: plan_cards.Planned) -> None:
     """What every output gets, and what it would err by."""
     with layout.fold("Split a total over several outputs", "split") as is_open:
         if not is_open:
@@ -63,9 +63,9 @@ def _set_total(total: float | None) -> None:
     session.change(split=replace(session.current().split, total=total or 0.0))
 
 
-def _set_way(way: str | None) -> None:
+def _set_way(rule: str | None) -> None:
     split = session.current().split
-    session.change(split=replace(split, way=way or split.way))
+    session.change(split=replace(split, way=rule or split.way))
 
 
 def _resize(count: int) -> None:
@@ -74,28 +74,28 @@ def _resize(count: int) -> None:
     session.change(split=replace(split, parts=parts))
 
 
-def _put(k: int, part: Part) -> None:
+def _replace_part(k: int, part: Part) -> None:
     split = session.current().split
     session.change(split=replace(split, parts=(*split.parts[:k], part, *split.parts[k + 1:])))
 
 
 def _set_weight(k: int, weight: float | None) -> None:
-    _put(k, Part(weight or 0.0))
+    _replace_part(k, Part(weight or 0.0))
 
 
 def _set_epsilon(k: int, epsilon: float | None) -> None:
-    _put(k, Part(locked=epsilon or 0.0))
+    _replace_part(k, Part(locked=epsilon or 0.0))
 
 
 def _lock(k: int, epsilon: float | None, is_on: bool) -> None:
     """Hold an output at the ε that it has now, or let it follow its weight again."""
-    _put(k, Part(locked=epsilon) if is_on else Part())
+    _replace_part(k, Part(locked=epsilon) if is_on else Part())
 
 
 def _rows(split: Split, budgets: Sequence[Budget]) -> None:
     """For every output a weight, or where it is locked its ε."""
     for k, part in enumerate(split.parts):
-        found = budgets[k].epsilon if budgets else part.locked
+        epsilon = budgets[k].epsilon if budgets else part.locked
         with st.container(horizontal=True, vertical_alignment="bottom"):
             if part.locked is None:
                 controls.bound(st.number_input, f"Weight of output {k + 1}", part.weight,
@@ -106,19 +106,20 @@ def _rows(split: Split, budgets: Sequence[Budget]) -> None:
                                partial(_set_epsilon, k), f"split_epsilon_{k}",
                                format="%g", step=None, width=200)
             controls.bound(st.toggle, f"Lock output {k + 1}", part.locked is not None,
-                           partial(_lock, k, found), f"split_lock_{k}", disabled=found is None)
+                           partial(_lock, k, epsilon), f"split_lock_{k}", disabled=epsilon is None)
 
 
-def _answer(view: plan_cards.View, split: Split, budgets: Sequence[Budget]) -> None:
+def _answer(view: plan_cards.Planned, split: Split, budgets: Sequence[Budget]) -> None:
     """What each output gets and errs by, and what all of them cost together."""
     setting = replace(view.setting, delta=budgets[0].delta)
     place = layout.pending(_TABLE, False)
     errors = run.parts(planner.error_map, setting, (setting.people,),
                        tuple(budget.epsilon for budget in budgets), view.now.seed)[0]
     unit = view.facts.value_unit
-    given = [run.at_once(planner.protection, replace(setting, epsilon=budget.epsilon))
-             for budget in budgets]
-    guesses = [chances.odds_short(one.for_group(view.now.group).odds) for one in given]
+    protections = [run.at_once(planner.protection, replace(setting, epsilon=budget.epsilon))
+                   for budget in budgets]
+    guesses = [chances.odds_short(protection.for_group(view.now.group).odds)
+               for protection in protections]
     with place.container():
         layout.table({
             "output": [f"{k + 1}" + " (locked)" * (part.locked is not None)

@@ -6,42 +6,42 @@ from functools import cached_property
 
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.tasks import TASKS
+from engine.core.types import Budget, PublicFacts
 from engine.language import chances, glossary, tags
 from engine.questions import Question, ask
 from engine.rates import Rate, rates
 from engine.sources import sources
-from engine.tasks import TASKS
-from engine.theme import Chart
 from engine.topics.rates import charts as figures
 from engine.topics.rates import words as rate_words
 from engine.topics.rates.answer import Weighted
 from engine.topics.rates.check import terms
 from engine.topics.rates.presets import PRESETS
-from engine.types import Budget, PublicFacts
 from pages.parts.explore import cards as explore_cards
 from pages.parts.explore.scene import Scene
 from pages.parts.rates import practice as practice_cards
-from pages.shared import components as pieces
-from pages.shared.frame import code_fold, controls, layout, strips
+from pages.shared.frame import controls, layout, strips
+from pages.shared.frame.page import View
 from pages.shared.state import run, session, settings
 
 _MOST_NOTIONS = 4
 
 
-class View:
+class RateAtPoint(View):
     """The chosen rate at the sizes of the present scenario, or of a paper's figure or table."""
 
+    page, fold_prefix = "rates", "rate_"
+
     def __init__(self) -> None:
-        self.now = session.current()
+        super().__init__()
         self.rate: Rate = self.now.rate
-        self.task = settings.TASK if self.serves_curves else min(self.rate.tasks)
-        self.source = session.source(self.task if self.has_scenario else settings.TASK)
+        self.problem = settings.TASK if self.serves_curves else min(self.rate.tasks)
+        self.source = session.source(self.problem if self.has_scenario else settings.TASK)
         names = [s.name for s in self.rate.symbols if s.name != "delta"]
         self.along = self.now.along if self.now.along in names else "epsilon"
         others = [name for name in names if name != self.along]
         self.across = self.now.across if self.now.across in others else others[0]
-        self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
 
     @property
     def serves_curves(self) -> bool:
@@ -51,7 +51,7 @@ class View:
     @property
     def has_scenario(self) -> bool:
         """Whether a page of this problem has people, readings and sites to take over."""
-        return bool(TASKS[self.task].sizes_of_rates)
+        return bool(TASKS[self.problem].sizes_of_rates)
 
     @cached_property
     def point(self) -> dict[str, float]:
@@ -68,7 +68,7 @@ class View:
     @property
     def delta(self) -> float:
         """The δ of the scenario's method."""
-        return session.delta(self.source, self.task if self.has_scenario else settings.TASK)
+        return session.delta(self.source, self.problem if self.has_scenario else settings.TASK)
 
     @cached_property
     def weighted(self) -> Weighted:
@@ -91,55 +91,76 @@ class View:
         if not self.serves_curves or self.now.example or not self.source.is_random:
             return None
         try:
-            shown = run.picture(self.source, self.now.mechanism, session.delta(self.source),
-                                self.now.seed, session.steps(self.now.epsilon))
+            preview = run.picture(self.source, self.now.mechanism, session.delta(self.source),
+                                  self.now.seed, session.steps(self.now.epsilon))
         except InputError:
             return None
-        return Scene(shown, self.source, self.now)
+        return Scene(preview, self.source, self.now)
 
     @property
     def facts(self) -> PublicFacts:
         """Of the data that the rate is about, as they are simulated."""
         if self.has_scenario:
             return self.source.facts
-        found, members = self.rate.in_practice(), sources.for_task(self.task)
-        return found[0].facts if found else members[0]().facts if members else PublicFacts()
+        practice, members = self.rate.in_practice(), sources.for_task(self.problem)
+        return practice[0].facts if practice else members[0]().facts if members else PublicFacts()
 
     @property
     def own_sizes(self) -> str:
         """What the sizes are where no figure or table is chosen."""
-        return TASKS[self.task].sizes_of_rates or "Usual sizes of this problem"
+        return TASKS[self.problem].sizes_of_rates or "Usual sizes of this problem"
 
     def symbol(self, name: str) -> str:
-        found = next(s for s in self.rate.symbols if s.name == name)
-        return f"{found.label} ({found.written})"
+        symbol = next(s for s in self.rate.symbols if s.name == name)
+        return f"{symbol.label} ({symbol.written})"
+
+    def strip(self) -> None:
+        """The same facts as on Explore, with the budget of the present point.
+
+        What Explore measures stands here, too, where the rate is about it.
+        """
+        budget = Budget(self.point.get("epsilon", 1.0), self.point.get("delta", 0.0))
+        scene, error = self.scene, ""
+        odds = strips.by_budget_alone(budget)
+        if scene is not None:
+            odds = chances.odds_short(scene.odds[scene.at])
+            error = scene.errors_in_words[scene.at]
+        strips.fixed(self.facts, tags.budget_chip(budget), "rates_strip", odds, error,
+                     TASKS[self.problem].unit, budget.epsilon,
+                     self.serves_curves and not self.now.example,
+                     None if scene is None else scene.stated_delta)
+
+    @property
+    def changed(self) -> list[str]:
+        """Everything unusual about the curves, the method and the rate."""
+        of_rate = [] if self.now.example else controls.changed_chips(self.rate)
+        return controls.all_changed() + of_rate
+
+    def formula(self) -> None:
+        """The terms, their names, and where they are proved."""
+        st.markdown(f"{self.rate.label}: {self.rate.reference}.")
+        for term in self.rate.terms:
+            st.markdown(f"**{term.name}**")
+            st.latex(term.formula)
+        for boundary in self.rate.boundaries:
+            first, second = (name.lower() for name in boundary.between)
+            st.markdown(f"{boundary.key}: between *{first}* and *{second}*")
+            st.latex(boundary.formula)
+
+    def question(self) -> Question:
+        """The rate at the present point, with slopes and limits where they are measured."""
+        share = self.measured_share if self.now.constants == "fitted" else None
+        measured = practice_cards.asked(self)
+        if measured is None:
+            return ask(terms, self.rate, self.point, share, self.along)
+        return ask(terms, self.rate, self.point, share, self.along, measured.settings,
+                   measured.values, measured.limits, measured.seed)
 
 
 # -- above the picture --------------------------------------------------------------------------
 
 
-def measure(view: View) -> None:
-    """Simulate what stands on Explore, if that is not known yet."""
-    _ = view.scene
-
-
-def strip(view: View) -> None:
-    """The same facts as on Explore, with the budget of the present point.
-
-    What Explore measures stands here, too, where the rate is about it.
-    """
-    budget = Budget(view.point.get("epsilon", 1.0), view.point.get("delta", 0.0))
-    scene, error = view.scene, ""
-    odds = strips.by_budget_alone(budget)
-    if scene is not None:
-        odds = chances.odds_short(scene.odds[scene.at])
-        error = scene.errors_in_words[scene.at]
-    strips.fixed(view.facts, tags.budget_chip(budget), "rates_strip", odds, error,
-                 TASKS[view.task].unit, budget.epsilon, view.serves_curves and not view.now.example,
-                 None if scene is None else scene.stated_delta)
-
-
-def choices(view: View) -> None:
+def choices(view: RateAtPoint) -> None:
     """The problem, the axes of the map, and a paper's figures and tables."""
     members = rates.all()
     labels = [cls.label for cls in members]
@@ -149,12 +170,12 @@ def choices(view: View) -> None:
         session.change(rate=members[labels.index(label)](), example="")
 
     def example(label: str) -> None:
-        found = next((p for p in PRESETS.values() if p.label == label), None)
-        if found is None:
+        preset = next((p for p in PRESETS.values() if p.label == label), None)
+        if preset is None:
             session.change(example="")
         else:
-            session.change(rate=found.rate, along=found.along, across=found.across,
-                           example=found.key, constants="one")
+            session.change(rate=preset.rate, along=preset.along, across=preset.across,
+                           example=preset.key, constants="one")
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(st.selectbox, "Problem", view.rate.label, choose, "rate", options=labels,
@@ -176,12 +197,11 @@ def choices(view: View) -> None:
 # -- the picture and its answer ---------------------------------------------------------------
 
 
-def regimes(view: View) -> None:
+def regimes(view: RateAtPoint) -> None:
     """The map of ruling terms with "you are here"."""
     st.header("What limits the error where", anchor=False, help=glossary.explain("Regime"))
     chart = figures.regimes(view.weighted, view.along, view.across, view.point, layout.theme())
-    pieces.chart(chart.spec, chart.alt, "chart_regimes", 430, 340)
-    view.charts["What limits the error where"] = chart
+    view.draw("What limits the error where", chart, "regimes", 430, 340)
     if view.measured_share is None:
         st.markdown(":small[Borders show where regimes change, not exact sizes: constants are "
                     "dropped. ◇ you are here.]")
@@ -195,7 +215,7 @@ def regimes(view: View) -> None:
     st.markdown(f":small[{_about_constants(view)} ◇ you are here.]")
 
 
-def _about_constants(view: View) -> str:
+def _about_constants(view: RateAtPoint) -> str:
     if view.now.constants == "fitted":
         return (f"Fitted so that privacy makes up {100 * (view.measured_share or 0):.0f} % of the "
                 "squared error here, as measured.")
@@ -209,7 +229,7 @@ def _about_constants(view: View) -> str:
     return text
 
 
-def answer(view: View) -> None:
+def answer(view: RateAtPoint) -> None:
     """Which term binds, what doubling would buy, when privacy is free."""
     with st.container(border=True):
         st.subheader("Here", anchor=False)
@@ -230,7 +250,7 @@ def answer(view: View) -> None:
                 st.markdown(f"Best tuning, constants dropped: {tuned}")
 
 
-def _measured(view: View) -> None:
+def _measured(view: RateAtPoint) -> None:
     """What limits the error of the scenario, and what doubling buys: the words of Explore."""
     scene = view.scene
     if scene is None:
@@ -242,13 +262,13 @@ def _measured(view: View) -> None:
         explore_cards.simulate_doubled(scene)
 
 
-def _where(view: View) -> str:
-    shown = [f"{symbol.written} = {view.point[symbol.name]:,g}".replace(",", "\u2009")
-             for symbol in view.rate.symbols if symbol.name != "delta"]
-    return ", ".join(shown)
+def _where(view: RateAtPoint) -> str:
+    values = [f"{symbol.written} = {view.point[symbol.name]:,g}".replace(",", "\u2009")
+              for symbol in view.rate.symbols if symbol.name != "delta"]
+    return ", ".join(values)
 
 
-def notions(view: View) -> None:
+def notions(view: RateAtPoint) -> None:
     """The rate against one symbol, for all kinds of trust together."""
     st.header("How fast the error falls", anchor=False, help=glossary.explain("Minimax rate"))
     lines = _lines(view)
@@ -262,21 +282,20 @@ def notions(view: View) -> None:
     smooth = view.now.against == "smoothness" and hasattr(view.rate, figures.SMOOTHNESS)
     chart = figures.curves(lines, figures.SMOOTHNESS if smooth else view.along, view.point,
                            layout.theme())
-    pieces.chart(chart.spec, chart.alt, "chart_notions", 340, 320)
-    view.charts["How fast the error falls"] = chart
+    view.draw("How fast the error falls", chart, "notions", 340, 320)
     st.markdown(":small[Rates hold up to constants and logarithms: compare slopes and borders, not "
                 "heights. Dotted: where you are.]")
 
 
-def _lines(view: View) -> dict[str, Weighted]:
+def _lines(view: RateAtPoint) -> dict[str, Weighted]:
     """The rate under each value of its first choice, such as who is trusted."""
-    chosen = next((p for p in view.rate.parameters() if p.choices), None)
-    if chosen is None:
+    parameter = next((p for p in view.rate.parameters() if p.choices), None)
+    if parameter is None:
         return {view.rate.label: view.weighted}
     lines = {}
-    for value in chosen.choices:
+    for value in parameter.choices:
         try:
-            other = type(view.rate)(**{**view.rate.changed(), chosen.name: value})
+            other = type(view.rate)(**{**view.rate.changed(), parameter.name: value})
         except InputError:  # does not go with the other parameters
             continue
         if view.along in [s.name for s in other.symbols]:
@@ -284,41 +303,7 @@ def _lines(view: View) -> dict[str, Weighted]:
     return dict(list(lines.items())[:_MOST_NOTIONS])
 
 
-# -- chips and folds ----------------------------------------------------------------------------
-
-
-def chips(view: View) -> None:
-    """Everything unusual about the curves, the method and the rate."""
-    of_rate = [] if view.now.example else controls.changed_chips(view.rate)
-    layout.chips(controls.all_changed() + of_rate, layout.reset)
-
-
-def options(view: View) -> None:
+def options(view: RateAtPoint) -> None:
     """The rate's own parameters."""
     controls.parameter_form(view.rate, f"r_{view.rate.key}",
                             lambda member: session.change(rate=member))
-
-
-def formula(view: View) -> None:
-    """The terms, their names, and where they are proved."""
-    st.markdown(f"{view.rate.label}: {view.rate.reference}.")
-    for term in view.rate.terms:
-        st.markdown(f"**{term.name}**")
-        st.latex(term.formula)
-    for boundary in view.rate.boundaries:
-        first, second = (name.lower() for name in boundary.between)
-        st.markdown(f"{boundary.key}: between *{first}* and *{second}*")
-        st.latex(boundary.formula)
-
-
-def code(view: View) -> None:
-    """Code for the rate at the present point, with slopes and limits where they are measured."""
-    def question() -> Question:
-        share = view.measured_share if view.now.constants == "fitted" else None
-        asked = practice_cards.asked(view)
-        if asked is None:
-            return ask(terms, view.rate, view.point, share, view.along)
-        return ask(terms, view.rate, view.point, share, view.along, asked.settings, asked.values,
-                   asked.limits, asked.seed)
-
-    code_fold.show("rates", question)

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import streamlit as st
 
-from engine.errors import InputError
-from engine.identity import digest
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.types import DataKind
+from engine.figures.theme import Chart, method_style
 from engine.language import tags
 from engine.language.grammar import capital, uncapital
 from engine.mechanisms import Mechanism
 from engine.rates import Symbol
-from engine.theme import Chart, method_style
 from engine.topics.coverage import answer as coverage_lab
-from engine.topics.coverage.answer import Batch
+from engine.topics.coverage.answer import CoverageAnswer
 from engine.topics.planning.answer import Setting
 from engine.topics.rates import charts as figures
 from engine.topics.rates import check as rate_check
 from engine.topics.rates import words
 from engine.topics.rates.answer import sweep_values
-from engine.topics.rates.check import Check, Found
-from engine.types import DataKind
+from engine.topics.rates.check import Check, Measurements
 from pages.shared.cards import limits as limit_cards
 from pages.shared.frame import controls, layout
 from pages.shared.frame.progress import begin, progress, warm_up
@@ -32,7 +32,7 @@ from pages.shared.server.jobs import Job
 from pages.shared.state import address, session, settings
 
 if TYPE_CHECKING:
-    from pages.parts.rates.cards import View
+    from pages.parts.rates.cards import RateAtPoint
 
 SLOPE, LIMITS = "Does it hold? Theory over practice", "Coverage of the confidence band"
 _KEPT = "rate_check"  # where the session keeps what was asked last, with its job
@@ -52,21 +52,21 @@ class _Kept(NamedTuple):
 # -- what is asked --------------------------------------------------------------------------
 
 
-def asked(view: View) -> Check | None:
+def asked(view: RateAtPoint) -> Check | None:
     """Slopes and limits at the present point; None where nothing can be measured."""
     if why_not(view):
         return None
-    found = _settings(view)
+    methods = _settings(view)
     dial = view.rate.dials.get(view.along)
-    values = tuple(sweep_values(found[0], dial)) if found and dial else ()
+    values = tuple(sweep_values(methods[0], dial)) if methods and dial else ()
     limits = _limits(view)
     if not values and limits is None:
         return None
-    return Check(view.rate, view.point, view.along, found if values else (), values, limits,
+    return Check(view.rate, view.point, view.along, methods if values else (), values, limits,
                  view.now.seed)
 
 
-def why_not(view: View) -> str:
+def why_not(view: RateAtPoint) -> str:
     """Why nothing is measured here; empty where something is."""
     if view.now.example:
         return ("Figures and tables of the paper are theory alone. Choose your own sizes above to "
@@ -81,42 +81,43 @@ def why_not(view: View) -> str:
     return ""
 
 
-def _settings(view: View) -> tuple[Setting, ...]:
+def _settings(view: RateAtPoint) -> tuple[Setting, ...]:
     """One for each method: that of the theorem, and that of the scenario or the problem."""
     if not view.has_scenario:
-        own = _of_problem(view)
-        return () if own is None else (own,)
-    own = _of_scenario(view)
+        present = _of_problem(view)
+        return () if present is None else (present,)
+    present = _of_scenario(view)
     proved, delta = view.rate.attained_by(), session.chosen_delta(view.source)
-    if proved in (None, own.mechanism) or not delta:  # its noise needs a δ above 0
-        return (own,)
-    return replace(own, mechanism=proved, delta=delta), own
+    if proved in (None, present.mechanism) or not delta:  # its noise needs a δ above 0
+        return (present,)
+    return replace(present, mechanism=proved, delta=delta), present
 
 
-def _of_scenario(view: View) -> Setting:
-    return Setting.of(view.source, view.now.mechanism_of(view.task), view.now.epsilon, view.delta)
+def _of_scenario(view: RateAtPoint) -> Setting:
+    return Setting.of(view.source, view.now.mechanism_of(view.problem), view.now.epsilon,
+                      view.delta)
 
 
-def _of_problem(view: View) -> Setting | None:
+def _of_problem(view: RateAtPoint) -> Setting | None:
     """Data and a mechanism of the rate's own problem, at the present point."""
-    found = view.rate.in_practice()
-    if found is None:
+    example = view.rate.in_practice()
+    if example is None:
         return None
     of_dial = {view.rate.dials[name]: value for name, value in view.point.items()
                if name in view.rate.dials}
-    source, mechanism = found
+    source, mechanism = example
     usual = source.sizes.n_observations_per_curve  # where the rate does not depend on readings
     return Setting(source, mechanism, view.now.epsilon, round(of_dial.get("people", 1)),
                    round(of_dial.get("readings", usual)), round(of_dial.get("sites", 1)),
                    0.0 if mechanism.guarantee == "pure" else None)
 
 
-def _limits(view: View) -> coverage_lab.Experiment | None:
+def _limits(view: RateAtPoint) -> coverage_lab.Experiment | None:
     """Limits of the problem's own page; None where no method gives any."""
-    if view.task not in settings.CHOSEN_FOR:
+    if view.problem not in settings.CHOSEN_FOR:
         return None
-    kind = coverage_lab.usual_kind(view.task, view.now.mechanism_of(view.task))
-    if kind is None or not view.now.source_of(view.task).is_random:
+    kind = coverage_lab.usual_kind(view.problem, view.now.mechanism_of(view.problem))
+    if kind is None or not view.now.source_of(view.problem).is_random:
         return None
     return limit_cards.question(kind, view.now)
 
@@ -124,7 +125,7 @@ def _limits(view: View) -> coverage_lab.Experiment | None:
 # -- the section ----------------------------------------------------------------------------
 
 
-def practice(view: View) -> None:
+def practice(view: RateAtPoint) -> None:
     """Both questions under one button, and what was found."""
     st.header(SLOPE, anchor=False)
     here = asked(view)
@@ -133,22 +134,22 @@ def practice(view: View) -> None:
                     "no method here gives a confidence band for it.")
         return
     warm_up()
-    layout.prose(_what(here, view.symbol(view.along)))
+    layout.prose(_in_words(here, view.symbol(view.along)))
     if _pressed(view):
         _start(here)
-    kept: _Kept | None = st.session_state.get(_KEPT)
-    if kept is None:
+    last: _Kept | None = st.session_state.get(_KEPT)
+    if last is None:
         layout.empty(f"{_coming(here)} Press *Measure*: it takes some seconds.")
         return
-    if kept.job.key == _key(here):
-        kept = _Kept(kept.job, here)  # with the rate as it is now
+    if last.job.key == _key(here):
+        last = _Kept(last.job, here)  # with the rate as it is now
     else:
         st.warning("These points are of earlier settings. Press *Measure* for the present ones.",
                    icon=":material/history:")
-    progress(kept.job, lambda job: _found(view, kept.asked, job), "Measurements")
+    progress(last.job, lambda job: _results(view, last.asked, job), "Measurements")
 
 
-def _what(here: Check, symbol: str) -> str:
+def _in_words(here: Check, symbol: str) -> str:
     """What one press measures, and what it cannot."""
     symbol, parts, lacks = uncapital(symbol), [], ""
     if here.values:
@@ -187,7 +188,7 @@ def _start(here: Check) -> None:
 # -- the form -------------------------------------------------------------------------------
 
 
-def _pressed(view: View) -> bool:
+def _pressed(view: RateAtPoint) -> bool:
     """Whether to measure: the button, with the sizes in one form where they can be chosen."""
     if not view.has_scenario:
         return st.button("Measure", icon=":material/play_arrow:", key="measure")
@@ -199,12 +200,12 @@ def _pressed(view: View) -> bool:
     return pressed and st.session_state.get("problem", ("",))[0] != _FORM
 
 
-def _fields(view: View) -> Callable[[], dict[str, Any]]:
+def _fields(view: RateAtPoint) -> Callable[[], dict[str, Any]]:
     """Four numbers; what is given reads them once the form is sent."""
-    own = _of_scenario(view)
-    fields = {"people": ("People on each site (n)", own.people),
-              "readings": ("Readings each (m)", own.readings),
-              "epsilon": ("Protection (ε)", own.epsilon),
+    present = _of_scenario(view)
+    fields = {"people": ("People on each site (n)", present.people),
+              "readings": ("Readings each (m)", present.readings),
+              "epsilon": ("Protection (ε)", present.epsilon),
               "smoothness": ("Smoothness (α)", view.rate.values()["smoothness"])}
     keys = {name: f"{_FORM}_{name}_{value:g}" for name, (_, value) in fields.items()}
     for name, (label, value) in fields.items():
@@ -214,16 +215,16 @@ def _fields(view: View) -> Callable[[], dict[str, Any]]:
     return lambda: {name: st.session_state[key] for name, key in keys.items()}
 
 
-def _take(view: View, read: Callable[[], dict[str, Any]]) -> None:
+def _take(view: RateAtPoint, read: Callable[[], dict[str, Any]]) -> None:
     """Take over what the form says, all of it or nothing."""
-    given = read()
+    entered = read()
     try:
-        if None in given.values():
+        if None in entered.values():
             raise InputError("Four numbers are needed.", field=_FORM)
-        epsilon = settings.checked_epsilon(given["epsilon"])
-        resized = _resized(view, given["people"], given["readings"])
-        rate = controls.with_value(view.rate, "smoothness", given["smoothness"])
-        session.change_source(view.task, resized)
+        epsilon = settings.checked_epsilon(entered["epsilon"])
+        resized = _resized(view, entered["people"], entered["readings"])
+        rate = controls.with_value(view.rate, "smoothness", entered["smoothness"])
+        session.change_source(view.problem, resized)
         session.change(rate=rate)
         if epsilon != view.now.epsilon:
             session.set_epsilon(epsilon)
@@ -231,20 +232,20 @@ def _take(view: View, read: Callable[[], dict[str, Any]]) -> None:
         st.session_state.problem = (_FORM, problem)
 
 
-def _resized(view: View, people: int, readings: int) -> Any:
+def _resized(view: RateAtPoint, people: int, readings: int) -> Any:
     """The curves with these sizes; as they are where nothing changed."""
-    own = _of_scenario(view)
-    if (people, readings) == (own.people, own.readings):
+    present = _of_scenario(view)
+    if (people, readings) == (present.people, present.readings):
         return view.source
-    return view.source.resized(people, readings, own.sites)
+    return view.source.resized(people, readings, present.sites)
 
 
 # -- what was found -------------------------------------------------------------------------
 
 
-def _found(view: View, here: Check, job: Job) -> None:
+def _results(view: RateAtPoint, here: Check, job: Job) -> None:
     """The slopes, and below them the limits, as far as they are known."""
-    so_far = rate_check.found(here, list(job.parts))
+    so_far = rate_check.joined(here, list(job.parts))
     if any(so_far.points):
         _slopes(view, here, so_far)
     if so_far.limits is not None:
@@ -252,12 +253,13 @@ def _found(view: View, here: Check, job: Job) -> None:
         _misses(view, here, so_far.limits)
 
 
-def _slopes(view: View, here: Check, so_far: Found) -> None:
+def _slopes(view: RateAtPoint, here: Check, so_far: Measurements) -> None:
     symbol, theme = _symbol(here), layout.theme()
     compared = so_far.compared(here)
-    series = [figures.Series(one.mechanism.nearest_preset()[0], points, line, method_style(
-        one.mechanism.key, one.mechanism.family, theme, controls.named(one.mechanism)[1]))
-        for one, points, line in zip(here.settings, so_far.points, compared, strict=True)]
+    series = [figures.Series(setting.mechanism.nearest_preset()[0], points, line, method_style(
+        setting.mechanism.key, setting.mechanism.family, theme,
+        controls.named(setting.mechanism)[1]))
+              for setting, points, line in zip(here.settings, so_far.points, compared, strict=True)]
     unit = here.settings[0].source.facts.value_unit
     chart = figures.practice(series, symbol, here.point, unit, theme)
     left, right = st.columns([7, 3], gap="medium")
@@ -267,29 +269,29 @@ def _slopes(view: View, here: Check, so_far: Found) -> None:
                     "as was measured at the middle value.]")
     view.charts[SLOPE] = chart
     with right:
-        for k, one in enumerate(series):
-            if len(one.points) == len(here.values):
-                _verdict(here, so_far, k, one)
+        for k, setting in enumerate(series):
+            if len(setting.points) == len(here.values):
+                _verdict(here, so_far, k, setting)
 
 
-def _verdict(here: Check, so_far: Found, k: int, one: figures.Series) -> None:
+def _verdict(here: Check, so_far: Measurements, k: int, series: figures.Series) -> None:
     """What the slope of one method says about the rate."""
     role = words.whose(here.settings[k].mechanism, here.rate)
     with st.container(border=True):
-        st.subheader(one.name, anchor=False)
+        st.subheader(series.name, anchor=False)
         if role:
             st.markdown(f":small[{capital(role)}.]")
-        st.markdown(words.verdict(one.compared, _symbol(here).written, role != words.YOURS))
+        st.markdown(words.verdict(series.compared, _symbol(here).written, role != words.YOURS))
         if role == words.YOURS and k:
-            st.markdown(words.smaller(one.points, so_far.points[0], here.point[here.symbol],
+            st.markdown(words.smaller(series.points, so_far.points[0], here.point[here.symbol],
                                       _symbol(here).written))
 
 
 def _symbol(here: Check) -> Symbol:
-    return next(one for one in here.rate.symbols if one.name == here.symbol)
+    return next(symbol for symbol in here.rate.symbols if symbol.name == here.symbol)
 
 
-def _misses(view: View, here: Check, limits: Batch) -> None:
+def _misses(view: RateAtPoint, here: Check, limits: CoverageAnswer) -> None:
     """Misses of limits, beside those of naive ones, and the way to the whole lab."""
     assert here.limits is not None
 
@@ -306,10 +308,10 @@ def _misses(view: View, here: Check, limits: Batch) -> None:
                  query_params={"s": token}, icon=":material/arrow_forward:")
 
 
-def _instead(view: View, here: Check) -> str:
+def _instead(view: RateAtPoint, here: Check) -> str:
     """Why limits are not those of the method on screen."""
-    own = view.now.mechanism_of(view.task)
+    chosen_method = view.now.mechanism_of(view.problem)
     assert here.limits is not None
-    if type(own) is type(here.limits.mechanism):
+    if type(chosen_method) is type(here.limits.mechanism):
         return ""
-    return f" *{capital(_name(own))}* gives none."
+    return f" *{capital(_name(chosen_method))}* gives none."

@@ -2,112 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import streamlit as st
 
-from engine.errors import InputError
-from engine.language import chances, glossary, numbers
+from engine.core.tasks import WAVELET_REGRESSION
+from engine.language import glossary, numbers
 from engine.language.numbers import number
 from engine.privacy import accounting
-from engine.questions import ask
-from engine.tasks import WAVELET_REGRESSION
-from engine.theme import Chart
-from engine.topics.regression import answer as regression_view
+from engine.questions import Question, ask
+from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import charts as figures
 from engine.topics.regression import slopes as wavelet_slopes
 from engine.topics.regression import words
 from engine.topics.regression.answer import (
     MOST_KINDS,
     Method,
-    Network,
-    PointView,
-    RegressionView,
+    PointAnswer,
+    Readings,
     Simulated,
 )
-from engine.types import Budget
 from pages.parts.regression import network as sites
-from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
-from pages.shared.frame import code_fold, controls, layout, odometer, strips
+from pages.shared.frame import controls, layout
+from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session, settings
 
 TASK = WAVELET_REGRESSION.key
 _RELEASES, _ONE = "Possible releases", "One release and its band"
 
 
-class View:
-    """The regression on screen and its charts."""
+class Regression(ReleaseView):
+    """The regression on screen, from the readings of all sites."""
 
-    def __init__(self, shown: RegressionView, network: Network) -> None:
-        self.shown, self.now = shown, session.current()
+    page, fold_prefix, chart_prefix = "regression", "regression_", "regression_"
+    task = TASK
+    source: Readings
+    mechanism: Method
+    stated_delta = None  # every site has its own
+
+    def __init__(self) -> None:
+        super().__init__()
         self.source, self.mechanism = sites.source(), sites.mechanism()
-        self.network, self.facts = network, self.source.facts
-        self.charts: dict[str, Chart] = {}
+        self.network, self.facts = sites.network(), self.source.facts
+        self.shown = run.answer(regression_topic.regression_answer, self.source, self.mechanism,
+                                self.network, self.now.seed)
+        self.sizes, self.spends = self.network.source(self.source).sizes, self.shown.spends
+        # the budget asked for at the site whose people are protected least
+        self.budget = accounting.weakest(self.spends)[0].asked
+        self.tuning = {"level": self.shown.plan.basis.level, "clip": self.shown.plan.clip}
 
     @property
-    def own(self) -> bool:
-        return self.facts.is_upload
+    def budget_in_words(self) -> str:
+        return words.budgets(self.network)
 
     @property
-    def weakest(self) -> Budget:
-        """The budget asked for at the site whose people are protected least."""
-        return accounting.weakest(self.shown.spends)[0].asked
+    def error_in_words(self) -> str:
+        return "" if self.shown.is_refused else numbers.error(
+            self.shown.error, self.facts.value_unit, self.shown.within)
 
-    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None,
-             picked: Callable[[float], None] | None = None) -> None:
-        self.charts[title] = chart
-        layout.draw(chart, f"regression_{key}", height, phone, picked)
+    @property
+    def highest_epsilon(self) -> float:
+        return max(group.epsilon for group in self.network.groups)
 
-
-def look() -> View | None:
-    """What is on screen; None with the reason where it cannot be had."""
-    try:
-        network = sites.network()
-        return View(run.answer(regression_view.regression_view, sites.source(), sites.mechanism(),
-                               network, session.current().seed), network)
-    except InputError as problem:  # the controls below stay usable
-        st.error(controls.message(problem), icon=":material/block:")
-        return None
-
-
-def strip(view: View) -> None:
-    shown = view.shown
-    error = "" if shown.is_refused else numbers.error(shown.error, view.facts.value_unit,
-                                                      shown.within)
-    strips.fixed(view.facts, words.budgets(view.network), "regression_strip",
-                 chances.odds_short(odds_card.of(shown.spends)), error,
-                 WAVELET_REGRESSION.unit, max(group.epsilon for group in view.network.groups))
-    odometer.line(view.source)
-
-
-def promise(view: View) -> None:
-    guarantee_cards.promise(view.shown.spends, view.weakest)
-    caution = view.mechanism.caution(view.facts)
-    if caution:
-        st.warning(caution, icon=":material/warning:")
+    def question(self) -> Question:
+        return ask(regression_topic.regression_answer, self.source, self.mechanism, self.network,
+                   self.now.seed)
 
 
 # -- what is shown --------------------------------------------------------------------------
 
 
-def curve(view: View) -> None:
+def curve(view: Regression) -> None:
     if view.shown.is_refused:
         st.error(words.refused(view.shown), icon=":material/block:")
         return
-    way = controls.look("Show", (_RELEASES, _ONE), "regression_show", label_visibility="collapsed")
-    view.draw("The curve", figures.curve(view.shown, layout.theme(), way == _ONE), "curve", 400,
+    mode = controls.look("Show", (_RELEASES, _ONE), "regression_show", label_visibility="collapsed")
+    view.draw("The curve", figures.curve(view.shown, layout.theme(), mode == _ONE), "curve", 400,
               320)
-    said = f"Each line: one of {len(view.shown.releases)} equally likely releases."
-    if way == _ONE:
-        said = words.band(view.shown)
-    st.markdown(f":small[{said}]")
+    caption = f"Each line: one of {len(view.shown.releases)} equally likely releases."
+    if mode == _ONE:
+        caption = words.band(view.shown)
+    st.markdown(f":small[{caption}]")
     st.markdown(words.limited(view.network, view.mechanism.smoothness, view.shown.risk))
 
 
-def accuracy(view: View) -> None:
+def accuracy(view: Regression) -> None:
     """The exact error and what it is made of."""
     with st.container(border=True):
         st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
@@ -119,11 +100,10 @@ def accuracy(view: View) -> None:
                 view.draw("Parts of the error", figures.split(view.shown.risk, layout.theme()),
                           "split", 44)
                 st.markdown(words.largest(view.shown.risk))
-    view.charts |= odds_card.card(view.facts, view.shown.spends,
-                                  view.network.source(view.source).sizes)
+    view.charts |= odds_card.card(view.facts, view.spends, view.sizes)
 
 
-def levels(view: View) -> None:
+def levels(view: Regression) -> None:
     """The error by number of waves, where a closed form gives it."""
     source = view.source
     if (view.shown.risk is None or view.mechanism.design != "even"
@@ -131,15 +111,15 @@ def levels(view: View) -> None:
         return
     st.header("How many waves to keep", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
-    found = run.answer(regression_view.risk_by_level, source, view.mechanism, view.network)
+    risks = run.answer(regression_topic.risk_by_level, source, view.mechanism, view.network)
     with left:
-        view.draw("Error by level", figures.by_level(found, layout.theme()), "levels", 340, 340)
+        view.draw("Error by level", figures.by_level(risks, layout.theme()), "levels", 340, 340)
         st.markdown(":small[Root of the squared error and of each part, exact. ◇ the rule’s "
                     "choice.]")
     with right:
-        st.markdown(words.levels(found))
+        st.markdown(words.levels(risks))
         usual = "By the rule"
-        options = [usual, *map(str, found.levels)]
+        options = [usual, *map(str, risks.levels)]
         controls.bound(
             st.select_slider, "Take another level (J)",
             usual if view.mechanism.level is None else str(view.mechanism.level),
@@ -149,7 +129,7 @@ def levels(view: View) -> None:
                                            "only.")
 
 
-def point(view: View) -> None:
+def point(view: Regression) -> None:
     """One point released on its own, beside the whole curve."""
     st.header("One point of it", anchor=False)
     if view.shown.is_refused:
@@ -160,26 +140,27 @@ def point(view: View) -> None:
         return
     where = {step / 100: words.place(view.facts, step / 100) for step in range(101)}
     where.setdefault(view.now.point, words.place(view.facts, view.now.point))
-    found = run.made_once(view.shown, ("point", view.now.point), lambda: regression_view.point_view(
-        view.source, regression_view.at_a_point(view.mechanism), view.shown.plan, view.network,
-        view.now.point, view.now.seed))
+    estimate = run.made_once(
+        view.shown, ("point", view.now.point), lambda: regression_topic.point_answer(
+            view.source, regression_topic.at_a_point(view.mechanism), view.shown.plan,
+            view.network, view.now.point, view.now.seed))
     left, right = st.columns([7, 3], gap="medium")
     with left:
         controls.bound(st.select_slider, "Where: move this, or touch the picture", view.now.point,
                        _move, "point", options=sorted(where), format_func=where.__getitem__)
-        view.draw("One point", figures.point(view.shown, found, layout.theme()), "point", 320,
+        view.draw("One point", figures.point(view.shown, estimate, layout.theme()), "point", 320,
                   picked=lambda x: _move(_on_unit_scale(view, x)))
     with right:
-        st.markdown(words.point(found))
-        if view.own:
-            _class_statement(view, found)
-        st.markdown(words.point_against_whole(found))
-        st.markdown(f":small[{words.printed_constant(found)}]")
+        st.markdown(words.point(estimate))
+        if view.is_own:
+            _class_statement(view, estimate)
+        st.markdown(words.point_against_whole(estimate))
+        st.markdown(f":small[{words.printed_constant(estimate)}]")
 
 
-def _class_statement(view: View, found: PointView) -> None:
+def _class_statement(view: Regression, estimate: PointAnswer) -> None:
     """The visitor's word that the curve is smooth enough, without which nothing bounds the bias."""
-    controls.bound(st.checkbox, words.class_statement(found), view.mechanism.class_stated,
+    controls.bound(st.checkbox, words.class_statement(estimate), view.mechanism.class_stated,
                    lambda ticked: session.change_mechanism(
                        TASK, replace(view.mechanism, class_stated=ticked)),
                    "class_stated", help=words.CLASS_HELP)
@@ -189,34 +170,34 @@ def _move(point: float) -> None:
     session.change(point=settings.checked_point(point))
 
 
-def _on_unit_scale(view: View, x: float) -> float:
+def _on_unit_scale(view: Regression, x: float) -> float:
     """A place in the picture, to the steps of the slider."""
     return round(float(view.facts.to_unit_time(np.array(x))), 2)
 
 
-def cost(view: View) -> None:
+def cost(view: Regression) -> None:
     """When privacy begins to cost, for both tasks."""
     st.header("When privacy begins to cost", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
-    found, planned = run.made_once(view.shown, "cost", lambda: (
-        regression_view.cost_of_privacy(view.network, view.mechanism.smoothness),
-        regression_view.planned_cost(view.mechanism, view.facts, view.network)))
+    costs, planned = run.made_once(view.shown, "cost", lambda: (
+        regression_topic.cost_of_privacy(view.network, view.mechanism.smoothness),
+        regression_topic.planned_cost(view.mechanism, view.facts, view.network)))
     with left:
-        view.draw("Cost of privacy", figures.cost(found, planned, layout.theme()), "cost", 320)
+        view.draw("Cost of privacy", figures.cost(costs, planned, layout.theme()), "cost", 320)
         st.markdown(":small[Squared errors, for as many readings on as many equal sites. Vertical: "
                     "where the cost begins by the rates.]")
     with right:
-        st.markdown(words.elbows(found))
+        st.markdown(words.elbows(costs))
         st.markdown(words.planned_cost(planned))
 
 
-def assumptions(view: View) -> None:
+def assumptions(view: Regression) -> None:
     """What is taken for granted, and what happens where it fails."""
     st.header("What is taken for granted", anchor=False)
     source = view.source
     if isinstance(source, Simulated):
         st.markdown(words.design(run.made_once(view.shown, "design", lambda: (
-            regression_view.design_demo(source, view.mechanism, view.network)))))
+            regression_topic.design_demo(source, view.mechanism, view.network)))))
     else:
         st.markdown(words.design_of_own(view.mechanism, view.facts))
         _design(view.mechanism)
@@ -241,7 +222,7 @@ def _design(mechanism: Method) -> None:
                            "1, 2, 1 where twice as many readings were planned in the middle.")
 
 
-def messages(view: View) -> None:
+def messages(view: Regression) -> None:
     names = [group.name or f"{group.sites} × {group.readings:,} at ε = {group.epsilon:g}"
              for group in view.network.groups][:MOST_KINDS]
     if view.shown.messages is not None:
@@ -249,21 +230,21 @@ def messages(view: View) -> None:
                   "messages", 340)
     st.markdown(f"Each site sends {view.shown.plan.basis.size} noisy numbers, once. The centre "
                 "sees nothing else.")
-    layout.table([{"site" if view.own else "sites": row.group.name or row.group.sites,
+    layout.table([{"site" if view.is_own else "sites": row.group.name or row.group.sites,
                    "readings": f"{row.group.readings:,}", "ε": f"{row.group.epsilon:g}",
                    "weight of each": f"{number(100 * row.weight, 2)} %",
                    "noise in each number": number(row.noise),
                    "limited by": "privacy" if row.limited else "readings"}
-                  for row in view.shown.rows], view.own)
+                  for row in view.shown.rows], view.is_own)
 
 
-def worst(view: View) -> None:
+def worst(view: Regression) -> None:
     if view.mechanism.design != "even":
         st.markdown(words.WORST_ONLY_EVEN)
         return
-    found = regression_view.worst_pair(view.shown.plan, view.mechanism)
-    view.draw("Weight of a reading", figures.worst(found, view.facts, layout.theme()), "worst", 280)
-    st.markdown(words.worst(found, view.shown.plan.clip, view.facts))
+    pair = regression_topic.worst_pair(view.shown.plan, view.mechanism)
+    view.draw("Weight of a reading", figures.worst(pair, view.facts, layout.theme()), "worst", 280)
+    st.markdown(words.worst(pair, view.shown.plan.clip, view.facts))
 
 
 def slopes() -> None:
@@ -272,21 +253,6 @@ def slopes() -> None:
     st.dataframe(run.answer(wavelet_slopes.compared), hide_index=True)
 
 
-def consequences(view: View) -> None:
-    guarantee_cards.consequences(view.shown.spends, view.facts, "regression")
-
-
-def ledger(view: View) -> None:
-    guarantee_cards.ledger(view.shown.spends, view.weakest)
-
-
-def formula(view: View) -> None:
-    guarantee_cards.formula(view.mechanism, {"level": view.shown.plan.basis.level,
-                                             "clip": view.shown.plan.clip})
-
-
-def code(view: View) -> None:
-    code_fold.show("regression", lambda: ask(
-        regression_view.regression_view, view.source, view.mechanism, view.network,
-        view.now.seed).about(odds_card.person(
-            view.facts, view.network.source(view.source).sizes)), TASK)
+def options() -> None:
+    """Every parameter of the readings and the method, and the seed; ε is chosen by site."""
+    controls.more_options(TASK, epsilon=False, delta=session.uploaded(TASK))

@@ -9,11 +9,11 @@ from typing import TypeVar
 
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.tasks import WAVELET_REGRESSION
 from engine.language.grammar import capital, escape
 from engine.numerics.signals import SIGNALS
-from engine.tasks import WAVELET_REGRESSION
-from engine.topics.regression import answer as regression_view
+from engine.topics.regression import answer as regression_topic
 from engine.topics.regression.answer import (
     MOST_KINDS,
     NETWORKS,
@@ -49,22 +49,27 @@ def mechanism() -> Method:
 
 def network() -> Network:
     """The sites on screen: those of the visitor's own readings, or the chosen ones."""
-    own = source()
-    if not isinstance(own, Upload):
+    readings = source()
+    if not isinstance(readings, Upload):
         return session.current().network
-    return Network.of_upload(own, _own_epsilons(own), session.delta(own, TASK))
+    return Network.of_upload(readings, _own_epsilons(readings), session.delta(readings, TASK))
 
 
-def _own_epsilons(own: Upload) -> tuple[float, ...]:
+def _own_epsilons(readings: Upload) -> tuple[float, ...]:
     """ε of every site of one's own readings; 1 until it is changed."""
-    kept, n_sites = st.session_state.get(_EPSILONS, ()), own.sizes.n_servers
-    return kept if len(kept) == n_sites else (1.0,) * n_sites
+    epsilons, n_sites = st.session_state.get(_EPSILONS, ()), readings.sizes.n_servers
+    return epsilons if len(epsilons) == n_sites else (1.0,) * n_sites
 
 
 def start_own() -> None:
     """With new readings of one's own: the usual ε, and ends of the range as they were stated."""
     st.session_state.pop(_EPSILONS, None)
-    session.change_mechanism(TASK, regression_view.suited(mechanism(), source().facts))
+    session.change_mechanism(TASK, regression_topic.suited(mechanism(), source().facts))
+
+
+def own_readings() -> None:
+    """The visitor's own readings: the panel, and what was moved into the stated range."""
+    panel.draw("Show the protected curve", TASK, start_own)
 
 
 # -- controls -------------------------------------------------------------------------------
@@ -82,7 +87,7 @@ def choices() -> None:
         if isinstance(simulated, Simulated):
             _simulated(simulated)
         cls = type(mechanism())
-        presets = {label: cls(**chosen) for label, chosen in cls.presets()}
+        presets = {label: cls(**parameters) for label, parameters in cls.presets()}
         controls.bound(st.selectbox, "Method", mechanism().nearest_preset()[0],
                        lambda label: session.change_mechanism(TASK, presets[label]),
                        "wavelet_method", options=[*presets],
@@ -92,9 +97,9 @@ def choices() -> None:
 
 def _simulated(points: Simulated) -> None:
     """Sites to start from, and the curve behind simulated readings."""
-    now = session.current()
+    present = session.current()
     current = next((name for name, groups in NETWORKS.items()
-                    if Network(groups) == now.network), _OWN)
+                    if Network(groups) == present.network), _OWN)
 
     def start(name: str) -> None:
         if name in NETWORKS:
@@ -111,12 +116,12 @@ def _simulated(points: Simulated) -> None:
 
 def rows() -> None:
     """A row of three numbers for each kind of site; of one's own sites only ε can be changed."""
-    own = source()
-    if isinstance(own, Upload):
-        _own_sites(own)
+    upload = source()
+    if isinstance(upload, Upload):
+        _own_sites(upload)
         return
-    now = session.current().network
-    for k, group in enumerate(now.groups):
+    current = session.current().network
+    for k, group in enumerate(current.groups):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             _number(k, "sites", "Sites of one kind" if k == 0 else "Sites", group.sites, "%d",
                     lambda group, sites: replace(group, sites=sites))
@@ -126,9 +131,9 @@ def rows() -> None:
                     lambda group, epsilon: replace(group, epsilon=epsilon))
     with st.container(horizontal=True):
         st.button("Add another kind", icon=":material/add:", type="tertiary", key="add_kind",
-                  on_click=_add, disabled=len(now.groups) >= MOST_KINDS)
+                  on_click=_add, disabled=len(current.groups) >= MOST_KINDS)
         st.button("Remove the last", icon=":material/remove:", type="tertiary", key="remove_kind",
-                  on_click=_remove, disabled=len(now.groups) == 1)
+                  on_click=_remove, disabled=len(current.groups) == 1)
 
 
 def _number(k: int, field: str, label: str, value: Number, shape: str,
@@ -145,15 +150,15 @@ def _number(k: int, field: str, label: str, value: Number, shape: str,
                    step=1 if shape == "%d" else None)
 
 
-def _own_sites(own: Upload) -> None:
+def _own_sites(upload: Upload) -> None:
     """ε of every site, or one for all where there are many."""
-    epsilons = _own_epsilons(own)
+    epsilons = _own_epsilons(upload)
 
     def write(places: range, entered: float | None) -> None:
         if entered is None:
             raise InputError("A number is needed here.", field="epsilon")
         changed = tuple(entered if k in places else old for k, old in enumerate(epsilons))
-        Network.of_upload(own, changed, session.delta(own, TASK))  # refuses what cannot be
+        Network.of_upload(upload, changed, session.delta(upload, TASK))  # refuses what cannot be
         st.session_state[_EPSILONS] = changed
 
     with st.container(horizontal=True, vertical_alignment="bottom"):

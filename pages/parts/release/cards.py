@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
 
 from engine import questions
-from engine.errors import InputError
+from engine.core.enumerations import NoiseLaw
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.tasks import PUBLISHED, TASKS
+from engine.core.types import Budget
 from engine.exports import code_for
-from engine.identity import digest
 from engine.language import chances, glossary, numbers, tags
 from engine.language.grammar import capital, escape
 from engine.language.numbers import number, power_of_two, small
 from engine.mechanisms import Mechanism, mechanisms
-from engine.noise import NoiseLaw
 from engine.noise.hardened import Measurement
 from engine.release import files as release_files
 from engine.release import published
@@ -26,13 +27,12 @@ from engine.release.certified import Quote
 from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Known, Ledger, check_room
 from engine.release.published import Published
 from engine.sources import Source, sources
-from engine.tasks import PUBLISHED, TASKS
 from engine.topics.release import charts as released
 from engine.topics.release.preview import release_preview
-from engine.types import Budget
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, layout, odometer, strips
+from pages.shared.frame.page import View
 from pages.shared.server import visitors
 from pages.shared.state import run, session
 from pages.shared.uploads import panel
@@ -44,21 +44,20 @@ _FILES = {"release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
           "again.json": ("Settings (JSON)", "application/json", ":material/replay:")}
 
 
-@dataclass
-class Choice:
+class Choice(View):
     """What is to be published; `source` is None until real data are chosen."""
 
-    what: str = field(default_factory=lambda: session.current().publish)
+    page, fold_prefix = "release", "release_"
 
-    @property
-    def task(self) -> str:
-        """Whose data are used."""
-        return session.published_task(self.what)
+    def __init__(self) -> None:
+        super().__init__()
+        self.what = self.now.publish
+        self.task = session.published_task(self.what)
 
     @property
     def source(self) -> Source | None:
-        found = session.source(self.task)
-        return None if found.is_random else found
+        on_screen = session.source(self.task)
+        return None if on_screen.is_random else on_screen
 
     @property
     def has_methods(self) -> bool:
@@ -69,8 +68,8 @@ class Choice:
     def mechanism(self) -> Mechanism:
         if self.has_methods:
             return session.current().mechanism_of(self.task)
-        found: Mechanism = mechanisms.get(TASKS[self.what].mechanism).by_person()
-        return found
+        usual: Mechanism = mechanisms.get(TASKS[self.what].mechanism).by_person()
+        return usual
 
     @property
     def budget(self) -> Budget:
@@ -82,6 +81,25 @@ class Choice:
     def key(self) -> str:
         """Names all that would be published: with anything else, ticks are asked for again."""
         return digest((self.what, self.source, self.mechanism, self.budget))
+
+    def numbers(self) -> None:
+        """Those of a release stand beside it."""
+
+    def formula(self) -> None:
+        guarantee_cards.formula(self.mechanism, {})
+
+    def question(self) -> questions.Question:
+        """What a release would cost."""
+        source = self.source
+        assert source is not None
+        return questions.ask(published.quote, source, self.mechanism, self.budget).about(
+            odds_card.person(source.facts, source.sizes))
+
+    def code(self) -> None:
+        """Code of the real path; it holds no data and publishes only what is given a name."""
+        code_fold.show(self.page, self.question, self.task,
+                       "It shows what a release would cost. With `--name NAME --yes` it "
+                       "publishes: with new noise, and it is charged.", write=code_for.release)
 
 
 # -- what -------------------------------------------------------------------------------------
@@ -111,12 +129,12 @@ def _error(choice: Choice, source: Source, quoted: Quote) -> str:
     if not choice.has_methods:
         return ""
     try:
-        found = run.at_once(release_preview, source.facts, source.sizes, choice.mechanism,
-                            quoted.inner, session.current().seed)
+        preview = run.at_once(release_preview, source.facts, source.sizes, choice.mechanism,
+                              quoted.inner, session.current().seed)
     except InputError:  # too large to simulate: the preview says so
         return ""
     unit = source.facts.value_unit if TASKS[choice.what].has_value_unit else ""
-    return numbers.error(found.error, unit, found.within)
+    return numbers.error(preview.error, unit, preview.within)
 
 
 def choices(choice: Choice) -> None:
@@ -128,8 +146,8 @@ def choices(choice: Choice) -> None:
         _real_source(choice)
         if choice.has_methods:
             controls.mechanism_choice(choice.task)
-        now = session.current()
-        controls.bound(st.number_input, "Protection (ε)", now.epsilon, session.set_epsilon,
+        current = session.current()
+        controls.bound(st.number_input, "Protection (ε)", current.epsilon, session.set_epsilon,
                        "release_epsilon", format="%g", step=None,
                        help="Lower ε: everybody is better protected and the noise is larger.")
         panel.button(choice.task)
@@ -143,8 +161,8 @@ def _choose_what(key: str | None) -> None:
 def _real_source(choice: Choice) -> None:
     """Public data or the visitor's own; nothing that is simulated."""
     task = choice.task
-    real = {label: (cls, chosen) for cls in sources.for_task(task) if not cls.is_random
-            for label, chosen in cls.presets_for(task)}
+    real = {label: (cls, parameters) for cls in sources.for_task(task) if not cls.is_random
+            for label, parameters in cls.presets_for(task)}
     mine = f"Your {TASKS[task].data}"
     has_own = session.own(task) is not None
     current = None
@@ -154,8 +172,8 @@ def _real_source(choice: Choice) -> None:
     def write(label: str | None) -> None:
         session.show_own(task, label == mine)
         if label in real:
-            cls, chosen = real[label]
-            session.change_source(task, cls(**chosen))
+            cls, parameters = real[label]
+            session.change_source(task, cls(**parameters))
 
     controls.bound(st.selectbox, "Real data", current, write, f"release_source_{task}",
                    options=[*real, *[mine] * has_own], placeholder="Choose, or use your own",
@@ -184,10 +202,10 @@ def _published_instead(choice: Choice, source: Source) -> None:
     if not choice.has_methods or not choice.mechanism.why_not_published(choice.budget):
         return
     budget = Budget(choice.budget.epsilon, session.chosen_delta(source))
-    found = [label for cls in mechanisms.for_task(choice.task)
-             for label, chosen in cls.presets_for(choice.task)
-             if not cls(**chosen).why_not_published(budget)]
-    st.markdown(f":small[Methods that can be published: {', '.join(found)}.]")
+    labels = [label for cls in mechanisms.for_task(choice.task)
+              for label, parameters in cls.presets_for(choice.task)
+              if not cls(**parameters).why_not_published(budget)]
+    st.markdown(f":small[Methods that can be published: {', '.join(labels)}.]")
 
 
 # -- the ticks and the button -----------------------------------------------------------------
@@ -225,11 +243,11 @@ def before(choice: Choice, quoted: Quote | None) -> None:
 
 def _no_room(choice: Choice, quoted: Quote) -> InputError | None:
     """Why the total of these data would be overrun; said before anybody ticks anything."""
-    found = _odometer(choice)
-    if choice.source is None or found is None:
+    spent = _odometer(choice)
+    if choice.source is None or spent is None:
         return None
     try:
-        check_room(found, quoted.certified, choice.source.facts)
+        check_room(spent, quoted.certified, choice.source.facts)
     except InputError as problem:
         return problem
     return None
@@ -242,11 +260,11 @@ def _tries() -> int:
 
 def _same_people(choice: Choice) -> tuple[bool, bool | None]:
     """Whether new data seem to be about people who are known, and what their holder says then."""
-    found = _known(choice)
-    if choice.source is None or found is None:
+    known_people = _known(choice)
+    if choice.source is None or known_people is None:
         return False, None
     facts = choice.source.facts
-    st.warning(words.known_people(found, facts), icon=":material/group:")
+    st.warning(words.known_people(known_people, facts), icon=":material/group:")
     options = words.same_or_others(facts)
     answer: bool | None = st.radio("Are they the same?", [True, False], index=None,
                                    format_func=options.get, key=f"release_people_{choice.key}")
@@ -259,11 +277,11 @@ def _total(choice: Choice) -> Budget | None:
         return None
     usual = published.usual_total(choice.source.sizes.n_curves)
     facts = choice.source.facts
-    chosen = st.number_input(f"Most for all releases about these {escape(facts.people)} "
-                             "(total ε)", min_value=0.05, max_value=100.0, value=USUAL_TOTAL,
-                             step=None, format="%g", key=f"release_total_{_tries()}",
-                             help=words.total_help(facts))
-    return Budget(chosen, usual.delta)
+    entered = st.number_input(f"Most for all releases about these {escape(facts.people)} "
+                              "(total ε)", min_value=0.05, max_value=100.0, value=USUAL_TOTAL,
+                              step=None, format="%g", key=f"release_total_{_tries()}",
+                              help=words.total_help(facts))
+    return Budget(entered, usual.delta)
 
 
 def _publish(choice: Choice, source: Source, mechanism: Mechanism, budget: Budget, name: str,
@@ -301,28 +319,28 @@ def book(choice: Choice, quoted: Quote | None) -> None:
     """All releases of these data, and the total with the next one."""
     with st.container(border=True):
         st.header("Ledger", anchor=False, help=glossary.explain("Ledger"))
-        found = _odometer(choice)
+        spent = _odometer(choice)
         if choice.source is None:
             st.markdown("Simulated data have no ledger.")
             return
-        if found is None:
+        if spent is None:
             known = _known(choice)
             st.markdown(words.left(choice.source.facts, None) if known is None else
                         words.known_people(known, choice.source.facts))
             return
-        st.dataframe(_rows(found), hide_index=True)
-        st.markdown(words.after(choice.source.facts, found))
+        st.dataframe(_rows(spent), hide_index=True)
+        st.markdown(words.after(choice.source.facts, spent))
         if visitors.may_bring_files():
-            _once_more(choice, choice.source, found)
+            _once_more(choice, choice.source, spent)
         if quoted is not None and _no_room(choice, quoted) is None:
-            st.markdown(f":small[{words.with_next(found, quoted)}]")
+            st.markdown(f":small[{words.with_next(spent, quoted)}]")
 
 
-def _rows(found: Odometer) -> list[dict[str, Any]]:
+def _rows(spent: Odometer) -> list[dict[str, Any]]:
     return [{"When": entry.at[:10], "Name": entry.name, "ε": entry.budget.epsilon,
              "δ": small(entry.budget.delta), "What": f"{entry.what} ({words.became(entry)})"
              if words.became(entry) else entry.what, "Id": entry.release_id}
-            for entry in reversed(found.entries)]
+            for entry in reversed(spent.entries)]
 
 
 def _once_more(choice: Choice, source: Source, book: Odometer) -> None:
@@ -340,11 +358,11 @@ def _once_more(choice: Choice, source: Source, book: Odometer) -> None:
     if not drawn:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        which = st.selectbox("An earlier release", list(drawn), key="release_again_which",
-                             format_func=lambda release_id: drawn.get(release_id, ""))
+        earlier = st.selectbox("An earlier release", list(drawn), key="release_again_which",
+                               format_func=lambda release_id: drawn.get(release_id, ""))
         st.button("Show it again", key="release_again", icon=":material/replay:",
                   help="It is made from the ledger as it was, with all of its files, at no charge.",
-                  on_click=_show_again, args=(which,))
+                  on_click=_show_again, args=(earlier,))
 
 
 def _draw(source: Source, mechanism: Mechanism, budget: Budget, name: str) -> None:
@@ -374,84 +392,69 @@ def _release(make: Callable[[], Published]) -> bool:
 
 def result() -> None:
     """The last release of this visit, with its files."""
-    one: Published | None = st.session_state.get("released")
-    if one is None:
+    release: Published | None = st.session_state.get("released")
+    if release is None:
         return
     with st.container(border=True):
-        st.header(f"Released: {escape(one.name)}", anchor=False)
-        st.badge(f"Released {one.at[:10]}", icon=":material/verified:", color="green",
+        st.header(f"Released: {escape(release.name)}", anchor=False)
+        st.badge(f"Released {release.at[:10]}", icon=":material/verified:", color="green",
                  help="Published with this much protection and written in the ledger. It may be "
                  "shared.")
-        _shown(one)
+        _picture(release)
         st.markdown("The ledger keeps its noised numbers, so it can be made again at no charge; "
                     "nobody can draw it anew.")
-        _take_away(one)
+        _take_away(release)
         with layout.fold("The guarantee, and the same settings again", "release_card") as is_open:
             if is_open:
-                _guarantee(one)
+                _guarantee(release)
 
 
-def _shown(one: Published) -> None:
+def _picture(release: Published) -> None:
     """How far off it may be, and the curve with its band or the number."""
-    st.markdown(f"**{escape(release_files.headline(one))}**")
-    for sentence in words.warnings(one.uncertainty):
+    st.markdown(f"**{escape(release_files.headline(release))}**")
+    for sentence in words.warnings(release.uncertainty):
         st.warning(escape(sentence), icon=":material/warning:")
-    if not one.axis:
-        st.metric(one.value, number(float(next(iter(one.columns.values()))[0]), 4))
+    if not release.axis:
+        st.metric(release.value, number(float(next(iter(release.columns.values()))[0]), 4))
         return
-    chart = released.chart(one, layout.theme())
+    chart = released.chart(release, layout.theme())
     layout.draw(chart, "released", 340, 280)
-    for sentence in words.band_explained(one.uncertainty, one.facts):
+    for sentence in words.band_explained(release.uncertainty, release.facts):
         st.markdown(f":small[{escape(sentence)}]")
     with layout.fold("Numbers behind this picture", "release_numbers") as is_open:
         if is_open:
             layout.in_words("What is published", chart)
 
 
-def _take_away(one: Published) -> None:
+def _take_away(release: Published) -> None:
     with st.container(horizontal=True):
-        for file, content in release_files.all_files(one).items():
+        for file, content in release_files.all_files(release).items():
             label, kind, icon = _FILES[file]
             st.download_button(label, content, file, kind, on_click="ignore", icon=icon,
                                key=f"release_get_{file}")
 
 
-def _guarantee(one: Published) -> None:
+def _guarantee(release: Published) -> None:
     """The odds, the guarantee in words, and the command for a new release."""
     with st.columns([5, 7])[0]:
-        odds_card.face(one.facts, one.quote.charged, "odds_released")
-    st.markdown("\n".join(f"* **{what}:** {escape(text)}" for what, text in
-                          release_files.guarantee_rows(one).items() if what != "Odds"))
+        odds_card.face(release.facts, release.quote.charged, "odds_released")
+    st.markdown("\n".join(f"* **{heading}:** {escape(text)}" for heading, text in
+                          release_files.guarantee_rows(release).items() if heading != "Odds"))
     st.markdown("A new release with the same settings, new noise, and charged again:")
     st.code("python -m engine release - --yes <<'END'\n"
-            + release_files.request(one).decode() + "\nEND", language="bash")
-
-
-def code(choice: Choice) -> None:
-    """Code of the real path; it holds no data and publishes only what is given a name."""
-    source = choice.source
-    if source is None:
-        return
-    code_fold.show("release", lambda: questions.ask(
-        published.quote, source, choice.mechanism, choice.budget).about(
-        odds_card.person(source.facts, source.sizes)), choice.task,
-        "It shows what a release would cost. With `--name NAME --yes` it publishes: with new "
-        "noise, and it is charged.", write=code_for.release)
-
-
-def formula(choice: Choice) -> None:
-    guarantee_cards.formula(choice.mechanism, {})
+            + release_files.request(release).decode() + "\nEND", language="bash")
 
 
 def accounting(quoted: Quote) -> None:
     """Every message, its noise and its charge."""
-    st.dataframe([_message(step, one) for (_, step), one in quoted.messages.items()],
+    st.dataframe([_message(step, message) for (_, step), message in quoted.messages.items()],
                  hide_index=True)
     st.markdown(words.why(quoted))
 
 
-def _message(step: str, one: Measurement) -> dict[str, Any]:
-    sign = "ρ" if one.law is NoiseLaw.GAUSSIAN else "ε"
-    return {"What leaves": step, "Numbers": one.size, "Noise": f"discrete {one.law.capitalize()}",
-            "Moved at most by (in units of the noise)": float(f"{one.most:.4g}"),
-            "Lattice": power_of_two(-one.bits), "Charge": f"{sign} = {one.cost:.6g}"}
+def _message(step: str, message: Measurement) -> dict[str, Any]:
+    sign = "ρ" if message.law is NoiseLaw.GAUSSIAN else "ε"
+    return {"What leaves": step, "Numbers": message.size,
+            "Noise": f"discrete {message.law.capitalize()}",
+            "Moved at most by (in units of the noise)": float(f"{message.most:.4g}"),
+            "Lattice": power_of_two(-message.bits), "Charge": f"{sign} = {message.cost:.6g}"}

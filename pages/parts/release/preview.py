@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.language.numbers import number
 from engine.release.certified import Quote
 from engine.release.published import places
@@ -25,20 +25,20 @@ def preview(choice: Choice, quoted: Quote | None) -> None:
         facts = choice.source.facts
         st.markdown(words.about(facts))
         try:
-            found = run.at_once(release_preview, facts, choice.source.sizes, choice.mechanism,
-                                quoted.inner, session.current().seed)
+            simulated = run.at_once(release_preview, facts, choice.source.sizes, choice.mechanism,
+                                    quoted.inner, session.current().seed)
         except InputError as problem:
             st.info(controls.message(problem), icon=":material/info:")
             return
         _, across, up, _ = places(choice.mechanism, facts)
         if across:
-            chart = figures.chart(found, across, up, layout.theme())
+            chart = figures.chart(simulated, across, up, layout.theme())
             layout.draw(chart, "release_preview", 300, 260)
-            st.markdown(f":small[{words.band(found)}]")
+            st.markdown(f":small[{words.band(simulated)}]")
         else:
-            st.metric(f"{up}, simulated", number(float(found.curves[0].released[0]), 4))
-        st.markdown(words.error(found, choice.what))
-        if survives := words.survives(found, choice.what):
+            st.metric(f"{up}, simulated", number(float(simulated.curves[0].released[0]), 4))
+        st.markdown(words.error(simulated, choice.what))
+        if survives := words.survives(simulated, choice.what):
             st.markdown(survives)
-        for warning in found.warnings:
+        for warning in simulated.warnings:
             st.warning(warning, icon=":material/warning:")

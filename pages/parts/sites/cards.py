@@ -7,26 +7,26 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from engine.errors import InputError
-from engine.identity import digest
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.types import PublicFacts
 from engine.language import chances, quality, spending
 from engine.language.grammar import escape
 from engine.privacy import accounting
 from engine.privacy.amplification import Person
-from engine.questions import ask
-from engine.theme import Chart
+from engine.questions import Question, ask
 from engine.topics.sites import answer as sites
 from engine.topics.sites import charts as figures
 from engine.topics.sites import site_table
 from engine.topics.sites import words as site_words
-from engine.topics.sites.answer import Federation
-from engine.types import PublicFacts
+from engine.topics.sites.answer import SitesAnswer
 from pages.parts.sites import editor as site_editor
 from pages.shared import components as pieces
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import holdout as holdout_cards
 from pages.shared.cards import odds as odds_card
-from pages.shared.frame import code_fold, controls, layout, odometer, strips, timed
+from pages.shared.frame import controls, layout, odometer, strips, timed
+from pages.shared.frame.page import View
 from pages.shared.state import run, session
 
 _NOT_LINKED = "The table of sites that come with their curves is in no link, so not in a pin."
@@ -34,15 +34,17 @@ _TABLE_SIZES = ("n_curves", "n_observations_per_curve", "n_servers", "site_sizes
                 "n_visits")
 
 
-class View:
+class SitesTable(View):
     """The table on screen and what was found for it."""
 
+    page, chart_prefix = "sites", "sites_"
+
     def __init__(self) -> None:
+        super().__init__()
         self.source = session.source()
         self.facts: PublicFacts = self.source.facts
         self.problem: InputError | None = None
-        self.found: Federation | None = None
-        self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
+        self.found: SitesAnswer | None = None
         try:
             site_editor.take_edits()
         except InputError as problem:  # the last table that can be stays
@@ -51,8 +53,7 @@ class View:
         self.rows = site_table.with_delta(site_editor.rows(), self.now.delta)
 
     @property
-    def own(self) -> bool:
-        """Whether these are the visitor's own curves, which only they may see."""
+    def is_own(self) -> bool:
         return self.facts.is_upload
 
     @property
@@ -70,9 +71,67 @@ class View:
         """Key and family of the method, which decide its colour."""
         return self.now.mechanism.key, self.now.mechanism.family
 
+    def strip(self) -> None:
+        """The facts of all sites: the span of their ε, and the odds where protection is weakest."""
+        source_chip, *_ = strips.fact_chips(self.facts)
+        unit = pieces.Chip(*site_words.unit_tag(self.facts), "blue", "shield")
+        highest = max(row.epsilon for row in self.rows if row.included)
+        odds = error = ""
+        if self.found is not None:
+            odds, error = site_words.weakest(self.found), site_words.error(self.found)
+        stated = max(site_table.stated_deltas(self.rows, self.is_pure),
+                     key=lambda delta: delta.value)
+        strips.pinnable(
+            [source_chip, unit, *strips.delta_chips(stated), *odds_card.chips(self.facts)],
+            [pieces.Budgeted(site_words.budgets(self.rows), odds, error,
+                             highest >= odds_card.WEAK_FROM)],
+            0, self.facts, key="sites_strip", reason=_NOT_LINKED if self.is_fixed else "")
+        odometer.line(session.source())
 
-def solve(view: View) -> None:
-    """Simulate the table; what cannot be is said under it, and it stays to be put right."""
+    def numbers(self) -> None:
+        layout.folded("Numbers behind these pictures", "numbers", self._tables)
+
+    def _tables(self) -> None:
+        """The errors of the three ways, then the tables behind the charts."""
+        assert self.found is not None
+        ways = {"together": self.found.together, "trusted centre": self.found.pooled,
+                "best alone": self.found.alone}
+        st.markdown(f"Errors, from {self.found.together.errors.size} simulated releases each")
+        layout.table({
+            "way": list(ways), "error": [f"{w.error:.4g}" for w in ways.values()],
+            "95 % within": [f"{w.accuracy.within:.4g}" for w in ways.values()],
+            "simulation error": [f"{w.standard_error:.2g}" for w in ways.values()],
+            "ε": [", ".join(f"{b.epsilon:g}" for b in w.budgets) for w in ways.values()]},
+            self.is_own)
+        for title, chart in self.charts.items():
+            layout.in_words(escape(title), chart, self.is_own)
+
+    def consequences(self) -> None:
+        """The label of who is protected from whom, for the way chosen above."""
+        assert self.found is not None
+        trusted = ("sites", "centre")[dict(self.now.looks).get("trust", 0)]
+        guarantee_cards.consequences(self.found.together.spends, self.facts, "sites", trusted)
+
+    def formula(self) -> None:
+        """What the method computes, and how sites are put together."""
+        mechanism = self.now.mechanism
+        st.markdown(f"{mechanism.label}: {mechanism.reference}.")
+        if mechanism.formula:
+            st.latex(mechanism.formula)
+        st.markdown("Every message of a site has noise for its own ε and δ. The centre averages "
+                    "them, each with the inverse of its variance as weight:")
+        st.latex(r"x = \sum_s \omega_s x_s,\qquad "
+                 r"\omega_s \propto \frac{1}{g_s^2 + \sigma^2/n_s}")
+
+    def question(self) -> Question:
+        """The whole table."""
+        return ask(sites.federation, self.source, self.now.mechanism, self.rows, self.now.seed
+                   ).about(Person(self.now.group))
+
+
+def solved() -> SitesTable:
+    """The table, simulated; what cannot be is said under it, and it stays to be put right."""
+    view = SitesTable()
     try:
         if len(view.rows) < 2 and view.is_fixed:
             raise InputError("These curves are at one site, so there is nothing to compare.",
@@ -81,28 +140,13 @@ def solve(view: View) -> None:
                                     ).for_group(view.now.group)
     except InputError as problem:  # such as a method that refuses δ = 0
         view.problem = view.problem or problem
+    return view
 
 
 # -- what stands above --------------------------------------------------------------------------
 
 
-def strip(view: View) -> None:
-    """The facts of all sites: the span of their ε, and the odds where protection is weakest."""
-    source_chip, *_ = strips.fact_chips(view.facts)
-    unit = pieces.Chip(*site_words.unit_tag(view.facts), "blue", "shield")
-    included = [row.epsilon for row in view.rows if row.included]
-    odds = error = ""
-    if view.found is not None:
-        odds, error = site_words.weakest(view.found), site_words.error(view.found)
-    stated = max(site_table.stated_deltas(view.rows, view.is_pure), key=lambda one: one.value)
-    strips.pinnable([source_chip, unit, *strips.delta_chips(stated),
-                     *odds_card.chips(view.facts)], [pieces.Budgeted(
-        site_words.budgets(view.rows), odds, error, max(included) >= odds_card.WEAK_FROM)], 0,
-                    view.facts, key="sites_strip", reason=_NOT_LINKED if view.is_fixed else "")
-    odometer.line(session.source())
-
-
-def choices(view: View) -> None:
+def choices(view: SitesTable) -> None:
     """Where the table starts, which curves, which method."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if not view.is_fixed:
@@ -111,7 +155,7 @@ def choices(view: View) -> None:
         controls.mechanism_choice()
 
 
-def table(view: View) -> None:
+def table(view: SitesTable) -> None:
     """The sites, to be edited, and what is wrong with the table."""
     site_editor.editor(view.found, view.facts)
     if view.problem is not None:
@@ -120,7 +164,7 @@ def table(view: View) -> None:
         site_editor.buttons()
 
 
-def answer(view: View) -> None:
+def answer(view: SitesTable) -> None:
     """The errors of the three ways, and what the last change did to the first of them."""
     assert view.found is not None
     layout.prose(site_words.compared(view.found))
@@ -129,15 +173,15 @@ def answer(view: View) -> None:
             view.source, view.now.mechanism, view.rows, view.now.seed, is_whole=True))
     state, here = st.session_state, digest((view.rows, view.now.mechanism, view.now.seed,
                                             view.facts.name))
-    seen = state.setdefault("sites_seen", [])
-    if not seen or seen[-1][0] != here:
-        state.sites_seen = seen = [*seen[-1:], (here, view.found.together.error)]
-    if len(seen) == 2:
-        st.markdown(site_words.change(seen[0][1], seen[1][1], view.facts.value_unit,
+    earlier = state.setdefault("sites_seen", [])
+    if not earlier or earlier[-1][0] != here:
+        state.sites_seen = earlier = [*earlier[-1:], (here, view.found.together.error)]
+    if len(earlier) == 2:
+        st.markdown(site_words.change(earlier[0][1], earlier[1][1], view.facts.value_unit,
                                       "Since your change"))
 
 
-def warnings(view: View) -> None:
+def warnings(view: SitesTable) -> None:
     """What does not suit these curves, or so few, and promises that the constants do not keep."""
     assert view.found is not None
     for words in (view.now.mechanism.caution(view.facts),
@@ -157,7 +201,7 @@ def warnings(view: View) -> None:
 # -- pictures and cards -------------------------------------------------------------------------
 
 
-def pictures(view: View) -> None:
+def pictures(view: SitesTable) -> None:
     """The three ways side by side, on the same axes."""
     assert view.found is not None
     with st.container(horizontal=True, horizontal_alignment="right"):
@@ -168,43 +212,35 @@ def pictures(view: View) -> None:
                                           lines == "difference"), strict=True)):
         with column:
             st.markdown(f"**{escape(name)}**")
-            _chart(view, name, chart, f"way_{k}", 220, 190)
+            view.draw(name, chart, f"way_{k}", 220, 190)
     st.markdown(f":small[{site_words.lines(view.found, lines == 'difference')}]")
 
 
-def shares(view: View) -> None:
+def shares(view: SitesTable) -> None:
     """Who adds how much of the error, beside each site's weight."""
     assert view.found is not None
     st.header("Where the error comes from", anchor=False)
     st.markdown(site_words.largest_share(view.found))
     if not view.found.together.is_refused and len(view.found.members) > 1:
         height = figures.height(len(view.found.members), around=70)
-        _chart(view, "Shares of the squared error", figures.shares(
+        view.draw("Shares of the squared error", figures.shares(
             view.found, *view.style, layout.theme()), "shares", height)
         st.markdown(f":small[{site_words.SHARES_KEY}]")
 
 
-def trust(view: View) -> None:
+def trust(view: SitesTable) -> None:
     """Who must be trusted, and what an attacker could find out."""
     assert view.found is not None
     with st.container(border=True):
         st.subheader("Who must be trusted", anchor=False)
-        way = controls.look("Who adds the noise", list(site_words.WAYS), "trust", "sites",
-                            format_func=site_words.WAYS.get, label_visibility="collapsed")
-        st.markdown(site_words.trust(way, view.facts))
-        st.markdown(site_words.odds(view.found, way))
+        trusted = controls.look("Who adds the noise", list(site_words.WAYS), "trust", "sites",
+                                format_func=site_words.WAYS.get, label_visibility="collapsed")
+        st.markdown(site_words.trust(trusted, view.facts))
+        st.markdown(site_words.odds(view.found, trusted))
         st.markdown(site_words.uncovered(view.facts))
 
 
-def consequences(view: View) -> None:
-    """The label of who is protected from whom, for the way chosen above."""
-    assert view.found is not None
-    ways = ("sites", "centre")  # as in `site_words.WAYS`
-    chosen = ways[dict(view.now.looks).get("trust", 0)]
-    guarantee_cards.consequences(view.found.together.spends, view.facts, "sites", chosen)
-
-
-def guarantees(view: View) -> None:
+def guarantees(view: SitesTable) -> None:
     """What the people of each site get, and what the site could do alone."""
     assert view.found is not None
     st.header(f"What each site’s {view.facts.people} get", anchor=False)
@@ -219,7 +255,7 @@ def guarantees(view: View) -> None:
 # -- folds --------------------------------------------------------------------------------------
 
 
-def published_study(view: View) -> None:
+def published_study(view: SitesTable) -> None:
     """The protocol of the study on the women who take part, where its twin is shown."""
     if view.found is None or not view.source.has_free_sites:
         return
@@ -229,7 +265,7 @@ def published_study(view: View) -> None:
     holdout_cards.fold(source, view.found.pooled.budgets[0], view.found.together.is_refused)
 
 
-def what_if(view: View) -> None:
+def what_if(view: SitesTable) -> None:
     """The error without each site, and with half its ε; simulated when asked for."""
     bar, total = st.empty(), sum(row.included for row in view.rows)
 
@@ -241,11 +277,11 @@ def what_if(view: View) -> None:
     bar.empty()
     st.markdown(site_words.costliest(cases, view.facts))
     chart = figures.what_if(cases, view.facts.value_unit, layout.theme())
-    _chart(view, "If a site leaves, or tightens", chart, "what_if",
+    view.draw("If a site leaves, or tightens", chart, "what_if",
            figures.height(len(cases), around=100))
 
 
-def transcript(view: View) -> None:
+def transcript(view: SitesTable) -> None:
     """Every message of one release, as the centre sees it."""
     messages = sites.transcript_of(view.source, view.now.mechanism, view.rows, view.now.seed)
     st.markdown(site_words.seen(messages))
@@ -253,61 +289,23 @@ def transcript(view: View) -> None:
         _numbers(view, site_words.messages_table(messages), height=320)
 
 
-def options(view: View) -> None:
+def options(view: SitesTable) -> None:
     """Parameters of the curves and the method, and the seed; sizes and budgets are in the table."""
-    now = view.now
+    current = view.now
     if not session.uploaded():
         st.subheader("Curves", anchor=False)
-        controls.parameter_form(now.source, f"c_{now.source.key}",
+        controls.parameter_form(current.source, f"c_{current.source.key}",
                                 lambda member: session.change(source=member),
                                 leave_out=("mean", *(() if view.is_fixed else _TABLE_SIZES)))
     st.subheader("Method", anchor=False)
-    controls.parameter_form(now.mechanism, f"m_{now.mechanism.key}",
+    controls.parameter_form(current.mechanism, f"m_{current.mechanism.key}",
                             lambda member: session.change(mechanism=member))
-    controls.bound(st.number_input, "Seed", now.seed, session.set_seed, "seed", step=1,
+    controls.bound(st.number_input, "Seed", current.seed, session.set_seed, "seed", step=1,
                    format="%d", help="Same seed, same noise: a class sees the same picture. Never "
                    "used for a release.")
 
 
-def numbers(view: View) -> None:
-    """The tables behind the charts."""
-    assert view.found is not None
-    ways = {"together": view.found.together, "trusted centre": view.found.pooled,
-            "best alone": view.found.alone}
-    st.markdown(f"Errors, from {view.found.together.errors.size} simulated releases each")
-    _numbers(view, {"way": list(ways), "error": [f"{w.error:.4g}" for w in ways.values()],
-                    "95 % within": [f"{w.accuracy.within:.4g}" for w in ways.values()],
-                    "simulation error": [f"{w.standard_error:.2g}" for w in ways.values()],
-                    "ε": [", ".join(f"{b.epsilon:g}" for b in w.budgets) for w in ways.values()]})
-    for title, chart in view.charts.items():
-        layout.in_words(escape(title), chart, view.own)
-
-
-def formula(view: View) -> None:
-    """What the method computes, and how sites are put together."""
-    mechanism = view.now.mechanism
-    st.markdown(f"{mechanism.label}: {mechanism.reference}.")
-    if mechanism.formula:
-        st.latex(mechanism.formula)
-    st.markdown("Every message of a site has noise for its own ε and δ. The centre averages them, "
-                "each with the inverse of its variance as weight:")
-    st.latex(r"x = \sum_s \omega_s x_s,\qquad \omega_s \propto \frac{1}{g_s^2 + \sigma^2/n_s}")
-
-
-def code(view: View) -> None:
-    """Code for the whole table."""
-    code_fold.show("sites", lambda: ask(
-        sites.federation, view.source, view.now.mechanism, view.rows, view.now.seed).about(
-        Person(view.now.group)))
-
-
-def _chart(view: View, title: str, chart: Chart, key: str, height: int, phone: int | None = None
-           ) -> None:
-    pieces.chart(chart.spec, chart.alt, f"chart_sites_{key}", height, phone)
-    view.charts[title] = chart
-
-
-def _numbers(view: View, columns: Mapping[str, Sequence[Any]],
+def _numbers(view: SitesTable, columns: Mapping[str, Sequence[Any]],
              height: int | Literal["auto"] = "auto") -> None:
     """A table; of the visitor's own curves one without a button to download it."""
-    layout.table(columns, view.own, height)
+    layout.table(columns, view.is_own, height)

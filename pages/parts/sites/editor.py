@@ -9,14 +9,14 @@ from typing import Any
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
-from engine.errors import InputError
-from engine.identity import digest
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.types import PublicFacts
 from engine.sources import Source
 from engine.sources import sources as all_sources
 from engine.topics.sites import site_table as tables
-from engine.topics.sites.answer import Federation
+from engine.topics.sites.answer import SitesAnswer
 from engine.topics.sites.site_table import PRESETS, SiteRow
-from engine.types import PublicFacts
 from pages.shared.frame import controls
 from pages.shared.state import session, site_table
 
@@ -34,11 +34,11 @@ def rows() -> tuple[SiteRow, ...]:
     source = session.source()
     if source.has_free_sites:
         return session.current().sites
-    given, kept = _given(source), st.session_state.get("given_sites", ())
-    return kept if _sizes(kept) == _sizes(given) else given
+    usual, edited = _usual_rows(source), st.session_state.get("given_sites", ())
+    return edited if _sizes(edited) == _sizes(usual) else usual
 
 
-def _given(source: Source) -> tuple[SiteRow, ...]:
+def _usual_rows(source: Source) -> tuple[SiteRow, ...]:
     """The sites that come with the curves on screen, looked up once."""
     known = st.session_state.get("sites_of")
     if known is None or known[0] is not source:
@@ -93,12 +93,12 @@ def preset_choice() -> None:
     current = PRESETS[key].label if key else _OWN_TABLE
 
     def write(label: str) -> None:
-        chosen = next((p for p in PRESETS.values() if p.label == label), None)
-        if chosen is None:
+        preset = next((p for p in PRESETS.values() if p.label == label), None)
+        if preset is None:
             return
-        if chosen.source and session.source().key != chosen.source:
-            session.change(source=all_sources.get(chosen.source)())
-        _replace(chosen.rows)
+        if preset.source and session.source().key != preset.source:
+            session.change(source=all_sources.get(preset.source)())
+        _replace(preset.rows)
 
     controls.bound(st.selectbox, "Start from", current, write, "site_preset",
                    options=labels if key else [_OWN_TABLE, *labels],
@@ -125,18 +125,18 @@ def _replace_by(change: Callable[[], Sequence[SiteRow]]) -> Callable[[], None]:
 # -- the editor ------------------------------------------------------------------------------
 
 
-def editor(found: Federation | None, facts: PublicFacts) -> None:
+def editor(federation: SitesAnswer | None, facts: PublicFacts) -> None:
     """The sites, to be edited; cells that are worked out follow.
 
     The number of rows is fixed for the editor, so that an edit neither remounts it nor moves the
     focus; sites come and go by the buttons below it.
     """
-    free, now = session.source().has_free_sites, rows()
+    free, current = session.source().has_free_sites, rows()
     st.data_editor(
-        site_table.frame(now, found), key=_editor_key(), num_rows="fixed", hide_index=True,
+        site_table.frame(current, federation), key=_editor_key(), num_rows="fixed", hide_index=True,
         disabled=[*site_table.FIXED, *(() if free else site_table.SIZES)],
         column_config=_columns(facts), placeholder="usual", column_order=site_table.ORDER,
-        height=_HEAD + _ROW * min(len(now), _MOST_ROWS),
+        height=_HEAD + _ROW * min(len(current), _MOST_ROWS),
         on_change=session.change)  # an edit is no navigation
     controls.show_problem("sites")
 

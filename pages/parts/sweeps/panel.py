@@ -12,25 +12,26 @@ from typing import Any
 
 import streamlit as st
 
-from engine.errors import InputError
-from engine.experiments import blocks
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.core.tasks import TASKS
+from engine.core.types import Budget
 from engine.exports import code_for
-from engine.identity import digest
 from engine.language import glossary, tags
 from engine.language.numbers import number, with_unit
 from engine.rates import Rate, rates
-from engine.running import effort
-from engine.running.effort import Limits
-from engine.running.sweep_jobs import Foreseen
-from engine.scenario import Scenario
-from engine.tasks import TASKS
+from engine.simulation import effort
+from engine.simulation.effort import Limits
+from engine.simulation.experiments import blocks
+from engine.simulation.scenario import Scenario
+from engine.simulation.sweep_jobs import Foreseen
 from engine.topics.sweeps import design as sweep_design
 from engine.topics.sweeps.answer import sweep_view
 from engine.topics.sweeps.design import EPSILON, Axis
-from engine.types import Budget
 from pages.parts.sweeps.result import Ran
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.frame import code_fold, controls, layout, strips, timed
+from pages.shared.frame.page import View
 from pages.shared.frame.progress import begin, duration, progress, visitor, warm_up
 from pages.shared.server.jobs import Job
 from pages.shared.state import session, settings
@@ -65,12 +66,13 @@ def strip(task: str) -> None:
 
 def _epsilons(task: str) -> tuple[float, ...]:
     """The ε of all cells: one unless ε is varied."""
-    now = session.current()
-    choice, of_axis = now.sweep, {now.sweep.across: now.sweep.levels, now.sweep.along:
-                                  now.sweep.values}
+    current = session.current()
+    choice = current.sweep
+    of_axis = {choice.across: choice.levels, choice.along: choice.values}
     if EPSILON not in (choice.along, choice.across):
-        return (now.epsilon,)
-    axis = sweep_design.axes(session.source(task), now.mechanism_of(task), now.epsilon)[EPSILON]
+        return (current.epsilon,)
+    axis = sweep_design.axes(session.source(task), current.mechanism_of(task),
+                             current.epsilon)[EPSILON]
     return of_axis[EPSILON] or (axis.usual() if choice.along == EPSILON else axis.usual()[::3])
 
 
@@ -87,35 +89,46 @@ def _errors(task: str) -> str:
     return f"{with_unit(ends, ran.facts.value_unit)} (root mean square)"
 
 
-def formula(task: str) -> None:
-    """What the method computes, and the error that is drawn."""
-    guarantee_cards.formula(session.current().mechanism_of(task), {})
-    st.markdown("Drawn is the mean over repeats of the squared distance from the truth:")
-    st.latex(glossary.find("Integrated squared error").formula)
+class Sweep(View):
+    """What is swept on a page, whose result shows its own numbers; `chosen` as in `panel`."""
 
+    page, fold_prefix = "sweeps", "sweeps_"
 
-def code(task: str, chosen: Scenario | None) -> None:
-    if chosen is not None:
-        code_fold.show("sweeps", lambda: chosen, task, write=code_for.sweep)
+    def __init__(self, task: str, scenario: Scenario | None) -> None:
+        super().__init__()
+        self.task, self.chosen = task, scenario
+
+    def numbers(self) -> None:
+        """They stand under the points."""
+
+    def formula(self) -> None:
+        """What the method computes, and the error that is drawn."""
+        guarantee_cards.formula(self.now.mechanism_of(self.task), {})
+        st.markdown("Drawn is the mean over repeats of the squared distance from the truth:")
+        st.latex(glossary.find("Integrated squared error").formula)
+
+    def code(self) -> None:
+        if scenario := self.chosen:
+            code_fold.show(self.page, lambda: scenario, self.task, write=code_for.sweep)
 
 
 def panel(task: str) -> Scenario | None:
     """Axes, values and repeats; what that would take; the sweep itself; what is now chosen."""
     warm_up()
-    chosen = _design(task)
-    if chosen is not None:
-        _offer(task, chosen)
+    scenario = _design(task)
+    if scenario is not None:
+        _offer(task, scenario)
     ran = st.session_state.get("sweep_ran")
     if ran is None or ran.task != task:
         layout.empty("The error at these values, and its table. Press *Run* to measure it.")
-        return chosen
-    if chosen is None or _key(ran.chosen) != _key(chosen):
+        return scenario
+    if scenario is None or _key(ran.chosen) != _key(scenario):
         st.warning("These points are of earlier settings. Press *Run* for the present ones.",
                    icon=":material/history:")
     progress(ran.job, ran.draw, "Steps")
     with layout.user_errors():
         ran.files()
-    return chosen
+    return scenario
 
 
 # -- what is varied -----------------------------------------------------------------------------
@@ -123,9 +136,9 @@ def panel(task: str) -> Scenario | None:
 
 def _design(task: str) -> Scenario | None:
     """The controls and the scenario they make; None if it cannot be, with the reason shown."""
-    now, source = session.current(), session.source(task)
-    mechanism, choice = now.mechanism_of(task), now.sweep
-    axes = sweep_design.axes(source, mechanism, now.epsilon)
+    current, source = session.current(), session.source(task)
+    mechanism, choice = current.mechanism_of(task), current.sweep
+    axes = sweep_design.axes(source, mechanism, current.epsilon)
     along = axes.get(choice.along, axes[EPSILON])
     others = {path: axis for path, axis in axes.items() if path != along.path}
     across = others.get(choice.across)
@@ -136,10 +149,10 @@ def _design(task: str) -> Scenario | None:
     with right:
         _axis_choice("A line for each", "across", across, others)
         second = () if across is None else _values(across, choice.levels, "levels")
-    chosen = [(along, first), *([] if across is None else [(across, second)])]
+    moved = [(along, first), *([] if across is None else [(across, second)])]
     try:
-        budget = Budget(now.epsilon, session.delta(source, task))
-        return sweep_design.design(source, mechanism, budget, choice.repeats, now.seed, chosen)
+        budget = Budget(current.epsilon, session.delta(source, task))
+        return sweep_design.design(source, mechanism, budget, choice.repeats, current.seed, moved)
     except InputError as reason:
         st.error(controls.message(reason), icon=":material/error:")
         return None
@@ -166,10 +179,10 @@ def _labelled(axis: Axis) -> str:
         f"{axis.label} · {'method' if group == 'mechanism' else 'curves'}"
 
 
-def _values(axis: Axis, chosen: tuple[float, ...], field: str) -> tuple[float, ...]:
+def _values(axis: Axis, entered: tuple[float, ...], field: str) -> tuple[float, ...]:
     """The values of an axis, which can be typed."""
     usual = axis.usual() if field == "values" else axis.usual()[::3]
-    values = chosen or usual
+    values = entered or usual
 
     def write(text: str) -> None:
         typed = axis.read(text) if text.strip() else ()
@@ -186,9 +199,9 @@ def _values(axis: Axis, chosen: tuple[float, ...], field: str) -> tuple[float, .
 # -- what it would take -------------------------------------------------------------------------
 
 
-def _offer(task: str, chosen: Scenario) -> None:
+def _offer(task: str, scenario: Scenario) -> None:
     """Repeats, what the sweep would take, and the button that starts it."""
-    is_random = chosen.source.is_random
+    is_random = scenario.source.is_random
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(
             st.number_input, "Fresh data sets each" if is_random else "Releases each",
@@ -197,30 +210,30 @@ def _offer(task: str, chosen: Scenario) -> None:
             min_value=1, max_value=MOST_REPEATS, width=180,
             help="More repeats, smaller standard errors." if is_random else
                  "Real curves are the same every time; the noise is drawn afresh.")
-        refusal = _refused(chosen)
+        refusal = _refused(scenario)
         if st.button("Run", icon=":material/play_arrow:", key="sweep_run",
                      disabled=refusal is not None):
-            st.session_state.sweep_ran = _started(task, chosen)
+            st.session_state.sweep_ran = _started(task, scenario)
     if refusal is not None:
         st.error(controls.message(refusal), icon=":material/error:")
     else:
-        _foreseen(chosen)
+        _foreseen(scenario)
 
 
-def _work(chosen: Scenario) -> list[Any]:
-    return blocks(chosen.cells(), chosen.run)
+def _work(scenario: Scenario) -> list[Any]:
+    return blocks(scenario.cells(), scenario.run)
 
 
-def _refused(chosen: Scenario) -> InputError | None:
+def _refused(scenario: Scenario) -> InputError | None:
     """Why the sweep is not begun: too much memory, or too much time as last measured."""
-    work, seen = _work(chosen), st.session_state.get("sweep_foreseen")
+    work, estimate = _work(scenario), st.session_state.get("sweep_foreseen")
     try:
         effort.refuse_memory(work, work, 1, LIMITS)
     except InputError as reason:
         return reason
-    if seen is None or seen.key != _estimate_key(chosen) or not seen.parts:
+    if estimate is None or estimate.key != _estimate_key(scenario) or not estimate.parts:
         return None
-    minutes = seen.parts[0].seconds / 60
+    minutes = estimate.parts[0].seconds / 60
     if minutes <= LIMITS.minutes:
         return None
     return InputError(f"This would take about {minutes:.2g} minutes; the limit is "
@@ -228,29 +241,30 @@ def _refused(chosen: Scenario) -> InputError | None:
                       hint="Take fewer repeats or values, or run the scenario on the command line.")
 
 
-def _estimate_key(chosen: Scenario) -> str:
-    return f"foresee {_key(chosen)} {visitor()}"
+def _estimate_key(scenario: Scenario) -> str:
+    return f"foresee {_key(scenario)} {visitor()}"
 
 
-def _foreseen(chosen: Scenario) -> None:
+def _foreseen(scenario: Scenario) -> None:
     """Time and memory, timed in a worker meanwhile; a busy server gives none."""
     old = st.session_state.get("sweep_foreseen")
-    if old is None or old.key != _estimate_key(chosen):
+    if old is None or old.key != _estimate_key(scenario):
         if old is not None:
             old.stop()
         job = None
         with suppress(InputError):
-            job = begin(f"foresee {_key(chosen)}", "engine.running.sweep_jobs:foresee", chosen,
+            job = begin(f"foresee {_key(scenario)}", "engine.simulation.sweep_jobs:foresee",
+            scenario,
                         total=1, is_shared=False)
         st.session_state.sweep_foreseen = job
-    _estimate(chosen, st.session_state.sweep_foreseen)
+    _estimate(scenario, st.session_state.sweep_foreseen)
 
 
-def _estimate(chosen: Scenario, job: Job | None) -> None:
+def _estimate(scenario: Scenario, job: Job | None) -> None:
     live = job is not None and job.live
-    points = f"{len(chosen.cells())} points"
+    points = f"{len(scenario.cells())} points"
 
-    def said() -> None:
+    def estimate() -> None:
         if live and job is not None and not job.live:
             st.rerun()
         if job is not None and job.parts:
@@ -258,7 +272,7 @@ def _estimate(chosen: Scenario, job: Job | None) -> None:
         else:
             st.markdown(f":small[{points}. {'Timing a part of it…' if live else ''}]")
 
-    timed.run(said, _POLL_SECONDS if live else None)
+    timed.run(estimate, _POLL_SECONDS if live else None)
 
 
 def _takes(foreseen: Foreseen) -> str:
@@ -270,25 +284,26 @@ def _takes(foreseen: Foreseen) -> str:
 # -- the sweep ----------------------------------------------------------------------------------
 
 
-def _key(chosen: Scenario) -> str:
-    return digest((chosen.source, chosen.mechanism, chosen.budgets, chosen.run, dict(chosen.axes)))
+def _key(scenario: Scenario) -> str:
+    return digest((scenario.source, scenario.mechanism, scenario.budgets, scenario.run,
+                   dict(scenario.axes)))
 
 
-def _started(task: str, chosen: Scenario) -> Ran | None:
+def _started(task: str, scenario: Scenario) -> Ran | None:
     with layout.user_errors():
-        is_own = chosen.source.facts.is_upload
-        job = begin(f"sweep {_key(chosen)}", "engine.running.sweep_jobs:run", chosen, LIMITS,
-                    total=len(_work(chosen)), is_shared=not is_own)
-        axes = sweep_design.axes(chosen.source, chosen.mechanism, chosen.budgets[0].epsilon)
-        return Ran(job, task, chosen, {path: axes[path].label for path in chosen.axes},
-                   _rate(task), chosen.source.facts)
+        is_own = scenario.source.facts.is_upload
+        job = begin(f"sweep {_key(scenario)}", "engine.simulation.sweep_jobs:run", scenario, LIMITS,
+                    total=len(_work(scenario)), is_shared=not is_own)
+        axes = sweep_design.axes(scenario.source, scenario.mechanism, scenario.budgets[0].epsilon)
+        return Ran(job, task, scenario, {path: axes[path].label for path in scenario.axes},
+                   _rate(task), scenario.source.facts)
     return st.session_state.get("sweep_ran")
 
 
 def _rate(task: str) -> Rate | None:
     """The rate of Rates if it is about this problem, else the first that is."""
-    chosen = session.current().rate
-    if task in chosen.tasks:
-        return chosen
-    found = rates.for_task(task)
-    return found[0]() if found else None
+    rate = session.current().rate
+    if task in rate.tasks:
+        return rate
+    members = rates.for_task(task)
+    return members[0]() if members else None

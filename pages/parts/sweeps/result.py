@@ -7,15 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from engine.experiments import Outcome, gather
+from engine.core.types import PublicFacts
 from engine.exports import files as export
 from engine.exports import outcome_rows
 from engine.language.grammar import escape, uncapital
 from engine.rates import Rate
-from engine.scenario import Scenario
+from engine.simulation.experiments import Outcome, gather
+from engine.simulation.scenario import Scenario
 from engine.topics.sweeps import charts as figures
 from engine.topics.sweeps.answer import PRIVACY, sweep_view
-from engine.types import PublicFacts
 from pages.shared import components as pieces
 from pages.shared.frame import layout
 from pages.shared.server.jobs import Job

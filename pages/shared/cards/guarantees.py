@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from engine.core.types import Budget, PublicFacts, Spend
 from engine.language import spending
 from engine.language.numbers import small
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting
 from engine.topics.planning.consequences import label
-from engine.types import Budget, PublicFacts, Spend
 from pages.shared.frame import layout
 from pages.shared.state import session
 
@@ -19,15 +19,15 @@ from pages.shared.state import session
 def promise(spends: Sequence[Spend], asked: Budget) -> None:
     """Say at once when printed constants do not give the budget that stands above."""
     if not accounting.keeps_promise(spends):
-        given = max(budget.epsilon for budget in accounting.guarantees(spends))
-        st.error(spending.broken_promise(asked, given), icon=":material/error:")
+        epsilon = max(budget.epsilon for budget in accounting.guarantees(spends))
+        st.error(spending.broken_promise(asked, epsilon), icon=":material/error:")
 
 
-def consequences(spends: Sequence[Spend], facts: PublicFacts, page: str, way: str = "") -> None:
-    """What is protected from whom, what is not, and what that rests on; `way` as in `label`."""
+def consequences(spends: Sequence[Spend], facts: PublicFacts, page: str, trusted: str = "") -> None:
+    """What is protected from whom, what is not, and what that rests on; `trusted` as in `label`."""
     with layout.fold("Protected from whom, and what is not", f"{page}_label") as is_open:
         if is_open:
-            for heading, text in label(spends, facts, way).items():
+            for heading, text in label(spends, facts, trusted).items():
                 st.markdown(f"**{heading}.** {text}")
 
 
@@ -44,9 +44,9 @@ def ledger(spends: Sequence[Spend], asked: Budget) -> None:
                        "at δ": small(budget.delta)} for s, budget in enumerate(proved)])
     _of_several(spends)
     promise(spends, asked)
-    given = max(budget.epsilon for budget in proved)
-    if accounting.keeps_promise(spends) and 1e-9 < given < 0.999 * asked.epsilon:
-        st.markdown(spending.more_noise_than_needed(asked, given))
+    epsilon = max(budget.epsilon for budget in proved)
+    if accounting.keeps_promise(spends) and 1e-9 < epsilon < 0.999 * asked.epsilon:
+        st.markdown(spending.more_noise_than_needed(asked, epsilon))
 
 
 def _line(spend: Spend) -> dict[str, object]:

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from engine.core.types import Budget
+from engine.figures.theme import Chart
 from engine.sources import Source
-from engine.theme import Chart
 from engine.topics.holdout import charts as figures
 from engine.topics.holdout import words as protocol
 from engine.topics.holdout.answer import PAPER_EPSILONS, holdout_study, release_range
 from engine.topics.mean.charts import Method
-from engine.types import Budget
 from pages.shared import components as pieces
 from pages.shared.frame import layout
 from pages.shared.state import run, session
@@ -32,9 +32,9 @@ def fold(source: Source, budget: Budget, is_refused: bool) -> None:
 
 def _distances(source: Source, budget: Budget) -> None:
     """Held-out women against protected ones, at the budgets of the paper."""
-    now, facts = session.current(), source.facts
+    current, facts = session.current(), source.facts
     budgets = tuple(Budget(epsilon, budget.delta) for epsilon in PAPER_EPSILONS)
-    study = run.answer(holdout_study, source, now.mechanism, budgets, now.seed)
+    study = run.answer(holdout_study, source, current.mechanism, budgets, current.seed)
     chart = figures.distances(study, _method(), facts.value_unit, layout.theme())
     _show(chart, "distances", protocol.holdout(
         facts, study.n_training, study.n_protected, study.n_iterations))
@@ -45,10 +45,10 @@ def _runs(source: Source, budget: Budget, is_refused: bool) -> None:
     if is_refused:
         st.markdown("Nothing would be published at this ε, so there are no runs to show.")
         return
-    now, facts = session.current(), source.facts
-    shown = run.answer(release_range, source, now.mechanism, (budget,), now.seed)
-    chart = figures.runs(shown, 0, shown.n_runs, _method(), facts, layout.theme())
-    _show(chart, "runs", protocol.runs(facts, budget, shown.n_runs, source.sizes.n_curves))
+    current, facts = session.current(), source.facts
+    preview = run.answer(release_range, source, current.mechanism, (budget,), current.seed)
+    chart = figures.runs(preview, 0, preview.n_runs, _method(), facts, layout.theme())
+    _show(chart, "runs", protocol.runs(facts, budget, preview.n_runs, source.sizes.n_curves))
 
 
 def _method() -> Method:

@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from engine.core.types import Budget
+from engine.figures.theme import Chart
+from engine.language.numbers import named
 from engine.mechanisms import Mechanism
 from engine.sources import Source
-from engine.theme import Chart
 from engine.topics.coverage import answer as lab
 from engine.topics.coverage import charts as figures
 from engine.topics.coverage import words
-from engine.types import Budget
 from pages.shared.frame import layout
 from pages.shared.state import session, settings
 
@@ -20,31 +21,31 @@ TITLES = ("Published band: privacy noise counted", "Naive band: privacy noise ig
 Draw = Callable[[str, Chart, str], None]  # title, chart and key
 
 
-def question(kind: str, now: settings.Settings) -> lab.Experiment:
+def question(kind: str, current: settings.Settings) -> lab.Experiment:
     """Limits of one kind, by the method and on the data of their own page."""
     task = lab.KINDS[kind].task
-    source = now.source_of(task)
-    mechanism = lab.mechanism_for(kind, now.mechanism_of(task), now.point)
-    return lab.Experiment(kind, source, mechanism, budget(now, mechanism, source), now.seed,
-                          now.point)
+    source = current.source_of(task)
+    mechanism = lab.mechanism_for(kind, current.mechanism_of(task), current.point)
+    return lab.Experiment(kind, source, mechanism, budget(current, mechanism, source), current.seed,
+                          current.point)
 
 
-def budget(now: settings.Settings, mechanism: Mechanism, source: Source) -> Budget:
+def budget(current: settings.Settings, mechanism: Mechanism, source: Source) -> Budget:
     """The present ε, with the δ that a mechanism needs."""
     pure = mechanism.guarantee == "pure"
-    return Budget(now.epsilon, 0.0 if pure else session.chosen_delta(source))
+    return Budget(current.epsilon, 0.0 if pure else session.chosen_delta(source))
 
 
-def misses(asked: lab.Experiment, found: lab.Batch, draw: Draw) -> None:
+def misses(asked: lab.Experiment, batch: lab.CoverageAnswer, draw: Draw) -> None:
     """Limits as they are given beside naive ones, and what the count of misses says."""
-    unit = words.unit(asked.source.facts)
-    half = figures.common_half([found.given, found.naive])
-    for column, limits, title, key in zip(st.columns(2, gap="medium"), (found.given, found.naive),
+    quantity = named("Estimate less truth", asked.source.facts.value_unit)
+    half = figures.common_half([batch.given, batch.naive])
+    for column, limits, title, key in zip(st.columns(2, gap="medium"), (batch.given, batch.naive),
                                           TITLES, ("given", "naive"), strict=True):
         with column:
             st.subheader(title, anchor=False)
-            draw(title, figures.repetitions(limits, half, f"Estimate less truth{unit}",
+            draw(title, figures.repetitions(limits, half, quantity,
                                             layout.theme()), key)
             st.markdown(words.misses(limits, key == "naive"))
-    st.markdown(words.widths(found))
+    st.markdown(words.widths(batch))
     st.markdown(f":small[{words.legend(asked.kind)}]")

@@ -11,13 +11,13 @@ from typing import Any, Protocol
 
 import streamlit as st
 
+from engine.core.types import PublicFacts, Sizes, Spend
 from engine.figures import cards as figures
+from engine.figures.theme import Chart
 from engine.language import chances, glossary, tags
 from engine.language.grammar import capital
 from engine.privacy import amplification, risk
 from engine.privacy.amplification import Person, SecretSample
-from engine.theme import Chart
-from engine.types import PublicFacts, Sizes, Spend
 from pages.shared import components as pieces
 from pages.shared.frame import controls, layout
 from pages.shared.state import session, settings
@@ -43,8 +43,8 @@ def _declared(facts: PublicFacts, sizes: Sizes) -> int | None:
     """The size of the larger group; for one's own data it stays in the session, not in a link."""
     if not facts.is_upload:
         return session.current().population
-    found: int | None = st.session_state.get(_own_declaration(facts, sizes))
-    return found
+    population: int | None = st.session_state.get(_own_declaration(facts, sizes))
+    return population
 
 
 def _own_declaration(facts: PublicFacts, sizes: Sizes) -> str:
@@ -68,7 +68,7 @@ class Slider(Protocol):
     def shown(self) -> Any: ...
     @property
     def odds(self) -> Sequence[risk.Odds]: ...
-    def made_once(self, what: str, make: Callable[[], Any]) -> Any: ...
+    def made_once(self, name: str, make: Callable[[], Any]) -> Any: ...
 
 
 def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
@@ -78,7 +78,7 @@ def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
     It follows the slider, if there is one.
     """
     person, held = facts.person, spends[0].unit
-    title, now = f"Odds for one {person}", _Step(facts, spends, of(spends))
+    title, step = f"Odds for one {person}", _Step(facts, spends, of(spends))
     with st.container(border=True):
         st.subheader(title, anchor=False, help=glossary.explain("Odds"))
         if slider is None:
@@ -96,35 +96,36 @@ def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
             if is_open:
                 _several(facts, held)
                 _secret_sample(facts, spends, sizes)
-    return {title: now.dots}
+    return {title: step.dots}
 
 
 def face(facts: PublicFacts, spends: Sequence[Spend], key: str = "odds") -> None:
     """The sentence, its dots and their key; `key` tells two on one page apart."""
-    now = _Step(facts, spends, of(spends))
-    pieces.said([now.above], f"said_{key}")
-    _draw(now.dots, key, 86)
-    pieces.said([now.below], f"said_{key}_key")
+    step = _Step(facts, spends, of(spends))
+    pieces.said([step.above], f"said_{key}")
+    _draw(step.dots, key, 86)
+    pieces.said([step.below], f"said_{key}_key")
 
 
 class _Step:
     """What stands on the card at one budget."""
 
-    def __init__(self, facts: PublicFacts, spends: Sequence[Spend], at: risk.Odds) -> None:
+    def __init__(self, facts: PublicFacts, spends: Sequence[Spend], odds: risk.Odds) -> None:
         person, held = facts.person, spends[0].unit
-        self.above = [pieces.Said(chances.odds_main(at, person, held))]
-        self.dots = figures.odds(at.right, person, layout.theme())
-        self.below = [pieces.Said(chances.odds_key(at), "small")]
-        if at.group > 1:
-            self.below.append(pieces.Said(chances.group(risk.of_ledger(spends), at, person, held)))
-        if at.budget.epsilon >= WEAK_FROM:
-            self.below.append(pieces.Said(chances.weak(at, person), "warning"))
+        self.above = [pieces.Said(chances.odds_main(odds, person, held))]
+        self.dots = figures.odds(odds.right, person, layout.theme())
+        self.below = [pieces.Said(chances.odds_key(odds), "small")]
+        if odds.group > 1:
+            single = risk.of_ledger(spends)
+            self.below.append(pieces.Said(chances.group(single, odds, person, held)))
+        if odds.budget.epsilon >= WEAK_FROM:
+            self.below.append(pieces.Said(chances.weak(odds, person), "warning"))
 
 
 def _follow(facts: PublicFacts, slider: Slider) -> None:
     """The same for every step of a slider."""
     def make() -> tuple[Any, ...]:
-        steps = [_Step(facts, spends, at) for spends, at in
+        steps = [_Step(facts, spends, odds) for spends, odds in
                  zip(slider.shown.spends, slider.odds, strict=True)]
         return ([s.above for s in steps], [s.below for s in steps],
                 [json.dumps(s.dots.spec) for s in steps], [s.dots.alt for s in steps])
@@ -142,15 +143,15 @@ def _careful_attacker(facts: PublicFacts, spends: Sequence[Spend], held: str) ->
     st.markdown(chances.odds_why(plain))
     guess = controls.look("Attacker’s first guess", list(_FIRST_GUESSES), "first_guess",
                           "10 in 100")
-    at = of(spends, _FIRST_GUESSES[guess])
-    st.markdown(chances.odds_flagged(at, facts.people))
-    st.markdown(chances.with_and_without(at, facts.person, held))
+    odds = of(spends, _FIRST_GUESSES[guess])
+    st.markdown(chances.odds_flagged(odds, facts.people))
+    st.markdown(chances.with_and_without(odds, facts.person, held))
     st.markdown(chances.not_covered(facts))
     st.markdown(chances.delta_explained(plain.budget.delta))
 
 
-def _trade_off(at: risk.Odds, facts: PublicFacts) -> None:
-    chart = figures.trade_off(at, layout.theme())
+def _trade_off(odds: risk.Odds, facts: PublicFacts) -> None:
+    chart = figures.trade_off(odds, layout.theme())
     _draw(chart, "trade_off", 300)
     st.markdown(f":small[{chances.TRADE_OFF_KEY}]")
     layout.table(chart.table, facts.is_upload, 220)
@@ -174,29 +175,29 @@ def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) ->
         st.markdown(reason)
         return
     n, state = sizes.n_curves, st.session_state
-    own = _own_declaration(facts, sizes) if facts.is_upload else ""
-    chosen = _declared(facts, sizes)
-    total = chosen or state.get("larger_group") or 10 * n
+    own_key = _own_declaration(facts, sizes) if facts.is_upload else ""
+    declared_size = _declared(facts, sizes)
+    total = declared_size or state.get("larger_group") or 10 * n
 
     def declare(population: int | None) -> None:
         """For one's own data a declaration stays in the session: no link can make it."""
-        if own:
-            state[own] = population
+        if own_key:
+            state[own_key] = population
         else:
             session.change(population=population)
 
     def count(entered: int | None) -> None:
         state.larger_group = SecretSample(n, entered or 0, True).population  # refuses what is none
-        if chosen is not None:
+        if declared_size is not None:
             declare(state.larger_group)
 
     controls.bound(st.number_input, "How many could have been drawn", total, count, "population",
                    min_value=1, max_value=amplification.MOST_PEOPLE, step=1)
     controls.bound(
-        st.checkbox, chances.DECLARATION, chosen is not None,
+        st.checkbox, chances.DECLARATION, declared_size is not None,
         lambda declared: declare(total if declared else None), "declared")
-    if chosen is not None:
-        drawn = SecretSample(n, chosen, True)
+    if declared_size is not None:
+        drawn = SecretSample(n, declared_size, True)
         st.markdown(chances.sampled(of(spends), drawn.odds(spends, session.current().group),
                                     drawn.share, facts.person))
 

@@ -15,10 +15,11 @@ _NAMED = 0  # which of the budgets of others has the word beside its mark
 
 def anchors(rule: float | None) -> list[pieces.Anchor]:
     """What is marked under the slider: budgets of others, and the visitor's own rule."""
-    marks = [pieces.Anchor(one.budget.epsilon, f"{one.name}: {tags.budget_chip(one.budget)}, "
-                           f"protects {one.unit}",
-                           "spent elsewhere" if k == _NAMED and rule is None else "")
-             for k, one in enumerate(precedents.PRECEDENTS)]
+    marks = [pieces.Anchor(
+        precedent.budget.epsilon,
+        f"{precedent.name}: {tags.budget_chip(precedent.budget)}, protects {precedent.unit}",
+        "spent elsewhere" if k == _NAMED and rule is None else "")
+             for k, precedent in enumerate(precedents.PRECEDENTS)]
     if rule is not None:
         marks.append(pieces.Anchor(rule, f"Your own rule: at most ε = {rule:g}", "your rule"))
     return marks

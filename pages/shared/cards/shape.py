@@ -9,13 +9,13 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import Array, Budget, PublicFacts
 from engine.topics.compare import charts as figures
-from engine.topics.mean import answer as preview
-from engine.topics.mean import shape, words
+from engine.topics.mean import answer as mean_topic
+from engine.topics.mean import shape, shape_words
 from engine.topics.mean.answer import Draws
-from engine.topics.mean.shape import Kept, Question
-from engine.types import Array, Budget, PublicFacts
+from engine.topics.mean.shape import Agreeing, Question
 from pages.parts.explore.scene import Scene
 from pages.shared.frame import controls, layout
 from pages.shared.state import run, session, settings
@@ -29,22 +29,23 @@ def question(facts: PublicFacts) -> Question | None:
     InputError
         For numbers that do not fit these curves.
     """
-    now = session.current()
-    if not now.shape:
+    current = session.current()
+    if not current.shape:
         return None
-    usual = shape.usual(now.shape, facts)
-    stated = {name.removeprefix("shape_"): getattr(now, name) for name in settings.SHAPE_NUMBERS}
+    usual = shape.usual(current.shape, facts)
+    stated = {name.removeprefix("shape_"): getattr(current, name)
+              for name in settings.SHAPE_NUMBERS}
     return shape.checked(replace(usual, **{name: value for name, value in stated.items()
                                            if value is not None}), facts)
 
 
 def ask(facts: PublicFacts) -> Question | None:
     """The choice of a question and its numbers; what cannot be asked is said beside them."""
-    now = session.current()
-    controls.bound(st.segmented_control, "Question", now.shape or None,
+    current = session.current()
+    controls.bound(st.segmented_control, "Question", current.shape or None,
                    lambda kind: session.change(shape=kind or ""), "shape", options=shape.KINDS,
-                   format_func=words.LABELS.get, help=words.HELP)
-    if not now.shape:
+                   format_func=shape_words.LABELS.get, help=shape_words.HELP)
+    if not current.shape:
         return None
     _numbers(facts)
     try:
@@ -56,18 +57,18 @@ def ask(facts: PublicFacts) -> Question | None:
 
 def _numbers(facts: PublicFacts) -> None:
     """The numbers of a question: public facts that the visitor states."""
-    now = session.current()
-    usual, time = shape.usual(now.shape, facts), words.times_asked(facts)
+    current = session.current()
+    usual, time = shape.usual(current.shape, facts), shape_words.times_asked(facts)
     unit = f" ({facts.value_unit})" if facts.value_unit else ""
     within = ("tolerance", f"Within{time}", "How far off a time may be and still be of use.")
     asked = {"peak": [within], "crossing": [
         ("level", f"Level{unit}", "A value from outside the data, such as a limit in a guideline."),
         within], "sign": [("first", f"From{time}", "The first time."),
-                          ("second", f"To{time}", "The second time.")]}[now.shape]
+                          ("second", f"To{time}", "The second time.")]}[current.shape]
     with st.container(horizontal=True):
         for name, label, help in asked:
             field = f"shape_{name}"
-            stated = getattr(now, field)
+            stated = getattr(current, field)
             controls.bound(st.number_input, label, getattr(usual, name) if stated is None else
                            stated, partial(_state, field), field,
                            format="%g", step=None, help=help, width=180)
@@ -90,13 +91,13 @@ class Answer:
     """
 
     said: float
-    kept: Kept
-    without: Kept | None
+    kept: Agreeing
+    without: Agreeing | None
     known: NDArray[np.bool_]
     is_truth: bool
 
-    def at(self, budget: int) -> Kept:
-        return Kept(self.kept.counts[budget], self.kept.draws)
+    def at(self, budget: int) -> Agreeing:
+        return Agreeing(self.kept.counts[budget], self.kept.draws)
 
 
 def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) -> Answer:
@@ -108,34 +109,36 @@ def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) ->
                   ~shape.is_drowned(typical, facts), draws.is_truth)
 
 
-def sentences(asked: Question, found: Answer, at: int, budget: Budget, facts: PublicFacts) -> None:
+def sentences(asked: Question, kept_answer: Answer, step: int, budget: Budget, facts: PublicFacts
+              ) -> None:
     """What the average says, and how often a release says it, too."""
-    st.markdown(words.said(asked, found.said, facts, found.is_truth))
-    if not found.known[at]:
-        st.warning(words.refused(budget), icon=":material/block:")
+    st.markdown(shape_words.reference(asked, kept_answer.said, facts, kept_answer.is_truth))
+    if not kept_answer.known[step]:
+        st.warning(shape_words.refused(budget), icon=":material/block:")
         return
-    st.markdown(words.often(asked, found.at(at), found.without, facts, bool(np.isnan(found.said))))
+    st.markdown(shape_words.agreement(asked, kept_answer.at(step), kept_answer.without, facts,
+                                      bool(np.isnan(kept_answer.said))))
 
 
 def section(scene: Scene) -> None:
     """On Explore: one question, the answer at the chosen budget, and at all others."""
     st.subheader("What would still be true of its shape?", anchor=False)
-    facts, shown = scene.facts, scene.shown
+    facts, picture = scene.facts, scene.shown
     asked = ask(facts)
     if asked is None:
         return
     mechanism = session.current().mechanism
-    draws = run.answer(preview.drawn, scene.source, mechanism, mechanism, shown.budgets,
+    draws = run.answer(mean_topic.drawn, scene.source, mechanism, mechanism, picture.budgets,
                        session.current().seed)
-    found = answer(asked, draws, scene.error, facts)
-    sentences(asked, found, scene.at, scene.budget, facts)
+    kept_answer = answer(asked, draws, scene.error, facts)
+    sentences(asked, kept_answer, scene.at, scene.budget, facts)
     label, variant = controls.named(mechanism)
     line = figures.Line(label, mechanism.key, mechanism.family, variant,
-                        np.where(found.known, scene.error, np.nan), np.array([]))
-    chart = figures.kept(scene.epsilons, [(line, found.kept)], scene.budget.epsilon,
+                        np.where(kept_answer.known, scene.error, np.nan), np.array([]))
+    chart = figures.kept(scene.epsilons, [(line, kept_answer.kept)], scene.budget.epsilon,
                          layout.theme())
     layout.draw(chart, "shape", 280, 260)
-    st.markdown(f":small[{words.KEY}]")
+    st.markdown(f":small[{shape_words.KEY}]")
     with layout.fold("Numbers behind this question", "shape_numbers") as is_open:
         if is_open:
-            layout.table(chart.table, scene.own, 220)
+            layout.table(chart.table, scene.is_own, 220)

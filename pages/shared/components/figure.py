@@ -20,9 +20,9 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from engine.core.types import Array, PublicFacts
 from engine.language import tags
-from engine.topics.mean.answer import PlausibleBand, Preview
-from engine.types import Array, PublicFacts
+from engine.topics.mean.answer import MeanAnswer, PlausibleBand
 
 VIEWS = ("look", "attack")
 MOST_CURVES = 70  # a texture, not a data display
@@ -93,14 +93,14 @@ _COLOURS = {
 }
 
 
-def figure_payload(facts: PublicFacts, view: Preview, steps: Sequence[AtBudget]) -> dict[str, Any]:
+def figure_payload(facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudget]) -> dict[str, Any]:
     """Everything the browser needs to draw all budgets, as plain values.
 
     Parameters
     ----------
     facts : PublicFacts
         Names, units and bounds.
-    view : Preview
+    view : MeanAnswer
         Curves and their releases, of any number of budgets.
     steps : sequence of AtBudget
         One for each budget.
@@ -137,7 +137,7 @@ def percent_up(chance: float) -> str:
     return "> 99 %" if chance > 0.99 else f"{math.ceil(round(100 * chance, 6))} %"
 
 
-def _check_shapes(view: Preview) -> None:
+def _check_shapes(view: MeanAnswer) -> None:
     n_budgets, n_draws, n_points = view.releases.shape
     _check(releases=(view.releases, (n_budgets, n_draws, n_points)),
            times=(view.times, (n_points,)), without=(view.without, (n_points,)),
@@ -154,7 +154,7 @@ def _axes(facts: PublicFacts) -> dict[str, Any]:
             "difference": _axis("Difference", facts.value_unit)}
 
 
-def _curves(facts: PublicFacts, view: Preview) -> dict[str, Any]:
+def _curves(facts: PublicFacts, view: MeanAnswer) -> dict[str, Any]:
     """All curves; what is released goes as a difference from the mean without protection.
 
     `noise` is half the width of the middle 95 % of releases.
@@ -196,7 +196,7 @@ def _spanned(values: Array) -> tuple[str, float, float]:
     return int16(values, low, high), low, high
 
 
-def _band(facts: PublicFacts, view: Preview, band: PlausibleBand) -> dict[str, Any]:
+def _band(facts: PublicFacts, view: MeanAnswer, band: PlausibleBand) -> dict[str, Any]:
     """The band of every release; where there is none, the release itself.
 
     Bands are smooth and many: every second point is sent, and the browser puts in the others.

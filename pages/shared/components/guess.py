@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from engine.core.identity import digest
 from engine.figures import drawn
-from engine.identity import digest
 from engine.lessons import Guess
 
 _HERE = Path(__file__).parent

@@ -26,19 +26,19 @@ def show(page: str, question: Callable[[], Any], task: str = settings.TASK, note
     with layout.fold("Code for this view", f"{page}_code") as is_open:
         if not is_open:
             return
-        own = own_file(task)
-        if task and session.uploaded(task) and own is None:
+        file = own_file(task)
+        if task and session.uploaded(task) and file is None:
             st.markdown("There is no code without the file: read it again under *Use my curves*.")
         else:
-            _drawn(page, write(question(), own), own, note, scope)
+            _drawn(page, write(question(), file), file, note, scope)
 
 
 def own_file(task: str) -> OwnFile | None:
     """How the file on screen was read; None where none is."""
     if not task or not session.uploaded(task):
         return None
-    found: OwnFile | None = st.session_state.get(_key(task))
-    return found
+    file: OwnFile | None = st.session_state.get(_key(task))
+    return file
 
 
 def remember(task: str) -> None:
@@ -50,12 +50,12 @@ def _key(task: str) -> str:
     return f"{session.own_key(task)}_how"
 
 
-def _drawn(page: str, code: Code, own: OwnFile | None, note: str, scope: str) -> None:
+def _drawn(page: str, code: Code, file: OwnFile | None, note: str, scope: str) -> None:
     if code.spends:
         st.markdown(f"**{code.about}**")
     python, command = st.tabs(["Python", "Command line"])
     with python:
-        if own is not None:
+        if file is not None:
             st.markdown(":small[It reads your file by its name and holds none of its values. What "
                         "it prints is for you only.]")
         st.code(code.python, language="python", height=_height(code.python))
@@ -65,7 +65,7 @@ def _drawn(page: str, code: Code, own: OwnFile | None, note: str, scope: str) ->
             st.markdown(note)
         else:
             st.markdown("The command line knows no facts that you stated. Save the Python and run "
-                        "it." if own is None else
+                        "it." if file is None else
                         "The command line knows no file of your own. Save the Python beside your "
                         "file and run it.")
     st.download_button("Get the notebook", notebook(code), f"privacy-curves-{page}.ipynb",

@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from engine.enumerations import Enumeration
-from engine.errors import InputError
+from engine.core.enumerations import Enumeration
+from engine.core.errors import InputError
+from engine.core.registry import Parameter, Registry
+from engine.core.tasks import TASKS, DataType
 from engine.mechanisms import Mechanism, mechanisms
-from engine.registry import Parameter, Registry
 from engine.sources import sources
-from engine.tasks import TASKS, DataType
 from pages.shared.state import session, settings
 
 Option = TypeVar("Option")
@@ -51,12 +51,12 @@ def look(label: str, options: Sequence[Option], key: str, usual: Option | None =
     `key` is one of `settings.LOOKS`; without a choice it is `usual`, or else the first option.
     """
     options = list(options)
-    found = dict(session.current().looks).get(key)
-    value = options[found] if found is not None and found < len(options) else \
+    option = dict(session.current().looks).get(key)
+    value = options[option] if option is not None and option < len(options) else \
         options[0] if usual is None else usual
 
-    def write(chosen: Option) -> None:
-        session.look_at(key, options.index(chosen))
+    def write(choice: Option) -> None:
+        session.look_at(key, options.index(choice))
 
     bound(st.segmented_control, label, value, write, key, options=options, required=True, **more)
     return value
@@ -88,8 +88,8 @@ def plain(text: str) -> str:
 
 def source_choice(task: str = settings.TASK) -> None:
     """Where the curves come from: simulated, public data, or the visitor's own."""
-    presets, what = _presets(sources, task), _noun(task)
-    mine = f"Your {what.lower()}"
+    presets, noun = _presets(sources, task), _noun(task)
+    mine = f"Your {noun.lower()}"
     labels = [label for label, _, _ in presets] + ([mine] if session.own(task) is not None else [])
     current = (mine if session.uploaded(task)
                else session.current().source_of(task).nearest_preset()[0])
@@ -97,11 +97,11 @@ def source_choice(task: str = settings.TASK) -> None:
     def write(label: str) -> None:
         session.show_own(task, label == mine)
         if label != mine:
-            cls, chosen = next((c, v) for name, c, v in presets if name == label)
-            session.change_source(task, cls(**chosen))
+            cls, parameters = next((c, v) for name, c, v in presets if name == label)
+            session.change_source(task, cls(**parameters))
 
-    bound(st.selectbox, what, current, write, _key("source", task), options=labels,
-          help=f"Where the {what.lower()} come from: simulated, public data, or your file.")
+    bound(st.selectbox, noun, current, write, _key("source", task), options=labels,
+          help=f"Where the {noun.lower()} come from: simulated, public data, or your file.")
 
 
 def _noun(task: str) -> str:
@@ -114,8 +114,8 @@ def mechanism_choice(task: str = settings.TASK) -> None:
     presets = _presets(mechanisms, task)
 
     def write(label: str) -> None:
-        cls, chosen = next((c, v) for name, c, v in presets if name == label)
-        session.change_mechanism(task, cls(**chosen))
+        cls, parameters = next((c, v) for name, c, v in presets if name == label)
+        session.change_mechanism(task, cls(**parameters))
 
     bound(st.selectbox, "Method", session.current().mechanism_of(task).nearest_preset()[0], write,
           _key("mechanism", task), options=[label for label, _, _ in presets],
@@ -124,10 +124,10 @@ def mechanism_choice(task: str = settings.TASK) -> None:
 
 def epsilon_slider(key: str, help: str, label: str = "Protection (ε)") -> None:
     """The ε of a page, with the steps of Explore and what its two ends mean."""
-    now = session.current()
+    current = session.current()
     with st.container(gap=None):
-        bound(st.select_slider, label, now.epsilon, session.set_epsilon, key,
-              options=session.steps(now.epsilon), format_func=lambda epsilon: f"ε = {epsilon:g}",
+        bound(st.select_slider, label, current.epsilon, session.set_epsilon, key,
+              options=session.steps(current.epsilon), format_func="ε = {:g}".format,
               help=help)
         with st.container(horizontal=True, horizontal_alignment="distribute"):
             st.markdown(":small[◀ stronger protection]", width="content")
@@ -139,8 +139,8 @@ def _key(name: str, task: str) -> str:
 
 
 def _presets(shelf: Registry, task: str) -> list[tuple[str, Any, dict[str, Any]]]:
-    return [(label, cls, chosen) for cls in shelf.for_task(task)
-            for label, chosen in cls.presets_for(task)]
+    return [(label, cls, parameters) for cls in shelf.for_task(task)
+            for label, parameters in cls.presets_for(task)]
 
 
 def preset_of(member: Any) -> Any:
@@ -155,8 +155,8 @@ def parameter_form(member: Any, prefix: str, write: Callable[[Any], None],
                    leave_out: Sequence[str] = (), n_columns: int = 3) -> None:
     """One widget for each parameter of a source or mechanism, from its own declaration."""
     columns = st.columns(n_columns)
-    shown = [p for p in member.shown() if p.name not in leave_out]
-    for k, parameter in enumerate(shown):
+    parameters = [p for p in member.shown() if p.name not in leave_out]
+    for k, parameter in enumerate(parameters):
         with columns[k % n_columns]:
             _parameter_widget(member, parameter, prefix, write)
 
@@ -196,11 +196,11 @@ def with_value(member: Any, name: str, value: Any) -> Any:
 def changed_chips(member: Any) -> list[str]:
     """`Basis functions kept 8 (usual 12)` for every value that differs from its preset."""
     usual = preset_of(member).values()
-    return [f"{p.label} {_shown(getattr(member, p.name))} (usual {_shown(usual[p.name])})"
+    return [f"{p.label} {_in_words(getattr(member, p.name))} (usual {_in_words(usual[p.name])})"
             for p in member.shown() if getattr(member, p.name) != usual[p.name]]
 
 
-def _shown(value: Any) -> str:
+def _in_words(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     return "from the sizes" if value is None else str(value).replace("_", " ")
@@ -208,19 +208,19 @@ def _shown(value: Any) -> str:
 
 def all_changed(task: str = settings.TASK) -> list[str]:
     """Everything that differs from the usual settings of a task, in words."""
-    now = session.current()
-    out = [] if session.uploaded(task) else changed_chips(now.source_of(task))
-    out += changed_chips(now.mechanism_of(task))
-    if now.delta is not None:
-        out.append(f"δ {now.delta:g} (usual 1/n²)")
-    if now.seed != settings.FRONT_PAGE.seed:
-        out.append(f"Seed {now.seed}")
-    if now.rule is not None:
-        out.append(f"Own rule: ε at most {now.rule:g}")
-    if now.group > 1:
-        out.append(f"Odds for {now.group} together (usual 1)")
-    if now.population is not None and not session.uploaded(task):
-        out.append(f"Secret sample of {now.population:,}, as declared")
+    current = session.current()
+    out = [] if session.uploaded(task) else changed_chips(current.source_of(task))
+    out += changed_chips(current.mechanism_of(task))
+    if current.delta is not None:
+        out.append(f"δ {current.delta:g} (usual 1/n²)")
+    if current.seed != settings.FRONT_PAGE.seed:
+        out.append(f"Seed {current.seed}")
+    if current.rule is not None:
+        out.append(f"Own rule: ε at most {current.rule:g}")
+    if current.group > 1:
+        out.append(f"Odds for {current.group} together (usual 1)")
+    if current.population is not None and not session.uploaded(task):
+        out.append(f"Secret sample of {current.population:,}, as declared")
     return out
 
 
@@ -231,8 +231,8 @@ def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = 
     `epsilon` and `delta` say whether the page has one budget, which is asked for here; `columns`
     how many stand side by side.
     """
-    now, source = session.current(), session.source(task)
-    mechanism = now.mechanism_of(task)
+    current, source = session.current(), session.source(task)
+    mechanism = current.mechanism_of(task)
     if not session.uploaded(task):
         st.subheader(_noun(task), anchor=False)
         parameter_form(source, f"c_{source.key}",
@@ -245,8 +245,8 @@ def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = 
     places = st.columns(columns)
     if epsilon:
         with places[0]:
-            bound(st.number_input, "Protection (ε)", now.epsilon, session.set_epsilon, "epsilon",
-                  format="%g", step=None, help="Any value between the slider’s ends.")
+            bound(st.number_input, "Protection (ε)", current.epsilon, session.set_epsilon,
+                  "epsilon", format="%g", step=None, help="Any value between the slider’s ends.")
     if delta:
         with places[epsilon % columns]:
             bound(st.number_input, "Chance the limit fails (δ)", session.chosen_delta(source),
@@ -254,7 +254,7 @@ def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = 
                   step=None, help="Usual value 1/n². Keep it far below 1/n: at 1/n a method could "
                   "publish one whole curve and still pass. 0: never, for methods that can.")
     with places[(epsilon + delta) % columns]:
-        bound(st.number_input, "Seed", now.seed, session.set_seed, "seed", step=1, format="%d",
+        bound(st.number_input, "Seed", current.seed, session.set_seed, "seed", step=1, format="%d",
               help="Same seed, same noise: a class sees the same picture. Never used for a "
               "release.")
 

@@ -13,9 +13,9 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.figures.theme import Chart, Theme
 from engine.language.grammar import capital, escape
-from engine.theme import Chart, Theme
 from pages.shared import components as pieces
 from pages.shared.frame.controls import message
 from pages.shared.state import session, settings
@@ -124,32 +124,40 @@ def fold(label: str, key: str) -> Iterator[bool]:
         yield bool(box.open)
 
 
-def numbers(charts: Mapping[str, Chart], own: bool = False, key: str = "numbers") -> None:
-    """The tables behind the charts of a page, in a fold; `own` as in `table`."""
-    with fold("Numbers behind these pictures", key) as is_open:
+def folded(label: str, key: str, draw: Callable[[], object]) -> None:
+    """A fold whose content is drawn while it is open."""
+    with fold(label, key) as is_open:
         if is_open:
-            for title, chart in charts.items():
-                in_words(title, chart, own)
+            draw()
 
 
-def in_words(title: str, chart: Chart, own: bool = False) -> None:
+def numbers(charts: Mapping[str, Chart], is_own: bool = False, key: str = "numbers") -> None:
+    """The tables behind the charts of a page, in a fold; `is_own` as in `table`."""
+    def tables() -> None:
+        for title, chart in charts.items():
+            in_words(title, chart, is_own)
+
+    folded("Numbers behind these pictures", key, tables)
+
+
+def in_words(title: str, chart: Chart, is_own: bool = False) -> None:
     """A chart for those who do not see it: its title (Markdown), its sentence and its table."""
-    said = escape(chart.alt)
-    said = said.removeprefix(f"{title}\\: ").removeprefix(f"{title}, ")
-    st.markdown(f"**{title}.** {capital(said)}")
-    table(chart.table, own, 220)
+    sentence = escape(chart.alt)
+    sentence = sentence.removeprefix(f"{title}\\: ").removeprefix(f"{title}, ")
+    st.markdown(f"**{title}.** {capital(sentence)}")
+    table(chart.table, is_own, 220)
 
 
-def table(columns: Any, own: bool = False, height: int | Literal["auto", "content"] = "auto"
+def table(columns: Any, is_own: bool = False, height: int | Literal["auto", "content"] = "auto"
           ) -> None:
-    """A table; of the visitor's `own` curves one without a button to download it.
+    """A table; of the visitor’s own curves (`is_own`) one without a button to download it.
 
     It is at most as high as `height`: pixels, ten rows ("auto") or all its rows ("content").
     """
     data = pd.DataFrame(columns).rename(columns=_heading)
     if isinstance(height, int) and _ROW * (1 + len(data)) <= height:
         height = "content"  # nothing to scroll
-    if own:
+    if is_own:
         with st.container(height=height if isinstance(height, int) else "content"):
             st.table(data.set_index(data.columns[0]))
     else:
@@ -170,8 +178,8 @@ def reset() -> None:
     """Back to the usual settings of the same curves and the same methods."""
     from pages.shared.frame.controls import preset_of
 
-    now, usual = session.current(), settings.FRONT_PAGE
-    session.change(**{name: preset_of(getattr(now, name)) for name in settings.PLUGGED},
+    current, usual = session.current(), settings.FRONT_PAGE
+    session.change(**{name: preset_of(getattr(current, name)) for name in settings.PLUGGED},
                    delta=usual.delta, seed=usual.seed, group=usual.group,
                    population=usual.population, rule=usual.rule)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.sources import Source
 from pages.shared.state import run
 

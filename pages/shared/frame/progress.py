@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from pages.shared.frame import timed
 from pages.shared.frame.controls import message
 from pages.shared.frame.layout import user_errors
@@ -52,14 +52,14 @@ def visitor() -> str:
 
 def _left() -> dict[str, Job]:
     """What this visitor sees of jobs that they stopped while others went on watching."""
-    kept: dict[str, Job] = st.session_state.setdefault("left_jobs", {})
-    return kept
+    jobs_left: dict[str, Job] = st.session_state.setdefault("left_jobs", {})
+    return jobs_left
 
 
-def progress(job: Job, draw: Callable[[Job], None], what: str = "Runs") -> None:
+def progress(job: Job, draw: Callable[[Job], None], noun: str = "Runs") -> None:
     """Show a job while it lives and how it ended; `draw` draws the parts that are there.
 
-    `what` names that which is counted. The page runs once more when the job has ended.
+    `noun` names that which is counted. The page runs once more when the job has ended.
     """
     job = _left().get(job.key, job)
     live = job.live
@@ -70,15 +70,15 @@ def progress(job: Job, draw: Callable[[Job], None], what: str = "Runs") -> None:
         if live and not job.live:
             st.rerun()
         with user_errors():
-            _bar(job, what) if live else _ending(job)
+            _bar(job, noun) if live else _ending(job)
             draw(job)
 
     timed.run(panel, _POLL_SECONDS if live else None)
 
 
-def _bar(job: Job, what: str) -> None:
+def _bar(job: Job, noun: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(job.fraction, text=_text(job, what))
+        st.progress(job.fraction, text=_text(job, noun))
         if st.button("Stop", icon=":material/stop:", key=f"stop_{job.key}"):
             _leave(job)
             st.rerun()
@@ -86,14 +86,14 @@ def _bar(job: Job, what: str) -> None:
 
 def _leave(job: Job) -> None:
     """Stop for this visitor; a job that nobody else watches is over before the page is drawn."""
-    seen = job.leave(visitor())
-    if seen is job:
+    last = job.leave(visitor())
+    if last is job:
         job.wait(_STOP_SECONDS)
         return
-    kept = _left()
-    kept[job.key] = seen
-    for key in list(kept)[:-_MOST_LEFT]:
-        del kept[key]
+    jobs_left = _left()
+    jobs_left[job.key] = last
+    for key in list(jobs_left)[:-_MOST_LEFT]:
+        del jobs_left[key]
 
 
 def _ending(job: Job) -> None:
@@ -108,11 +108,11 @@ def _ending(job: Job) -> None:
         st.markdown(f":small[Stopped after {_count(job)}. The numbers are rougher.]")
 
 
-def _text(job: Job, what: str) -> str:
+def _text(job: Job, noun: str) -> str:
     if job.state == "waiting":
-        return f"{what}: waiting for the work of other visitors to end"
+        return f"{noun}: waiting for the work of other visitors to end"
     left = job.seconds_left
-    return f"{what}: {_count(job)}" + (f", about {duration(left)} left" if left else "")
+    return f"{noun}: {_count(job)}" + (f", about {duration(left)} left" if left else "")
 
 
 def _count(job: Job) -> str:

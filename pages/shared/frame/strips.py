@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.language import chances, stated, tags
+from engine.core.types import Budget, DataKind, PublicFacts, Unit
+from engine.language import chances, tags
 from engine.privacy import risk
 from engine.privacy.failure import Delta
-from engine.types import Budget, DataKind, PublicFacts, Unit
+from engine.uploads import stated
 from pages.shared import components as pieces
 from pages.shared.cards import odds as odds_card
 from pages.shared.state import address, pins, session
@@ -22,15 +23,15 @@ def pinnable(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], a
 
     `pins_here` says whether there is a scenario, and `reason` why this one cannot be pinned.
     """
-    own, page = facts.kind in (DataKind.UPLOAD, DataKind.TWIN), pins.page()
+    is_personal, page = facts.kind in (DataKind.UPLOAD, DataKind.TWIN), pins.page()
     pins_here = pins_here and page in pins.PAGES
     token = address.encode(replace(session.current(), folds=()))
-    name = "" if own else pins.name_of(page, token)
-    reason = "Your own curves cannot be pinned: a pin is a link." if own else (
+    name = "" if is_personal else pins.name_of(page, token)
+    reason = "Your own curves cannot be pinned: a pin is a link." if is_personal else (
         reason or pins.reason_against(token))
     if pins_here and not name and not reason and pieces.pin_pressed(key):
         name = pins.keep(page, token)
-    pieces.strip(chips, budgets, at, person=facts.person, link=not own,
+    pieces.strip(chips, budgets, at, person=facts.person, link=not is_personal,
                  pin=pieces.Pinning(name, reason) if pins_here else None, key=key, **options)
 
 
@@ -51,8 +52,8 @@ def fixed(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str 
         chips += odds_card.chips(facts, unit)
     if warning:
         chips.append(pieces.Chip("Release with a warning", warning, "orange", "warning"))
-    shown = pieces.Budgeted(budget, odds, error, highest >= odds_card.WEAK_FROM)
-    pinnable(chips, [shown], 0, facts, pins_here=pins_here, key=key)
+    budgeted = pieces.Budgeted(budget, odds, error, highest >= odds_card.WEAK_FROM)
+    pinnable(chips, [budgeted], 0, facts, pins_here=pins_here, key=key)
 
 
 def fact_chips(facts: PublicFacts, protected: tuple[str, str] | None = None) -> list[pieces.Chip]:
@@ -66,11 +67,11 @@ def fact_chips(facts: PublicFacts, protected: tuple[str, str] | None = None) -> 
 
 def _trust(facts: PublicFacts) -> list[pieces.Chip]:
     """Who is trusted with the visitor's own data; on other data the page itself says it."""
-    own = session.own_with(facts)
-    if own is None:
+    upload = session.own_with(facts)
+    if upload is None:
         return []
-    held = "curve" if own.holds_curves else "record"
-    return [pieces.Chip(*stated.trust_tag(own.sizes, held), "gray", "person")]
+    held = "curve" if upload.holds_curves else "record"
+    return [pieces.Chip(*stated.trust_tag(upload.sizes, held), "gray", "person")]
 
 
 def delta_chips(stated: Delta) -> list[pieces.Chip]:

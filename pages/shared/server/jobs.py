@@ -28,7 +28,7 @@ from collections.abc import Callable, Generator, Iterator
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
-from engine.errors import InputError
+from engine.core.errors import InputError
 from engine.running.bounded import memory_limited
 from engine.running.workers import Worker
 

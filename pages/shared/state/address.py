@@ -13,16 +13,16 @@ from functools import partial
 from typing import Any
 
 from engine import handbook
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.registry import Parameter, Registry
+from engine.core.tasks import PUBLISHED, SUMMARIES, TASKS
+from engine.core.types import Budget
 from engine.rates import rates
-from engine.registry import Parameter, Registry
-from engine.tasks import PUBLISHED, SUMMARIES, TASKS
 from engine.topics.mean import shape
 from engine.topics.planning import budget_split
 from engine.topics.planning.answer import DIALS
 from engine.topics.rates.presets import PRESETS
 from engine.topics.regression.answer import MOST_KINDS, Group, Network
-from engine.types import Budget
 from pages.shared.state import settings, site_table, sweep_choice
 from pages.shared.state.settings import CHOSEN_FOR, FRONT_PAGE, SHELVES, Settings
 
@@ -30,35 +30,35 @@ _LONGEST = 4000  # characters of an address that are read
 _LETTERS = tuple(letter for _, letter, _ in SHELVES)
 
 
-def encode(chosen: Settings) -> str:
+def encode(wanted: Settings) -> str:
     """The settings that differ from the front page."""
-    return "~".join([*_plugged_words(chosen), *_single_words(chosen),
-                     *sweep_choice.words(chosen.sweep),
-                     *(f"look.{key}-{option}" for key, option in chosen.looks)])
+    return "~".join([*_plugged_words(wanted), *_single_words(wanted),
+                     *sweep_choice.words(wanted.sweep),
+                     *(f"look.{key}-{option}" for key, option in wanted.looks)])
 
 
 def decode(token: str) -> tuple[Settings, list[str]]:
     """Settings of a token, and the names of what it asked for in vain."""
     words = dict(part.partition("-")[::2] for part in token[:_LONGEST].split("~") if part)
     problems: list[str] = []
-    chosen = replace(FRONT_PAGE, **{
+    wanted = replace(FRONT_PAGE, **{
         name: _plugged(letter, words, shelf, getattr(FRONT_PAGE, name), problems)
         for name, letter, shelf in SHELVES})
     for name, text in words.items():
         if name.partition(".")[0] not in _LETTERS:
             try:
-                chosen = _with(chosen, name, text)
+                wanted = _with(wanted, name, text)
             except (KeyError, ValueError):
                 problems.append(name)
-    return chosen, problems
+    return wanted, problems
 
 
 # -- what can be plugged in: `c-growth_curves~c.n_curves-60` --------------------------------------
 
 
-def _plugged_words(chosen: Settings) -> Iterator[str]:
+def _plugged_words(wanted: Settings) -> Iterator[str]:
     for name, letter, _ in SHELVES:
-        mine = getattr(chosen, name)
+        mine = getattr(wanted, name)
         if mine != getattr(FRONT_PAGE, name):
             yield f"{letter}-{mine.key}"
             yield from (f"{letter}.{parameter}-{_plain(value)}"
@@ -79,22 +79,22 @@ def _plugged(letter: str, words: Mapping[str, str], shelf: Registry, usual: Any,
         problems.append(words[letter])
         return usual
     known = {p.name: p for p in cls.parameters()}
-    chosen = fixed_by(letter, cls)
+    values = fixed_by(letter, cls)
     for name, text in words.items():
         if name.startswith(f"{letter}."):
             try:
                 value = _value(known[name[2:]], text)
-                cls(**{**chosen, name[2:]: value})
-                chosen[name[2:]] = value
+                cls(**{**values, name[2:]: value})
+                values[name[2:]] = value
             except (KeyError, ValueError):
                 problems.append(name[2:])
-    return cls(**chosen)
+    return cls(**values)
 
 
 def fixed_by(letter: str, cls: Any) -> dict[str, Any]:
     """What the letter alone says of a member that serves several tasks: which one."""
     offered = cls.presets_for(_task_of(letter) or "")
-    return {name: value for _, chosen in offered[:1] for name, value in chosen.items()
+    return {name: value for _, values in offered[:1] for name, value in values.items()
             if name == "task"}
 
 
@@ -141,7 +141,7 @@ _CHOICES: dict[str, Sequence[str]] = {
     "shape": ("", *shape.KINDS)}
 # Choices whose names take a moment to find: "module:function" that gives them, asked for a word.
 _FOUND = {"exhibit": "engine.papers:names", "audited": "engine.topics.audit.answer:names",
-          "variant": "engine.broken:names", "limits": "engine.topics.coverage.answer:names",
+          "variant": "engine.audit.broken:names", "limits": "engine.topics.coverage.answer:names",
           "lesson": "engine.lessons:names"}
 CHOICES = (*_CHOICES, *_FOUND)  # settings that are one of a few words
 
@@ -163,7 +163,7 @@ def _one_of(name: str, text: str) -> str:
 _EARLIER_VIEWS = ("releases", "ranges", "one")  # of the first edition, all in one figure now
 
 
-def _shown(text: str) -> tuple[str, ...]:
+def _lines(text: str) -> tuple[str, ...]:
     return tuple(line for line in settings.LINES if line in text.split("."))
 
 
@@ -209,7 +209,7 @@ _WORDS = {
     "group": Word(lambda text: settings.checked_group(int(text))),
     "population": Word(lambda text: settings.checked_population(int(text))),
     **_NUMBER,
-    "shown": Word(_shown, lambda lines: ".".join(lines) or "nothing"),
+    "shown": Word(_lines, lambda lines: ".".join(lines) or "nothing"),
     "methods": Word(lambda text: settings.checked_methods(text.split(".")), ".".join),
     "budgets": Word(_budgets, lambda budgets: "_".join(map(_plain, budgets))),
     "network": Word(_network, _network_word),
@@ -219,25 +219,25 @@ _CALLED = {"folds": "open"}  # settings whose word is not their name
 _NAMED = {_CALLED.get(name, name): name for name in _WORDS}
 
 
-def _single_words(chosen: Settings) -> Iterator[str]:
+def _single_words(wanted: Settings) -> Iterator[str]:
     for name, word in _WORDS.items():
-        value = getattr(chosen, name)
+        value = getattr(wanted, name)
         if value != getattr(FRONT_PAGE, name):
             yield f"{_CALLED.get(name, name)}-{word.write(value)}"
 
 
-def _with(chosen: Settings, name: str, text: str) -> Settings:
+def _with(current: Settings, name: str, text: str) -> Settings:
     """One more setting; a KeyError or ValueError if there is no such setting or value."""
     start, _, rest = name.partition(".")
     if start == "sweep":
-        return replace(chosen, sweep=_swept(chosen.sweep, rest, text))
+        return replace(current, sweep=_swept(current.sweep, rest, text))
     if start == "look":
-        return replace(chosen, looks=settings.with_look(chosen.looks, rest, int(text)))
+        return replace(current, looks=settings.with_look(current.looks, rest, int(text)))
     field = _NAMED[name]
-    return replace(chosen, **{field: _WORDS[field].read(text)})
+    return replace(current, **{field: _WORDS[field].read(text)})
 
 
-def _swept(chosen: sweep_choice.SweepChoice, name: str, text: str) -> sweep_choice.SweepChoice:
+def _swept(choice: sweep_choice.SweepChoice, name: str, text: str) -> sweep_choice.SweepChoice:
     if name == "task" and text not in CHOSEN_FOR:
         raise ValueError(text)
-    return sweep_choice.with_word(chosen, name, text)
+    return sweep_choice.with_word(choice, name, text)

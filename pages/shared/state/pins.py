@@ -32,15 +32,15 @@ class Pin:
 # -- the address ----------------------------------------------------------------------------
 
 
-def join(token: str, kept: Sequence[Pin]) -> str:
+def join(token: str, scenarios: Sequence[Pin]) -> str:
     """The token of Compare with the pins."""
-    words = [f"{pin.name}-{_written(f'{pin.page}~{pin.token}')}" for pin in kept]
+    words = [f"{pin.name}-{_written(f'{pin.page}~{pin.token}')}" for pin in scenarios]
     return "~".join([token] * bool(token) + words)
 
 
 def split(token: str) -> tuple[str, tuple[Pin, ...], list[str]]:
     """The token without its pins, the pins, and the names of those that cannot be."""
-    others, found, problems = [], {}, []
+    others, scenarios, problems = [], {}, []
     for word in token.split("~"):
         name, dash, text = word.partition("-")
         if not dash or name not in tuple(NAMES):
@@ -48,10 +48,10 @@ def split(token: str) -> tuple[str, tuple[Pin, ...], list[str]]:
             continue
         page, _, settings = _read(text[:2 * _LONGEST]).partition("~")
         if page in PAGES and len(settings) <= _LONGEST:
-            found[name] = Pin(name, page, settings)
+            scenarios[name] = Pin(name, page, settings)
         else:
             problems.append(f"pin {name}")
-    return "~".join(others), tuple(found[name] for name in sorted(found)), problems
+    return "~".join(others), tuple(scenarios[name] for name in sorted(scenarios)), problems
 
 
 def _written(text: str) -> str:
@@ -69,8 +69,8 @@ def kept() -> tuple[Pin, ...]:
     return st.session_state.get("pins", ())
 
 
-def take_over(found: tuple[Pin, ...]) -> None:
-    st.session_state.pins = found
+def take_over(scenarios: tuple[Pin, ...]) -> None:
+    st.session_state.pins = scenarios
 
 
 def page() -> str:

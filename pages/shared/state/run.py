@@ -1,6 +1,6 @@
 """The only place where pages make the engine compute, and the one cache of what it computed.
 
-A page names a function of the engine and what it is called with: `answer(summary_view, source, …)`.
+A page names a function of the engine and what it is called with: `answer(mean_answer, source, …)`.
 From that follow the key, the worker, and whose results these are.
 """
 
@@ -10,17 +10,18 @@ import threading
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Hashable, Iterator, MutableMapping, Sequence
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, overload
 from weakref import WeakKeyDictionary
 
 import streamlit as st
 
-from engine.identity import digest
+from engine.core.identity import digest
+from engine.core.types import DataKind, PublicFacts
 from engine.mechanisms import Mechanism
 from engine.sources import Source
-from engine.topics.mean import answer as preview
-from engine.types import DataKind, PublicFacts
+from engine.topics.mean import answer as mean_topic
 from pages.shared.server import jobs
 from pages.shared.server.computing import computed, use_workers, uses_workers
 from pages.shared.state.settings import FRONT_PAGE, TASK, steps_of
@@ -53,17 +54,23 @@ class Store:
     def __contains__(self, key: str) -> bool:
         return key in self._kept
 
-    def get(self, key: str, compute: Callable[[], A]) -> A:
+    def __getitem__(self, key: str) -> Any:
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                result: A = self._kept[key]
-                return result
-        result = compute()
+            self._kept.move_to_end(key)
+            return self._kept[key]
+
+    def __setitem__(self, key: str, result: Any) -> None:
         with self._lock:
             self._kept[key] = result
             while len(self._kept) > self._limit:
                 self._kept.popitem(last=False)
+
+    def get(self, key: str, compute: Callable[[], A]) -> A:
+        """A result as it was kept, or else computed now."""
+        with suppress(KeyError):
+            result: A = self[key]
+            return result
+        result = self[key] = compute()
         return result
 
     def clear(self) -> None:
@@ -125,8 +132,8 @@ def parts(function: Callable[[*Ts], Iterator[A]], *arguments: *Ts,
           shown: Callable[[int], None] = _silent) -> list[A]:
     """All parts that a generator of the engine gives; kept, computed and told as by `answer`."""
     asked = (function, *arguments)
-    given: list[A] = _result(_store_of(asked), _key(jobs.parts, asked), jobs.parts, asked, shown)
-    return given
+    result: list[A] = _result(_store_of(asked), _key(jobs.parts, asked), jobs.parts, asked, shown)
+    return result
 
 
 def knows_parts(function: Callable[[*Ts], Iterator[Any]], *arguments: *Ts) -> bool:
@@ -137,7 +144,11 @@ def knows_parts(function: Callable[[*Ts], Iterator[Any]], *arguments: *Ts) -> bo
 
 def _result(store: Store, key: str, function: Callable[..., Any], arguments: Sequence[Any],
             shown: Callable[[int], None] = _silent) -> Any:
-    return store.get(key, lambda: computed(key + store.owner, function, *arguments, shown=shown))
+    """A result as it was kept, or else computed in a worker for those who may share it."""
+    with suppress(KeyError):
+        return store[key]
+    result = store[key] = computed(key + store.owner, function, *arguments, shown=shown)
+    return result
 
 
 def at_once(function: Callable[[*Ts], A], *arguments: *Ts) -> A:
@@ -183,35 +194,37 @@ def _is_personal(value: Any) -> bool:
     return is_dataclass(value) and any(_is_personal(getattr(value, f.name)) for f in fields(value))
 
 
-def made_once(shown: Any, what: Hashable, make: Callable[[], A]) -> A:
+def made_once(owner: Any, name: Hashable, make: Callable[[], A]) -> A:
     """What a page makes of a result: kept beside it and forgotten with it, not made in every run.
 
-    `what` names all that it hangs on apart from the result.
+    `name` names all that it hangs on apart from the result.
     """
-    kept = _BESIDE.setdefault(shown, {})
-    if what not in kept:
-        kept[what] = make()
-    made: A = kept[what]
-    return made
+    beside = _BESIDE.setdefault(owner, {})
+    if name not in beside:
+        beside[name] = make()
+    result: A = beside[name]
+    return result
 
 
 # -- answers that are put together of others ------------------------------------------------------
 
 
 def picture(source: Source, mechanism: Mechanism, delta: float, seed: int,
-            epsilons: tuple[float, ...] = preview.EPSILON_STEPS) -> preview.Preview:
+            epsilons: tuple[float, ...] = mean_topic.EPSILON_STEPS) -> mean_topic.MeanAnswer:
     """Everything the picture shows, at every step of the slider and at an ε of one's own."""
     asked = (source, mechanism, delta, seed)
-    steps, key = answer(preview.preview, *asked), _key(preview.preview, asked)
-    for epsilon in set(epsilons) - set(preview.EPSILON_STEPS):
-        steps = _result(_store_of(asked), digest((key, epsilon)), preview.with_own_budget,
+    key = _key(mean_topic.mean_over_budgets, asked)
+    steps: mean_topic.MeanAnswer = _result(_store_of(asked), key, mean_topic.mean_over_budgets,
+                                           asked)
+    for epsilon in set(epsilons) - set(mean_topic.EPSILON_STEPS):
+        steps = _result(_store_of(asked), digest((key, epsilon)), mean_topic.with_budget,
                         (steps, source, mechanism, seed, epsilon))
     return steps
 
 
-def study(*asked: Any) -> preview.Study:
+def study(*asked: Any) -> mean_topic.Study:
     """The errors of a picture, with one aim for all methods side by side (see `study_beside`)."""
-    return answer(preview.study_beside, *asked)
+    return answer(mean_topic.study_beside, *asked)
 
 
 def _store_of_sites(arguments: Any) -> Store:
@@ -226,7 +239,7 @@ def of_sites(function: Callable[..., A], /, *arguments: Any) -> A:
 
 
 def federation(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], seed: int, *,
-               is_whole: bool = False) -> sites.Federation:
+               is_whole: bool = False) -> sites.SitesAnswer:
     """The sites together, pooled and alone; of what changes nothing else is computed.
 
     The error without privacy is there if it is known, or wanted for the whole.
@@ -251,7 +264,8 @@ def warm_up() -> None:
     use_workers()
     front = FRONT_PAGE
     delta = usual_delta(front.source.sizes.n_curves)
-    shown = picture(front.source, front.mechanism, delta, front.seed, steps_of(front.epsilon))
-    asked = (front.source, front.mechanism, shown.budgets, front.seed)
-    answer(preview.if_doubled, *asked)
-    answer(preview.other_methods, TASK, *asked)
+    budgets = picture(front.source, front.mechanism, delta, front.seed,
+                      steps_of(front.epsilon)).budgets
+    asked = (front.source, front.mechanism, budgets, front.seed)
+    answer(mean_topic.if_doubled, *asked)
+    answer(mean_topic.other_methods, TASK, *asked)

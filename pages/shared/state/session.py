@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.tasks import TASKS, DataType
+from engine.core.types import PublicFacts
 from engine.mechanisms import Mechanism
 from engine.privacy.failure import Delta, delta_rule, usual_delta
 from engine.sources import Source
 from engine.sources.twin import Twin
-from engine.tasks import TASKS, DataType
-from engine.types import PublicFacts
 from pages.shared.state import address, pins
 from pages.shared.state.settings import (
     MOST_FOLDS,
@@ -54,22 +54,22 @@ def load(page: str) -> None:
     switch, which drops the parameter. A run that something on the page asked for is no navigation:
     its address may be an earlier one, which the browser has not replaced yet.
     """
-    state, seen = st.session_state, st.query_params.get(_PARAMETER, "")
+    state, written_token = st.session_state, st.query_params.get(_PARAMETER, "")
     same_page, state.page = state.get("page") == page, page
     moved = _figure_moved() | state.pop("changed", False)
     if not same_page:
         state.pop("left_out", None)
     is_first = "settings" not in state
-    if is_first or (seen != state.written and (seen or same_page) and not moved):
-        token, pinned, problems = pins.split(seen)
-        state.settings, found = address.decode(token)
-        state.link_problems = found + problems
+    if is_first or (written_token != state.written and (written_token or same_page) and not moved):
+        token, pinned, problems = pins.split(written_token)
+        state.settings, problems_found = address.decode(token)
+        state.link_problems = problems_found + problems
         if pinned:
             pins.take_over(pinned)
         elif page == COMPARE and same_page:  # Back does not lose pins, nor writes them there again
             state.left_out = pins.kept()
         state.rev = state.get("rev", 0) + 1  # tells the browser side to move
-        state.written, state.own_epsilon = seen, state.settings.epsilon
+        state.written, state.own_epsilon = written_token, state.settings.epsilon
         _move_folds(() if is_first else tuple(state))
 
 
@@ -92,12 +92,12 @@ def _figure_moved() -> bool:
 def save() -> None:
     """Write the settings into the address; a page on one's own data cannot be linked."""
     page = st.session_state.page
-    chosen = {"summaries": current().summary, "sweeps": current().sweep.task,
-              "release": published_task(current().publish)}
-    task = chosen.get(page) or _TASK_OF.get(page, TASK)
-    own = page not in _WITHOUT_UPLOADS and uploaded(task)
-    token = "" if own else address.encode(st.session_state.settings)
-    if page == COMPARE and not own and pins.kept() != st.session_state.get("left_out"):
+    task_of_page = {"summaries": current().summary, "sweeps": current().sweep.task,
+                    "release": published_task(current().publish)}
+    task = task_of_page.get(page) or _TASK_OF.get(page, TASK)
+    is_own = page not in _WITHOUT_UPLOADS and uploaded(task)
+    token = "" if is_own else address.encode(st.session_state.settings)
+    if page == COMPARE and not is_own and pins.kept() != st.session_state.get("left_out"):
         token = pins.join(token, pins.kept())
     st.session_state.written = token
     if st.query_params.get(_PARAMETER, "") == token:
@@ -108,9 +108,9 @@ def save() -> None:
         st.query_params.pop(_PARAMETER, None)
 
 
-def published_task(what: str) -> str:
+def published_task(key: str) -> str:
     """Whose data Release uses: an average number is that of whole curves."""
-    return TASKS[what].data_of or what
+    return TASKS[key].data_of or key
 
 
 def current() -> Settings:
@@ -133,8 +133,8 @@ def note_fold(name: str, is_open: bool) -> None:
     """Keep in the settings whether a fold is open."""
     folds = {*current().folds}
     if (name in folds) != is_open:
-        kept = sorted(folds ^ {name})[:MOST_FOLDS]
-        st.session_state.settings = replace(current(), folds=tuple(kept))
+        names = sorted(folds ^ {name})[:MOST_FOLDS]
+        st.session_state.settings = replace(current(), folds=tuple(names))
 
 
 def steps(epsilon: float) -> tuple[float, ...]:
@@ -179,56 +179,56 @@ def own_key(task: str) -> str:
 
 def own(task: str = TASK) -> Upload | UploadRows | None:
     """The visitor's own data that a task looks at, whether they are shown or not."""
-    found = st.session_state.get(own_key(task))
-    return found if found is not None and found.serves(task) else None
+    data = st.session_state.get(own_key(task))
+    return data if data is not None and data.serves(task) else None
 
 
 def own_with(facts: PublicFacts) -> Upload | UploadRows | None:
     """The visitor's own data of which these facts were stated."""
     for key in OWN_KEYS.values():
-        found: Upload | UploadRows | None = st.session_state.get(key)
-        if found is not None and found.facts == facts:
-            return found
+        data: Upload | UploadRows | None = st.session_state.get(key)
+        if data is not None and data.facts == facts:
+            return data
     return None
 
 
-def show_own(task: str, shown: bool) -> None:
-    st.session_state[f"show_{own_key(task)}"] = shown
+def show_own(task: str, is_shown: bool) -> None:
+    st.session_state[f"show_{own_key(task)}"] = is_shown
 
 
 def uploaded(task: str = TASK) -> bool:
     """Whether the visitor's own data are shown; effects need covariates with stated ranges."""
-    found = own(task)
-    if found is None or not st.session_state.get(f"show_{own_key(task)}"):
+    data = own(task)
+    if data is None or not st.session_state.get(f"show_{own_key(task)}"):
         return False
-    return "covariates" not in TASKS[task].roles or bool(found.facts.covariates)
+    return "covariates" not in TASKS[task].roles or bool(data.facts.covariates)
 
 
 def source(task: str = TASK) -> Source:
     """The source on screen: the visitor's own data, or the chosen recipe."""
-    found = own(task)
-    return found if found is not None and uploaded(task) else current().source_of(task)
+    data = own(task)
+    return data if data is not None and uploaded(task) else current().source_of(task)
 
 
 def twin_of(real: Source) -> Twin:
     """The twin of curves that are real, with sizes and spread as the visitor last chose them."""
     usual = Twin.of(real.facts, real.sizes)
-    origin, chosen = st.session_state.get("twin", (None, usual))
-    return chosen if origin == usual else usual
+    origin, wanted = st.session_state.get("twin", (None, usual))
+    return wanted if origin == usual else usual
 
 
-def change_twin(real: Source, chosen: Twin) -> None:
+def change_twin(real: Source, twin: Twin) -> None:
     """Choose other sizes or another spread; they last as long as these curves are on screen."""
-    st.session_state.twin = (Twin.of(real.facts, real.sizes), chosen)
+    st.session_state.twin = (Twin.of(real.facts, real.sizes), twin)
     st.session_state.pop("problem", None)
 
 
-def change_source(task: str, chosen: Source) -> None:
-    change(**{f"{TASKS[task].prefix}source": chosen})
+def change_source(task: str, source: Source) -> None:
+    change(**{f"{TASKS[task].prefix}source": source})
 
 
-def change_mechanism(task: str, chosen: Mechanism) -> None:
-    change(**{f"{TASKS[task].prefix}mechanism": chosen})
+def change_mechanism(task: str, mechanism: Mechanism) -> None:
+    change(**{f"{TASKS[task].prefix}mechanism": mechanism})
 
 
 def stated_delta(of: Source, task: str = TASK) -> Delta:
@@ -236,9 +236,10 @@ def stated_delta(of: Source, task: str = TASK) -> Delta:
     return delta_of(current(), of, task)
 
 
-def delta_of(now: Settings, of: Source, task: str = TASK) -> Delta:
+def delta_of(scenario: Settings, of: Source, task: str = TASK) -> Delta:
     """The same for other settings."""
-    return delta_rule(of.sizes.n_curves, now.delta, now.mechanism_of(task).guarantee == "pure")
+    is_pure = scenario.mechanism_of(task).guarantee == "pure"
+    return delta_rule(of.sizes.n_curves, scenario.delta, is_pure)
 
 
 def delta(of: Source, task: str = TASK) -> float:

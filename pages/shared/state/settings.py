@@ -13,12 +13,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from engine import handbook
-from engine.errors import InputError
-from engine.mechanisms import Mechanism, mechanisms
-from engine.privacy.amplification import MOST_PEOPLE
-from engine.rates import Rate, rates
-from engine.sources import Source, sources
-from engine.tasks import (
+from engine.core.errors import InputError
+from engine.core.tasks import (
     COVARIANCE,
     DENSITY,
     FUNCTIONAL_SUMMARY,
@@ -32,6 +28,10 @@ from engine.tasks import (
     WAVELET_REGRESSION,
     Task,
 )
+from engine.mechanisms import Mechanism, mechanisms
+from engine.privacy.amplification import MOST_PEOPLE
+from engine.rates import Rate, rates
+from engine.sources import Source, sources
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning.budget_split import Split
 from engine.topics.regression.answer import NETWORKS, Network
@@ -197,19 +197,19 @@ def checked_population(count: int) -> int:
     return count
 
 
-def checked_methods(chosen: Sequence[str]) -> tuple[str, ...]:
+def checked_methods(words: Sequence[str]) -> tuple[str, ...]:
     """Words of methods to compare, each once."""
-    if not chosen or not set(chosen) <= set(METHODS):
+    if not words or not set(words) <= set(METHODS):
         raise InputError("Choose at least one method to compare.", field="methods")
-    return tuple(dict.fromkeys(chosen))
+    return tuple(dict.fromkeys(words))
 
 
-def checked_budgets(chosen: Sequence[float]) -> tuple[float, ...]:
+def checked_budgets(budgets: Sequence[float]) -> tuple[float, ...]:
     """Steps of the slider that stand side by side, in order."""
-    found = tuple(sorted(set(chosen)))
-    if not 1 <= len(found) <= MOST_BUDGETS or not set(found) <= set(EPSILON_STEPS):
+    ordered = tuple(sorted(set(budgets)))
+    if not 1 <= len(ordered) <= MOST_BUDGETS or not set(ordered) <= set(EPSILON_STEPS):
         raise InputError(f"Choose one to {MOST_BUDGETS} steps of the slider.", field="budgets")
-    return found
+    return ordered
 
 
 def checked_number(value: float, field: str) -> float:
@@ -256,10 +256,10 @@ def checked_seed(seed: int) -> int:
 
 def checked_folds(names: Iterable[str]) -> tuple[str, ...]:
     """Names of folds, each once and in order."""
-    found = tuple(sorted(set(names)))
-    if len(found) > MOST_FOLDS or not all(map(_FOLD.fullmatch, found)):
+    ordered = tuple(sorted(set(names)))
+    if len(ordered) > MOST_FOLDS or not all(map(_FOLD.fullmatch, ordered)):
         raise InputError(f"At most {MOST_FOLDS} folds can be open.", field="folds")
-    return found
+    return ordered
 
 
 def with_look(looks: Sequence[tuple[str, int]], key: str, option: int

@@ -13,11 +13,11 @@ from typing import Any
 
 import pandas as pd
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.types import PublicFacts
 from engine.topics.sites import words as site_words
-from engine.topics.sites.answer import Federation, Member
+from engine.topics.sites.answer import Member, SitesAnswer
 from engine.topics.sites.site_table import PRESETS, SiteRow, checked, preset_of
-from engine.types import PublicFacts
 
 _FIELDS = {"name": "name", "people": "n_curves", "readings": "n_observations_per_curve",
            "epsilon": "epsilon", "delta": "delta", "included": "included"}
@@ -60,15 +60,15 @@ def _row_of_word(text: str) -> SiteRow:
 # -- the frame ----------------------------------------------------------------------------------
 
 
-def frame(rows: Sequence[SiteRow], found: Federation | None) -> pd.DataFrame:
+def frame(rows: Sequence[SiteRow], federation: SitesAnswer | None) -> pd.DataFrame:
     """A row for each site; what is worked out is empty where a site does not take part."""
     columns: dict[str, list[Any]] = {
         column: [getattr(row, field) for row in rows] for column, field in _FIELDS.items()}
     columns["epsilon"] = [float(row.epsilon) for row in rows]
     data = pd.DataFrame(columns)
     data["delta"] = data["delta"].astype(float)
-    worked_out = {} if found is None else {member.row.name: _worked_out(member)
-                                           for member in found.members}
+    worked_out = {} if federation is None else {member.row.name: _worked_out(member)
+                                                for member in federation.members}
     for k, column in enumerate(FIXED):
         data[column] = [worked_out.get(row.name, ("",) * 3)[k] for row in rows]
     return data
@@ -129,6 +129,6 @@ def labels(facts: PublicFacts) -> dict[str, tuple[str, str]]:
 
 def one_more(rows: Sequence[SiteRow]) -> list[SiteRow]:
     """A further site like the last one, with a name that is free."""
-    taken = {row.name for row in rows}
-    name = next(f"Site {k}" for k in range(len(rows) + 1, 10_000) if f"Site {k}" not in taken)
+    names = {row.name for row in rows}
+    name = next(f"Site {k}" for k in range(len(rows) + 1, 10_000) if f"Site {k}" not in names)
     return [*rows, replace(rows[-1], name=name, included=True)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
-from engine.errors import InputError
-from engine.tasks import MEAN_FUNCTION
+from engine.core.errors import InputError
+from engine.core.tasks import MEAN_FUNCTION
 from engine.topics.sweeps.design import EPSILON, MOST_VALUES
 
 MOST_REPEATS = 1000
@@ -24,18 +24,18 @@ class SweepChoice:
     repeats: int = 50
 
 
-def words(chosen: SweepChoice) -> list[str]:
+def words(choice: SweepChoice) -> list[str]:
     """`sweep.along-source.n_curves` for everything that is not as usual."""
     usual = SweepChoice()
-    return [f"sweep.{f.name}-{_word(getattr(chosen, f.name))}" for f in fields(chosen)
-            if getattr(chosen, f.name) != getattr(usual, f.name)]
+    return [f"sweep.{f.name}-{_word(getattr(choice, f.name))}" for f in fields(choice)
+            if getattr(choice, f.name) != getattr(usual, f.name)]
 
 
 def _word(value: object) -> str:
-    return "_".join(f"{one:.15g}" for one in value) if isinstance(value, tuple) else str(value)
+    return "_".join(map("{:.15g}".format, value)) if isinstance(value, tuple) else str(value)
 
 
-def with_word(chosen: SweepChoice, name: str, text: str) -> SweepChoice:
+def with_word(choice: SweepChoice, name: str, text: str) -> SweepChoice:
     """The choice with one word of an address.
 
     Raises
@@ -45,17 +45,17 @@ def with_word(chosen: SweepChoice, name: str, text: str) -> SweepChoice:
     """
     match name:
         case "values":
-            return replace(chosen, values=_numbers(text))
+            return replace(choice, values=_numbers(text))
         case "levels":
-            return replace(chosen, levels=_numbers(text))
+            return replace(choice, levels=_numbers(text))
         case "repeats":
-            return replace(chosen, repeats=checked_repeats(int(text)))
+            return replace(choice, repeats=checked_repeats(int(text)))
         case "task":
-            return replace(chosen, task=_path(text))
+            return replace(choice, task=_path(text))
         case "along":
-            return replace(chosen, along=_path(text))
+            return replace(choice, along=_path(text))
         case "across":
-            return replace(chosen, across=_path(text))
+            return replace(choice, across=_path(text))
     raise ValueError(name)
 
 

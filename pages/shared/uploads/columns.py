@@ -11,10 +11,10 @@ from typing import Any
 
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.lists import counted, shortened
+from engine.core.tasks import TASKS, DataType
 from engine.language.grammar import capital
-from engine.lists import counted, shortened
-from engine.tasks import TASKS, DataType
 from engine.uploads import curves, rows
 from engine.uploads.curves import CurveTable, read_curves
 from engine.uploads.facts import check_columns

@@ -12,12 +12,12 @@ from typing import Any
 
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.lists import counted, shortened
+from engine.core.tasks import TASKS, DataType
+from engine.core.types import PublicFacts
 from engine.language.grammar import capital
-from engine.lists import counted, shortened
 from engine.sources import Source
-from engine.tasks import TASKS, DataType
-from engine.types import PublicFacts
 from engine.uploads.curves import CurveTable, Upload
 from engine.uploads.design import LAWS, SINGLE_LAWS, StatedDesign, StatedLaw, numbers_in
 from engine.uploads.facts import REACHES, StatedCovariate, declare, declare_rows

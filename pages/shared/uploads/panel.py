@@ -10,10 +10,10 @@ from typing import TypeVar
 
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.lists import counted
+from engine.core.tasks import TASKS
 from engine.language.grammar import span
-from engine.lists import counted
-from engine.tasks import TASKS
 from engine.uploads.curves import Upload
 from engine.uploads.rows import UploadRows
 from pages.shared.frame.controls import message

@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from engine.errors import InputError
+from engine.core.errors import InputError
+from engine.core.identity import digest
 from engine.exports.code_for import OwnFile
-from engine.identity import digest
 from engine.running.bounded import Bounds, Ended
-from engine.running.reading import BOUNDS, OF_COLUMNS, too_much
 from engine.uploads.layout import Layout
 from engine.uploads.limits import MOST_BYTES
+from engine.uploads.reading import BOUNDS, OF_COLUMNS, too_much
 from engine.uploads.tables import Table, read_table
 from engine.uploads.text import ENCODINGS
 from pages.shared.server import visitors

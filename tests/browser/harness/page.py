@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from engine.types import Budget, PublicFacts
+from engine.core.types import Budget, PublicFacts
 from pages.shared import components as pieces
 from tests.browser.harness.curves import EPSILONS, EVIL, band, growth, made_up
 

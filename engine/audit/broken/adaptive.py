@@ -1,0 +1,315 @@
+"""The adaptive releases with one bug each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from engine.audit.broken import Broken, bug
+from engine.core.types import Array, Budget, Estimate, Public, Step
+from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.families.coefficient_fit import CoefficientFit
+from engine.mechanisms.families.covariate_moments import SCALED, CovariateSite
+from engine.mechanisms.families.location import (
+    FINAL_CENTRE,
+    FIRST_CENTRE,
+    FIRST_SPREAD,
+    SECOND_CENTRE,
+    SECOND_SPREAD,
+    STEPS,
+    Site,
+)
+from engine.mechanisms.families.mean_fit import MeanFit
+from engine.numerics.deviations import AffineDeviations
+from engine.privacy import transcript
+
+_MEAN, _COEFFICIENTS = Budget(40.0, 1e-3), Budget(400.0, 1e-3)
+
+
+def _places(*steps: Step) -> list[int]:
+    """Rows of a site's noise that belong to these steps."""
+    return [STEPS.index(step) for step in steps]
+
+
+class _ChangedSites(MeanFit):
+    """A fit that changes every site before it is used."""
+
+    change: Callable[[Site], Site]
+
+    def site(self, *args: Any) -> Site:
+        return self.change(super().site(*args))
+
+
+class _OtherSites(Broken, AdaptiveMean):
+    """Sites that do something else with their curves."""
+
+    fit_class = _ChangedSites
+
+    def site(self, honest: Site) -> Site:
+        """What takes the place of an honest site.
+
+        Parameters
+        ----------
+        honest : Site
+            As it should be.
+
+        Returns
+        -------
+        Site
+        """
+        raise NotImplementedError
+
+    def model_fit(self, *args: Any) -> MeanFit:
+        fit = super().model_fit(*args)
+        assert isinstance(fit, _ChangedSites)
+        fit.change = self.site
+        return fit
+
+
+@bug(_MEAN, truncation=3)
+class SharesSumToMoreThanOne(Broken, AdaptiveMean):
+    """Each of the releases pays with a third more than its share of the budget."""
+
+    def shares(self, pure: bool) -> tuple[float, ...]:
+        return tuple(4 / 3 * share for share in super().shares(pure))
+
+
+@bug(_MEAN, truncation=3)
+class EveryReleaseSpendsEverything(Broken, AdaptiveMean):
+    """Each of six releases about the same people spends the whole budget."""
+
+    def shares(self, pure: bool) -> tuple[float, ...]:
+        return (1.0,) * len(super().shares(pure))
+
+
+@bug(_MEAN, truncation=3)
+class LocationsAsIfLeftOut(_OtherSites):
+    """Noise of averages for a curve that is left out instead of one that is replaced."""
+
+    def site(self, honest: Site) -> Site:
+        unit = honest.unit.copy()
+        unit[_places(FIRST_CENTRE, SECOND_CENTRE, FINAL_CENTRE)] /= 2
+        return replace(honest, unit=unit)
+
+
+@bug(_MEAN, truncation=3)
+class SizesAreFree(_OtherSites):
+    """How large deviations are is released with a tenth of its noise, being only a scale."""
+
+    def site(self, honest: Site) -> Site:
+        unit = honest.unit.copy()
+        unit[_places(FIRST_SPREAD, SECOND_SPREAD)] /= 10
+        return replace(honest, unit=unit)
+
+
+@dataclass(frozen=True)
+class _Passing:
+    """Deviations in which a curve that says nothing is no number."""
+
+    honest: Any
+    is_common: ClassVar[bool] = True
+
+    @property
+    def n_curves(self) -> int:
+        return int(self.honest.n_curves)
+
+    @property
+    def entries(self) -> int:
+        return int(self.honest.entries)
+
+    def among(self, curves: slice) -> Any:
+        return type(self)(self.honest.among(curves))
+
+    def from_centres(self, centres: Array, repeats: slice) -> Array:
+        deviations = self.honest.from_centres(centres, repeats)
+        empty = (self.honest.slopes[repeats] == 0).all(axis=(1, 2))
+        return np.where(empty[:, None, None], np.nan, deviations)
+
+
+@bug(_MEAN, truncation=3)
+class MissingReadingsPass(_OtherSites):
+    """A curve with a reading that is no number is averaged like any other."""
+
+    def site(self, honest: Site) -> Site:
+        return replace(honest, deviations=_Passing(honest.deviations))
+
+
+class _Sending(Site):
+    """A site that changes what it is about to send: a statistic, its noise, and what it says."""
+
+    def changed(self, step: Step, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
+        """What is about to be sent, otherwise than it should be.
+
+        Parameters
+        ----------
+        step : Step
+            What it is.
+        statistic, scale : (…)
+            As they should be.
+
+        Returns
+        -------
+        statistic, added, stated : (…)
+            Noise has the scale `added`, and is said to have `stated`.
+        """
+        raise NotImplementedError
+
+    def send(self, step: Step, statistic: Array, scale: Array) -> Array:
+        sent, added, stated = self.changed(step, statistic, scale)
+        return transcript.sent(self.index, step, sent + added * self.noise_of(step), stated)
+
+
+def _as(cls: type[Site], honest: Site) -> Site:
+    return cls(honest.deviations, honest.unit, honest.noise, honest.symmetric, honest.index)
+
+
+class _ScaledByData(_Sending):
+    def changed(self, step: Step, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
+        assert isinstance(self.deviations, AffineDeviations)
+        largest = np.abs(self.deviations.targets).max(axis=(1, 2))
+        scale = scale * largest.reshape(-1, *[1] * (scale.ndim - 1)) / 10
+        return statistic, scale, scale
+
+
+@bug(_MEAN, truncation=3)
+class NoiseFollowsTheLargestCurve(_OtherSites):
+    """The noise is made for the largest deviation at hand instead of the clip."""
+
+    def site(self, honest: Site) -> Site:
+        return _as(_ScaledByData, honest)
+
+
+class _ByComplete(_Sending):
+    def changed(self, step: Step, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
+        assert isinstance(self.deviations, AffineDeviations)
+        empty = (self.deviations.slopes == 0).all(axis=(1, 2))
+        share = (~empty).mean(axis=1) ** 10
+        return statistic / share.reshape(-1, *[1] * (statistic.ndim - 1)), scale, scale
+
+
+@bug(_MEAN, 1000, truncation=3)
+class DividesByCompleteCurves(_OtherSites):
+    """Averages are reweighted by how many curves are complete, which is private."""
+
+    def site(self, honest: Site) -> Site:
+        return _as(_ByComplete, honest)
+
+
+class _Quiet(_Sending):
+    def changed(self, step: Step, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
+        return statistic, 0.8 * scale, scale
+
+
+@bug(_MEAN, 2000, truncation=3)
+class AFifthOfTheNoiseIsMissing(_OtherSites):
+    """Every message has four fifths of the noise that the ledger counts on."""
+
+    def site(self, honest: Site) -> Site:
+        return _as(_Quiet, honest)
+
+
+@bug(_MEAN, 2000, truncation=3)
+class SameNoiseInEveryStep(_OtherSites):
+    """The five steps share one draw of noise, so that their differences give curves away."""
+
+    def site(self, honest: Site) -> Site:
+        return replace(honest, noise=np.broadcast_to(honest.noise[:1], honest.noise.shape))
+
+
+@bug(_MEAN, truncation=3)
+class CentredOnRawReadings(Broken, AdaptiveMean):
+    """The released curve is moved to the raw average of the readings."""
+
+    def release_many(self, data: Any, *args: Any) -> Estimate:
+        honest = super().release_many(data, *args)
+        middle = np.clip(np.nan_to_num(data.values), -1, 1).mean(axis=1)[:, None, None]
+        return replace(honest, coefficients=honest.coefficients + middle)
+
+
+class _OtherCovariates(CoefficientFit):
+    """Sites that do something else with their covariates."""
+
+    site_class: type[CovariateSite]
+
+    def covariate_site(self, *args: Any) -> CovariateSite:
+        honest = super().covariate_site(*args)
+        return self.site_class(honest.regressors, honest.unit, honest.noise, honest.index)
+
+
+class _QuietSite(CovariateSite):
+    def noise_scale(self, step: Step) -> Array:
+        return super().noise_scale(step) / self.n_functions
+
+
+class _QuietMoments(_OtherCovariates):
+    site_class = _QuietSite
+
+
+@bug(_COEFFICIENTS, truncation=2)
+class MomentsForgetTheCovariates(Broken, AdaptiveCoefficients):
+    """Second moments of covariates get noise as if one person moved them by one over n."""
+
+    fit_class = _QuietMoments
+
+
+class _UnweightedSite(CovariateSite):
+    def second(self, standard: Array) -> Array:
+        scaled = standard @ self.regressors[:, None]
+        return self.send(SCALED, scaled @ scaled.swapaxes(-1, -2) / self.regressors.shape[2])
+
+
+class _UnweightedMoments(_OtherCovariates):
+    site_class = _UnweightedSite
+
+
+@bug(_COEFFICIENTS, truncation=2)
+class ScaledCovariatesWithoutWeights(Broken, AdaptiveCoefficients):
+    """Covariates are scaled up to their released spread, and nobody's influence is cut again."""
+
+    fit_class = _UnweightedMoments
+
+
+class _RawSite(CovariateSite):
+    def first(self) -> Array:
+        sent = super().first()
+        raw = self.regressors @ self.regressors.swapaxes(1, 2) / self.regressors.shape[2]
+        return np.broadcast_to(raw[:, None], sent.shape).copy()
+
+
+class _RawMoments(_OtherCovariates):
+    site_class = _RawSite
+
+
+@bug(_COEFFICIENTS, truncation=2)
+class ScaledByRawMoments(Broken, AdaptiveCoefficients):
+    """Covariates are scaled by the second moments at hand instead of those that were released."""
+
+    fit_class = _RawMoments
+
+
+class _RawCovariates(CoefficientFit):
+    def __init__(self, data: Any, *args: Any) -> None:
+        super().__init__(data, *args)
+        raw = np.clip(np.nan_to_num(data.covariates), -1e6, 1e6).swapaxes(1, 2)
+        ones = np.ones((len(raw), 1, raw.shape[2]))
+        self.curves = replace(self.curves, regressors=np.concatenate([ones, raw], axis=1))
+
+
+@bug(_COEFFICIENTS, truncation=2)
+class CovariatesBeyondTheirRange(Broken, AdaptiveCoefficients):
+    """Covariates outside their stated range are taken as they are."""
+
+    fit_class = _RawCovariates
+
+
+@bug(_COEFFICIENTS, truncation=2)
+class LedgerForgetsTheMoments(Broken, AdaptiveCoefficients):
+    """All of the budget goes to the later releases, though second moments had a fifth of it."""
+
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        honest = super().planned(public, budgets)
+        return replace(honest, shares=tuple(share / 0.8 for share in honest.shares))

@@ -1,0 +1,51 @@
+"""What is one of a few named things: a kind, a law, a unit, a setting."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Self
+
+from engine.core.errors import InputError, brief
+
+
+class Enumeration(StrEnum):
+    """Names that are text as well, so that links, files and digests hold the same text as ever."""
+
+    __repr__ = str.__repr__
+
+    @classmethod
+    def named(cls, value: object, field: str) -> Self:
+        """The member with this name.
+
+        Parameters
+        ----------
+        value : the member, or its text as a file or a link has it.
+        field : what the name is of, for the message.
+
+        Raises
+        ------
+        InputError
+            If there is none.
+        """
+        try:
+            return cls(str(value))
+        except ValueError:
+            names = ", ".join(member for member in cls if member)
+            raise InputError(f"“{field}” must be one of {names}; got {brief(value)}.",
+                             field=field) from None
+
+
+class NoiseLaw(Enumeration):
+    """The law of noise in what is sent.
+
+    LAPLACE is independent in each number, NORM has density ∝ exp(−‖z‖), BITS are turned round by
+    chance, and CHOICE decides which numbers are largest.
+    """
+
+    UNSTATED = ""
+    GAUSSIAN = "gaussian"
+    LAPLACE = "laplace"
+    NORM = "norm"
+    BITS = "bits"
+    CHOICE = "choice"
+    NONE = "none"

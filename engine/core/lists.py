@@ -1,0 +1,96 @@
+"""Lists as text: of numbers in a form, a command or a link, of names in a message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from engine.core.errors import InputError
+
+MOST_SITES = 1000
+
+
+def whole_numbers(field: str, text: str | None) -> tuple[int, ...]:
+    """The positive whole numbers of a text such as "400, 250, 100"; none of an empty one.
+
+    Parameters
+    ----------
+    field : str
+        What an error names as its place.
+    text : str or None
+        Whole numbers of at most nine digits, with commas between them.
+
+    Raises
+    ------
+    InputError
+        If it is anything else, or longer than 1000 numbers.
+
+    Examples
+    --------
+    >>> whole_numbers("Sizes of sites", "400, 250, 100")
+    (400, 250, 100)
+    """
+    if text is None or (isinstance(text, str) and not text.strip()):
+        return ()
+    words = text.split(",", MOST_SITES) if isinstance(text, str) else [""]
+    words = [word.strip() for word in words]
+    if len(words) > MOST_SITES or not all(re.fullmatch("[0-9]{1,9}", w) and int(w) for w in words):
+        raise InputError(f"“{field}” must be up to {MOST_SITES} whole numbers above 0, with commas "
+                         "between them.", field=field, hint="For example 400, 250, 100.")
+    return tuple(int(word) for word in words)
+
+
+def shortened(name: str, length: int = 40) -> str:
+    """A visitor's name for something, on one line and no longer than fits a message.
+
+    Parameters
+    ----------
+    name : str
+        Of any length; signs that cannot be printed become blanks.
+    length : int
+        Most signs of the result.
+
+    Examples
+    --------
+    >>> shortened("weight at birth", 10)
+    'weight at…'
+    """
+    line = " ".join("".join(c if c.isprintable() else " " for c in name[:1000]).split())
+    return line if len(line) <= length else f"{line[:length - 1]}…"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with what it counts.
+
+    Parameters
+    ----------
+    number : int
+    noun : str
+        Of one of them; others get an s.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1000, "row")
+    ('1 row', '1,000 rows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Names in quotes, of which some may only be counted.
+
+    Parameters
+    ----------
+    names : sequence of str
+    most : int
+        So many are written out.
+
+    Examples
+    --------
+    >>> listed(["a", "b"]), listed(["a", "b", "c"], 1)
+    ('“a” and “b”', '“a” and 2 more')
+    """
+    quoted = [f"“{shortened(name)}”" for name in names[:most]]
+    if len(names) > most:
+        return f"{', '.join(quoted)} and {len(names) - most:,} more"
+    return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)

@@ -1,0 +1,242 @@
+"""What can be estimated: one record for each task, with all that others need to know of it.
+
+A source, a mechanism and a rate serve tasks by key. Adding a task is one record here, and the
+members that serve it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.core.enumerations import Enumeration
+
+
+class Unit(Enumeration):
+    """What is exchanged for another to make neighbouring data: the unit of protection."""
+
+    UNSTATED = ""
+    CURVE = "curve"
+    READING = "reading"
+    ROW = "row"
+    RECORD = "record"
+    NUMBER = "number"
+    MACHINE = "machine"
+
+
+class DataType(Enumeration):
+    """What the data of a task are: curves of people, one reading each, or rows of numbers."""
+
+    CURVES = "curves"
+    READINGS = "readings"
+    RECORDS = "records"
+
+
+class Argument(Enumeration):
+    """What a result is a function of: of nothing if it is a number or a list of numbers."""
+
+    NOTHING = ""
+    TIME = "time"
+    TWO_TIMES = "two times"
+    FEATURE = "feature"
+
+
+_MOST_COLUMNS = 10_000  # more than any table has
+_OF_CURVES = ("id", "time", "value", "server")
+_OF_RECORDS = ("covariates", "id", "server")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """How many columns of features a record has.
+
+    Parameters
+    ----------
+    fewest, most : int
+        Limits of their number.
+    words : str
+        The same in words, for errors.
+    label : str
+        What a form asks for them with.
+    """
+
+    fewest: int
+    most: int
+    words: str
+    label: str
+
+    def allows(self, count: int) -> bool:
+        """Whether a record can have so many.
+
+        Parameters
+        ----------
+        count : int
+            Columns of features of a file.
+        """
+        return self.fewest <= count <= self.most
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether they are so few that each is chosen; otherwise all are taken."""
+        return self.most < _MOST_COLUMNS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One estimand; members of the registries that list its key serve it.
+
+    Parameters
+    ----------
+    label : the name of the problem.
+    result : the name of what is published of it.
+    meaning : one sentence that says what that is.
+    loss : how far off a result is.
+    unit : what is protected.
+    data : what its data are.
+    argument : what a result is a function of.
+    source, mechanism : keys of those that it begins with; see `Registry.usual`.
+    has_value_unit : whether a result is in the unit of the values.
+    roles : what columns of a person's own file can be; empty where nobody can bring one.
+        Features of records are covariates, their response is a value.
+    features : how many columns hold the numbers of a record; None where data are no records.
+    states : what is stated of a person's own data besides ranges and words.
+    page : the page where source and mechanism are chosen; empty where there is none.
+    prefix, letters : what both are called among the settings of all pages, before “source” and
+        “mechanism”, and their letters in a link.
+    sizes_of_rates : where the sizes at which a rate is shown come from; empty: usual ones.
+    compared : keys of the methods that stand side by side at first.
+    data_of : the task whose page and settings it shares, where it has none of its own.
+    summary, release : its place among what *Summaries* shows and *Release* publishes; 0 where it
+        is not there.
+    """
+
+    key: str
+    label: str
+    result: str
+    meaning: str
+    loss: str
+    unit: Unit
+    data: DataType
+    argument: Argument
+    source: str
+    mechanism: str
+    has_value_unit: bool = True
+    roles: tuple[str, ...] = ()
+    features: Columns | None = None
+    states: tuple[str, ...] = ()
+    page: str = ""
+    prefix: str = ""
+    letters: str = ""
+    sizes_of_rates: str = ""
+    compared: tuple[str, ...] = ()
+    data_of: str = ""
+    summary: int = 0
+    release: int = 0
+
+    @property
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        """The settings that hold its source and its mechanism, each with its letter in links."""
+        names = (f"{self.prefix}source", f"{self.prefix}mechanism")
+        return tuple(zip(names, self.letters, strict=True)) if self.letters else ()
+
+
+MEAN_FUNCTION = Task(
+    key="mean_function", label="Average curve", result="Average curve",
+    meaning="The mean of the curves at every time.",
+    loss="integrated squared error over the time range",
+    unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
+    source="sparse_curves", mechanism="adaptive_mean",
+    roles=_OF_CURVES, page="explore", letters="cm", release=1,
+    sizes_of_rates="Your scenario on Explore",
+    compared=("adaptive_mean", "noisy_gradient_mean", "frl"))
+
+INTERCEPT = "Intercept"  # the curve of a person with every covariate at the middle of its range
+
+VARYING_COEFFICIENTS = Task(
+    key="varying_coefficients", label="Varying coefficients", result="Effects of covariates",
+    meaning="What each covariate adds to the average curve; all functions share one budget.",
+    loss="sum of the integrated squared errors of the coefficient functions",
+    unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
+    source="coefficient_curves",
+    mechanism="adaptive_coefficients", roles=(*_OF_CURVES, "covariates"),
+    page="coefficients", prefix="effects_", letters="gk", summary=5, release=3,
+    sizes_of_rates="Your scenario on Varying coefficients")
+
+UNIVARIATE_MEAN = Task(
+    key="univariate_mean", label="Average number", result="Average number",
+    meaning="The mean of numbers, of which each person holds some.",
+    loss="squared error",
+    unit=Unit.RECORD, data=DataType.CURVES, argument=Argument.NOTHING,
+    source="numbers", mechanism="univariate_mean",
+    roles=_OF_CURVES, data_of=MEAN_FUNCTION.key, release=4)
+
+WAVELET_REGRESSION = Task(
+    key="wavelet_regression", label="Regression curve", result="Regression curve",
+    meaning="The curve behind single readings that are spread over sites.",
+    loss="integrated squared error, or squared error at one point",
+    unit=Unit.READING, data=DataType.READINGS, argument=Argument.TIME,
+    source="regression_points",
+    mechanism="wavelet_global", roles=_OF_CURVES, states=("spread",),
+    page="regression", prefix="readings_", letters="wv")
+
+FUNCTIONAL_SUMMARY = Task(
+    key="functional_summary", label="Summary of curves with δ = 0", result="Average curve",
+    meaning="The mean of the curves at every time.",
+    loss="integrated squared error",
+    unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
+    source="dense_curves", mechanism="iclp",
+    roles=_OF_CURVES, page="summaries", prefix="dense_", letters="fp", summary=1)
+
+DENSITY = Task(
+    key="density", label="Density", result="Density",
+    meaning="How records lie over their range: where the function is high, many are.",
+    loss="integrated squared error",
+    unit=Unit.RECORD, data=DataType.RECORDS, argument=Argument.FEATURE,
+    source="density_points", mechanism="iclp",
+    has_value_unit=False, roles=_OF_RECORDS,
+    features=Columns(1, 2, "one or two columns", "One or two columns"),
+    page="summaries", prefix="density_", letters="dn", summary=2, release=2)
+
+COVARIANCE = Task(
+    key="covariance", label="Covariance", result="Covariance",
+    meaning="How curves vary together at two times: the diagonal is the variance.",
+    loss="integrated squared error",
+    unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TWO_TIMES,
+    source="covarying_curves", mechanism="iclp",
+    has_value_unit=False, roles=_OF_CURVES,
+    page="summaries", prefix="covariance_", letters="hq", summary=3)
+
+RISK_MINIMISATION = Task(
+    key="risk_minimisation", label="Regression function", result="Prediction",
+    meaning="A function that predicts a number, or the odds of a class, from another number.",
+    loss="integrated squared error",
+    unit=Unit.RECORD, data=DataType.RECORDS, argument=Argument.FEATURE,
+    source="labelled_points", mechanism="iclp",
+    roles=(*_OF_RECORDS, "value"), states=("two_classes",),
+    features=Columns(1, 1, "one column to predict from", "Predicted from"),
+    page="summaries", prefix="labels_", letters="lu", summary=4)
+
+SPARSE_REGRESSION = Task(
+    key="sparse_regression", label="Sparse regression", result="Coefficients",
+    meaning="A few coefficients among many, from data on several machines.",
+    loss="squared error of the coefficients",
+    unit=Unit.ROW, data=DataType.RECORDS, argument=Argument.NOTHING,
+    source="sparse_rows", mechanism="sparse_newton",
+    roles=(*_OF_RECORDS, "value"), states=("spread", "reach"),
+    features=Columns(2, _MOST_COLUMNS, "at least two columns of features", "Features"),
+    page="sparse", prefix="rows_", letters="xy")
+
+SPARSE_MEAN = Task(
+    key="sparse_mean", label="Sparse mean, nobody trusted", result="Means",
+    meaning="A few large means among many, from machines that trust no server.",
+    loss="squared error of the means",
+    unit=Unit.ROW, data=DataType.RECORDS, argument=Argument.NOTHING,
+    source="sparse_means", mechanism="sparse_mean_laplace")
+
+TASKS = {task.key: task for task in (
+    MEAN_FUNCTION, VARYING_COEFFICIENTS, UNIVARIATE_MEAN, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY,
+    DENSITY, COVARIANCE, RISK_MINIMISATION, SPARSE_REGRESSION, SPARSE_MEAN)}
+# Keys of what *Summaries* shows and of what *Release* publishes, in their order there.
+SUMMARIES = tuple(sorted((key for key, task in TASKS.items() if task.summary),
+                         key=lambda key: TASKS[key].summary))
+PUBLISHED = tuple(sorted((key for key, task in TASKS.items() if task.release),
+                         key=lambda key: TASKS[key].release))

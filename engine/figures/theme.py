@@ -1,0 +1,276 @@
+"""One place for fonts, colours, dashes and axes: the same role looks the same on every page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from engine.core.types import PublicFacts
+from engine.language.numbers import named
+from engine.mechanisms import mechanisms
+
+Theme = Literal["light", "dark"]
+Spec = dict[str, Any]
+
+_ROLES: dict[str, dict[str, str]] = {
+    "light": {"text": "#182033", "quiet": "#4A5468", "raw": "#8790A3", "truth": "#182033",
+              "without": "#3F4654", "bias": "#E0532B", "page": "#FFFFFF", "gradient": "#3D57D6",
+              "functional": "#2A8F7D", "wavelet": "#AD128E", "sparse": "#7D4F03"},
+    "dark": {"text": "#E9ECF3", "quiet": "#B4BCCB", "raw": "#78839A", "truth": "#FFFFFF",
+             "without": "#D9DFEA", "bias": "#EE5A4C", "page": "#10141E", "gradient": "#7A92FF",
+             "functional": "#6CC5B1", "wavelet": "#D065AF", "sparse": "#FCB848"},
+}
+
+# Regimes: two grays where privacy is free, two indigos where it binds (stronger: more bound).
+_REGIMES = {"light": {"free": ("#E3E7EE", "#C6CDD9"), "bound": ("#B9C4F5", "#7E91E8")},
+            "dark": {"free": ("#2A3242", "#3D475B"), "bound": ("#33407F", "#4F63C4")}}
+_VARIANTS = (("2px,4px", "x-thin-open"), ("6px,2px,2px,2px", "hash-open"))
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure with its text alternative and the table of its numbers.
+
+    Parameters
+    ----------
+    spec : dict
+        A plotly figure: "data" and "layout".
+    alt : str
+        What the picture shows, for those who hear it.
+    table : dict of str to list
+        Columns by their titles, all of one length.
+    """
+
+    spec: Spec
+    alt: str
+    table: dict[str, list[Any]] = field(default_factory=dict)
+
+
+def colour(role: str, theme: Theme) -> str:
+    """The colour of a role, as "#RRGGBB".
+
+    Parameters
+    ----------
+    role : str
+        Such as "truth", "raw", "without", or a family of mechanisms.
+    theme : {"light", "dark"}
+        Of the page.
+
+    Examples
+    --------
+    >>> colour("page", "light")
+    '#FFFFFF'
+    """
+    return _ROLES[theme][role]
+
+
+def method_style(key: str, family: str, theme: Theme, variant: int = 0) -> tuple[str, str, str]:
+    """Colour, dash and marker of a mechanism: its family gives the hue.
+
+    Parameters
+    ----------
+    key, family : str
+        Of a registered mechanism.
+    theme : {"light", "dark"}
+        Of the page.
+    variant : int
+        Counts the named settings of one mechanism, which share all but dash and marker.
+    """
+    cls = mechanisms.get(key)
+    dash, marker = cls.dash, cls.marker
+    if variant:
+        dash, marker = _VARIANTS[(variant - 1) % len(_VARIANTS)]
+    return colour(family, theme), dash, marker
+
+
+def regime_colours(private: Sequence[bool], theme: Theme) -> list[str]:
+    """A colour for each term of a rate, gray where it is no cost of privacy.
+
+    Parameters
+    ----------
+    private : sequence of bool
+        Of each term, whether it is a cost of privacy.
+    theme : {"light", "dark"}
+        Of the page.
+
+    Returns
+    -------
+    list of str
+        One colour for each; terms of one kind alternate between two shades.
+    """
+    n_used = {"free": 0, "bound": 0}
+    colours = []
+    for is_private in private:
+        kind = "bound" if is_private else "free"
+        shades = _REGIMES[theme][kind]
+        colours.append(shades[n_used[kind] % len(shades)])
+        n_used[kind] += 1
+    return colours
+
+
+def translucent(colour: str, opacity: float) -> str:
+    """A colour that lets through what is below it.
+
+    Parameters
+    ----------
+    colour : str
+        As "#RRGGBB".
+    opacity : float
+        From 0, invisible, to 1.
+
+    Examples
+    --------
+    >>> translucent("#FF0000", 0.5)
+    'rgba(255,0,0,0.5)'
+    """
+    red, green, blue = (int(colour[k:k + 2], 16) for k in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity})"
+
+
+def layout(theme: Theme, *, legend: bool = False, **changes: Any) -> Spec:
+    """The common layout: transparent, horizontal grid only, legend above the plot.
+
+    Parameters
+    ----------
+    theme : {"light", "dark"}
+        Of the page.
+    legend : bool
+        Whether one is shown.
+    **changes : object
+        Entries of plotly's layout that are added or replaced.
+    """
+    return {
+        "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": '"Source Sans", sans-serif', "size": 14,
+                 "color": colour("text", theme)},
+        "margin": {"l": 8, "r": 12, "b": 8, "t": 34 if legend else 12},
+        "showlegend": legend,
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom",
+                   "traceorder": "normal", "font": {"size": 13}},
+        "dragmode": False, "hovermode": "x unified",
+        **changes,
+    }
+
+
+def axis(theme: Theme, title: str = "", *, grid: bool = False, **changes: Any) -> Spec:
+    """An axis without zoom; every other axis of the project is made of it.
+
+    Parameters
+    ----------
+    theme : {"light", "dark"}
+        Of the page.
+    title : str
+        Beside the axis.
+    grid : bool
+        Whether lines are drawn from its ticks, in place of the line of the axis.
+    **changes : object
+        Entries of plotly's axis that are added or replaced.
+    """
+    return {
+        "title": {"text": title, "font": {"size": 13, "color": colour("quiet", theme)}},
+        "showgrid": grid, "gridcolor": translucent(colour("raw", theme), 0.28), "zeroline": False,
+        "linecolor": colour("raw", theme), "showline": not grid, "ticks": "outside", "ticklen": 4,
+        "tickcolor": colour("raw", theme), "automargin": True, "fixedrange": True,
+        "tickfont": {"size": 13, "color": colour("quiet", theme)}, **changes,
+    }
+
+
+def on_log_scale(name: str, unit: str) -> str:
+    """The title of a logarithmic axis.
+
+    Parameters
+    ----------
+    name, unit : str
+        What it counts; `unit` may be empty.
+
+    Examples
+    --------
+    >>> on_log_scale("Height", "cm")
+    'Height (cm, log scale)'
+    """
+    return named(name, f"{unit}, log scale" if unit else "log scale")
+
+
+def time_axis(theme: Theme, facts: PublicFacts) -> Spec:
+    """The axis on which the curves were watched; both its ends have a tick where steps fit.
+
+    Parameters
+    ----------
+    theme : {"light", "dark"}
+        Of the page.
+    facts : PublicFacts
+        Name, unit and limits of time.
+    """
+    low, high = facts.time_low, facts.time_high
+    step = _even_step(high - low)
+    ticks = {"nticks": 6} if step is None else {"tick0": low, "dtick": step}
+    return axis(theme, named(facts.time_name, facts.time_unit), range=[low, high], **ticks)
+
+
+def _even_step(length: float) -> float | None:
+    """The smallest round step that divides a length into at most five parts."""
+    for exponent in range(-6, 9):
+        for mantissa in (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8):
+            parts = length / (mantissa * 10.0**exponent)
+            if parts < 5.5 and abs(parts - round(parts)) < 1e-9 * max(parts, 1):
+                return mantissa * 10.0**exponent if round(parts) > 1 else None
+    return None
+
+
+def log_axis(theme: Theme, title: str, low: float, high: float, *, grid: bool = False,
+             room: float = 0.0) -> Spec:
+    """A log axis; few decades get 1–2–5 ticks, many get powers of ten.
+
+    Parameters
+    ----------
+    theme : {"light", "dark"}
+        Of the page.
+    title : str
+        Beside the axis.
+    low, high : float
+        Positive ends; widened where they are equal.
+    grid : bool
+        Whether lines are drawn from its ticks.
+    room : float
+        Share of its length left at each end.
+    """
+    if high <= low:
+        low, high = low / 1.3, high * 1.3
+    decades = math.log10(high / low)
+    ticks = log_ticks(low, high) if decades < 3 else _powers(low, high, decades)
+    margin = room * max(decades, 0.3)
+    return axis(theme, title, grid=grid, type="log", tickvals=ticks,
+                ticktext=[_tick(value) for value in ticks],
+                range=[math.log10(low) - margin, math.log10(high) + margin])
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """1–2–5 per decade between two positive numbers.
+
+    Parameters
+    ----------
+    low, high : float
+        Ticks at the ends are included.
+
+    Examples
+    --------
+    >>> log_ticks(0.5, 10)
+    [0.5, 1.0, 2.0, 5.0, 10.0]
+    """
+    return [m * 10.0**e for e in range(-6, 9) for m in (1, 2, 5) if low <= m * 10.0**e <= high]
+
+
+def _powers(low: float, high: float, decades: float) -> list[float]:
+    """At most about seven powers of ten between two positive numbers."""
+    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    return [10.0**k for k in range(first, last + 1, max(1, round(decades / 7)))]
+
+
+def _tick(value: float) -> str:
+    if 0.001 <= value < 1e5:
+        return f"{value:,.10g}".replace(",", "\u2009")
+    exponent = math.floor(math.log10(value) + 1e-9)
+    lead = f"{value / 10.0**exponent:.3g}×".removeprefix("1×")
+    return f"{lead}10<sup>{exponent}</sup>".replace("-", "−")

@@ -1,0 +1,33 @@
+"""Makes anew the simulated errors that lessons show, and writes them: a test compares the two.
+
+``python -c "from engine.lessons.store import store; store()"`` writes the file.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from engine.lessons import many_sites, when_privacy_is_free
+from engine.lessons.stored_errors import SEED, STORED, Make
+
+
+def makers() -> dict[str, Make]:
+    """What can be kept, by name."""
+    return {**when_privacy_is_free.MAKERS, **many_sites.MAKERS}
+
+
+def store() -> None:
+    """Make everything anew and write it, one line for each name."""
+    lines = [f"{json.dumps(name)}: {json.dumps([_plain(one) for one in make(SEED)])}"
+             for name, make in makers().items()]
+    STORED.write_text("{" + ",\n ".join(lines) + "}\n", "utf-8")
+
+
+def _plain(values: Any) -> Any:
+    """Numbers as JSON has them, null for NaN."""
+    if np.ndim(values):
+        return [_plain(one) for one in values]
+    return None if np.isnan(values) else float(values)

@@ -1,0 +1,32 @@
+"""Simulated errors that lessons show, kept for the seed with which every lesson opens.
+
+They are of simulated curves, so they are public; `engine.lessons.store` makes them anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.core.types import Array
+
+STORED = Path(__file__).parents[2] / "data" / "lessons.json"
+SEED = 1
+Make = Callable[[int], Sequence[Any]]  # numbers of a seed, as arrays or alone
+
+
+def kept(name: str, seed: int, make: Make) -> list[Array]:
+    """The numbers of a seed: those of the file for `SEED`, else made now; NaN for none."""
+    found = _stored().get(name) if seed == SEED else None
+    return [np.array(one, dtype=float) for one in (make(seed) if found is None else found)]
+
+
+@cache
+def _stored() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(STORED.read_text("utf-8")) if STORED.exists() else {}
+    return found

@@ -1,0 +1,515 @@
+"""What every mechanism is: data and budgets in, a protected estimate and its ledger out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from engine.core.enumerations import NoiseLaw
+from engine.core.errors import InputError
+from engine.core.registry import Parameterised, Registry
+from engine.core.tasks import PUBLISHED, TASKS, Task
+from engine.core.types import (
+    Array,
+    Budget,
+    Data,
+    Estimate,
+    Fit,
+    Public,
+    PublicFacts,
+    Sizes,
+    Spend,
+)
+from engine.privacy.feasibility import Feasibility
+from engine.sources import Source
+
+ATTAINED = 0.95  # of a claim, by the strongest attack that is known
+_USUAL = Budget(1.0, 1e-3)
+
+mechanisms = Registry("engine.mechanisms", "mechanism")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A setting on small data in which an audit tries to break what a mechanism claims.
+
+    Parameters
+    ----------
+    settings : mapping
+        Tuning parameters that differ from the usual ones.
+    budget : Budget
+        That of the release. It does not matter for ratios; where only a large one lets a few
+        records be released at all, a large one is taken.
+    attains : float
+        The least share of the claim that must be found.
+    why : str
+        What keeps it from being 0.95.
+    chunk : int
+        Pairs that are tried at a time.
+    """
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    budget: Budget = _USUAL
+    attains: float = ATTAINED
+    why: str = ""
+    chunk: int = 400
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mechanism(Parameterised):
+    """A randomised algorithm; its fields are its tuning parameters.
+
+    A mechanism says what data it takes (`validated`), what it fixes from public facts (`planned`),
+    what it releases by such plans (`fitted`), and what it would publish without protection
+    (`exact_fit`). Budgets, the order of these steps and the `Estimate` are the same for all.
+
+    Class facts: `tasks` it serves, `guarantee` ("pure" holds with δ = 0, "approximate" needs
+    δ > 0, "either" takes both), `family` (decides its colour), `reference`, and `formula` (what it
+    computes, as LaTeX). `dash` and `marker` draw it beside others of its family, `measured` is the
+    section of docs/methods.md with what was measured of it and its like, and `stands_beside` says
+    that it is released beside the method of a page, never in its place. `noise_law` says what noise
+    is sent where δ = 0.
+
+    Tuning sees public facts only: a field that is None means "as the paper prescribes", a function
+    of the sizes, the budgets and declared smoothness, never of the readings.
+    """
+
+    registry = mechanisms
+    tasks: ClassVar[frozenset[str]]
+    guarantee: ClassVar[str]
+    family: ClassVar[str]
+    reference: ClassVar[str]
+    formula: ClassVar[str] = ""
+    dash: ClassVar[str] = "solid"
+    marker: ClassVar[str] = "circle"
+    measured: ClassVar[str] = ""
+    stands_beside: ClassVar[bool] = False
+
+    @classmethod
+    def by_person(cls) -> Mechanism:
+        """With its usual settings, so that all that one person has is protected."""
+        return cls()
+
+    @classmethod
+    def trials(cls) -> tuple[Trial, ...]:
+        """What an audit tries: one case for each kind of release."""
+        return (Trial(),)
+
+    @property
+    def noise_law(self) -> NoiseLaw:
+        return NoiseLaw.LAPLACE
+
+    def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
+        """A change of what is sent, in standard deviations of its noise.
+
+        In coordinates in which the noise is independent; infinite where a change gets none.
+
+        Parameters
+        ----------
+        shift, noise : (…, numbers)
+            The change, and the deviations of the noise.
+
+        Returns
+        -------
+        (…, numbers)
+        """
+        with np.errstate(all="ignore"):
+            return np.where(shift == 0, 0.0, shift / noise)
+
+    # -- the frame: validate, plan, fit, Estimate --------------------------------------------
+
+    def release_many(
+        self,
+        data: Any,
+        budgets: Sequence[tuple[Budget, ...]],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Estimate:
+        """Release `draws` times at each of several budgets, for every repeat of the data.
+
+        Draws share their standard noise across budgets, which makes curves over ε smooth. That is
+        right for looking and forbidden for publishing: two releases with one draw reveal the exact
+        answer.
+
+        Parameters
+        ----------
+        data : CurveData or SampleData
+            As the mechanism takes them.
+        budgets : sequence of tuple of Budget
+            For each release one budget for all servers, or one for each server.
+        draws : int
+            How often noise is drawn at each budget.
+        rng : numpy.random.Generator
+            Where all noise comes from.
+
+        Returns
+        -------
+        Estimate
+            Coefficients (budgets, repeats, draws, …) and a ledger for each budget.
+
+        Raises
+        ------
+        InputError
+            If the data are none that the mechanism takes, if a budget is none that it can keep
+            (δ = 0 where δ must be above 0), or if there are neither one budget nor as many as
+            servers.
+
+        Examples
+        --------
+        >>> from engine.simulation.experiments import generator
+        >>> from engine.mechanisms.adaptive_mean import AdaptiveMean
+        >>> from engine.sources.sparse_curves import SparseCurves
+        >>> data = SparseCurves(n_curves=200).draw(2, generator(1, 0, 0))
+        >>> estimate = AdaptiveMean(truncation=5).release_many(
+        ...     data, [(Budget(0.5, 1e-3),), (Budget(2.0, 1e-3),)], 3, generator(1, 1, 0))
+        >>> estimate.coefficients.shape  # budgets, repeats, draws, waves
+        (2, 2, 3, 5)
+        """
+        data = self.validated(data)
+        plans = [self.plan(data.public, asked) for asked in budgets]
+        return self.estimate_of(plans, self.fitted(data, plans, draws, rng))
+
+    def release(
+        self, data: Data, budgets: tuple[Budget, ...], rng: np.random.Generator
+    ) -> Estimate:
+        """Release once, at one budget: a batch of one.
+
+        Parameters
+        ----------
+        data : CurveData or SampleData
+            As the mechanism takes them.
+        budgets : tuple of Budget
+            One for all servers, or one for each.
+        rng : numpy.random.Generator
+            Where all noise comes from.
+
+        Returns
+        -------
+        Estimate
+            Coefficients (1, repeats, 1, …) and its ledger.
+
+        Raises
+        ------
+        InputError
+            As `release_many`.
+        """
+        return self.release_many(data, [budgets], 1, rng)
+
+    def without_protection(self, data: Any) -> Estimate:
+        """What would be published without any privacy: never leaves the curator's screen.
+
+        Parameters
+        ----------
+        data : CurveData or SampleData
+            As the mechanism takes them.
+
+        Returns
+        -------
+        Estimate
+            Coefficients (1, repeats, 1, …) and an empty ledger.
+
+        Raises
+        ------
+        InputError
+            If the data are none that the mechanism takes.
+        """
+        return Estimate.of(self.main_task.key, self.exact_fit(self.validated(data)), ((),))
+
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        """Everything that is fixed before any observation is looked at.
+
+        Parameters
+        ----------
+        public : Public
+            Sizes and stated facts; no reading can be in it.
+        budgets : tuple of Budget
+            One for all servers, or one for each.
+
+        Returns
+        -------
+        Plan
+            Of the mechanism's own kind.
+
+        Raises
+        ------
+        InputError
+            If there are neither one budget nor as many as servers, or if no plan keeps them.
+        """
+        return self.planned(public, one_per_server(budgets, public.sizes.n_servers))
+
+    def estimate_of(self, plans: Sequence[Any], fit: Fit) -> Estimate:
+        """Put a fit by these plans together with their ledgers.
+
+        Parameters
+        ----------
+        plans : sequence of Plan
+            One for each budget.
+        fit : Fit
+            As `fitted` returns it.
+
+        Returns
+        -------
+        Estimate
+        """
+        return Estimate.of(self.main_task.key, fit, tuple(self.ledger(plan) for plan in plans),
+                           tuple(plan.tuning for plan in plans))
+
+    # -- what a mechanism says -------------------------------------------------------------
+
+    def validated(self, data: Any) -> Any:
+        """Return the data as `planned` and `fitted` take them: as they are, unless a mechanism
+        differs.
+
+        Parameters
+        ----------
+        data : CurveData or SampleData
+            As they were given.
+
+        Returns
+        -------
+        CurveData or SampleData
+
+        Raises
+        ------
+        InputError
+            If it does not take them.
+        """
+        return data
+
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        """Fix tuning, noise and the ledger; see `plan`.
+
+        Parameters
+        ----------
+        public : Public
+            Sizes and stated facts.
+        budgets : tuple of Budget
+            As many as there are servers.
+
+        Returns
+        -------
+        Plan
+
+        Raises
+        ------
+        InputError
+            If no plan keeps the budgets.
+        """
+        raise NotImplementedError
+
+    def ledger(self, plan: Any) -> tuple[Spend, ...]:
+        """The lines of one plan; a mechanism with a line for each of thousands makes them here.
+
+        Parameters
+        ----------
+        plan : Plan
+            As `planned` returns it.
+
+        Returns
+        -------
+        tuple of Spend
+        """
+        spends: tuple[Spend, ...] = plan.spends
+        return spends
+
+    def fitted(self, data: Any, plans: Sequence[Any], draws: int, rng: np.random.Generator) -> Fit:
+        """What is released by each of the plans.
+
+        All that says anything of single records passes through `engine.privacy.transcript`.
+
+        Parameters
+        ----------
+        data : CurveData or SampleData
+            As `validated` returns them.
+        plans : sequence of Plan
+            One for each budget.
+        draws : int
+            How often noise is drawn, shared by all plans.
+        rng : numpy.random.Generator
+            Where noise comes from.
+
+        Returns
+        -------
+        Fit
+            Coefficients (plans, repeats, draws, …).
+        """
+        raise NotImplementedError
+
+    def exact_fit(self, data: Any) -> Fit:
+        """The same estimate from all data as they are, neither clipped nor noised.
+
+        Parameters
+        ----------
+        data : CurveData or SampleData
+            As `validated` returns them.
+
+        Returns
+        -------
+        Fit
+            Coefficients (1, repeats, 1, …).
+        """
+        raise NotImplementedError
+
+    @property
+    def served(self) -> frozenset[str]:
+        """The tasks that it serves as it is set."""
+        return self.tasks
+
+    @property
+    def first_step(self) -> str:
+        """What its `share` of ε goes to before the rest; empty where it is no choice on a page."""
+        return ""
+
+    @property
+    def main_task(self) -> Task:
+        """The task that a release of it, as it is set, is for."""
+        return TASKS[next((key for key in PUBLISHED if key in self.served), min(self.served))]
+
+    # -- from public facts alone, before any reading is looked at ---------------------------
+
+    def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility | None:
+        """Whether these sizes and budgets can give anything useful.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        budgets : tuple of Budget
+            One for all servers, or one for each.
+
+        Returns
+        -------
+        Feasibility or None
+            None if there is no rule.
+        """
+        return None
+
+    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+                       ) -> float | None:
+        """Planned squared error that privacy adds, integrated where the result is a function.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        budgets : tuple of Budget
+            One for all servers, or one for each.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        float or None
+            In squared response units; None if there is no rule, NaN if nothing would be released.
+        """
+        return None
+
+    def exact_risk(self, source: Source[Data], budgets: tuple[Budget, ...]) -> float | None:
+        """Mean squared error on this kind of simulated data, where a formula gives it exactly.
+
+        Parameters
+        ----------
+        source : Source
+            Simulated data, of which the truth is known.
+        budgets : tuple of Budget
+            One for all servers, or one for each.
+
+        Returns
+        -------
+        float or None
+            In squared response units.
+        """
+        return None
+
+    def caution(self, facts: PublicFacts) -> str:
+        """What does not suit these curves, in words; empty if nothing is known against it.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        str
+        """
+        return ""
+
+    def fewest_in_a_round(self, sizes: Sizes) -> int | None:
+        """How many curves the smallest of its rounds has.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+
+        Returns
+        -------
+        int or None
+            None if all take part in every round.
+        """
+        return None
+
+    def why_not_published(self, budget: Budget) -> str:
+        """Why its noise cannot be hardened for a real release; empty if it can.
+
+        A mechanism that can sends all it says of the data through `transcript.sent`, or `summed`,
+        with independent Gaussian or Laplace noise whose size and cost its ledger states, and draws
+        nothing else: see `engine.release.certified`.
+
+        Parameters
+        ----------
+        budget : Budget
+            That of the release.
+
+        Returns
+        -------
+        str
+        """
+        return ("There is no hardened sampler for the way this method draws its noise, so it can "
+                "be looked at, not published.")
+
+    def comparable(self, facts: PublicFacts) -> Mechanism:
+        """The same method as it should meet others on these curves: with a basis that suits.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        Mechanism
+        """
+        return self
+
+
+def one_per_server(budgets: tuple[Budget, ...], n_servers: int) -> tuple[Budget, ...]:
+    """The budgets of all servers; a single one is used for every server.
+
+    Parameters
+    ----------
+    budgets : tuple of Budget
+        One, or as many as servers.
+    n_servers : int
+        How many there are.
+
+    Returns
+    -------
+    tuple of Budget
+        One for each server.
+
+    Raises
+    ------
+    InputError
+        If there are neither one nor as many budgets as servers.
+    """
+    if len(budgets) == 1:
+        return budgets * n_servers
+    if len(budgets) != n_servers:
+        raise InputError(f"There are {len(budgets)} budgets for {n_servers} servers.",
+                         field="budgets", hint="Give one for all, or one for each server.")
+    return budgets

@@ -1,0 +1,331 @@
+"""What the adaptive estimators are to a person: parameters, the frame of a release, its numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.core.registry import param
+from engine.core.types import (
+    Array,
+    Band,
+    Budget,
+    Caution,
+    CurveData,
+    Design,
+    Fit,
+    PublicFacts,
+    ServerParts,
+    Sizes,
+)
+from engine.mechanisms.base import Mechanism, one_per_server
+from engine.mechanisms.families.adaptive import (
+    SHARES,
+    SHARES_NO_BAND,
+    Scale,
+    effective_size,
+)
+from engine.mechanisms.families.adaptive_fit import AdaptiveFit, AdaptivePlan
+from engine.numerics import least_squares
+from engine.numerics.bases import Basis
+from engine.numerics.moments import Moments, curve_moments
+from engine.numerics.public_curves import PublicCurve
+from engine.numerics.regression_moments import RegressionMoments
+from engine.privacy.feasibility import Feasibility
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveRelease(Mechanism):
+    """The adaptive mean and the adaptive coefficients: a mean is the model without covariates.
+
+    A model says its size (`size`), its functions (`names`), what is kept of its curves (`curves`),
+    the fit of its plans (`model_fit`) and what is known against a release (`cautions`).
+    """
+
+    family = "gradient"
+
+    basis: str | None  # each model says what it may be
+    truncation: int | None = param(
+        None, "Basis functions kept",
+        "How much detail of each curve is kept. More: finer curve, more noise. Usual: from the "
+        "public sizes.", low=1, high=33, symbol="r")
+    band: str = param(
+        "simultaneous", "Confidence band",
+        "Simultaneous: 95 in 100 bands hold the whole curve. Pointwise: 95 in 100 at each time. "
+        "None: its share of the budget goes to the curve.",
+        choices=("simultaneous", "pointwise", "none"))
+    shrink: str | None = param(
+        None, "Shrink small waves",
+        "Pull waves that noise could have made towards zero. Usual: where the sizes say it helps.",
+        choices=("always", "never"))
+
+    # -- what a model says ------------------------------------------------------------------
+
+    def names(self, facts: PublicFacts) -> tuple[str, ...]:
+        """The names of the functions of a model with several; none for a single one.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        tuple of str
+        """
+        return ()
+
+    def n_functions(self, sizes: Sizes) -> int:
+        """How many functions are estimated together.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+
+        Returns
+        -------
+        int
+        """
+        return 1
+
+    def functions(self, size: int, facts: PublicFacts) -> Basis:
+        """The first waves.
+
+        Parameters
+        ----------
+        size : int
+            How many.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        Basis
+        """
+        raise NotImplementedError
+
+    def size(self, sizes: Sizes, effective: float, facts: PublicFacts) -> int:
+        """r, at this effective size.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        effective : float
+            N; infinite without a budget.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        int
+        """
+        raise NotImplementedError
+
+    def scale(self, facts: PublicFacts) -> Scale:
+        """Where [−1, 1] lies in response units: the bounds.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        Scale
+        """
+        return Scale(PublicCurve((facts.value_middle,) * 2), facts.value_half_width)
+
+    def law_of_times(self, facts: PublicFacts) -> Design:
+        """How observation times come about, as far as this release relies on it.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        Design
+        """
+        return facts.design
+
+    def curves(self, data: CurveData, moments: Moments) -> Moments | RegressionMoments:
+        """What is kept of the curves beside their moments.
+
+        Parameters
+        ----------
+        data : CurveData
+        moments : Moments
+            Of all curves.
+
+        Returns
+        -------
+        Moments or RegressionMoments
+        """
+        return moments
+
+    def model_fit(self, data: CurveData, basis: Basis, plans: Sequence[Any], draws: int,
+                  rng: np.random.Generator) -> AdaptiveFit:
+        """Make what fits these plans.
+
+        Parameters
+        ----------
+        data : CurveData
+        basis : Basis
+            The waves of the largest plan.
+        plans : sequence of AdaptivePlan
+            One for each budget.
+        draws : int
+            How often noise is drawn at each budget.
+        rng : numpy.random.Generator
+            Where noise comes from.
+
+        Returns
+        -------
+        AdaptiveFit
+        """
+        raise NotImplementedError
+
+    def cautions(self, facts: PublicFacts, plans: Sequence[Any], fit: Fit, model: Any,
+                 released: NDArray[np.bool_]) -> Iterable[Caution]:
+        """What is known, from released quantities or stated facts, against taking it as it is.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+        plans : sequence of AdaptivePlan
+            One for each budget.
+        fit : Fit
+            The release without its cautions.
+        model : AdaptiveFit
+            What fitted it.
+        released : (plans, repeats, draws) array of bool
+            The releases that say anything at all.
+
+        Returns
+        -------
+        iterable of Caution
+        """
+        raise NotImplementedError
+
+    # -- releases ---------------------------------------------------------------------------
+
+    def fitted(self, data: CurveData, plans: Sequence[AdaptivePlan], draws: int,
+               rng: np.random.Generator) -> Fit:
+        """Locations, and second moments for the band; see `Mechanism.fitted`."""
+        facts, scale = data.facts, self.scale(data.facts)
+        names = self.names(facts)
+        basis = self.functions(max(plan.size for plan in plans), facts)
+        model = self.model_fit(data, basis, plans, draws, rng)
+        unit = model.fitted()
+        shrinks = np.array([plan.shrinks for plan in plans])
+        square = scale.half**2
+        fit = Fit(
+            basis=basis, functions=names, kept=tuple(plan.size for plan in plans),
+            coefficients=in_response_units(
+                shrunk(unit.centre, unit.covariance, shrinks), scale, names),
+            unprotected=in_response_units(
+                shrunk(unit.quiet, unit.quiet_covariance, shrinks), scale, names),
+            band=None if self.band == "none" else Band(
+                in_response_units(unit.centre, scale, names), square * unit.covariance, self.band),
+            parts=ServerParts(unit.parts.weight, square * unit.parts.noise,
+                              square * unit.parts.sampling),
+            offset=None if scale.is_flat else scale.middle)
+        released = np.zeros(unit.centre.shape[:3], dtype=bool)
+        released[[plan.feasible for plan in plans]] = True
+        return replace(fit, cautions=tuple(self.cautions(facts, plans, fit, model, released)))
+
+    def exact_fit(self, data: CurveData) -> Fit:
+        """Least squares on all curves with the basis size of an unlimited budget, and its band."""
+        names, scale = self.names(data.facts), self.scale(data.facts)
+        basis = self.functions(self.size(data.sizes, math.inf, data.facts), data.facts)
+        curves = self.in_unit_scale(data, basis)
+        values = least_squares.fit(curves)
+        covariance = scale.half**2 * least_squares.covariance(curves, values)
+        if names:
+            values = values.reshape(len(values), len(names), basis.size)
+            covariance = least_squares.within_functions(
+                covariance.reshape(*values.shape, *values.shape[1:]))
+        return Fit.exact(basis, in_response_units(values, scale, names), covariance,
+                         "pointwise" if self.band == "none" else self.band, functions=names,
+                         offset=None if scale.is_flat else scale.middle)
+
+    def in_unit_scale(self, data: CurveData, basis: Basis) -> Any:
+        """What is kept of all curves, responses mapped to [−1, 1].
+
+        Parameters
+        ----------
+        data : CurveData
+        basis : Basis
+            Its waves.
+
+        Returns
+        -------
+        Moments or RegressionMoments
+        """
+        values = self.scale(data.facts)(data.times, data.values)
+        return self.curves(data, curve_moments(data.times, values, data.counts, basis))
+
+    def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility:
+        """Whether these public sizes and budgets can give anything useful."""
+        effective = effective_size(sizes, one_per_server(budgets, sizes.n_servers))
+        return Feasibility(effective, self.n_functions(sizes))
+
+    def _shrinks(self, by_rule: bool) -> bool:
+        return by_rule if self.shrink is None else self.shrink == "always"
+
+    @property
+    def _usual_shares(self) -> tuple[float, ...]:
+        return SHARES_NO_BAND if self.band == "none" else SHARES
+
+
+def shrunk(centre: Array, covariance: Array, shrinks: Array) -> Array:
+    """a_l · max(0, 1 − 2C_ll/a_l²) where a plan shrinks: waves that noise could make vanish.
+
+    Parameters
+    ----------
+    centre : (plans, …, r)
+    covariance : (plans, …, r, r)
+    shrinks : (plans,) array of bool
+
+    Returns
+    -------
+    (plans, …, r)
+    """
+    variance = np.nan_to_num(np.diagonal(covariance, axis1=-2, axis2=-1))
+    left = np.maximum(0.0, 1 - 2 * variance / np.maximum(centre**2, 1e-300))
+    return np.where(shrinks.reshape(-1, *[1] * (centre.ndim - 1)), centre * left, centre)
+
+
+def in_response_units(coefficients: Array, scale: Scale, names: tuple[str, ...]) -> Array:
+    """Undo the map to [−1, 1].
+
+    A flat middle goes into the constant wave, that of the intercept where there are several.
+
+    Parameters
+    ----------
+    coefficients : (…, r), or (…, K, r) where functions have names
+        In unit scale.
+    scale : Scale
+        The map.
+    names : tuple of str
+        Of the functions.
+
+    Returns
+    -------
+    (…, r) or (…, K, r)
+        In response units.
+    """
+    out = np.asarray(coefficients * scale.half)
+    if scale.is_flat:
+        curve = out[..., 0, :] if names else out
+        curve[..., 0] += scale.middle.heights[0]
+    return out

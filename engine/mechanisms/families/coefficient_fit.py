@@ -1,0 +1,197 @@
+"""The fit behind adaptive coefficients: covariates first, then locations of their coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine.core.types import Array, CurveData
+from engine.mechanisms.families.adaptive import public_scale
+from engine.mechanisms.families.adaptive_fit import (
+    AdaptiveFit,
+    AdaptivePlan,
+    Piece,
+    Streams,
+    columns,
+    symmetric,
+)
+from engine.mechanisms.families.covariate_moments import CovariateSite, learned
+from engine.mechanisms.families.location import WITH_COVARIATES, Constants, Located
+from engine.numerics.bases import Basis
+from engine.numerics.deviations import products_inverse
+from engine.numerics.least_squares import within_functions
+from engine.numerics.reference_law import of_regressors
+from engine.numerics.regression_moments import RegressionDeviations, RegressionMoments
+from engine.numerics.regressor_maps import RegressorMap
+
+_BLOCK = 2_000_000  # entries of the reference law of the repeats worked on together
+
+
+@dataclass(frozen=True)
+class CoefficientPlan(AdaptivePlan):
+    """The plan of coefficients.
+
+    Parameters
+    ----------
+    covariate_shares : tuple of float
+        Of μ², of both releases of the covariates; 0 for one that is not made.
+    """
+
+    covariate_shares: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class CoefficientStreams(Streams):
+    """With the noise of both releases of the covariates, (2, repeats, draws, K, K)."""
+
+    gram: Array
+
+    @classmethod
+    def draw(cls, rng: np.random.Generator, repeats: int, draws: int, n_functions: int, size: int
+             ) -> CoefficientStreams:
+        """Draw the standard noise of one site.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Where noise comes from.
+        repeats, draws : int
+        n_functions : int
+            K.
+        size : int
+            Of the largest basis.
+
+        Returns
+        -------
+        CoefficientStreams
+        """
+        shape, p = (repeats, draws, n_functions, size), n_functions * size
+        square = symmetric(rng.standard_normal((repeats, draws, p, p)))
+        gram = symmetric(rng.standard_normal((2, repeats, draws, n_functions, n_functions)))
+        return cls(rng.standard_normal((5, *shape)), np.empty(0),
+                   square.reshape(*shape, n_functions, size), gram)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoefficientPiece(Piece):
+    """With the map from coefficients to the coordinates in which they are located."""
+
+    map: RegressorMap
+
+
+class CoefficientFit(AdaptiveFit):
+    """The model with covariates.
+
+    Parameters
+    ----------
+    curves : RegressionMoments
+        Moments of all curves with their regressors, responses in unit scale.
+    declared : Array or None
+        (K, K), second moments of the regressors where they are stated, else None.
+    rng : numpy.random.Generator
+        Spawns the noise of every site.
+    """
+
+    def __init__(self, data: CurveData, basis: Basis, plans: Sequence[CoefficientPlan], draws: int,
+                 curves: RegressionMoments, declared: Array | None, rng: np.random.Generator
+                 ) -> None:
+        self.curves, self.declared, self.covariate_plans = curves, declared, plans
+        self.n_functions = curves.n_functions
+        self.noise = [CoefficientStreams.draw(stream, data.n_repeats, draws, self.n_functions,
+                                              basis.size)
+                      for stream in rng.spawn(data.sizes.n_servers)]
+        super().__init__(data, basis, plans, draws, self.noise, data.facts.design,
+                         (self.n_functions, basis.size))
+        self.doubt = np.zeros((len(plans), data.n_repeats, draws, self.n_functions))
+
+    def pieces(self) -> Iterator[Piece]:
+        for members in self.kinds.values():
+            for repeats in self._blocks(len(members)):
+                yield self._piece(members, repeats)
+
+    def finished(self, piece: Piece, located: Located) -> Located:
+        """Of the covariates' own coefficients: (…, K, r), with the covariance of each function."""
+        assert isinstance(piece, CoefficientPiece)
+        located = _of_covariates(located, piece.map)
+        centre = located.centre.reshape(*located.centre.shape[:2], self.n_functions, -1)
+        covariance = located.covariance.reshape(*centre.shape, *centre.shape[2:])
+        return replace(located, centre=centre, covariance=within_functions(covariance))
+
+    def _blocks(self, n_plans: int) -> Iterator[slice]:
+        """Cut the repeats so that the arrays of one block stay small."""
+        per_repeat = (n_plans * self.draws + 1) * 400 * self.n_functions
+        step = max(1, _BLOCK // per_repeat)
+        for first in range(0, self.n_repeats, step):
+            yield slice(first, min(first + step, self.n_repeats))
+
+    def _piece(self, members: list[int], repeats: slice) -> CoefficientPiece:
+        """The covariates are released here, as the deviations depend on them."""
+        size = self.plans[members[0]].size
+        curves, basis = self.curves.repeats(repeats).first(size), self.basis.first(size)
+        by_site = [curves.curves(people) for people in self.servers]
+        covariates = learned([self.covariate_site(s, each.regressors, members, repeats)
+                              for s, each in enumerate(by_site)], self.declared)
+        for row, k in enumerate(self.feasible(members)):
+            of_plan = slice(row * self.draws, (row + 1) * self.draws)
+            self.doubt[k, repeats] = covariates.doubt[:, of_plan]
+        inverse = products_inverse(basis, self.planned, self.design)
+        sites = [self.site(s, RegressionDeviations(each, covariates.map, inverse), members, repeats)
+                 for s, each in enumerate(by_site)]
+        scale = np.tile(public_scale(size, self.sizes), self.n_functions)
+        law = of_regressors(covariates.moments, covariates.map, basis, self.planned, self.design)
+        return CoefficientPiece(members, repeats, sites, scale, law, _widened(covariates.reach),
+                                self.n_functions, map=covariates.map)
+
+    def covariate_site(self, s: int, regressors: Array, members: list[int], repeats: slice
+                       ) -> CovariateSite:
+        """One site's regressors with the noise of both of their releases.
+
+        Parameters
+        ----------
+        s : int
+            Number of the site.
+        regressors : (repeats, K, people)
+        members : sequence of int
+            Plans of one kind, by their numbers.
+        repeats : slice
+            Of the data.
+
+        Returns
+        -------
+        CovariateSite
+        """
+        shares = self.covariate_plans[members[0]].covariate_shares
+        with np.errstate(divide="ignore"):  # a release that is not made has no share
+            unit = 1 / (regressors.shape[2] * self.costs(shares, s, members))
+        return CovariateSite(regressors, unit, columns(
+            self.noise[s].gram[:, repeats], len(self.feasible(members)), 2), s)
+
+
+def _of_covariates(located: Located, to_covariates: RegressorMap) -> Located:
+    """What was located in coordinates F = W G, for the coefficients a = W'b of the covariates.
+
+    Parts of the variance are those of b, scaled to the variance of a.
+    """
+    n_functions = to_covariates.whole.shape[-1]
+    shape = (*located.centre.shape[:2], n_functions, -1)
+    centre = to_covariates.coefficients(located.centre.reshape(shape))
+    square = (*centre.shape, *centre.shape[2:])
+    covariance = to_covariates.covariance(located.covariance.reshape(square))
+    covariance = covariance.reshape(located.covariance.shape)
+    before, after = (np.trace(each, axis1=-2, axis2=-1)
+                     for each in (located.covariance, covariance))
+    growth = after / np.maximum(before, 1e-300)
+    return replace(located, centre=centre.reshape(located.centre.shape), covariance=covariance,
+                   noise=located.noise * growth, sampling=located.sampling * growth)
+
+
+def _widened(reach: Array) -> Constants:
+    """Constants of the engine with radii² by (repeats, columns), wider where few tell an effect."""
+    usual = WITH_COVARIATES
+    widths: dict[str, Any] = {"middle_width": usual.middle_width * reach,
+                              "scale_width": usual.scale_width * reach,
+                              "final_width": np.maximum(usual.final_width, reach)}
+    return replace(usual, **widths)

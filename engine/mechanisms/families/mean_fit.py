@@ -1,0 +1,216 @@
+"""The fit behind the adaptive mean: how curves deviate, whatever is known of observation times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.core.types import Array, CurveData, Design, Step
+from engine.mechanisms.families.adaptive import mu_of, public_scale
+from engine.mechanisms.families.adaptive_fit import (
+    QUIET,
+    AdaptiveFit,
+    AdaptivePlan,
+    Piece,
+    Streams,
+    columns,
+    spherical,
+    symmetric,
+)
+from engine.mechanisms.families.location import Constants, Site
+from engine.numerics.bases import Basis
+from engine.numerics.deviations import plain, weighted_within_curves
+from engine.numerics.moments import curve_moments
+from engine.numerics.reference_law import ReferenceLaw, heavy_tailed, of_observed_curves
+from engine.numerics.time_histograms import (
+    SENSITIVITY,
+    are_rough,
+    leave_a_gap,
+    mixing_of_shares,
+    n_bins,
+    time_shares,
+)
+from engine.privacy import transcript
+
+TIMES_SHARE = 0.1  # of the budget, where the distribution of observation times is unknown
+TIMES = Step("distribution of observation times", sensitivity=float(SENSITIVITY))
+_PRIOR, _UNSEEN = 0.4, 0.25  # prior of coefficients, in units of u_l; of unseen ones, of l^-1.5
+_DENSE = 3  # observations for each basis function, from which curves tell of all of them
+_BLOCK = 600_000  # entries of T of the repeats worked on together
+
+
+@dataclass(frozen=True)
+class MeanPlan(AdaptivePlan):
+    """The plan of a mean.
+
+    Parameters
+    ----------
+    learns_times : bool
+        Whether observation times are released first.
+    constants : Constants
+        Of the clips.
+    """
+
+    learns_times: bool
+    constants: Constants
+
+    @property
+    def kind(self) -> Hashable:
+        return (super().kind, self.learns_times, self.constants.final_width)
+
+
+@dataclass(frozen=True)
+class MeanStreams(Streams):
+    """With the noise of the distribution of observation times, (repeats, draws, bins) each."""
+
+    times: Array
+    times_gaps: Array
+
+    @classmethod
+    def draw(cls, rng: np.random.Generator, repeats: int, draws: int, size: int, pure: bool
+             ) -> MeanStreams:
+        """Draw the standard noise of one site.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Where noise comes from.
+        repeats, draws : int
+        size : int
+            Of the largest basis.
+        pure : bool
+            Whether δ = 0 at any budget.
+
+        Returns
+        -------
+        MeanStreams
+        """
+        normals = rng.standard_normal((5, repeats, draws, size))
+        square = rng.standard_normal((repeats, draws, size, size))
+        times = rng.standard_normal((repeats, draws, n_bins(size)))
+        gaps, times_gaps = (rng.standard_exponential(each.shape) if pure else
+                            np.empty((*each.shape[:-1], 0)) for each in (normals, times))
+        return cls(normals[..., None, :], gaps[..., None, :],
+                   symmetric(square)[..., None, :, None, :], times, times_gaps)
+
+
+class MeanFit(AdaptiveFit):
+    """The model without covariates, with every design of observation times.
+
+    Parameters
+    ----------
+    values : (repeats, N)
+        Readings in unit scale.
+    rng : numpy.random.Generator
+        Spawns the noise of every site.
+    """
+
+    def __init__(self, data: CurveData, basis: Basis, plans: Sequence[MeanPlan], draws: int,
+                 design: Design, values: Array, rng: np.random.Generator) -> None:
+        pure = any(any(plan.pure) for plan in plans)
+        self.noise = [MeanStreams.draw(stream, data.n_repeats, draws, basis.size, pure)
+                      for stream in rng.spawn(data.sizes.n_servers)]
+        super().__init__(data, basis, plans, draws, self.noise, design, (basis.size,))
+        self.mean_plans, self.data, self.values = plans, data, values
+        self.clustered, self.with_gap = np.zeros((2, len(plans), data.n_repeats, draws), dtype=bool)
+
+    def pieces(self) -> Iterator[Piece]:
+        stated: list[list[int]] = []
+        for members in self.kinds.values():
+            if self.mean_plans[members[0]].learns_times:
+                yield from self._with_learned_times(members)
+            else:
+                stated.append(members)
+        if stated:
+            yield from self._with_stated_times(stated)
+
+    def _with_stated_times(self, kinds: list[list[int]]) -> Iterator[Piece]:
+        """All plans whose law of the times is declared; `kinds` are the members of each."""
+        data, sizes = self.data, [self.plans[members[0]].size for members in kinds]
+        basis = self.basis.first(max(sizes))
+        moments = curve_moments(data.times, self.values, data.counts, basis)
+        for repeats in self._blocks(basis.size):
+            for size, deviations in weighted_within_curves(
+                    moments.repeats(repeats), data.counts, set(sizes), self.design):
+                by_site = [deviations.among(curves) for curves in self.servers]
+                for members in (members for members, of_kind in zip(kinds, sizes, strict=True)
+                                if of_kind == size):
+                    yield self._piece(members, repeats, [
+                        self.site(s, each, members, repeats) for s, each in enumerate(by_site)])
+
+    def _with_learned_times(self, members: list[int]) -> Iterator[Piece]:
+        """Plans of one kind that first spend a tenth of their budgets on observation times."""
+        data, size = self.data, self.plans[members[0]].size
+        moments = curve_moments(data.times, self.values, data.counts, self.basis.first(size))
+        shares = time_shares(data.times, self.values, data.counts, n_bins(size))
+        for repeats in self._blocks(size):
+            deviations, of_block = plain(moments.repeats(repeats)), shares[repeats]
+            learned = [self._learned(s, of_block[..., curves], members, repeats)
+                       for s, curves in enumerate(self.servers)]
+            self._doubt(learned, members, repeats)
+            yield self._piece(members, repeats, [
+                self.site(s, deviations.among(curves), members, repeats,
+                          mixing_of_shares(*learned[s], size))
+                for s, curves in enumerate(self.servers)])
+
+    def _blocks(self, size: int) -> Iterator[slice]:
+        """Repeats in blocks that stay in cache."""
+        tall = max(1, _BLOCK // (size**2 * self.data.n_curves))
+        for first in range(0, self.n_repeats, tall):
+            yield slice(first, first + tall)
+
+    def _piece(self, members: list[int], repeats: slice, sites: Sequence[Site]) -> Piece:
+        plan = self.mean_plans[members[0]]
+        return Piece(members, repeats, sites, public_scale(plan.size, self.sizes),
+                     self._law(plan.size), plan.constants, prior=self._prior(plan.size))
+
+    def _law(self, size: int) -> ReferenceLaw:
+        """Of the deviations; where every curve tells of all coefficients they differ in nothing."""
+        evenly = self.design == Design() and self.planned >= _DENSE * size
+        if evenly or len(self.design.times) >= _DENSE * size:
+            return heavy_tailed(size)
+        return of_observed_curves(self.basis.first(size), self.planned, self.design)
+
+    def _prior(self, size: int) -> Array:
+        """Size of the coefficients before anything is measured: (size,).
+
+        Those that common times cannot tell apart stay where smoothness alone puts them.
+        """
+        prior = _PRIOR * public_scale(size, self.sizes)
+        determined = len(self.design.times) or size
+        prior[determined:] = _UNSEEN * np.arange(determined + 1.0, size + 1) ** -1.5
+        return prior
+
+    def _learned(self, s: int, shares: Array, members: list[int], repeats: slice
+                 ) -> tuple[Array, Array]:
+        """What one site releases of its observation times, and the scale of the noise in it.
+
+        `shares` (repeats, bins, curves). The last column, without noise, is for looking at alone.
+        """
+        feasible, bins = self.feasible(members), shares.shape[1]
+        plan, streams = self.plans[members[0]], self.noise[s]
+        budgets = [self.plans[k].budgets[s] for k in feasible]
+        noise = streams.times[repeats, :, :bins]
+        if plan.pure[s]:
+            noise = spherical(noise, streams.times_gaps[repeats, :, :bins])
+            cost = [TIMES_SHARE * b.epsilon / math.sqrt(bins + 1) for b in budgets]
+        else:
+            cost = [math.sqrt(TIMES_SHARE) * min(mu_of(b), QUIET) for b in budgets]
+        scale = SENSITIVITY / (shares.shape[2] * np.array([*np.repeat(cost, self.draws), QUIET]))
+        return transcript.sent(s, TIMES, shares.mean(axis=2)[:, None] + scale[:, None]
+                               * columns(noise, len(feasible), 1), scale[:, None]), scale
+
+    def _doubt(self, learned: Sequence[tuple[Array, Array]], members: list[int], repeats: slice
+               ) -> None:
+        """Note in which releases times are clustered at a site, or leave a gap at all of them."""
+        feasible = self.feasible(members)
+        people = np.array(self.sizes.n_curves_per_server)
+        pooled = sum(n * shares for n, (shares, _) in zip(people, learned, strict=True))
+        clustered = np.any([are_rough(*of_site) for of_site in learned], axis=0)
+        for doubt, doubted in ((self.clustered, clustered),
+                               (self.with_gap, leave_a_gap(pooled / people.sum()))):
+            of_plans = doubted[:, :-1].reshape(len(doubted), len(feasible), self.draws)
+            doubt[feasible, repeats] |= of_plans.swapaxes(0, 1)

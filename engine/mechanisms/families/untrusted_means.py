@@ -1,0 +1,557 @@
+"""Sparse means from machines that trust nobody: each answers for a few coordinates, privately.
+
+Who answers for what is public: machine i, counted from 0, is asked for the k coordinates
+(ik + a) mod d, a = 0 … k − 1, so that all coordinates are asked equally often, give or take one.
+The server averages the answers for each coordinate, keeps the largest averages and turns them into
+means. What an answer is, and what it hides, is up to the two mechanisms that share this module.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.core.enumerations import NoiseLaw
+from engine.core.errors import InputError
+from engine.core.registry import param
+from engine.core.tasks import SPARSE_MEAN
+from engine.core.types import (
+    Array,
+    Budget,
+    Composition,
+    Fit,
+    Plan,
+    Public,
+    PublicFacts,
+    SampleData,
+    Sizes,
+    Spend,
+    Step,
+    Unit,
+)
+from engine.mechanisms.base import Mechanism
+from engine.noise.selection import hard_threshold
+from engine.numerics.coordinates import Coordinates
+from engine.privacy import transcript
+
+
+@dataclass(frozen=True)
+class AnswerPlan(Plan):
+    """Who answers for what, and how privately, fixed before any row is looked at.
+
+    Parameters
+    ----------
+    size : int
+        D, the number of coordinates.
+    per_machine : int
+        K, for how many of them each of m machines answers.
+    epsilon : (m,)
+        That of one answer.
+    rows : (m,) array of int64
+        How many rows of a machine are used.
+    sd, bound : float
+        Numbers have this stated standard deviation and are moved into ±`bound`.
+    largest_mean : float
+        Means lie within plus and minus this.
+    budgets : tuple of Budget
+        The budget that each machine asked for.
+    """
+
+    size: int
+    per_machine: int
+    epsilon: Array
+    rows: NDArray[np.int64]
+    sd: float
+    bound: float
+    largest_mean: float
+    budgets: tuple[Budget, ...] = ()
+
+    @property
+    def tuning(self) -> dict[str, Any]:
+        return {"per machine": self.per_machine}
+
+    @property
+    def asked(self) -> NDArray[np.int64]:
+        """The coordinates of every machine: (m, k)."""
+        machines = len(self.rows)
+        return (np.arange(machines * self.per_machine) % self.size).reshape(machines, -1)
+
+    @property
+    def is_noisy(self) -> bool:
+        return bool(np.isfinite(self.epsilon).any())
+
+
+@dataclass(frozen=True, kw_only=True)
+class UntrustedMean(Mechanism):
+    """What both mechanisms share; `protects` says whether a row or a whole machine is hidden.
+
+    A subclass says how many coordinates a machine answers for (`usual_per_machine`), how many rows
+    it uses (`rows_used`), what it answers without noise (`answers`) and with it (`private`), and
+    how the server reads that: answers are multiplied by `gain`, have variance `variance` of which
+    `noise_variance` is due to privacy, and their averages are turned into means by `means`, whose
+    slope at 0 is `slope`. Means are held to the largest stated one, which costs nothing. What an
+    answer can reveal is in `sensitivity`, `scale` and, in words, `why`.
+    """
+
+    tasks = frozenset({SPARSE_MEAN.key})
+    guarantee = "pure"
+    family = "sparse"
+    measured = "Sparse regression over machines"
+    protects: ClassVar[Unit]
+    step: ClassVar[Step]
+    why: ClassVar[str]
+
+    sparsity: int | None = param(
+        5, "Means kept", "The largest averages, so many of them; stated, not from the data. Empty: "
+        "all beyond a threshold that chance alone rarely passes.", low=1, high=500, symbol="s")
+    per_machine: int | None = param(
+        None, "Coordinates for each machine", "Each costs its share of ε. Empty: by a formula from "
+        "public sizes.", low=1, high=2000, symbol="k")
+
+    def usual_per_machine(self, sizes: Sizes, epsilon: float, facts: PublicFacts) -> int:
+        """k, for how many coordinates a machine answers, by a formula.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        epsilon : float
+            The smallest of all machines.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        int
+        """
+        raise NotImplementedError
+
+    def rows_used(self, per_machine: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many rows of each machine are used.
+
+        Parameters
+        ----------
+        per_machine : (m,) array of int
+            How many each has.
+
+        Returns
+        -------
+        (m,) array of int
+        """
+        return per_machine
+
+    def answers(self, means: Array) -> Array:
+        """What machines would say of means of their rows without noise.
+
+        Parameters
+        ----------
+        means : (repeats, m, k)
+
+        Returns
+        -------
+        (repeats, m, k)
+        """
+        return means
+
+    def standard(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Randomness of answers, before it has a size.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            (repeats, draws, m, k).
+        rng : numpy.random.Generator
+            Where noise comes from.
+
+        Returns
+        -------
+        (repeats, draws, m, k)
+        """
+        raise NotImplementedError
+
+    def private(self, answers: Array, plan: AnswerPlan, standard: Array) -> Array:
+        """What leaves the machines.
+
+        Parameters
+        ----------
+        answers : (repeats, 1, m, k)
+            Without noise.
+        plan : AnswerPlan
+        standard : (repeats, draws, m, k)
+            Randomness.
+
+        Returns
+        -------
+        (repeats, draws, m, k)
+        """
+        raise NotImplementedError
+
+    def noise_sd(self, plan: AnswerPlan) -> Array:
+        """Standard deviation of what leaves machines, of equal answers.
+
+        Parameters
+        ----------
+        plan : AnswerPlan
+
+        Returns
+        -------
+        (m,)
+        """
+        raise NotImplementedError
+
+    def gain(self, plan: AnswerPlan) -> Array:
+        """What answers are multiplied by.
+
+        Parameters
+        ----------
+        plan : AnswerPlan
+
+        Returns
+        -------
+        (m,)
+        """
+        return np.ones(len(plan.rows))
+
+    def variance(self, plan: AnswerPlan) -> Array:
+        """Variance of an answer that was multiplied by its gain.
+
+        Parameters
+        ----------
+        plan : AnswerPlan
+
+        Returns
+        -------
+        (m,)
+        """
+        raise NotImplementedError
+
+    def noise_variance(self, plan: AnswerPlan) -> Array:
+        """The part of `variance` that is due to privacy.
+
+        Parameters
+        ----------
+        plan : AnswerPlan
+
+        Returns
+        -------
+        (m,)
+        """
+        raise NotImplementedError
+
+    def means(self, averages: Array, plan: AnswerPlan) -> Array:
+        """Means from averages of answers.
+
+        Parameters
+        ----------
+        averages : (…, d)
+        plan : AnswerPlan
+
+        Returns
+        -------
+        (…, d)
+            In response units.
+        """
+        return averages
+
+    def slope(self, plan: AnswerPlan) -> float:
+        """Slope of `means` at 0.
+
+        Parameters
+        ----------
+        plan : AnswerPlan
+
+        Returns
+        -------
+        float
+        """
+        return 1.0
+
+    def sensitivity(self, plan: AnswerPlan) -> Array:
+        """The most by which what is protected moves one answer of every machine.
+
+        Parameters
+        ----------
+        plan : AnswerPlan
+
+        Returns
+        -------
+        (m,)
+        """
+        raise NotImplementedError
+
+    def scale(self, plan: AnswerPlan) -> Array:
+        """Noise in one answer of every machine, as the ledger states it.
+
+        Parameters
+        ----------
+        plan : AnswerPlan
+
+        Returns
+        -------
+        (m,)
+        """
+        raise NotImplementedError
+
+    # -- releases ---------------------------------------------------------------------------
+
+    def fitted(self, data: SampleData, plans: Sequence[AnswerPlan], draws: int,
+            rng: np.random.Generator) -> Fit:
+        """Answers of all machines, averaged by the server; see `Mechanism.fitted`."""
+        answers = [self.answers(machine_means(data, plan)) for plan in plans]
+        most = max((plan.per_machine for plan in plans if plan.is_noisy), default=0)
+        standard = self.standard((data.n_repeats, draws, data.sizes.n_servers, most), rng)
+        released = [self.means_of(plan, exact, standard)
+                    for plan, exact in zip(plans, answers, strict=True)]
+        quiet = [self.means_of(plan, exact)[:, 0]
+                 for plan, exact in zip(plans, answers, strict=True)]
+        shape = (data.n_repeats, draws, plans[0].size)
+        return Fit(basis=Coordinates(plans[0].size), unprotected=np.stack(quiet),
+                   coefficients=np.stack([np.broadcast_to(means, shape) for means in released]))
+
+    def exact_fit(self, data: SampleData) -> Fit:
+        """The largest means of all rows together."""
+        sizes, facts = data.sizes, data.facts
+        check(sizes, facts)
+        pooled = held(data.x, bound(sizes, facts)).mean(axis=1)
+        error = np.full(pooled.shape[-1], facts.reading_sd / math.sqrt(sizes.n_curves))
+        return Fit.exact(Coordinates(pooled.shape[-1]), self._largest(pooled, error))
+
+    def means_of(self, plan: AnswerPlan, answers: Array, standard: Array | None = None) -> Array:
+        """Means from answers.
+
+        This is all of the method once rows are averaged, for sizes at which rows would not fit into
+        memory.
+
+        Parameters
+        ----------
+        plan : AnswerPlan
+        answers : (repeats, m, k)
+            Without noise.
+        standard : (repeats, draws, m, k)
+            Randomness. Without it, or without any limit, no noise is added and there is one draw.
+
+        Returns
+        -------
+        (repeats, draws, d)
+        """
+        sent, gain = answers[:, None], np.ones(len(plan.rows))
+        if standard is not None and plan.is_noisy:
+            gain = self.gain(plan)
+            sent = self.private(sent, plan, standard[..., :plan.per_machine])
+            sent = transcript.sent_by_each(self.step, sent, self.noise_sd(plan)[:, None])
+        weight = 1 / self.variance(plan)
+        total = self._total(plan, weight)
+        averages = per_coordinate(sent * (weight * gain)[:, None], plan.size) / total
+        largest = self._largest(averages, 1 / np.sqrt(total))
+        return np.clip(self.means(largest, plan), -plan.largest_mean, plan.largest_mean)
+
+    def _total(self, plan: AnswerPlan, each: Array) -> Array:
+        """The sum over machines (m,) that answer for a coordinate, for each: (d,)."""
+        return per_coordinate(np.repeat(each[:, None], plan.per_machine, axis=1), plan.size)
+
+    def _largest(self, averages: Array, error: Array) -> Array:
+        """The largest of the averages (…, d), the others zero; or those beyond the threshold."""
+        sizes = np.abs(averages)
+        if self.sparsity is None:
+            beyond = sizes > 2 * math.sqrt(2 * math.log(sizes.shape[-1])) * error
+            return np.where(beyond, averages, 0.0)
+        return hard_threshold(averages, min(self.sparsity, averages.shape[-1]))
+
+    # -- fixed before any row is looked at ----------------------------------------------------
+
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> AnswerPlan:
+        """Who answers for what, and how privately.
+
+        Where budgets differ, the smallest ε decides how many coordinates each machine answers for.
+
+        Raises
+        ------
+        InputError
+            If a machine has no rows, if the spread of numbers is not stated, or if some coordinate
+            would be asked of nobody.
+        """
+        sizes, facts = public.sizes, public.facts
+        check(sizes, facts)
+        epsilon = np.array([budget.epsilon for budget in budgets])
+        size, machines = sizes.n_covariates, sizes.n_servers
+        asked = self.per_machine or self.usual_per_machine(sizes, float(epsilon.min()), facts)
+        asked = min(asked, size)
+        if asked * machines < size:
+            raise InputError(
+                f"{machines} machines that answer for {asked} of {size} coordinates each leave "
+                "some unasked.", field="n_servers",
+                hint="Take more machines, or let each answer for more coordinates.")
+        rows = self.rows_used(np.array(sizes.n_curves_per_server))
+        return AnswerPlan(size, asked, epsilon / asked, rows, facts.reading_sd,
+                          bound(sizes, facts), largest_mean(facts), budgets)
+
+    def error_of_kept(self, plan: AnswerPlan) -> float | None:
+        """Squared error of the kept means where they are near zero, if the right ones are kept.
+
+        Parameters
+        ----------
+        plan : AnswerPlan
+
+        Returns
+        -------
+        float or None
+            The sum over them of the variance of a mean; None where a threshold decides what is
+            kept.
+        """
+        if self.sparsity is None:
+            return None
+        each = 1 / self._total(plan, 1 / self.variance(plan))
+        return self.slope(plan) ** 2 * min(self.sparsity, plan.size) * float(each.mean())
+
+    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+                       ) -> float | None:
+        """The part of `error_of_kept` that privacy adds, in squared response units."""
+        if self.sparsity is None:
+            return None
+        plan: AnswerPlan = self.plan(Public(sizes, facts), budgets)
+        weight = 1 / self.variance(plan)
+        added = self._total(plan, weight**2 * self.noise_variance(plan))
+        each = added / self._total(plan, weight) ** 2
+        return self.slope(plan) ** 2 * min(self.sparsity, plan.size) * float(each.mean())
+
+    def ledger(self, plan: AnswerPlan) -> tuple[Spend, ...]:
+        """One line for every machine: its k answers are about the same rows."""
+        law = self.noise_law
+        first = Spend(
+            step=self.step, server=0, mu=None, epsilon=0.0, count=plan.per_machine,
+            composition=Composition.SEQUENTIAL, sensitivity=(0.0,), noise_scale=(0.0,),
+            asked=plan.budgets[0], why=self.why, unit=self.protects, noise=law,
+            norm="bits that differ" if law is NoiseLaw.BITS else "|·|")
+        return tuple(
+            first.at(server, epsilon=epsilon, sensitivity=(most,), noise_scale=(scale,),
+                     asked=asked)
+            for server, (epsilon, most, scale, asked) in enumerate(zip(
+                plan.epsilon.tolist(), self.sensitivity(plan).tolist(), self.scale(plan).tolist(),
+                plan.budgets, strict=True)))
+
+
+def bound(sizes: Sizes, facts: PublicFacts) -> float:
+    """B: the largest stated mean and √(2 log 2N) standard deviations, as for N normal numbers.
+
+    Parameters
+    ----------
+    sizes : Sizes
+        Public sizes.
+    facts : PublicFacts
+        Stated facts.
+
+    Returns
+    -------
+    float
+    """
+    return largest_mean(facts) + facts.reading_sd * math.sqrt(2 * math.log(2 * sizes.n_curves))
+
+
+def largest_mean(facts: PublicFacts) -> float:
+    """The largest size that a mean may have, from its stated bounds.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Stated facts.
+
+    Returns
+    -------
+    float
+    """
+    return max(abs(facts.value_low), abs(facts.value_high))
+
+
+def machine_means(data: SampleData, plan: AnswerPlan) -> Array:
+    """Means of the first rows of every machine, for the coordinates it is asked.
+
+    Numbers are moved into ±B first, and what is no number counts as 0.
+
+    Parameters
+    ----------
+    data : SampleData
+        Rows of all machines.
+    plan : AnswerPlan
+
+    Returns
+    -------
+    (repeats, m, k)
+    """
+    server, counts = data.server, np.bincount(data.server)
+    place = np.arange(len(server)) - np.repeat(np.cumsum(counts) - counts, counts)
+    used = np.flatnonzero(place < plan.rows[server])
+    inside = held(data.x[:, used[:, None], plan.asked[server[used]]], plan.bound)
+    sums = np.add.reduceat(inside, np.cumsum(plan.rows) - plan.rows, axis=1)
+    return np.asarray(sums / plan.rows[:, None])
+
+
+def per_coordinate(values: Array, size: int) -> Array:
+    """Sums of what machines give, each for the coordinates it is asked.
+
+    Parameters
+    ----------
+    values : (…, m, k)
+    size : int
+        d.
+
+    Returns
+    -------
+    (…, d)
+
+    Examples
+    --------
+    >>> per_coordinate(np.array([[1.0, 2.0], [3.0, 4.0]]), size=3)  # asked for 0, 1 and for 2, 0
+    array([5., 2., 3.])
+    """
+    flat = values.reshape(*values.shape[:-2], -1)
+    whole, rest = divmod(flat.shape[-1], size)
+    rounds = flat[..., :whole * size].reshape(*flat.shape[:-1], whole, size)
+    sums = rounds.sum(axis=-2)
+    sums[..., :rest] += flat[..., whole * size:]
+    return np.asarray(sums)
+
+
+def held(values: Array, limit: float) -> Array:
+    """Values moved into ±limit; 0 for what is no number.
+
+    Parameters
+    ----------
+    values : (…)
+    limit : float
+        In the same units.
+
+    Returns
+    -------
+    (…)
+    """
+    inside = np.clip(values, -limit, limit)
+    inside[np.isnan(inside)] = 0.0
+    return inside
+
+
+def check(sizes: Sizes, facts: PublicFacts) -> None:
+    """Refuse machines without rows and numbers whose spread is not stated.
+
+    Parameters
+    ----------
+    sizes : Sizes
+        Public sizes.
+    facts : PublicFacts
+        Stated facts.
+
+    Raises
+    ------
+    InputError
+        If a machine has no rows, or the spread of numbers is not stated.
+    """
+    if not all(sizes.n_curves_per_server):
+        raise InputError("Every machine needs at least one row.", field="server",
+                         hint="Number machines without gaps.")
+    if facts.reading_sd <= 0:
+        raise InputError("The standard deviation of the numbers must be stated.",
+                         field="reading_sd", hint="Give a public guess above zero.")

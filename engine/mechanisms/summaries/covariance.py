@@ -1,0 +1,168 @@
+"""The covariance of curves, as a function of two times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.core.tasks import COVARIANCE
+from engine.core.types import Array, CurveData, Fit, PublicFacts, Sizes, Step
+from engine.mechanisms.summaries.mean import Held, held
+from engine.mechanisms.summaries.parts import Block, Linear, Smoothing, Summary
+from engine.numerics.difference_sets import DifferenceSet
+from engine.numerics.eigensystems import of_times
+from engine.numerics.pairs import Pairs
+from engine.numerics.tabulated import Tabulated
+
+if TYPE_CHECKING:
+    from engine.mechanisms.families.functional_release import FunctionalRelease
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Smoothing of the private mean and that of the second moments about it.
+
+    Parameters
+    ----------
+    mean, pairs : Smoothing
+    """
+
+    mean: Smoothing
+    pairs: Linear
+
+    def __call__(self, averages: Array) -> Array:
+        return self.pairs(averages)
+
+    def differences(self, radius: float, loose: float, n: float) -> DifferenceSet:
+        return self.pairs.differences(radius, loose, n)
+
+
+class CovarianceSummary(Summary):
+    """Second moments of curves, about a private mean, about nothing, or about their own mean.
+
+    Only pairs j ≤ l are released, and θ is made symmetric from them, so noise is symmetric.
+
+    *Differences*, in the Hilbert–Schmidt norm, for vectors of norm at most one: ‖xx' − yy'‖² =
+    ‖x‖⁴ + ‖y‖⁴ − 2⟨x, y⟩² ≤ 2, so (1/n) Σ x_i x_i' moves by at most √2/n. About a mean that has
+    been released before, deviations are held to norm one again and the same bound applies. About
+    the sample mean, with a the mean of the other n − 1 curves, C − C' is (n − 1)/n² times
+    (x − a)(x − a)' − (y − a)(y − a)', at most 4(n − 1)/n²: the terms share the sample mean and are
+    no separate records. The filter acts on orthonormal coordinates of the ball.
+
+    What is released may have negative eigenvalues; they are set to zero, which needs no budget.
+
+    References
+    ----------
+    Lin and Reimherr (2023), arXiv 2309.00125, appendix C.1, with constants put right.
+    """
+
+    task = COVARIANCE.key
+    basis: Pairs
+    usual_grid = 50
+    loose = (
+        "The proof lets a change of second moments fall on one number alone; those that one "
+        "person can make fall on two at least.")
+
+    @classmethod
+    def first_step(cls, release: FunctionalRelease) -> str:
+        return "the mean that it is taken about" if release.centre == "private_mean" else ""
+
+    def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
+        self.release, self.facts = release, facts
+        self.grid = release.grid(facts)
+        self.space = release.space(self.grid, sizes)
+        self.basis = Pairs(self.space.basis, self.grid)
+        self.reach = release.reach(facts)
+        self.scale = self.reach**2
+
+    @property
+    def _shares(self) -> tuple[float, ...]:
+        first = self.release.share
+        return (first, 1 - first) if self.release.centre == "private_mean" else (1.0,)
+
+    def records(self, data: CurveData) -> Held:
+        return held(data, self.space, self.grid, self.reach)
+
+    def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
+        eigenvalues, (j, k) = self.space.eigenvalues, self.basis.index
+        pairs = self.release.smoothings(eigenvalues[j] * eigenvalues[k], n,
+                                        effective * self._shares[-1])[0]
+        mean = self.release.smoothings(eigenvalues, n, effective * self._shares[0])[0]
+        assert isinstance(pairs, Linear)
+        return (Steps(mean, pairs),)
+
+    def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
+        assert isinstance(smoothing, Steps)
+        gain, eigenvalues, (j, k) = self.space.gain, self.space.eigenvalues, self.basis.index
+        variances = eigenvalues[j] * eigenvalues[k] * self.basis.multiplicity
+        moments = Block(Step("noisy second moments"), lambda n: smoothing.differences(
+            gain**2 * self._most(n), 2 * gain**2 / n, n), self.release.shape(variances),
+            self.basis.norms, self._shares[-1])
+        if len(self._shares) == 1:
+            return (moments,)
+        mean = Block(Step("noisy coefficients of the mean"),
+                     lambda n: smoothing.mean.differences(2 * gain / n, 2 * gain / n, n),
+                     self.release.shape(eigenvalues), self.space.norms, self._shares[0])
+        return mean, moments
+
+    def _most(self, n: float) -> float:
+        """How far second moments of unit vectors move."""
+        if self.release.centre == "sample_mean":
+            return 4 * max(n - 1, 1) / n**2  # rounding errors of a single curve need noise too
+        return math.sqrt(2) / n
+
+    def values(self, block: int, records: Held, smoothing: Smoothing, earlier: Sequence[Array]
+               ) -> Array:
+        assert isinstance(smoothing, Steps)
+        centre = self.release.centre
+        if centre == "private_mean" and block == 0:
+            return smoothing.mean(records.mean)[:, None]
+        curves = records.coefficients
+        if centre == "nothing":
+            about, most = np.zeros((len(curves), 1, self.space.size)), math.inf
+        elif centre == "sample_mean":
+            about, most = records.mean[:, None], math.inf
+        else:
+            about, most = earlier[0], self.space.gain
+        return smoothing(self.basis.coordinates(second_moments(curves, about, most)))
+
+    def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
+        return self.basis.positive_part(averages[-1]) if self.release.positive else averages[-1]
+
+    def reference(self, data: CurveData) -> Fit:
+        """The sample covariance at all pairs of grid points."""
+        curves = data.on_grid(self.grid.times)
+        curves = curves - curves.mean(axis=1, keepdims=True)
+        values = (curves.swapaxes(1, 2) @ curves / data.n_curves).reshape(data.n_repeats, -1)
+        return Fit.exact(Tabulated(of_times(self.grid.times, 2)), values)
+
+
+def second_moments(curves: Array, about: Array, most: float) -> Array:
+    """Mean of dd' for d = curve − centre, each d shortened.
+
+    Parameters
+    ----------
+    curves : (repeats, n, r)
+        Coefficients.
+    about : (repeats, draws, r)
+        Centres.
+    most : float
+        The norm that d is shortened to.
+
+    Returns
+    -------
+    (repeats, draws, r, r)
+    """
+    squares = (curves**2).sum(axis=-1)[:, None] - 2 * about @ curves.swapaxes(1, 2) \
+        + (about**2).sum(axis=-1)[..., None]
+    weights = np.minimum(1.0, most**2 / np.maximum(squares, 1e-300))  # (repeats, draws, n)
+    out = np.empty((*about.shape, about.shape[-1]))
+    for r, curves_of_repeat in enumerate(curves):
+        for d, (w, m) in enumerate(zip(weights[r], about[r], strict=True)):
+            shifted = (curves_of_repeat - m) * np.sqrt(w)[:, None]
+            out[r, d] = shifted.T @ shifted / len(curves_of_repeat)
+    return out

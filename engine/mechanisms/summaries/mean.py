@@ -1,0 +1,167 @@
+"""The mean of curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.core.tasks import MEAN_FUNCTION
+from engine.core.types import Array, CurveData, Fit, PublicFacts, ServerParts, Sizes, Step
+from engine.mechanisms.summaries.parts import Block, FunctionPlan, Linear, Smoothing, Space, Summary
+from engine.numerics.eigensystems import Grid
+from engine.numerics.public_curves import PublicCurve
+from engine.numerics.tabulated import Tabulated
+
+if TYPE_CHECKING:
+    from engine.mechanisms.families.functional_release import FunctionalRelease
+
+
+class MeanSummary(Summary):
+    """Averages of curves, each held to norm one, as coefficients.
+
+    *Differences.* Coefficients of a curve have norm at most `gain` (Bessel's inequality, or n
+    lattice values of root mean square one), so replacing one of n curves moves the average within
+    a ball of radius 2 gain/n, and every vector of that ball can occur.
+    """
+
+    task = MEAN_FUNCTION.key
+
+    def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
+        self.release, self.facts = release, facts
+        self.grid = release.grid(facts)
+        self.space = release.space(self.grid, sizes)
+        self.basis, self.scale = self.space.basis, release.reach(facts)
+        self.offset = PublicCurve((facts.value_middle,) * 2) if facts.value_middle else None
+
+    def records(self, data: CurveData) -> Held:
+        return held(data, self.space, self.grid, self.scale)
+
+    def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
+        return self.release.smoothings(self.space.eigenvalues, n, effective)
+
+    def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
+        gain, shape = self.space.gain, self.release.shape(self.space.eigenvalues)
+        return (Block(Step("noisy coefficients of the mean"),
+                      lambda n: smoothing.differences(2 * gain / n, 2 * gain / n, n), shape,
+                      self.space.norms),)
+
+    def values(self, block: int, records: Held, smoothing: Smoothing, earlier: Sequence[Array]
+               ) -> Array:
+        return smoothing(records.mean)[:, None]
+
+    def parts(self, plans: Sequence[FunctionPlan], records: Sequence[Held]) -> ServerParts | None:
+        """Shares, noise and chance of every site, where there is one smoothing."""
+        if any(len(plan.smoothings) > 1 for plan in plans):
+            return None
+        weights = np.stack([plan.weights[0] for plan in plans])
+        noise = np.array([[site[-1].energy for site in plan.noise[0]] for plan in plans])
+        chance = np.array([[held.chance(plan.smoothings[0]) for held in records]
+                           for plan in plans])
+        square = self.scale**2
+        return ServerParts(weights, square * weights**2 * noise, square * weights**2 * chance)
+
+    def reference(self, data: CurveData) -> Fit:
+        """The mean on the grid, of curves that are not shortened, with its sampling range."""
+        curves = data.on_grid(self.grid.times)
+        mean = curves.mean(axis=1)  # (repeats, K)
+        spread = (curves - mean[:, None]) / np.sqrt(max(data.n_curves - 1, 1) * data.n_curves)
+        return Fit.exact(Tabulated(self.grid), mean, spread.swapaxes(1, 2) @ spread,
+                         "simultaneous", offset=PublicCurve((data.facts.value_middle,) * 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Curves of one site on the grid, in units of τ, each shortened to size one.
+
+    Parameters
+    ----------
+    curves : (repeats, n, K)
+        As they were read.
+    shortening : (repeats, n)
+        What each is multiplied by.
+    space : Space
+        The functions.
+    """
+
+    curves: Array
+    shortening: Array
+    space: Space
+
+    @cached_property
+    def mean(self) -> Array:
+        """Average coefficients: (repeats, r)."""
+        return self.averaged(np.ones((len(self.curves), 1, self.n)))[:, 0]
+
+    def chance(self, smoothing: Smoothing) -> float:
+        """What chance in who takes part adds to the squared error of the smoothed mean.
+
+        Smoothing never enlarges a deviation, and a linear one shrinks it as it shrinks the mean.
+
+        Parameters
+        ----------
+        smoothing : Smoothing
+
+        Returns
+        -------
+        float
+            In units of τ².
+        """
+        spread = (self._squares - (self.mean**2)).mean(axis=0)
+        shrink = smoothing.shrink**2 if isinstance(smoothing, Linear) else 1.0
+        return float((shrink * spread * self.space.norms).sum() / self.n)
+
+    @cached_property
+    def _squares(self) -> Array:
+        """Mean squared coefficients: (repeats, r)."""
+        coefficients = self.coefficients
+        return np.asarray(np.einsum("rnj,rnj->rj", coefficients, coefficients) / self.n)
+
+    @property
+    def n(self) -> int:
+        return int(self.curves.shape[1])
+
+    @property
+    def coefficients(self) -> Array:
+        """Of every curve: (repeats, n, r)."""
+        coefficients = self.curves @ self.space.analysis
+        coefficients *= self.shortening[..., None]
+        return np.asarray(coefficients)
+
+    def averaged(self, weights: Array) -> Array:
+        """Average coefficients with weights.
+
+        Parameters
+        ----------
+        weights : (repeats, p, n)
+
+        Returns
+        -------
+        (repeats, p, r)
+        """
+        sums = (weights * self.shortening[:, None]) @ self.curves
+        return np.asarray(sums @ self.space.analysis / self.n)
+
+
+def held(data: CurveData, space: Space, grid: Grid, reach: float) -> Held:
+    """Bring every curve onto the grid, within its stated bounds, and shorten it to size one.
+
+    Parameters
+    ----------
+    data : CurveData
+    space : Space
+        The functions.
+    grid : Grid
+        The points.
+    reach : float
+        τ, in response units.
+
+    Returns
+    -------
+    Held
+    """
+    curves = data.on_grid(grid.times) / reach
+    return Held(curves, space.shortening(curves), space)

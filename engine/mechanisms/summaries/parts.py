@@ -1,0 +1,560 @@
+"""What a release of a whole function is made of: functions, smoothings, vectors and their noise.
+
+Mechanisms say in which functions (`Space`, or `Features` to predict by) and how averages are
+smoothed (`Smoothing`); a `Summary` says what is averaged and which vectors (`Block`) are released;
+a `Plan` holds the noise of each (`Calibrated`). `engine.mechanisms.families.functional_release`
+says why that is private.
+
+References
+----------
+Lin and Reimherr (2023), arXiv 2309.00125: Algorithm 1, sections 5 and 6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
+
+from engine.core.enumerations import NoiseLaw
+from engine.core.types import Array, Budget, Fit, FunctionBasis, Plan, ServerParts, Step
+from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, Thresholded
+from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
+
+if TYPE_CHECKING:
+    from engine.mechanisms.families.kernel_release import KernelRelease
+
+ROUND_UP = 1 + 1e-9  # sizes of difference sets, for rounding in eigenpairs and sums
+_ETA_WITHOUT_DECAY = 1.5  # the Gaussian kernel's eigenvalues fall faster than any power
+
+
+# -- the three choices -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """The functions a mechanism works with, on a grid of K points.
+
+    A curve is held to norm one on the grid; where coefficients are values on a lattice, to root
+    mean square one there, or `by_sup` to values of size one at most.
+
+    Parameters
+    ----------
+    basis : FunctionBasis
+        The functions.
+    grid : Grid
+        The points.
+    analysis : (K, r)
+        Takes a curve on the grid to its coefficients.
+    eigenvalues : (r,)
+        Decide how much each is smoothed.
+    is_lattice : bool
+        Whether coefficients are values on a lattice.
+    by_sup : bool
+        How curves are held there.
+    """
+
+    basis: FunctionBasis
+    grid: Grid
+    analysis: Array
+    eigenvalues: Array
+    is_lattice: bool = False
+    by_sup: bool = False
+
+    @property
+    def size(self) -> int:
+        return len(self.eigenvalues)
+
+    @property
+    def norms(self) -> Array:
+        """Squared norms of the functions: (r,)."""
+        return self.basis.squared_distance(np.eye(self.size))
+
+    @property
+    def gain(self) -> float:
+        """The largest ‖coefficients‖₂ of a curve that is held."""
+        return math.sqrt(self.size) if self.is_lattice else 1.0
+
+    def shortening(self, curves: Array) -> Array:
+        """min(1, 1/size) of every curve. Each follows from its own curve.
+
+        Parameters
+        ----------
+        curves : (…, K)
+
+        Returns
+        -------
+        (…)
+        """
+        if self.is_lattice:
+            values = (curves @ self.analysis) ** 2
+            squares = values.max(axis=-1) if self.by_sup else values.mean(axis=-1)
+        else:
+            squares = np.einsum("...k,...k,k->...", curves, curves, self.grid.weights)
+        return np.asarray(1 / np.sqrt(np.maximum(squares, 1.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Functions f = Σ u_j h_j that records are to be predicted by, with the penalty ‖u‖².
+
+    Parameters
+    ----------
+    basis : FunctionBasis
+        Of what is released.
+    table : (K, J)
+        h on the grid.
+    image : (r,) or (r, J)
+        Times u it is the coefficients in `basis`: entry by entry, or as a matrix.
+    variances : (r,)
+        Of the process that a release may take its noise from.
+    """
+
+    basis: FunctionBasis
+    table: Array
+    image: Array
+    variances: Array
+
+    def coefficients(self, u: Array) -> Array:
+        """Coefficients in `basis`.
+
+        Parameters
+        ----------
+        u : (…, J)
+
+        Returns
+        -------
+        (…, r)
+        """
+        return np.asarray(self.image * u if self.image.ndim == 1 else u @ self.image.T)
+
+    @cached_property
+    def norms(self) -> Array:
+        """Squared norms of the functions: (r,)."""
+        return self.basis.squared_distance(np.eye(len(self.variances)))
+
+
+@lru_cache(maxsize=16)
+def penalised(basis: Eigenbasis, eta: float) -> Features:
+    """The features λ_j^{η/2} φ_j of a kernel on its grid.
+
+    Parameters
+    ----------
+    basis : Eigenbasis
+        Eigenfunctions of the kernel.
+    eta : float
+        η.
+
+    Returns
+    -------
+    Features
+    """
+    roots = basis.eigenvalues ** (eta / 2)
+    return Features(basis, basis.functions.T * roots, roots, basis.eigenvalues)
+
+
+def usual_power(kernel: Kernel, dimension: int, excess: float = 2.0) -> float:
+    """η = 1 + excess/β, where β is the decay of the kernel's eigenvalues.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    dimension : int
+        Of what functions are of: 1 or 2.
+    excess : float
+        (η − 1)β.
+
+    Returns
+    -------
+    float
+    """
+    beta = kernel.decay(dimension)
+    if math.isinf(beta):
+        return _ETA_WITHOUT_DECAY
+    return 1 + excess / beta
+
+
+class Smoothing(Protocol):
+    """What is done to averaged coefficients before noise is added."""
+
+    def __call__(self, averages: Array) -> Array:
+        """Averages (…, r) → coefficients of the summary."""
+        ...
+
+    def differences(self, radius: float, loose: float, n: float) -> DifferenceSet:
+        """Changes of the summary when those of the averages fill a ball.
+
+        Parameters
+        ----------
+        radius : float
+            Of the ball.
+        loose : float
+            The largest change of one coordinate as papers count it.
+        n : float
+            How many records are averaged.
+
+        Returns
+        -------
+        DifferenceSet
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """s∘c, averages through a filter.
+
+    Parameters
+    ----------
+    shrink : (r,)
+        s, with 0 ≤ s ≤ 1.
+    """
+
+    shrink: Array
+
+    def __call__(self, averages: Array) -> Array:
+        return np.asarray(self.shrink * averages)
+
+    def differences(self, radius: float, loose: float, n: float) -> DifferenceSet:
+        return Ellipsoid(self.shrink, radius, loose)
+
+
+@dataclass(frozen=True, eq=False)
+class Soft:
+    """sgn(c_j) max(|c_j| − T_j, 0); only for averages of unit vectors.
+
+    Parameters
+    ----------
+    thresholds : (r,)
+        T.
+    """
+
+    thresholds: Array
+
+    def __call__(self, averages: Array) -> Array:
+        return np.asarray(np.sign(averages) * np.maximum(np.abs(averages) - self.thresholds, 0.0))
+
+    def differences(self, radius: float, loose: float, n: float) -> DifferenceSet:
+        return Thresholded(self.thresholds, n)
+
+
+# -- what is released ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """One vector that every site releases.
+
+    Parameters
+    ----------
+    step : Step
+        What is sent.
+    differences : callable
+        The set of its changes, from the number of records of a site.
+    shape : (r,)
+        The mechanism's own shape of the noise.
+    norms : (r,)
+        Squared norms of the functions.
+    share : float
+        Of the budget.
+    """
+
+    step: Step
+    differences: Callable[[float], DifferenceSet]
+    shape: Array
+    norms: Array
+    share: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Calibrated:
+    """Noise of one vector at one site: `scales` times standard noise.
+
+    Parameters
+    ----------
+    scales : (r,)
+    norms : (r,)
+        Squared norms of the functions.
+    sensitivity, multiplier : float
+        In units of the noise's shape.
+    epsilon : float or None
+        What it costs where it is pure.
+    mu : float or None
+        What it costs where it is not.
+    variance : float
+        Of standard noise in one coordinate.
+    norm, law : str
+        As in `Spend`.
+    """
+
+    scales: Array
+    norms: Array
+    sensitivity: float
+    multiplier: float
+    epsilon: float | None
+    mu: float | None = None
+    variance: float = 2.0
+    norm: str = "weighted ℓ1"
+    law: NoiseLaw = NoiseLaw.LAPLACE
+
+    @property
+    def cost(self) -> float:
+        """ε, or μ where the noise is not pure."""
+        spent = self.mu if self.epsilon is None else self.epsilon
+        assert spent is not None
+        return spent
+
+    @property
+    def energy(self) -> float:
+        """E‖noise‖² of the function."""
+        return self.variance * float((self.norms * self.scales**2).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionPlan(Plan):
+    """All that is fixed before any record is looked at.
+
+    Parameters
+    ----------
+    smoothings : tuple of Smoothing
+        The candidates.
+    blocks : tuple[tuple of Block, ...]
+        For every candidate the vectors that are released.
+    noise : tuple[tuple[tuple of Calibrated, ...], ...]
+        For every candidate and site the noise of each vector.
+    weights : (candidates, sites)
+        The share of each site.
+    budgets : tuple of Budget
+        That of each site.
+    """
+
+    smoothings: tuple[Smoothing, ...]
+    blocks: tuple[tuple[Block, ...], ...]
+    noise: tuple[tuple[tuple[Calibrated, ...], ...], ...]
+    weights: Array
+    budgets: tuple[Budget, ...]
+
+    def energy(self, candidate: int) -> float:
+        """E‖noise‖² of the last vector after sites are averaged.
+
+        Parameters
+        ----------
+        candidate : int
+            Which smoothing.
+
+        Returns
+        -------
+        float
+        """
+        each = np.array([site[-1].energy for site in self.noise[candidate]])
+        return float((self.weights[candidate] ** 2 * each).sum())
+
+
+class Summary:
+    """What is summarised; one for each task.
+
+    It knows the coefficients of the function, and the set of all changes that one record can make
+    to them (`blocks`). `scale` turns its unit into response units. A release adds noise to each
+    block and hands the centre's averages back to `finished`.
+
+    Class facts: `usual_grid`, the number of points on a line where nothing else decides it. An
+    audit tries `trial` settings with `pairs` of neighbours at a time, and `loose` says why a method
+    may attain less of its claim than it does elsewhere. `why_not_published` says why it cannot be
+    hardened, and `is_inverted` that what is released passes through an inverse, so that the error
+    of its noise has no formula, and `power_excess` the usual (η − 1)β.
+    """
+
+    task: ClassVar[str]
+    usual_grid: ClassVar[int] = 100
+    trial: ClassVar[Mapping[str, Any]] = {}
+    pairs: ClassVar[int] = 400
+    loose: ClassVar[str] = ""
+    why_not_published: ClassVar[str] = ""
+    is_inverted: ClassVar[bool] = False
+    power_excess: ClassVar[float] = 2.0
+    basis: FunctionBasis
+    scale: float
+    functions: tuple[str, ...] = ()
+    offset: Callable[[Array], Array] | None = None
+
+    @classmethod
+    def first_step(cls, release: Any) -> str:
+        """What a share of the budget is spent on before the summary; empty if on nothing.
+
+        Parameters
+        ----------
+        release : FunctionalRelease
+            The mechanism.
+
+        Returns
+        -------
+        str
+        """
+        return ""
+
+    @classmethod
+    def n_columns(cls, dimension: int) -> int:
+        """How many stated columns records have, where functions are of so many numbers.
+
+        Parameters
+        ----------
+        dimension : int
+            So many numbers.
+
+        Returns
+        -------
+        int
+        """
+        return 0
+
+    @classmethod
+    def kernel(cls, release: KernelRelease, n: float, dimension: int) -> Kernel:
+        """The kernel that smooths the function, and that noise of its shape comes from.
+
+        Parameters
+        ----------
+        release : KernelRelease
+            The mechanism.
+        n : float
+            How many records there are.
+        dimension : int
+            Of what functions are of.
+
+        Returns
+        -------
+        Kernel
+        """
+        return replace(release.covariance, length=release.length)
+
+    @classmethod
+    def least_power(cls, inverse: float, is_printed: bool) -> float:
+        """The η above which the sensitivity is finite without a grid.
+
+        Parameters
+        ----------
+        inverse : float
+            1/β, β being the decay of the kernel.
+        is_printed : bool
+            Whether the printed size is meant.
+
+        Returns
+        -------
+        float
+        """
+        return 0.5 + inverse if is_printed else 0.5 + inverse / 2
+
+    def records(self, data: Any) -> Any:
+        """What is kept of the records of one site, each held to the unit ball on its own.
+
+        Parameters
+        ----------
+        data : CurveData or SampleData
+            Of the site.
+
+        Returns
+        -------
+        object
+        """
+        raise NotImplementedError
+
+    def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
+        """Candidates for the smoothing; one where it is fixed by a formula.
+
+        Parameters
+        ----------
+        n : float
+            How many records there are.
+        effective : float
+            nε, over all sites.
+
+        Returns
+        -------
+        tuple of Smoothing
+        """
+        raise NotImplementedError
+
+    def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
+        """The vectors that are released one after another, with the changes one record can make.
+
+        Parameters
+        ----------
+        smoothing : Smoothing
+            One of the candidates.
+
+        Returns
+        -------
+        tuple of Block
+        """
+        raise NotImplementedError
+
+    def values(self, block: int, records: Any, smoothing: Smoothing, earlier: Sequence[Array]
+               ) -> Array:
+        """One vector of one site without noise.
+
+        Parameters
+        ----------
+        block : int
+            Its number.
+        records : object
+            As `records` returns them.
+        smoothing : Smoothing
+            One of the candidates.
+        earlier : sequence of (repeats, draws, r)
+            The centre's averages of earlier vectors.
+
+        Returns
+        -------
+        (repeats, 1 or draws, r)
+        """
+        raise NotImplementedError
+
+    def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
+        """Coefficients in `basis` from the centre's averages; uses nothing else.
+
+        Parameters
+        ----------
+        averages : sequence of (repeats, draws, r)
+            Of each vector.
+        smoothing : Smoothing
+            One of the candidates.
+
+        Returns
+        -------
+        (repeats, draws, …)
+        """
+        return averages[-1]
+
+    def parts(self, plans: Sequence[FunctionPlan], records: Sequence[Any]) -> ServerParts | None:
+        """What every site brings to the error.
+
+        Parameters
+        ----------
+        plans : sequence of FunctionPlan
+            One for each budget.
+        records : sequence of Any
+            Of each site, as `records` returns them.
+
+        Returns
+        -------
+        ServerParts or None
+            None where nobody asks for it.
+        """
+        return None
+
+    def reference(self, data: Any) -> Fit:
+        """What would be published without any protection, the same for every mechanism.
+
+        Parameters
+        ----------
+        data : CurveData or SampleData
+
+        Returns
+        -------
+        Fit
+            Coefficients (1, repeats, 1, …).
+        """
+        raise NotImplementedError

@@ -1,0 +1,297 @@
+"""Figures and tables of the papers, made again here and held against what the papers say.
+
+An exhibit is data: its work (cells of a sweep, and calculations by name), how the results are
+drawn, the numbers that were published, and the claims. Drawings and claims read the table of
+results and nothing else, so a stored table shows all that a new run would.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import Executor, as_completed
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import scipy
+
+from engine import __version__
+from engine.core.identity import digest
+from engine.figures.theme import Chart, Theme
+from engine.simulation import sweeps
+from engine.simulation.effort import NO_LIMITS, Limits
+from engine.simulation.experiments import KINDS, Cell, Outcome, Run, blocks, gather
+
+Form = Literal["quick", "full"]
+FORMS: tuple[Form, ...] = ("quick", "full")
+Value = float | int | str | bool | None
+Row = Mapping[str, Value]
+Table = Sequence[Row]
+
+
+def frame(table: Table | pd.DataFrame) -> pd.DataFrame:
+    """Rows as a data frame: a column for every name, NaN where a row does not have it.
+
+    Parameters
+    ----------
+    table : rows or a frame
+        Plain values, as they are stored; a frame is returned as it is.
+    """
+    return table if isinstance(table, pd.DataFrame) else pd.DataFrame(list(table))
+
+
+@dataclass(frozen=True)
+class Call:
+    """A calculation that any process can find by its name: `function` is "module:function".
+
+    The arguments are plain values, and it returns the rows of a table.
+    """
+
+    function: str
+    arguments: tuple[Any, ...] = ()
+
+    def __call__(self) -> list[Row]:
+        module, _, name = self.function.partition(":")
+        rows: list[Row] = getattr(importlib.import_module(module), name)(*self.arguments)
+        return rows
+
+
+@dataclass(frozen=True)
+class Work:
+    """What an exhibit runs: the cells of a sweep, and calculations that are no sweep."""
+
+    cells: tuple[Cell, ...] = ()
+    run: Run = field(default_factory=Run)
+    calls: tuple[Call, ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Whether a claim holds in a table, and the numbers that say so, in a short sentence."""
+
+    holds: bool
+    measured: str
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture of an exhibit and the few words above it."""
+
+    title: str
+    chart: Chart
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of a paper that a table can confirm or contradict.
+
+    Parameters
+    ----------
+    says : str
+        The statement, a sentence.
+    evidence : function
+        What a frame of results says on it; see `engine.papers.evidence` for what such functions
+        are made of.
+    fails_because : str
+        The known reason why it does not hold, "" for one that should.
+    """
+
+    says: str
+    evidence: Callable[[pd.DataFrame], Finding]
+    fails_because: str = ""
+
+    def check(self, table: Table | pd.DataFrame) -> Finding:
+        """Whether the statement holds, and the numbers that say so.
+
+        Parameters
+        ----------
+        table : rows or a frame
+            Results of the exhibit.
+        """
+        finding = self.evidence(frame(table))
+        return Finding(bool(finding.holds), finding.measured)  # frames give numpy's own booleans
+
+
+def outcome_row(outcome: Outcome) -> Row:
+    """The place of a cell on the axes, mean and standard error of what was measured, repeats.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Of one cell; of one that failed the row says why.
+    """
+    if outcome.failure:
+        return {**outcome.cell.at, "failure": outcome.failure}
+    figures = {(kind if figure == "mean" else f"{kind}_se"): value for kind in KINDS
+               for figure, value in (outcome.summary(kind) or {}).items()}
+    return {**outcome.cell.at, **figures, "repeats": outcome.repeats}
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """One figure or table of a paper.
+
+    The table of its results has a row for each cell, and then the rows of the calls.
+
+    Parameters
+    ----------
+    key, title : str
+        The key is unique in its paper.
+    about : str
+        What is drawn, in plain words.
+    work : function
+        What to run in either form: the quick one takes at most a minute on two cores, the full
+        one is that of the paper.
+    pictures : function
+        Drawings of a frame of results, in the order in which they stand side by side.
+    claims : tuple of Claim
+        What the paper says of it.
+    published : rows
+        The numbers as printed, where there are any.
+    row : function
+        Makes the row of a cell.
+    """
+
+    key: str
+    title: str
+    about: str
+    work: Callable[[Form], Work]
+    pictures: Callable[[pd.DataFrame, Theme], tuple[Panel, ...]]
+    claims: tuple[Claim, ...] = ()
+    published: Table = ()
+    row: Callable[[Outcome], Row] = outcome_row
+
+    def draw(self, table: Table | pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+        """The pictures of a table of results.
+
+        Parameters
+        ----------
+        table : rows or a frame
+        theme : {"light", "dark"}
+        """
+        return self.pictures(frame(table), theme)
+
+    def findings(self, table: Table | pd.DataFrame) -> list[Finding]:
+        """What a table says on each claim, in their order.
+
+        Parameters
+        ----------
+        table : rows or a frame
+        """
+        results = frame(table)
+        return [claim.check(results) for claim in self.claims]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A document and its exhibits; papers stand in the order of `order`."""
+
+    key: str
+    title: str
+    reference: str
+    exhibits: tuple[Exhibit, ...]
+    order: int = 100
+
+    def exhibit(self, key: str) -> Exhibit:
+        """The exhibit of this paper with a key.
+
+        Parameters
+        ----------
+        key : str
+            Such as "table-2"; `engine.papers.find` refuses what does not exist in words.
+        """
+        return next(exhibit for exhibit in self.exhibits if exhibit.key == key)
+
+
+@dataclass(frozen=True)
+class Result:
+    """The table of an exhibit, and where it is from: the digest names the work and the engine."""
+
+    form: Form
+    table: Table
+    seconds: float
+    digest: str
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Pieces of work that are done, and all of them."""
+
+    done: int
+    total: int
+
+
+def run(exhibit: Exhibit, form: Form, executor: Executor,
+        finished: sweeps.Finished | None = None, limits: Limits = NO_LIMITS
+        ) -> Generator[Progress, None, Result]:
+    """Run an exhibit.
+
+    Parameters
+    ----------
+    exhibit : Exhibit
+    form : {"quick", "full"}
+    executor : Executor
+        Where cells and calls run; the table does not depend on it.
+    finished : sweeps.Finished, optional
+        Parts of an earlier run that need not be made again; see `sweeps.run_sweep`.
+    limits : Limits
+        Of time and memory of the sweep.
+
+    Yields
+    ------
+    Progress
+        After each part.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InputError
+        If the work is more than `limits` allow; see `sweeps.run_sweep`.
+    """
+    start, work = time.perf_counter(), exhibit.work(form)
+    pieces = blocks(work.cells, work.run)
+    total = len(pieces) + len(work.calls)
+    parts, rows = [], dict[Call, list[Row]]()
+    for part in sweeps.run_sweep(pieces, executor, finished, limits):
+        parts.append(part)
+        yield Progress(len(parts), total)
+    waiting = {executor.submit(call): call for call in work.calls}
+    try:
+        for future in as_completed(waiting):
+            rows[waiting[future]] = future.result()
+            yield Progress(len(parts) + len(rows), total)
+    finally:
+        for future in waiting:
+            future.cancel()
+    outcomes = gather(work.cells, parts)
+    table = [dict(_plain(exhibit.row(outcome))) for outcome in outcomes]
+    table += [dict(_plain(row)) for call in work.calls for row in rows[call]]
+    return Result(form, table, time.perf_counter() - start, digest(work), versions())
+
+
+def n_pieces(work: Work) -> int:
+    """How many steps of progress there will be.
+
+    Parameters
+    ----------
+    work : Work
+    """
+    return len(blocks(work.cells, work.run)) + len(work.calls)
+
+
+def versions() -> dict[str, str]:
+    """What the last digits of a result depend on."""
+    return {"engine": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
+
+
+def _plain(row: Row) -> dict[str, Value]:
+    """A row without the number types of numpy, so that it can be written as JSON."""
+    return {name: value.item() if isinstance(value, np.generic) else value
+            for name, value in row.items()}

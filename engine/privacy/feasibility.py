@@ -1,0 +1,106 @@
+"""Can these sizes and this budget give anything useful? Decided before any data are read.
+
+The one number that decides is N, the number of curves times the Gaussian-DP parameter μ of the
+budget (over several sites, √Σ (n_s μ_s)²), for each function that is estimated. With covariates
+that is for covariates spread evenly over their ranges; how they are spread only a release can show.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from engine.core.types import Budget
+from engine.privacy import accounting
+
+NOT_FEASIBLE, COARSE, USABLE, GOOD = 12.0, 35.0, 100.0, 300.0  # below each of them
+
+
+@dataclass(frozen=True)
+class Feasibility:
+    """The verdict for one effective size N.
+
+    A model with covariates has `n_functions` above 1 and needs N ≥ 35 for each of them, because
+    their effects are told apart before they are measured.
+
+    Parameters
+    ----------
+    effective_size : float
+        N = √Σ (n_s μ_s)² over sites.
+    n_functions : int
+        How many functions are estimated.
+
+    Examples
+    --------
+    >>> Feasibility(50.0).verdict
+    'usable'
+    >>> Feasibility(20.0).verdict, Feasibility(20.0).curves_needed(100)
+    ('coarse', 175)
+    """
+
+    effective_size: float
+    n_functions: int = 1
+
+    @property
+    def per_function(self) -> float:
+        return self.effective_size / self.n_functions
+
+    @property
+    def verdict(self) -> str:
+        """"not feasible", "coarse", "usable", "good" or "nearly free"."""
+        if not self.is_feasible:
+            return "not feasible"
+        for limit, word in ((COARSE, "coarse"), (USABLE, "usable"), (GOOD, "good")):
+            if self.per_function < limit:
+                return word
+        return "nearly free"
+
+    @property
+    def least(self) -> float:
+        """What N must reach for each function so that anything is released."""
+        return NOT_FEASIBLE if self.n_functions == 1 else COARSE
+
+    @property
+    def is_feasible(self) -> bool:
+        return self.per_function >= self.least
+
+    @property
+    def shortfall(self) -> float:
+        """By which factor n μ must grow for a result worth having.
+
+        First until anything is released, then until it is more than coarse.
+        """
+        aim = self.least if not self.is_feasible else COARSE
+        return aim / self.per_function
+
+    def curves_needed(self, n_curves: int) -> int:
+        """How many curves make up the shortfall at the same budget.
+
+        Parameters
+        ----------
+        n_curves : int
+            How many there are.
+
+        Returns
+        -------
+        int
+        """
+        return math.ceil(n_curves * self.shortfall)
+
+    def epsilon_needed(self, budget: Budget) -> float:
+        """The ε that makes up the shortfall with the same curves, where all sites have it.
+
+        Parameters
+        ----------
+        budget : Budget
+            The present one, whose δ stays.
+
+        Returns
+        -------
+        float
+        """
+        factor = self.shortfall
+        if budget.is_pure:
+            return budget.epsilon * factor
+        mu = accounting.exact_mu(budget.epsilon, budget.delta)
+        return accounting.exact_epsilon(mu * factor, budget.delta)

@@ -1,0 +1,1 @@
+"""Studies of simulated data: scenarios, repeats, errors and sweeps."""

@@ -1,0 +1,429 @@
+"""Running scenarios: cells of a sweep, repeated on fresh data, serially or in parallel.
+
+Work is cut into blocks of repeats. A block knows the recipe (source, mechanism, budgets, seed),
+not the arrays, and its random numbers depend on which block it is, never on when or where it runs:
+serial and parallel runs are equal to the last bit. Cells that differ only in budget share a block,
+so that each curve's moments are computed once for all of them, on the same data and noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine.core.errors import InputError
+from engine.core.types import Array, Budget, Spend
+from engine.mechanisms import Mechanism
+from engine.privacy import accounting
+from engine.simulation import studies
+from engine.simulation.metrics import (
+    NOTHING,
+    Accuracy,
+    coverage,
+    distances,
+    integrated_squared_errors,
+    squared_distances_from,
+)
+from engine.simulation.random_streams import DATA_STREAM as DATA_STREAM
+from engine.simulation.random_streams import NOISE_STREAM as NOISE_STREAM
+from engine.simulation.random_streams import generator as generator
+from engine.sources import Source
+
+READINGS_PER_BLOCK = 400_000  # part of the definition of a run: changing it changes the draws
+NOT_RUN = "not run"  # what is said of a cell of which nothing is there
+KINDS = ("total_error", "privacy_error", "estimation_error", "coverage", "coverage_of_curve")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point of a sweep: where it lies on the axes, and what is run there.
+
+    The task that source and mechanism share decides whether the data are curves or records.
+
+    Parameters
+    ----------
+    at : dict
+        Its coordinates: the value of every axis, by name.
+    source : Source
+        Draws the data.
+    mechanism : Mechanism
+        Releases them.
+    budgets : tuple of Budget
+        One for each server.
+    """
+
+    at: dict[str, Any]
+    source: Source[Any]
+    mechanism: Mechanism
+    budgets: tuple[Budget, ...]
+
+
+@dataclass(frozen=True)
+class Run:
+    """How often, and with which seed, every cell is run.
+
+    Parameters
+    ----------
+    repeats : int
+        Data sets drawn afresh.
+    draws : int
+        Releases of each.
+    seed : int
+        Of all random streams.
+    is_study : bool
+        Every cell is run as the study of the pages (`engine.simulation.studies`), whose repeats and
+        draws follow from public sizes; those given here are not used then.
+    """
+
+    repeats: int = 1
+    draws: int = 1
+    seed: int = 1
+    is_study: bool = False
+
+
+@dataclass(frozen=True)
+class Block:
+    """The smallest piece of work: some repeats of cells that differ only in their budget.
+
+    Attributes
+    ----------
+    cells : tuple of int
+        Numbers of the cells in the sweep.
+    source, mechanism
+        What all of them share.
+    budgets : tuple of tuple of Budget
+        Those of each cell, one for each server.
+    run : Run
+        With the repeats of this block.
+    index : int
+        Number of the block, on which its random streams depend.
+    """
+
+    cells: tuple[int, ...]
+    source: Source[Any]
+    mechanism: Mechanism
+    budgets: tuple[tuple[Budget, ...], ...]
+    run: Run
+    index: int
+
+    @property
+    def recipe(self) -> Block:
+        """The same work wherever it stands in a sweep: its cells are numbered from 0."""
+        return replace(self, cells=tuple(range(len(self.cells))))
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one block gave.
+
+    Attributes
+    ----------
+    index : int
+        Number of the block.
+    errors : dict
+        For each cell its measures (repeats, draws) by kind.
+    spends : dict
+        For each cell its ledger.
+    failures : dict
+        For each cell that could not be run, the message.
+    """
+
+    index: int
+    errors: dict[int, dict[str, Array | None]]
+    spends: dict[int, tuple[Spend, ...]]
+    failures: dict[int, str]
+
+    def placed(self, cells: Sequence[int]) -> Part:
+        """The part of a recipe where it stands in a sweep.
+
+        Parameters
+        ----------
+        cells : sequence of int
+            The numbers that its cells 0, 1, … have there.
+
+        Returns
+        -------
+        Part
+        """
+        def numbered(by_cell: Mapping[int, Any]) -> dict[int, Any]:
+            return {cells[k]: value for k, value in by_cell.items()}
+
+        return Part(self.index, numbered(self.errors), numbered(self.spends),
+                    numbered(self.failures))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A cell with its measures: arrays (repeats, draws) by kind, and the ledger.
+
+    Attributes
+    ----------
+    cell : Cell
+        What was run.
+    errors : dict
+        By the names of `KINDS`: the three errors and, where the mechanism gives a band and the
+        truth is known, how often the band holds the best curve with the kept waves, and how often
+        the curve itself.
+    spends : tuple of Spend
+        The ledger.
+    failure : str
+        Why there is nothing; empty otherwise.
+    baseline : float or None
+        The error without privacy (`engine.simulation.studies`), where it was asked for.
+    """
+
+    cell: Cell
+    errors: dict[str, Array | None]
+    spends: tuple[Spend, ...]
+    failure: str = ""
+    baseline: float | None = None
+
+    @property
+    def guarantee(self) -> tuple[Budget, ...]:
+        return accounting.guarantees(self.spends)
+
+    @property
+    def accuracy(self) -> Accuracy | None:
+        """The error and its 95 % value; None where the error is unknown.
+
+        NaN where the method would publish nothing.
+        """
+        squares = self.errors.get("total_error")
+        if squares is None:
+            return None
+        verdict = self.cell.mechanism.feasibility(self.cell.source.sizes, self.cell.budgets)
+        is_refused = verdict is not None and not verdict.is_feasible
+        return NOTHING if is_refused else Accuracy.of(distances(squares))
+
+    def summary(self, kind: str) -> dict[str, float | None] | None:
+        """Mean over repeats and draws, and its standard error.
+
+        Parameters
+        ----------
+        kind : str
+            One of `KINDS`.
+
+        Returns
+        -------
+        dict or None
+            See `mean_and_se`; None where nothing is known of this kind.
+        """
+        errors = self.errors.get(kind)
+        return None if errors is None else mean_and_se(errors)
+
+    @property
+    def repeats(self) -> int:
+        return max((len(e) for e in self.errors.values() if e is not None), default=0)
+
+
+def mean_and_se(errors: Array) -> dict[str, float | None]:
+    """Mean of a measure and its standard error; draws on the same data are not independent.
+
+    Parameters
+    ----------
+    errors : (repeats, draws)
+        The measure of every release.
+
+    Returns
+    -------
+    dict
+        "mean", and "se" over repeats, or over draws of a single repeat; None for one run.
+
+    Examples
+    --------
+    >>> mean_and_se(np.array([[1.0, 3.0], [4.0, 4.0]]))
+    {'mean': 3.0, 'se': 1.0}
+    """
+    independent = errors.mean(axis=1) if len(errors) > 1 else errors[0]
+    count = len(independent)
+    se = float(independent.std(ddof=1) / math.sqrt(count)) if count > 1 else None
+    return {"mean": float(errors.mean()), "se": se}
+
+
+def blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
+    """Cut a sweep into blocks; cells with equal source and mechanism go together.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        The sweep.
+    run : Run
+        How often every cell is run.
+
+    Returns
+    -------
+    list of Block
+        Each cell is in one block for every share of the repeats.
+
+    Raises
+    ------
+    InputError
+        If real curves, which are the same in every repeat, are to be repeated.
+    """
+    if run.is_study:
+        return _study_blocks(cells, run)
+    groups: dict[tuple[Source[Any], Mechanism], list[int]] = {}
+    for k, cell in enumerate(cells):
+        groups.setdefault((cell.source, cell.mechanism), []).append(k)
+    return [Block(tuple(members), source, mechanism, tuple(cells[k].budgets for k in members),
+                  replace(run, repeats=repeats), index)
+            for (source, mechanism), members in groups.items()
+            for index, repeats in enumerate(_block_sizes(source, run))]
+
+
+def _study_blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
+    """One block for cells that differ in nothing but ε on the range of the slider."""
+    groups: dict[tuple[Source[Any], Mechanism], list[int]] = {}
+    for k, cell in enumerate(cells):
+        groups.setdefault((cell.source, cell.mechanism), []).append(k)
+    work = []
+    for (source, mechanism), members in groups.items():
+        study = replace(run, repeats=studies.data_sets(source), draws=studies.draws(source))
+        for places in studies.alike([cells[k].budgets for k in members]):
+            alike = tuple(members[place] for place in places)
+            work.append(Block(alike, source, mechanism, tuple(cells[k].budgets for k in alike),
+                              study, studies.block(source)))
+    return work
+
+
+def _block_sizes(source: Source[Any], run: Run) -> list[int]:
+    """Repeats in each block; the size of a full block depends on the source alone."""
+    if not source.is_random:
+        if run.repeats > 1:
+            raise InputError("Real curves are the same in every repeat; got repeats above 1.",
+                             field="repeats", hint="Set repeats to 1 and draws to the number of "
+                             "releases you want to see.")
+        return [1]
+    sizes = source.sizes
+    per_row = max(1, sizes.n_covariates) if sizes.n_observations == sizes.n_curves else 1
+    full = max(1, READINGS_PER_BLOCK // (sizes.n_observations * per_row))
+    whole, rest = divmod(run.repeats, full)
+    return [full] * whole + [rest] * (rest > 0)
+
+
+def run_block(block: Block) -> Part:
+    """Run one block.
+
+    Parameters
+    ----------
+    block : Block
+        What is run; nothing else decides what comes out.
+
+    Returns
+    -------
+    Part
+        An `InputError` is recorded for its cell; anything else is a bug, and is raised.
+    """
+    try:
+        return _run_together(block)
+    except InputError as problem:
+        if len(block.cells) == 1:
+            return Part(block.index, {}, {}, {block.cells[0]: str(problem)})
+    alone = [run_block(replace(block, cells=(cell,), budgets=(budgets,)))
+             for cell, budgets in zip(block.cells, block.budgets, strict=True)]
+    return Part(block.index, *({k: v for part in alone for k, v in getattr(part, name).items()}
+                               for name in ("errors", "spends", "failures")))
+
+
+def _run_together(block: Block) -> Part:
+    run = block.run
+    data = block.source.draw(run.repeats, generator(run.seed, DATA_STREAM, block.index))
+    asked = studies.beside_the_highest(block.budgets) if run.is_study else block.budgets
+    estimate = block.mechanism.release_many(
+        data, asked, run.draws, generator(run.seed, NOISE_STREAM, block.index))
+    errors, held = integrated_squared_errors(estimate, data.truth), coverage(estimate, data.truth)
+    if run.is_study and data.truth is None:
+        average = block.mechanism.without_protection(data)
+        errors = replace(errors, total=squared_distances_from(estimate, average)[:, None])
+    by_kind = (errors.total, errors.privacy, errors.estimation,
+               *((None, None) if held is None else (held.of_kept, held.of_curve)))
+    return Part(
+        block.index,
+        {cell: {kind: None if e is None else e[k] for kind, e in zip(KINDS, by_kind, strict=True)}
+         for k, cell in enumerate(block.cells)},
+        dict(zip(block.cells, estimate.spends, strict=False)), {})
+
+
+def gather(cells: Sequence[Cell], parts: Sequence[Part]) -> list[Outcome]:
+    """Put the parts of every cell together, in the order of blocks.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        The sweep.
+    parts : sequence of Part
+        In any order; where parts are missing a cell has fewer repeats.
+
+    Returns
+    -------
+    list of Outcome
+        One for each cell, in their order.
+    """
+    ordered = sorted(parts, key=lambda part: part.index)
+    return [_gather_cell(k, cell, ordered) for k, cell in enumerate(cells)]
+
+
+def _gather_cell(k: int, cell: Cell, parts: Sequence[Part]) -> Outcome:
+    failures = [part.failures[k] for part in parts if k in part.failures]
+    finished = [part for part in parts if k in part.errors]
+    if failures or not finished:
+        return Outcome(cell, {}, (), failures[0] if failures else NOT_RUN)
+    errors = {kind: _joined([part.errors[k][kind] for part in finished])
+              for kind in KINDS}
+    return Outcome(cell, errors, finished[0].spends[k])
+
+
+def _joined(pieces: list[Array | None]) -> Array | None:
+    known = [piece for piece in pieces if piece is not None]
+    return np.concatenate(known) if known else None
+
+
+def with_baselines(outcomes: Sequence[Outcome], seed: int) -> list[Outcome]:
+    """Studies with the error without privacy of each, worked out once for cells that share it.
+
+    Parameters
+    ----------
+    outcomes : sequence of Outcome
+        Of a sweep that was run as a study.
+    seed : int
+        Of the run.
+
+    Returns
+    -------
+    list of Outcome
+        The same, with their `baseline`; None where a cell failed.
+    """
+    known: dict[tuple[Source[Any], Mechanism, float], float | None] = {}
+    compared = []
+    for outcome in outcomes:
+        cell = outcome.cell
+        key = cell.source, cell.mechanism, min(budget.delta for budget in cell.budgets)
+        if not outcome.failure and key not in known:
+            known[key] = studies.baseline(*key, seed)
+        compared.append(replace(outcome, baseline=known.get(key)))
+    return compared
+
+
+def run_cells(cells: Sequence[Cell], run: Run, executor: Executor) -> list[Outcome]:
+    """Run a small sweep and wait for it; `sweeps.run_sweep` is for long ones.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        The sweep.
+    run : Run
+        How often every cell is run.
+    executor : Executor
+        Where blocks run; results do not depend on it.
+
+    Returns
+    -------
+    list of Outcome
+        One for each cell, in their order.
+    """
+    return gather(cells, list(executor.map(run_block, blocks(cells, run))))

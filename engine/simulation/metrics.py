@@ -1,0 +1,351 @@
+"""Errors of released curves: always the same three, exact in coefficients, and how they are stated.
+
+An error that is shown is the root of the mean squared distance from the truth over the curve and
+over releases, in response units, with the distance that 95 % of releases stay within. Squared
+errors are for theory alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.core.grids import drawing_grid
+from engine.core.types import Array, Estimate, Truth
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Integrated squared errors of every release, each (budgets, repeats, draws).
+
+    Errors of several functions are summed.
+
+    Attributes
+    ----------
+    privacy : ndarray
+        Squared distance of the release from the estimate without noise on the same data.
+    estimation : ndarray or None
+        That of the estimate without noise from the truth; None without a known truth.
+    total : ndarray or None
+        That of the release from the truth; None without a known truth.
+    """
+
+    privacy: Array
+    estimation: Array | None
+    total: Array | None
+
+
+def integrated_squared_errors(estimate: Estimate, truth: Truth | None) -> Errors:
+    """The three errors; the part of the truth outside the basis is added as its energy.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        What was released.
+    truth : Truth or None
+        What was to be estimated, where it is known.
+
+    Returns
+    -------
+    Errors
+        In squared response units, integrated over [0, 1].
+    """
+    distance, released = estimate.squared_distance, estimate.coefficients
+    unprotected = estimate.unprotected[:, :, None]  # (budgets, repeats, 1, …), the same for draws
+    privacy = distance(released - unprotected)
+    if truth is None:
+        return Errors(privacy, None, None)
+    best, tail = estimate.project(truth)
+    estimation = distance(unprotected - best) + tail.sum()
+    return Errors(privacy, np.broadcast_to(estimation, privacy.shape),
+                  distance(released - best) + tail.sum())
+
+
+def squared_distances_from(estimate: Estimate, average: Estimate) -> Array:
+    """Squared distances of releases from the average of real curves without protection.
+
+    Of the first data set, on the drawing grid; squares are summed over functions.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        What was released.
+    average : Estimate
+        Of the same data, without noise; its first release is the target.
+
+    Returns
+    -------
+    (budgets, draws)
+        In squared response units.
+    """
+    grid = drawing_grid()
+    target = average.values(grid)[0, 0, 0]
+    squared = ((estimate.values(grid)[:, 0] - target) ** 2).mean(axis=-1)
+    return np.asarray(squared.sum(axis=-1) if estimate.functions else squared)
+
+
+def errors_by_function(estimate: Estimate, truth: Truth) -> Array:
+    """Integrated squared errors of every coefficient function.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        Of several functions.
+    truth : Truth
+        As many functions.
+
+    Returns
+    -------
+    (budgets, repeats, draws, d + 1)
+        In squared response units.
+    """
+    best, tail = estimate.project(truth)
+    return np.asarray(estimate.basis.squared_distance(estimate.coefficients - best) + tail)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How often a band holds what it should, each (budgets, repeats, draws).
+
+    For pointwise bands the share of the time range, for simultaneous ones 1 where the whole curve
+    lies inside and 0 elsewhere. Both are averages where there are several functions.
+
+    Attributes
+    ----------
+    of_kept : ndarray
+        About the best curve with the waves that are kept, which is what a band promises.
+    of_curve : ndarray
+        About the truth with all its details.
+    """
+
+    of_kept: Array
+    of_curve: Array
+
+
+def coverage(estimate: Estimate, truth: Truth | None) -> Coverage | None:
+    """Coverage of the band on the drawing grid.
+
+    Of intervals for entries of a vector, the share that hold their entries, or whether all do.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        What was released.
+    truth : Truth or None
+        What was to be estimated, where it is known.
+
+    Returns
+    -------
+    Coverage or None
+        None without a band or intervals, or without a known truth.
+    """
+    entries = entry_coverage(estimate, truth)
+    if entries is not None and estimate.intervals is not None:
+        held = entries.joint if estimate.intervals.kind == "simultaneous" else entries.average
+        if estimate.functions:
+            held = held.mean(axis=-1)
+        return Coverage(held, held)
+    limits = estimate.limits
+    if limits is None or truth is None or estimate.band is None:
+        return None
+    inside = [(limits[0] <= target) & (target <= limits[1]) for target in (
+        best_kept(estimate, truth), truth.grid_values)]
+    whole = estimate.band.kind == "simultaneous"
+    shares = [hit.all(axis=-1).astype(float) if whole else hit.mean(axis=-1) for hit in inside]
+    if estimate.functions:
+        shares = [share.mean(axis=-1) for share in shares]
+    return Coverage(*shares)
+
+
+def best_kept(estimate: Estimate, truth: Truth) -> Array:
+    """The best curve with the waves that each budget keeps.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        What was released.
+    truth : Truth
+        What was to be estimated.
+
+    Returns
+    -------
+    (budgets, 1, 1, …, GRID_SIZE)
+        On the drawing grid, in response units; several functions before the last axis.
+    """
+    best = estimate.project(truth)[0]
+    n_kept = np.array(estimate.kept or [estimate.basis.size] * len(estimate.coefficients))
+    is_kept = np.arange(estimate.basis.size) < n_kept.reshape(-1, *[1] * best.ndim)
+    reduced = np.where(is_kept, best, 0.0)
+    return estimate.on_grid(reduced, drawing_grid())[:, None, None]
+
+
+@dataclass(frozen=True)
+class EntryCoverage:
+    """How often intervals hold the entries of a vector, each (budgets, repeats, draws[, machines]).
+
+    The paper's Tables 2 and 5 both report averages; what a simultaneous band promises is `joint`.
+
+    Attributes
+    ----------
+    average : ndarray
+        Share of the entries with an interval.
+    of_nonzero, of_zero : ndarray
+        Share of those that are not zero, or are; NaN if there are none.
+    joint : ndarray
+        1 where all are held.
+    """
+
+    average: Array
+    of_nonzero: Array
+    of_zero: Array
+    joint: Array
+
+
+def entry_coverage(estimate: Estimate, truth: Truth | None) -> EntryCoverage | None:
+    """Coverage of entries that have an interval.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        Of vectors, with intervals.
+    truth : Truth or None
+        The vector, where it is known.
+
+    Returns
+    -------
+    EntryCoverage or None
+        None without intervals or a known truth.
+    """
+    if estimate.intervals is None or truth is None:
+        return None
+    low, high = estimate.intervals.limits
+    known, entries = np.isfinite(low), np.broadcast_to(truth.node_values, low.shape)
+    inside = (low <= entries) & (entries <= high)
+
+    def share(entry_mask: NDArray[np.bool_]) -> Array:
+        count = entry_mask.sum(axis=-1)
+        held = (inside & entry_mask).sum(axis=-1)
+        return np.where(count > 0, held / np.maximum(count, 1), np.nan)
+    return EntryCoverage(share(known), share(known & (entries != 0)), share(known & (entries == 0)),
+                         np.asarray((inside | ~known).all(axis=-1), dtype=float))
+
+
+def distances(squared_errors: Array) -> Array:
+    """Roots of integrated squared errors: distances averaged over the curve.
+
+    Parameters
+    ----------
+    squared_errors : ndarray
+        In squared response units.
+
+    Returns
+    -------
+    ndarray
+        In response units.
+    """
+    return np.asarray(np.sqrt(squared_errors))
+
+
+LEVEL = 0.95  # of the distance that releases stay within
+
+
+def root_mean_square(errors: Array, axis: int | tuple[int, ...] | None = -1) -> Array:
+    """The error: root of the mean squared distance, over an axis of releases.
+
+    Parameters
+    ----------
+    errors : ndarray
+        Distances, in response units.
+    axis : int or tuple of int, optional
+        The axes of releases; None for all.
+
+    Returns
+    -------
+    ndarray
+        In response units.
+
+    Examples
+    --------
+    >>> float(root_mean_square(np.array([1.0, 7.0])))
+    5.0
+    """
+    return np.asarray(np.sqrt(np.mean(np.square(errors), axis=axis)))
+
+
+def within(errors: Array, axis: int | tuple[int, ...] | None = -1) -> Array:
+    """The distance that 95 % of releases stay within, over an axis of releases.
+
+    Parameters
+    ----------
+    errors : ndarray
+        Distances, in response units.
+    axis : int or tuple of int, optional
+        The axes of releases; None for all.
+
+    Returns
+    -------
+    ndarray
+        In response units.
+    """
+    return np.asarray(np.quantile(errors, LEVEL, axis=axis))
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How far releases are from their target, in response units.
+
+    Attributes
+    ----------
+    error : float
+        Root of the mean squared distance.
+    within : float
+        Distance that 95 % of releases stay within; NaN where only `error` is known.
+    log_se : float
+        Standard error of the logarithm of `error`, from how often it was simulated.
+    """
+
+    error: float
+    within: float
+    log_se: float = 0.0
+
+    @classmethod
+    def of(cls, errors: Array) -> Accuracy:
+        """From simulated distances; releases of one data set are alike.
+
+        Parameters
+        ----------
+        errors : (data sets, releases of each)
+            Distances, in response units.
+
+        Returns
+        -------
+        Accuracy
+            Its standard error is over data sets, or over releases where there is one.
+        """
+        squares = np.square(errors)
+        mean = float(squares.mean())
+        independent = squares.mean(axis=1) if len(squares) > 1 else squares[0]
+        spread = float(independent.std(ddof=1)) if len(independent) > 1 else 0.0
+        log_se = spread / math.sqrt(len(independent)) / (2 * mean) if mean > 0 else 0.0
+        return cls(math.sqrt(mean), float(within(errors, None)), log_se)
+
+    @classmethod
+    def exact(cls, squared: float) -> Accuracy:
+        """From a mean squared error that a formula gives.
+
+        Parameters
+        ----------
+        squared : float
+            In squared response units.
+
+        Returns
+        -------
+        Accuracy
+        """
+        return cls(math.sqrt(squared), math.nan)
+
+
+NOTHING = Accuracy(math.nan, math.nan)  # where nothing would be published

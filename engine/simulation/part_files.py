@@ -1,0 +1,129 @@
+"""Finished parts of sweeps in a folder: one file for each block, whole or not there at all.
+
+A file is two lines of JSON. The first says under which versions it was made and holds the checksum
+of the second, which is the part. Files are text and numbers only: reading one runs nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+
+from engine import __version__
+from engine.core.entrance import bytes_of, folder_to_fill, write_whole
+from engine.core.types import Array, Budget, Spend, Step
+from engine.simulation.experiments import Part
+
+_MOST_BYTES = 2_000_000_000  # of one part
+# Another version may give other last bits, so its files are as good as not there.
+VERSIONS = {"format": "1", "engine": __version__, "numpy": np.__version__,
+            "scipy": scipy.__version__}
+
+
+class PartFiles:
+    """A folder of parts by the digest of their block.
+
+    A file is written under another name and then renamed, so a kill at any instant leaves the old
+    state or the new one. What is broken, or made by other versions, counts as missing.
+
+    Parameters
+    ----------
+    folder : path
+        It is made if it is not there.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be made or written.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = folder_to_fill(folder, "resume")
+
+    def get(self, key: str) -> Part | None:
+        """The part of a block.
+
+        Parameters
+        ----------
+        key : str
+            Digest of the block's recipe.
+
+        Returns
+        -------
+        Part or None
+            None if it is missing, broken, or of other versions.
+        """
+        try:
+            content = bytes_of(self._path(key), _MOST_BYTES, "resume")
+            first, second = content.decode().splitlines()
+            if json.loads(first) == _header(key, second):
+                return _part(json.loads(second))
+        except (ValueError, LookupError, TypeError, RecursionError):
+            pass  # missing, half-written or not ours
+        return None
+
+    def __setitem__(self, key: str, part: Part) -> None:
+        text = json.dumps(_plain(part))
+        write_whole(self._path(key), f"{json.dumps(_header(key, text))}\n{text}\n".encode(),
+                    "resume", sync=False)
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}.part"
+
+
+def _header(key: str, text: str) -> dict[str, str]:
+    checksum = blake2b(text.encode(), digest_size=16).hexdigest()
+    return {**VERSIONS, "block": key, "checksum": checksum}
+
+
+def _plain(part: Part) -> dict[str, Any]:
+    return {"index": part.index,
+            "errors": {k: {kind: _array_text(a) for kind, a in by_kind.items()}
+                       for k, by_kind in part.errors.items()},
+            "spends": {k: [asdict(spend) for spend in spends]
+                       for k, spends in part.spends.items()},
+            "failures": part.failures}
+
+
+def _part(plain: Mapping[str, Any]) -> Part:
+    return Part(plain["index"],
+                {int(k): {kind: _array(a) for kind, a in by_kind.items()}
+                 for k, by_kind in plain["errors"].items()},
+                {int(k): tuple(map(_spend, spends)) for k, spends in plain["spends"].items()},
+                {int(k): message for k, message in plain["failures"].items()})
+
+
+def _array_text(array: Array | None) -> dict[str, Any] | None:
+    """An array to the last bit."""
+    if array is None:
+        return None
+    return {"dtype": array.dtype.str, "shape": array.shape,
+            "bytes": base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()}
+
+
+def _array(plain: Mapping[str, Any] | None) -> Array | None:
+    if plain is None:
+        return None
+    flat = np.frombuffer(base64.b64decode(plain["bytes"]), plain["dtype"])
+    return flat.reshape(plain["shape"])
+
+
+def _spend(plain: Mapping[str, Any]) -> Spend:
+    """A line of the ledger; files from before steps had keys name it by its text alone."""
+    values = {name: value for name, value in plain.items() if name != "what"}
+    lists = {name: tuple(plain[name]) for name in ("sensitivity", "noise_scale")}
+    return Spend(**{**values, **lists, "step": _step(plain), "asked": Budget(**plain["asked"])})
+
+
+def _step(plain: Mapping[str, Any]) -> Step:
+    if "what" in plain:
+        return Step(plain["what"])
+    return Step(**{**plain["step"], "charged_to": tuple(plain["step"]["charged_to"])})

@@ -1,0 +1,192 @@
+"""One what-if as data: the page, its link, its export and the command line share it.
+
+{"version": 1, "source": {"key": …, "parameters": {…}}, "mechanism": {"key": …, "parameters": {…}},
+ "budgets": [{"epsilon": 1.0, "delta": 0.001}], "repeats": 100, "draws": 1, "seed": 1,
+ "axes": {"budgets.epsilon": [0.5, 1, 4], "source.n_curves": [100, 250]}}
+
+Without repeats and draws it is the study of the pages, which gives the numbers on screen.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.core.entrance import json_of, text_of
+from engine.core.errors import InputError, brief
+from engine.core.plain import checked_object, member, record
+from engine.core.types import Budget, Data
+from engine.mechanisms import Mechanism, mechanisms
+from engine.simulation.experiments import Cell, Run
+from engine.sources import Source, sources
+
+VERSION = 1
+MOST_CELLS = 10_000
+__all__ = ["Scenario", "budgets_of", "checked_object", "from_json", "from_plain", "mechanism_of",
+           "text_of", "to_plain"]
+_LIMITS = {"repeats": (1, 100_000), "draws": (1, 100_000), "seed": (0, 2**63 - 1)}
+_KEYS = ("version", "source", "mechanism", "budgets", "repeats", "draws", "seed", "axes")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A checked scenario; `plain` is the JSON object it came from, with defaults filled in."""
+
+    source: Source[Data]
+    mechanism: Mechanism
+    budgets: tuple[Budget, ...]
+    run: Run = field(default_factory=Run)
+    axes: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    plain: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def cells(self) -> list[Cell]:
+        """The full grid over the axes, in their order; one cell without axes.
+
+        Raises
+        ------
+        InputError
+            If the axes make too many cells, or a cell is out of range.
+        """
+        if math.prod(len(values) for values in self.axes.values()) > MOST_CELLS:
+            raise InputError(f"The axes make more than {MOST_CELLS} cells.", field="axes",
+                             hint="Take fewer values.")
+        return [self._cell(dict(zip(self.axes, values, strict=True)))
+                for values in itertools.product(*self.axes.values())]
+
+    def _cell(self, at: dict[str, Any]) -> Cell:
+        plain = _deep_copy(self.plain)
+        for path, value in at.items():
+            _put(plain, path, value)
+        is_moved = any(path.startswith("source.") for path in at)
+        return Cell(at, *_checked_core(plain, None if is_moved else self.source))
+
+
+def from_json(text: str, instead: Mapping[str, Any] | None = None) -> Scenario:
+    """Read a scenario from JSON text; values in `instead` replace those at its top level.
+
+    Raises
+    ------
+    InputError
+        Naming the key that is unknown, of the wrong type, or out of range.
+    """
+    plain = json_of(text, "scenario")
+    return from_plain({**plain, **(instead or {})} if isinstance(plain, dict) else plain)
+
+
+def from_plain(plain: Any) -> Scenario:
+    """Check a scenario given as plain dictionaries and lists; see `from_json`.
+
+    Raises
+    ------
+    InputError
+        Naming the key that is unknown, missing or out of range.
+    """
+    plain = _deep_copy(checked_object(plain, "scenario", _KEYS))
+    if plain.setdefault("version", VERSION) != VERSION:
+        raise InputError(f"This scenario has version {brief(plain['version'])}; only {VERSION} is "
+                         "known.", field="version", hint="Export it again.")
+    is_study = not {"repeats", "draws"} & set(plain)
+    for name in ("seed",) if is_study else ("repeats", "draws", "seed"):
+        plain[name] = _whole_number(plain.get(name, 1), name)
+    axes = {path: _axis(path, values)
+            for path, values in checked_object(plain.get("axes", {}), "axes").items()}
+    source, mechanism, budgets = _checked_core(plain)
+    run = (Run(seed=plain["seed"], is_study=True) if is_study else
+           Run(plain["repeats"], plain["draws"], plain["seed"]))
+    scenario = Scenario(source, mechanism, budgets, run, axes, plain)
+    scenario.cells()  # every cell is checked before anything runs
+    return scenario
+
+
+def to_plain(source: Source[Data], mechanism: Mechanism, budgets: tuple[Budget, ...], run: Run
+             ) -> dict[str, Any]:
+    """The scenario of given objects, with every parameter written out."""
+    how_often = {} if run.is_study else {"repeats": run.repeats, "draws": run.draws}
+    return {
+        "version": VERSION,
+        "source": {"key": source.key, "parameters": source.values()},
+        "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
+        "budgets": [{"epsilon": b.epsilon if b.is_private else "inf", "delta": b.delta}
+                    for b in budgets],
+        **how_often, "seed": run.seed,
+    }
+
+
+def mechanism_of(plain: Mapping[str, Any]) -> Mechanism:
+    """The mechanism that plain values name; see `from_json` for what is refused."""
+    found: Mechanism = _member(plain, "mechanism", mechanisms)
+    return found
+
+
+def budgets_of(plain: Mapping[str, Any], n_servers: int) -> tuple[Budget, ...]:
+    """The budgets that plain values hold, one for all servers or one for each."""
+    return _budgets(plain.get("budgets"), n_servers)
+
+
+def _checked_core(plain: Mapping[str, Any], source: Source[Data] | None = None
+                  ) -> tuple[Source[Data], Mechanism, tuple[Budget, ...]]:
+    """Source, mechanism and budgets; the source is read where it is not given."""
+    source = source or _member(plain, "source", sources)
+    mechanism = _member(plain, "mechanism", mechanisms)
+    if not mechanism.served & source.tasks:
+        raise InputError(f"The mechanism {mechanism.key!r} cannot use the source {source.key!r}.",
+                         field="mechanism")
+    n_servers = getattr(source, "n_servers", 0) or source.sizes.n_servers  # a file has its own
+    return source, mechanism, _budgets(plain.get("budgets"), n_servers)
+
+
+def _member(plain: Mapping[str, Any], name: str, registry: Any) -> Any:
+    if name not in plain:
+        raise InputError(f"The scenario has no “{name}”.", field=name,
+                         hint=f'Add "{name}": {{"key": …, "parameters": {{…}}}}.')
+    return member(plain[name], name, registry)
+
+
+def _budgets(given: Any, n_servers: int) -> tuple[Budget, ...]:
+    if not isinstance(given, list) or not given:
+        raise InputError("“budgets” must be a list with at least one budget.", field="budgets",
+                         hint='For example [{"epsilon": 1.0, "delta": 0.001}].')
+    budgets = tuple(record(Budget, one, "budgets") for one in given)
+    if len(budgets) not in (1, n_servers):
+        raise InputError(f"There are {len(budgets)} budgets for {n_servers} servers.",
+                         field="budgets", hint="Give one for all, or one for each server.")
+    return budgets
+
+
+def _whole_number(value: Any, name: str) -> int:
+    low, high = _LIMITS[name]
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise InputError(f"“{name}” must be a whole number from {low} to {high}; got "
+                         f"{brief(value)}.", field=name)
+    return value
+
+
+def _axis(path: str, values: Any) -> tuple[Any, ...]:
+    group, _, name = path.partition(".")
+    if group not in ("source", "mechanism", "budgets") or not name:
+        raise InputError(f"There is no axis {brief(path)}.", field="axes",
+                         hint="Use source.NAME, mechanism.NAME, budgets.epsilon or budgets.delta.")
+    if not isinstance(values, list) or not values:
+        raise InputError(f"The axis {brief(path)} must be a list with at least one value.",
+                         field=path)
+    return tuple(values)
+
+
+def _put(plain: dict[str, Any], path: str, value: Any) -> None:
+    """Set one axis value in a plain scenario; a budget value goes to every budget."""
+    group, _, name = path.partition(".")
+    if group == "budgets":
+        for budget in plain["budgets"]:
+            budget[name] = value
+    elif name == "key":
+        plain[group]["key"] = value
+    else:
+        plain[group].setdefault("parameters", {})[name] = value
+
+
+def _deep_copy(plain: Any) -> Any:
+    return json.loads(json.dumps(plain))

@@ -1,0 +1,202 @@
+"""Long sweeps: spread over workers, left and taken up again, and nothing lost when a worker dies.
+
+The work is the blocks of `experiments`. What a block gives does not depend on where or when it
+runs, so a sweep may group, repeat, reorder and remember blocks as it likes: the numbers are the
+same to the last bit.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from typing import Protocol
+
+from engine.core.identity import digest
+from engine.running import executors
+from engine.running.workers import WorkerDied
+from engine.simulation import effort
+from engine.simulation.effort import NO_LIMITS, Limits
+from engine.simulation.experiments import Block, Part, run_block
+
+LONG_ENOUGH = 0.2  # seconds of a task, next to which sending it costs little
+_MOST_TOGETHER = 256
+_Done = list[tuple[Part, float]]  # parts, and the seconds of each
+_MOST_DEATHS = 3
+_GAVE_UP = (f"The worker ended {_MOST_DEATHS} times in the middle of this, perhaps for lack of "
+            "memory. Take smaller data, fewer draws or fewer budgets.")
+
+
+class Finished(Protocol):
+    """Where finished parts are kept, by the digest of their block: a dictionary, or files."""
+
+    def get(self, key: str, /) -> Part | None:
+        """The part of a block that is there.
+
+        Parameters
+        ----------
+        key : str
+            Digest of the block's recipe.
+
+        Returns
+        -------
+        Part or None
+        """
+        ...
+
+    def __setitem__(self, key: str, part: Part, /) -> None: ...
+
+
+def run_sweep(work: Sequence[Block], executor: Executor, finished: Finished | None = None,
+              limits: Limits = NO_LIMITS) -> Iterator[Part]:
+    """Run blocks and yield their parts as they finish: one for each, those in `finished` first.
+
+    New parts are put into `finished` before they are yielded. Leaving the loop cancels what has
+    not started; a task that runs goes on for a fifth of a second or for one block. A block whose
+    worker died is tried again; at its third death its cells fail, and the rest goes on. For the
+    time limit, one block of each kind runs before the others; its part is not lost.
+
+    Parameters
+    ----------
+    work : sequence of Block
+        From `experiments.blocks`.
+    executor : Executor
+        Where they run; parts do not depend on it.
+    finished : Finished, optional
+        Where parts are kept, so that a sweep can be taken up again.
+    limits : Limits
+        What it may take.
+
+    Yields
+    ------
+    Part
+        In the order in which blocks finish; `experiments.gather` puts them together.
+
+    Raises
+    ------
+    InputError
+        Before anything runs, if the sweep needs more memory than `limits` allow; after one block
+        of each kind, if it needs more time; if a cluster is lost.
+    """
+    left: list[Block] = []
+    for block in work:
+        part = None if finished is None else finished.get(digest(block.recipe))
+        if part is None:
+            left.append(block)
+        else:
+            yield part.placed(block.cells)
+    sweep = _Sweep(executor, finished)
+    effort.refuse_memory(work, left, executors.n_workers(executor), limits)
+    if limits.minutes < math.inf:
+        probes = effort.probes(left)
+        yield from sweep.run(probes, most=1)
+        left = [block for block in left if block not in probes]
+        effort.refuse_time(left, sweep.seconds, executors.n_workers(executor), limits)
+    yield from sweep.run(left, _MOST_TOGETHER)
+
+
+class _Sweep:
+    """Runs blocks on an executor, keeps their parts, and notes the seconds that each took."""
+
+    def __init__(self, executor: Executor, finished: Finished | None) -> None:
+        self.seconds: dict[Block, float] = {}
+        self._executor, self._finished = executor, finished
+
+    def run(self, work: Sequence[Block], most: int) -> Iterator[Part]:
+        """The parts of these blocks, at most so many to a task."""
+        places = executors.places(self._executor)
+        queue = _Queue(work, most, places)
+        running: dict[Future[_Done], list[Block]] = {}
+        try:
+            while True:
+                while len(running) < places and (group := queue.next_group(not running)):
+                    task = self._executor.submit(run_group, [block.recipe for block in group])
+                    running[task] = group
+                if not running:
+                    return
+                ended, _ = wait(running, return_when=FIRST_COMPLETED)
+                parts = [self._parts_of(queue, task, running.pop(task)) for task in ended]
+                yield from itertools.chain.from_iterable(parts)
+        finally:
+            for task in running:
+                task.cancel()
+
+    def _parts_of(self, queue: _Queue, task: Future[_Done], group: Sequence[Block]) -> list[Part]:
+        """The parts of a task that has ended; blocks it did not run go back into the queue."""
+        try:
+            done = task.result()
+        except WorkerDied:
+            return [_given_up(block) for block in queue.died(group)]
+        queue.put_back(group[len(done):])
+        return [self._recorded(block, *result)
+                for block, result in zip(group, done, strict=False)]
+
+    def _recorded(self, block: Block, part: Part, seconds: float) -> Part:
+        self.seconds[block] = seconds
+        if self._finished is not None:
+            self._finished[digest(block.recipe)] = part
+        return part.placed(block.cells)
+
+
+def run_group(group: Sequence[Block]) -> _Done:
+    """The first blocks of a group, until the task is long enough.
+
+    Parameters
+    ----------
+    group : sequence of Block
+        Recipes; they run in this order.
+
+    Returns
+    -------
+    list of (Part, float)
+        Parts, and the seconds of each; shorter than the group where it was not run to its end.
+    """
+    start, done = time.perf_counter(), []
+    for block in group:
+        began = time.perf_counter()
+        part = run_block(block)
+        ended = time.perf_counter()
+        done.append((part, ended - began))
+        if ended - start >= LONG_ENOUGH:
+            break
+    return done
+
+
+def _given_up(block: Block) -> Part:
+    """Not put into the finished parts, because another day it may go well."""
+    return Part(block.index, {}, {}, dict.fromkeys(block.cells, _GAVE_UP))
+
+
+class _Queue:
+    """Blocks that wait: in groups at first, then alone those on which a worker may have died.
+
+    A cluster does not always know which of its tasks killed a worker. So a block that was there at
+    two deaths runs last, with nothing beside it: a third death is its own doing.
+    """
+
+    def __init__(self, work: Sequence[Block], most: int, places: int) -> None:
+        self._waiting, self._suspects = deque(work), deque[Block]()
+        self._deaths: Counter[Block] = Counter()
+        self._most, self._places = most, places
+
+    def next_group(self, is_quiet: bool) -> list[Block]:
+        """Blocks of one task, fewer towards the end, so that all workers end together."""
+        if self._waiting:
+            count = max(1, min(self._most, len(self._waiting) // (2 * self._places)))
+            return [self._waiting.popleft() for _ in range(count)]
+        if self._suspects and (is_quiet or self._deaths[self._suspects[0]] == 1):
+            return [self._suspects.popleft()]
+        return []
+
+    def put_back(self, group: Sequence[Block]) -> None:
+        self._waiting.extendleft(reversed(group))
+
+    def died(self, group: Sequence[Block]) -> list[Block]:
+        """Note the death of a worker; returns the blocks that are given up."""
+        self._deaths.update(group)
+        self._suspects.extendleft(b for b in group if self._deaths[b] == 1)
+        self._suspects.extend(b for b in group if 1 < self._deaths[b] < _MOST_DEATHS)
+        return [b for b in group if self._deaths[b] >= _MOST_DEATHS]

@@ -1,0 +1,149 @@
+"""What is said of an answer: the page that asks for it, its numbers by name, and one picture.
+
+Each topic has one `KIND` in its file `question`; `engine.questions` finds them all. Numbers come
+under the same names on all pages: errors are in response units, which their names say, and NaN
+stands where nothing would be published or nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from engine.core.types import Spend
+from engine.figures.theme import Chart
+from engine.language.numbers import named
+from engine.privacy import accounting, risk
+from engine.privacy.amplification import Person
+
+Numbers = dict[str, float]  # by names that give the unit
+WITHIN = "95 % of releases within"
+
+
+class Asked(Protocol):
+    """A question, as far as numbers and pictures depend on it."""
+
+    @property
+    def person(self) -> Person:
+        """Whose odds are said."""
+        ...
+
+    def __getitem__(self, name: str) -> Any:
+        """An argument of the function that answers."""
+        ...
+
+
+def lines(answer: Any, asked: Asked, numbers: Numbers) -> str:
+    """One line for each number, with six digits.
+
+    Parameters
+    ----------
+    answer : object
+        What a function returned.
+    asked : Asked
+        The question, with whose odds are said.
+    numbers : Numbers
+        Of the answer.
+    """
+    return "\n".join(f"{name}: {value:.6g}" for name, value in numbers.items())
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of question.
+
+    Parameters
+    ----------
+    name : str
+        In JSON.
+    page : str
+        That asks it.
+    function : callable
+        That answers it.
+    numbers : callable
+        Of an answer and what was asked: the numbers that stand on the page.
+    chart : callable
+        Of an answer and what was asked: one picture.
+    tasks : tuple of str
+        Of which data and method must serve one; empty where neither is asked for.
+    text : callable
+        Of an answer, what was asked and its numbers: what code and command line print.
+    command : callable or None
+        Of what was asked, for a shell; None for the question's own JSON.
+    """
+
+    name: str
+    page: str
+    function: Callable[..., Any]
+    numbers: Callable[[Any, Asked], Numbers]
+    chart: Callable[[Any, Asked], Chart]
+    tasks: tuple[str, ...] = ()
+    text: Callable[[Any, Asked, Numbers], str] = lines
+    command: Callable[[Asked], str] | None = None
+
+
+# -- numbers that many pages show, under one name ---------------------------------------------
+
+
+def errors(error: float, within: float, unit: str, baseline: float | None) -> Numbers:
+    """The error, its 95 % value and the error without privacy.
+
+    Parameters
+    ----------
+    error, within : float
+        Root mean squared distance from the truth, and what 95 % of releases stay within.
+    unit : str
+        Of both; may be empty.
+    baseline : float or None
+        The error without privacy, where there is one.
+    """
+    numbers = {named("error", unit): error, named(WITHIN, unit): within}
+    return numbers if baseline is None else numbers | {
+        named("error without privacy", unit): baseline}
+
+
+def protection(spends: Sequence[Spend], person: Person) -> Numbers:
+    """What is proved for the least protected site, and the odds for one person.
+
+    Parameters
+    ----------
+    spends : sequence of Spend
+        The whole ledger.
+    person : Person
+        Whose odds are said.
+    """
+    proved = accounting.least_guarantee(spends)
+    return {"proved ε": proved.epsilon, "proved δ": proved.delta, **odds(spends, person)}
+
+
+def odds(spends: Sequence[Spend], person: Person) -> Numbers:
+    """At most how often an attacker is right about one person.
+
+    Parameters
+    ----------
+    spends : sequence of Spend
+        The whole ledger.
+    person : Person
+        Whose odds are said.
+    """
+    about = risk.of_ledger(spends, person.units)
+    numbers = {"right guess, at most": about.right}
+    if person.units > 1:
+        numbers |= {f"ε of {person.units} together": about.budget.epsilon,
+                    f"δ of {person.units} together": about.budget.delta}
+    if person.sample is not None:
+        numbers["right guess about the larger group, at most"] = person.sample.odds(
+            spends, person.units).right
+    return numbers
+
+
+def as_floats(numbers: Mapping[str, Any]) -> Numbers:
+    """The same as plain floating-point numbers, for JSON.
+
+    Parameters
+    ----------
+    numbers : mapping of str to number
+        By their names.
+    """
+    return {name: float(value) for name, value in numbers.items()}

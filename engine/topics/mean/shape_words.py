@@ -1,0 +1,161 @@
+"""Sentences about shape: what is asked, what the average says, and how often a release agrees."""
+
+from __future__ import annotations
+
+import math
+
+from engine.core.types import Budget, PublicFacts
+from engine.language.grammar import escape
+from engine.language.numbers import number, with_unit
+from engine.topics.mean.shape import Agreeing, Question, is_at_an_end
+
+LABELS = {"peak": "Where is the peak?", "sign": "Does it rise or fall?",
+          "crossing": "When does it reach a level?"}
+HELP = ("Each possible release is asked, too. An error in the unit of the values does not tell "
+        "whether such an answer survives.")
+KEY = ("Line: releases that keep the answer; bars: 95 % range of this simulation. ◇ you are here. "
+       "No point: nothing would be published, or the noise is as large as the curve.")
+
+
+def short(question: Question, facts: PublicFacts) -> str:
+    """A heading for a column: what is kept.
+
+    Parameters
+    ----------
+    question : Question
+        About the shape.
+    facts : PublicFacts
+        Units.
+    """
+    if question.kind == "sign":
+        return f"Keeps rise or fall, {_between(question, facts)}"
+    feature = ("peak" if question.kind == "peak" else
+               f"time of {with_unit(f'{question.level:g}', facts.value_unit)}")
+    return f"Keeps {feature} within {_length(question.tolerance, facts)}"
+
+
+def reference(question: Question, answer: float, facts: PublicFacts, is_truth: bool) -> str:
+    """What the curve says that releases are compared with.
+
+    Parameters
+    ----------
+    question : Question
+        About the shape.
+    answer : float
+        A time, or how much the curve rises; NaN where it never reaches the level.
+    facts : PublicFacts
+        Units.
+    is_truth : bool
+        Whether it is that of the true average.
+    """
+    whose = f"The {'true average' if is_truth else 'average without protection'}"
+    if question.kind == "peak":
+        end = (" That is an end of the range, not a peak inside it."
+               if is_at_an_end(question, answer, facts) else "")
+        return f"{whose} is largest at **{_time(answer, facts)}**.{end}"
+    if question.kind == "sign":
+        between = f"from {_between(question, facts)}"
+        if answer == 0:
+            return f"{whose} is as high at both times, {between}."
+        by = with_unit(number(abs(answer)), escape(facts.value_unit))
+        return f"{whose} **{'rises' if answer > 0 else 'falls'}** by {by} {between}."
+    level = with_unit(f"{question.level:g}", escape(facts.value_unit))
+    if math.isnan(answer):
+        return f"{whose} **never** is at {level}."
+    return f"{whose} is first at {level} at **{_time(answer, facts)}**."
+
+
+def agreement(question: Question, agreeing: Agreeing, without: Agreeing | None,
+              facts: PublicFacts, never: bool) -> str:
+    """How often a release agrees, by simulation, and an average without protection.
+
+    Parameters
+    ----------
+    question : Question
+        About the shape.
+    agreeing : Agreeing
+        Simulated releases that keep the answer.
+    without : Agreeing or None
+        The same without protection, where it is known.
+    facts : PublicFacts
+        Units.
+    never : bool
+        Whether the answer is that the level is never reached.
+    """
+    agrees = {"peak": f"places it within {_length(question.tolerance, facts)} of that",
+              "sign": "says the same", "crossing": (
+                  "never is there either" if never else
+                  f"gets there within {_length(question.tolerance, facts)} of that")}
+    text = (f"A private release {agrees[question.kind]} in **{in_draws(agreeing)}** "
+            f"(simulated; the chance itself: {chance_range(agreeing)} in 100).")
+    if question.kind == "sign":
+        text += " A coin toss would in 50."
+    if without is not None:
+        text += f" An average without protection does in {in_draws(without)}."
+    return text
+
+
+def refused(budget: Budget) -> str:
+    """Where noise is as large as what is asked about.
+
+    Parameters
+    ----------
+    budget : Budget
+        Of the release.
+    """
+    return (f"**Not answered at ε = {budget.epsilon:g}.** Nothing would be published, or the noise "
+            "is as large as the curve: whatever a release says about its shape would be chance. "
+            "Raise ε, or ask more people.")
+
+
+def in_draws(agreeing: Agreeing) -> str:
+    """How many of the simulated releases keep the answer: "83 of 100".
+
+    Parameters
+    ----------
+    agreeing : Agreeing
+        At one budget.
+    """
+    return f"{int(agreeing.counts)} of {agreeing.draws}"
+
+
+def chance_range(agreeing: Agreeing) -> str:
+    """The 95 % interval of the chance in percent, rounded outwards: "74 to 89".
+
+    Parameters
+    ----------
+    agreeing : Agreeing
+        At one budget.
+    """
+    low, high = math.floor(100 * float(agreeing.low)), math.ceil(100 * float(agreeing.high))
+    return f"{max(low, 0)} to {min(high, 100)}"
+
+
+def times_asked(facts: PublicFacts) -> str:
+    """The unit in which times are stated, for labels.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Its unit of time may be empty.
+    """
+    return f" ({facts.time_unit})" if facts.time_unit else ""
+
+
+def _time(time: float, facts: PublicFacts) -> str:
+    """8.13 years, 14.2 h; where time has no unit, with its name: time 0.37."""
+    if not facts.time_unit:
+        return f"{facts.time_name.lower()} {number(time)}"
+    return with_unit(number(time), escape(facts.time_unit))
+
+
+def _between(question: Question, facts: PublicFacts) -> str:
+    both = f"{question.first:g} to {question.second:g}"
+    if not facts.time_unit:
+        return f"{facts.time_name.lower()} {both}"
+    return with_unit(both, escape(facts.time_unit))
+
+
+def _length(length: float, facts: PublicFacts) -> str:
+    """0.8 years."""
+    return with_unit(f"{length:g}", escape(facts.time_unit))

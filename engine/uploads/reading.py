@@ -1,0 +1,59 @@
+"""A person's file as a table, read within bounds of time and memory whatever the file is.
+
+`engine.uploads.tables.read_table` is the reader, and pure. Its time grows with the size of a file,
+but its factor is for a file to choose, and a workbook may ask for any amount of memory; so pages
+and commands let it run in a worker that is ended beyond `BOUNDS`.
+"""
+
+from __future__ import annotations
+
+from engine.core.errors import InputError
+from engine.running.bounded import BoundedWorker, Bounds, Ended
+from engine.uploads.limits import refused
+from engine.uploads.tables import Table, is_workbook, read_table
+
+BOUNDS = Bounds(seconds=5, megabytes=270)  # 400 with what the worker has before
+# For curves or records from a table that was read: 350 MB of four million cells, and addresses that
+# allocators reserve without using them.
+OF_COLUMNS = Bounds(seconds=5, megabytes=600)
+# Text as short as this is read where it is asked for: reading it takes some thirty passes over it,
+# none of which makes more than a few dozen bytes of one, and thus milliseconds and megabytes.
+_SHORT = 100_000
+_WORKER = BoundedWorker()  # costs nothing until its first file
+
+
+def read_file(content: bytes, encoding: str = "utf-8", sheet: str | None = None) -> Table:
+    """Read a text table or one sheet of a workbook within `BOUNDS`.
+
+    Parameters
+    ----------
+    content : bytes
+        The file.
+    encoding, sheet : str
+        As for `read_table`.
+
+    Returns
+    -------
+    Table
+        What `read_table` returns.
+
+    Raises
+    ------
+    InputError
+        Whatever `read_table` refuses, and what takes longer or needs more.
+    """
+    if len(content) <= _SHORT and not is_workbook(content):
+        return read_table(content, encoding, sheet)
+    try:
+        table: Table = _WORKER.call(BOUNDS, read_table, content, encoding, sheet)
+    except Ended:
+        raise too_much() from None
+    return table
+
+
+def too_much(bounds: Bounds = BOUNDS) -> InputError:
+    """What is said of a file whose reading was ended."""
+    return refused(f"This file needs more than {bounds.seconds} seconds or "
+                   f"{bounds.megabytes} MB of memory to be read.",
+                   "Leave out what is not needed, such as cells far from the table, and save it as "
+                   ".csv.")

@@ -1,0 +1,310 @@
+"""The frame of every page: what stands on all of them, in one order, around cards of its own.
+
+    page.begin(words.TITLE)
+    view = page.look(SparseView, words.LEAD)
+    cards.choices()
+    page.cards(view, (cards.coefficients, cards.odds), cards.over_budgets, cards.intervals)
+    page.options(controls.all_changed(TASK), "More options: rows, method, δ, seed", "sparse_more",
+                 cards.options)
+    page.end(view)
+
+Above the cards stand title, what a link asked for in vain, strip, promise and lead; below them what
+differs from usual settings and more options, numbers, from whom it protects, ledger, formula and
+code. A `View` says what each of these is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from engine.core.errors import InputError
+from engine.core.tasks import TASKS
+from engine.core.types import Budget, PublicFacts, Sizes, Spend
+from engine.figures.theme import Chart
+from engine.language import chances
+from engine.mechanisms import Mechanism
+from engine.privacy.failure import Delta
+from engine.questions import Question
+from engine.sources import Source
+from pages.shared.cards import guarantees as guarantee_cards
+from pages.shared.cards import odds as odds_card
+from pages.shared.frame import code_fold, controls, layout, odometer, strips
+from pages.shared.state import session, settings
+
+
+class View:
+    """What is on screen, and what the frame says of it.
+
+    Attributes
+    ----------
+    page : str
+        The name of the page.
+    fold_prefix, chart_prefix : str
+        What the keys of its folds, which links hold, and of its charts begin with.
+    task : str
+        Whose data are on screen; "" where the visitor's own data never are.
+    code_note, code_scope : str
+        What stands under the command line, and which numbers of the page are not in the code.
+    charts : dict of str to Chart
+        Those on screen by title, for the tables of their numbers.
+    """
+
+    page: ClassVar[str]
+    fold_prefix: ClassVar[str] = ""
+    chart_prefix: ClassVar[str] = ""
+    formula_label: ClassVar[str] = "Formula and source"
+    code_note: str = ""
+    code_scope: ClassVar[str] = ""
+    task: str = settings.TASK
+
+    def __init__(self) -> None:
+        self.now = session.current()
+        self.charts: dict[str, Chart] = {}
+
+    @property
+    def is_own(self) -> bool:
+        """Whether these are the visitor's own data, which only they may see."""
+        return False
+
+    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None,
+             picked: Callable[[float], None] | None = None) -> None:
+        """Draw a chart, and keep it for the table of its numbers.
+
+        Parameters
+        ----------
+        title : str
+            Above its table, as Markdown.
+        chart : Chart
+        key : str
+            Tells the charts of a page apart.
+        height, phone : int
+            In pixels, on a wide screen and on a phone.
+        picked : callable, optional
+            Hears the place along the horizontal axis that was clicked.
+        """
+        self.charts[title] = chart
+        layout.draw(chart, f"{self.chart_prefix}{key}", height, phone, picked)
+
+    # -- above the cards --
+
+    def strip(self) -> None:
+        """Data, unit of protection, budget, odds and error in one line."""
+
+    def promise(self) -> None:
+        """What is wrong with the promise of the strip, if anything is."""
+
+    # -- below the cards --
+
+    def numbers(self) -> None:
+        """The tables behind the charts, in a fold."""
+        layout.numbers(self.charts, self.is_own)
+
+    def consequences(self) -> None:
+        """From whom it protects, and the ledger, in folds; where there is one release."""
+
+    def formula(self) -> None:
+        """What is computed, and where it is proved."""
+        raise NotImplementedError
+
+    def question(self) -> Question:
+        """What gives the numbers on screen, for *Code for this view*."""
+        raise NotImplementedError
+
+    def code(self) -> None:
+        """The fold *Code for this view*."""
+        code_fold.show(self.page, self.question, self.task, self.code_note, self.code_scope)
+
+
+class ReleaseView(View):
+    """One release on screen: its strip, promise, odds, ledger and formula follow from its ledger.
+
+    Attributes
+    ----------
+    source, facts, sizes
+        The data on screen, what is publicly known of them, and how many they are.
+    mechanism, budget, spends
+        The method, the budget asked for, and what each step of it spends; () where it is refused.
+    tuning : dict
+        What the method chose on this page, by name.
+    warning : str
+        What the release says against itself, for the strip.
+    """
+
+    source: Source
+    facts: PublicFacts
+    sizes: Sizes
+    mechanism: Mechanism
+    budget: Budget
+    spends: Sequence[Spend]
+    tuning: Mapping[str, object] = {}
+    warning: str = ""
+
+    @property
+    def is_own(self) -> bool:
+        return self.facts.is_upload
+
+    # -- the strip, in words --
+
+    @property
+    def budget_in_words(self) -> str:
+        """The budget as the strip has it."""
+        raise NotImplementedError
+
+    @property
+    def error_in_words(self) -> str:
+        """The error with its unit; "" where nothing is published."""
+        raise NotImplementedError
+
+    @property
+    def highest_epsilon(self) -> float:
+        """The largest ε of anybody, by which a budget is called weak."""
+        return self.budget.epsilon
+
+    @property
+    def stated_delta(self) -> Delta | None:
+        """δ, which is marked where it is large; None where no single δ is asked for."""
+        return session.stated_delta(self.source, self.task)
+
+    @property
+    def cautions(self) -> list[str]:
+        """What does not suit these data, and what the release warns of."""
+        return [self.mechanism.caution(self.facts)]
+
+    # -- what the frame draws --
+
+    def strip(self) -> None:
+        odds = chances.odds_short(odds_card.of(self.spends)) if self.spends else ""
+        strips.fixed(self.facts, self.budget_in_words, f"{self.page}_strip", odds,
+                     self.error_in_words, TASKS[self.task].unit, self.highest_epsilon,
+                     stated=self.stated_delta, warning=self.warning)
+        odometer.line(self.source)
+
+    def promise(self) -> None:
+        if self.spends:
+            guarantee_cards.promise(self.spends, self.budget)
+        for text in filter(None, self.cautions):
+            st.warning(text, icon=":material/warning:")
+
+    def consequences(self) -> None:
+        if self.spends:
+            guarantee_cards.consequences(self.spends, self.facts, self.page)
+            layout.folded("What was spent: the ledger", f"{self.fold_prefix}ledger",
+                          lambda: guarantee_cards.ledger(self.spends, self.budget))
+
+    def formula(self) -> None:
+        guarantee_cards.formula(self.mechanism, self.tuning)
+
+    def code(self) -> None:
+        code_fold.show(self.page, lambda: self.question().about(
+            odds_card.person(self.facts, self.sizes)), self.task)
+
+
+V = TypeVar("V")
+AnyView = TypeVar("AnyView", bound=View)
+Card = Callable[[V], None]
+
+
+def begin(title: str) -> None:
+    """The title, and what a link asked for in vain."""
+    st.title(title, anchor=False)
+    layout.link_problems()
+
+
+def look(see: Callable[[], AnyView | None], lead: str = "", height: int = 430) -> AnyView | None:
+    """Compute what is on screen; draw its strip, its promise and the lead.
+
+    Parameters
+    ----------
+    see : callable
+        Gives the view, or None where it has said why there is none.
+    lead : str
+        What the page is for.
+    height : int
+        As in `compute`.
+
+    Returns
+    -------
+    View or None
+        None if it cannot be had; the reason is then on the page, whose controls stay usable.
+    """
+    return above(compute(see, height), lead)
+
+
+def compute(make: Callable[[], V | None], height: int = 430) -> V | None:
+    """What a function gives; None, with the reason on the page, where it refuses.
+
+    `height` is that of the first picture in pixels, gray until the page was drawn once.
+    """
+    with layout.loading(height):
+        try:
+            return make()
+        except InputError as problem:
+            st.error(controls.message(problem), icon=":material/block:")
+            return None
+
+
+def above(view: AnyView | None, lead: str = "") -> AnyView | None:
+    """Draw strip, promise and lead, and give the view back."""
+    if view is not None:
+        view.strip()
+        with messages():
+            view.promise()
+    if lead:
+        layout.prose(lead)
+    return view
+
+
+def messages() -> DeltaGenerator:
+    """One place where messages come and go: what follows keeps its own."""
+    return st.container()
+
+
+def cards(view: V | None, *cards: Card[V] | tuple[Card[V], Card[V]]) -> None:
+    """Draw cards one below the other, two of a pair side by side; none without a view.
+
+    What goes wrong in a card stands in its place, and the others go on.
+    """
+    if view is None:
+        return
+    for card in cards:
+        if isinstance(card, tuple):
+            for place, half in zip(st.columns([7, 3], gap="medium"), card, strict=True):
+                with place, layout.user_errors():
+                    half(view)
+        else:
+            with layout.user_errors():
+                card(view)
+
+
+def in_fold(label: str, key: str, card: Card[V]) -> Card[V]:
+    """A card that is drawn while its fold is open; links hold the key."""
+    return lambda view: layout.folded(label, key, lambda: card(view))
+
+
+def options(changed: Sequence[str], label: str, key: str, draw: Callable[[], object]) -> None:
+    """What differs from usual settings, and the fold of more options.
+
+    Parameters
+    ----------
+    changed : sequence of str
+        All that differs, in words.
+    label, key : str
+        Of the fold; links hold the key.
+    draw : callable
+        Draws the options; they are there without a view, too.
+    """
+    layout.chips(changed, layout.reset)
+    layout.folded(label, key, draw)
+
+
+def end(view: View | None) -> None:
+    """Numbers, from whom it protects, ledger, formula and code; nothing without a view."""
+    if view is not None:
+        view.numbers()
+        view.consequences()
+        layout.folded(view.formula_label, f"{view.fold_prefix}formula", view.formula)
+        view.code()
