@@ -60,6 +60,7 @@ def server_says(page: Page) -> Locator:
 
 def drag(page: Page, share: float, steps: int = 5) -> None:
     """Press the handle and move it, without letting go."""
+    slider(page).scroll_into_view_if_needed()
     box = slider(page).bounding_box()
     y = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + box["width"] * 13 / 23, y)

@@ -90,6 +90,7 @@ def test_the_slider_keeps_the_keyboard_from_its_first_movement_on(explore):
 def test_odds_and_accuracy_follow_while_the_slider_is_held(explore):
     page = explore()
     settle(page)
+    page.locator("#e").scroll_into_view_if_needed()
     box = page.locator("#e").bounding_box()
     middle, before = box["y"] + box["height"] / 2, page.get_by_text(CARD).first.inner_text()
     page.mouse.move(box["x"] + box["width"] * 13 / 23, middle)

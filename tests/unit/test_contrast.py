@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import theme
+from engine.figures import theme
 from pages.shared.components.figure import _COLOURS
 
 THEMES = ("light", "dark")

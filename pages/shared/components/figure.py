@@ -93,7 +93,8 @@ _COLOURS = {
 }
 
 
-def figure_payload(facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudget]) -> dict[str, Any]:
+def figure_payload(facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudget]
+                   ) -> dict[str, Any]:
     """Everything the browser needs to draw all budgets, as plain values.
 
     Parameters

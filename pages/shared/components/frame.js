@@ -10,7 +10,9 @@ export default function ({parentElement: root}) {
   let timer = null;
   const pressed = event => { isAsked ||= Boolean(event.target.closest?.('.st-key-use_my_curves')); };
   const soon = () => { timer ??= setTimeout(() => { timer = null; repair(); }, REST); };
-  const changes = new MutationObserver(soon);
+  const changes = new MutationObserver(soon), theme = new MutationObserver(surface);
+  const app = document.querySelector('[data-testid=stApp]');
+  if (app) theme.observe(app, {attributes: true, attributeFilter: ['class']});
   changes.observe(document.body, {childList: true, subtree: true});
   addEventListener('resize', soon);
   addEventListener('click', pressed, true);
@@ -21,6 +23,7 @@ export default function ({parentElement: root}) {
     if (root.isConnected) return;
     clearTimeout(timer);
     changes.disconnect();
+    theme.disconnect();
     removeEventListener('resize', soon);
     removeEventListener('click', pressed, true);
     root.__frame = false;
@@ -37,9 +40,13 @@ function calm() {
   return true;
 }
 
-function repair() {
-  const app = document.querySelector('[data-testid=stApp]');   // its colour is no variable
+function surface() {                      // the colour of the page, which is no variable
+  const app = document.querySelector('[data-testid=stApp]');
   if (app) document.documentElement.style.setProperty('--pc-page', getComputedStyle(app).backgroundColor);
+}
+
+function repair() {
+  surface();
   for (const frame of document.querySelectorAll('main pre, main .katex-display')) {
     if (frame.scrollWidth > frame.clientWidth || frame.scrollHeight > frame.clientHeight) frame.tabIndex = 0;
     else frame.removeAttribute('tabindex');
