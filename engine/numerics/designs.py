@@ -97,6 +97,7 @@ class KnownDesign:
         rise = heights[piece + 1] - heights[piece]
         return np.asarray((before[piece] + heights[piece] * share + rise * share**2 / 2) / pieces)
 
+
 @dataclass(frozen=True)
 class RankBasis:
     """b(G(x)): a basis over the ranks of times. Errors are weighted by the density.

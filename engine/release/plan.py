@@ -293,4 +293,3 @@ def _records(data: Data) -> list[bytes]:
             parts.append(data.covariates[0, k])
         records.append(b"".join(np.ascontiguousarray(part).tobytes() for part in parts))
     return records
-

@@ -497,4 +497,3 @@ def _sum(charges: list[dict[str, Any]]) -> Total:
 
 def _plus(first: Total, second: Total) -> Total:
     return first[0] + second[0], sum_up([first[1], second[1]])
-

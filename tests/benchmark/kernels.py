@@ -315,7 +315,6 @@ def _sweeps_over_their_blocks() -> dict[str, float]:
     return {f"{name} / its blocks": spent / alone for name, spent in times.items()}
 
 
-
 ROWS = SparseRows(n_curves=2000, n_servers=1, n_features=1000, n_shared=10, design="identity")
 FEW = SparseRegression(sparsity=10, rounds=20)
 

@@ -177,6 +177,7 @@ def test_rate_and_variance_weights_are_those_of_the_example_with_three_sites():
     data = CurveData(np.zeros((1, 7500)), np.zeros((1, 7500)), counts, server,
                      PublicFacts(unit_scale=True))
     budgets = tuple(Budget(e, 1e-3) for e in (4.0, 1.0, 0.5))
+
     def shares(weights):
         mechanism = NoisyGradientMean(scheme="split", constants="published", truncation=3,
                                       weights=weights)

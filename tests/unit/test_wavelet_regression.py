@@ -47,7 +47,6 @@ def test_where_nothing_is_released_the_ledger_is_about_readings(mechanism):
         assert line.why.startswith("Too few readings")
 
 
-
 @every_mechanism
 def test_weights_are_shares_and_a_site_without_protection_adds_no_noise(mechanism):
     plan = mechanism.plan(SOURCE.public, BUDGETS)

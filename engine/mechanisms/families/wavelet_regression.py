@@ -567,4 +567,3 @@ def _all_finite(values: Array) -> bool:
     """One pass: a sum is finite only if all that it adds is; if it overflows, each is looked at."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
-

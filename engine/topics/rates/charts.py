@@ -302,8 +302,6 @@ def _broken(name: str, width: float) -> str:
     return f"{' '.join(words[:half])}<br>{' '.join(words[half:])}"
 
 
-
-
 def _symbol(rate: Rate, name: str) -> Symbol:
     return next(symbol for symbol in rate.symbols if symbol.name == name)
 

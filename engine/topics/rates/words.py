@@ -190,4 +190,3 @@ def _signed(value: float) -> str:
 
 def _size(value: float) -> str:
     return small(value) if value < 0.001 else number(value, 2)
-

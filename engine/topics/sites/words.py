@@ -405,4 +405,3 @@ def messages_table(messages: Sequence[Sent], n_values: int = 4) -> dict[str, lis
             "numbers": [message.numbers for message in messages],
             "first values, with noise": [some(m.values.tolist()) for m in messages],
             "size of the noise": [some(m.noise.tolist()) for m in messages]}
-

@@ -182,5 +182,3 @@ def _add() -> None:
 
 def _remove() -> None:
     session.change(network=Network(session.current().network.groups[:-1]))
-
-
