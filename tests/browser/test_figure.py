@@ -473,4 +473,3 @@ def test_new_noise_asks_the_server_once(stage):
     expect(server_says(stage)).to_contain_text("noise True")
     stage.locator("#e").press("ArrowRight")
     expect(server_says(stage)).to_contain_text("noise False")
-
