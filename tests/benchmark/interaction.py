@@ -25,7 +25,6 @@ from tests.server import Server, running
 
 SETTLED = "[data-testid=stApp][data-test-script-state=notRunning]"
 DRAWN = "#main g[clip-path] .release"
-CARD = "root mean squared distance from"
 # Milliseconds from an event to the moment after its frame was drawn.
 SEEN = """kind => { window.__late = []; document.addEventListener(kind, () => {
   const from = performance.now();
@@ -238,7 +237,7 @@ def _cpu_per_key(browser: Browser, server: Server, slider: str, keys: int = 30) 
 
 def switches(table: Table, browser: Browser, url: str) -> None:
     """Another method is chosen: new ones each time, and those that were shown before."""
-    with visit(browser, url) as page:
+    with visit(browser, f"{url}/?s=open-more") as page:
         at_rest(page)
         fresh, again, seen = [], [], set()
         for k in range(SWITCHES):
@@ -270,7 +269,7 @@ def upload(table: Table, browser: Browser, url: str, folder: Path) -> None:
     """Five megabytes of curves: until they are read, and from *Show* until they are plotted."""
     content = files.csv(files.growth_frame(11_000, 25))
     (folder / "curves.csv").write_bytes(content)
-    with visit(browser, url) as page:
+    with visit(browser, f"{url}/?s=open-data") as page:
         at_rest(page)
         page.get_by_role("button", name="Use my curves").click()
         chooser = page.locator("input[type=file]")

@@ -25,7 +25,7 @@ async def drags(visitor: Visitor, chance: random.Random) -> AsyncIterator[tuple[
 async def sizes(visitor: Visitor, chance: random.Random) -> AsyncIterator[tuple[str, float]]:
     """Opens the options and changes how many take part; some sizes are new to the server."""
     yield "arrive", await visitor.run()
-    yield "open", await visitor.run(fold_more=True)
+    yield "open", await visitor.follow("open-more")
     while True:
         yield "size", await visitor.run(w_c_sparse_curves_n_curves=chance.choice(_SIZES))
         if visitor.waits_for_more:
