@@ -5,7 +5,7 @@ from functools import partial
 from engine.language import tags
 from engine.language.grammar import escape
 from pages.parts.explore import cards, details, doors
-from pages.shared.frame import drawer, page
+from pages.shared.frame import controls, drawer, layout, page
 from pages.shared.state import run, session
 from pages.shared.uploads import panel
 
@@ -24,4 +24,5 @@ doors.show(contents)
 panel.draw()
 if scene is not None:
     scene.strip()
+layout.chips(controls.all_changed(), layout.reset)
 drawer.show(contents)

@@ -123,7 +123,7 @@ def test_choosing_other_curves_changes_the_page_and_the_address():
 
 
 def test_a_changed_option_shows_as_a_chip_until_it_is_reset():
-    at = open_page("m-noisy_gradient_mean~m.truncation-7~seed-9~open-more")
+    at = open_page("m-noisy_gradient_mean~m.truncation-7~seed-9")
     badges = " ".join(m.value for m in at.markdown if "badge" in m.value)
     assert "Basis functions kept 7" in badges
     assert "Seed 9" in badges

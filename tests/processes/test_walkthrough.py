@@ -34,7 +34,7 @@ with contextlib.redirect_stdout(out):
     command_line.main(["list"])
 found["listed"] = out.getvalue()
 at = AppTest.from_file(os.path.abspath("pages/shared/shell.py"), default_timeout=600)
-at.query_params["s"] = "m-averaged_waves~c-straight_lines"
+at.query_params["s"] = "m-averaged_waves~c-straight_lines~open-more"
 at.run()
 assert not at.exception, at.exception
 choices = {box.label: box for box in at.selectbox}

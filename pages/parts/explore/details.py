@@ -61,7 +61,6 @@ def _method(scene: Scene | None) -> None:
     controls.mechanism_choice()
     if scene is not None:
         budgets.why_this_method(scene)
-    layout.chips(controls.all_changed(), layout.reset)
     controls.more_options(columns=1)
 
 
