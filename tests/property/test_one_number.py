@@ -258,7 +258,8 @@ def check_pages(case, monkeypatch):
     for page, key in (("explore", "strip"), ("plan", "plan_strip_found"),
                       ("sites", "sites_strip"), ("rates", "rates_strip")):
         if case.source.is_random or page == "explore" or (page == "sites" and len(case.rows) > 1):
-            check_page(visit(page, token), page, key, said, odds, amber, facts)
+            opened = f"{token}~open-accuracy".strip("~") if page == "explore" else token
+            check_page(visit(page, opened), page, key, said, odds, amber, facts)
     if case.epsilon in EPSILON_STEPS:
         table = visit("compare", token).dataframe[0].value.iloc[0]
         assert table["Error"] == (said.written or "nothing published")
@@ -269,6 +270,12 @@ def check_pages(case, monkeypatch):
 def check_page(at, page, key, said, odds, amber, facts):
     if page == "plan" and not said.written:
         return
+    if page == "explore":
+        figure = components(at, "figure")[0]
+        error, within, _ = figure["curves"]["errors"][figure["now"]["start"]]
+        assert error == (numbers.with_unit(numbers.number(said.error), said.unit)
+                         if said.written else "–")
+        assert not said.written or numbers.number(said.within) in within
     here = strip(at, key)
     assert here.error == said.written, page
     assert here.odds == odds, page
