@@ -88,11 +88,21 @@ def findings(page):
             for one in found if (one["id"], one["impact"]) not in KNOWN]
 
 
+# Pieces of their own get the colours of a theme after the page: whether all of them have.
+DRESSED = """() => { const colour = node => getComputedStyle(node).color, app = colour(document.querySelector('[data-testid=stApp]'));
+  const inside = root => [...root.querySelectorAll('*')].flatMap(node => node.shadowRoot ? [node.shadowRoot, ...inside(node.shadowRoot)] : []);
+  const ground = node => getComputedStyle(node).backgroundColor, drawer = document.querySelector('.st-key-drawer');
+  if (drawer && ground(drawer) !== ground(document.querySelector('[data-testid=stApp]'))) return false;
+  return inside(document).every(root => { const box = root.querySelector('#said, #figure, #strip');
+    return !box || colour(box) === app }) }"""
+
+
 def darken(page):
     light = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
     before = page.evaluate(light)
     page.emulate_media(color_scheme="dark")
     page.wait_for_function(f"before => {light} !== before", arg=before)
+    page.wait_for_function(DRESSED)
     settle(page)
 
 

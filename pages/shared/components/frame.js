@@ -10,9 +10,8 @@ export default function ({parentElement: root}) {
   let timer = null;
   const pressed = event => { isAsked ||= Boolean(event.target.closest?.('.st-key-use_my_curves')); };
   const soon = () => { timer ??= setTimeout(() => { timer = null; repair(); }, REST); };
-  const changes = new MutationObserver(soon), theme = new MutationObserver(surface);
-  const app = document.querySelector('[data-testid=stApp]');
-  if (app) theme.observe(app, {attributes: true, attributeFilter: ['class']});
+  const changes = new MutationObserver(soon);
+  const themes = setInterval(surface, REST);   // a change of theme is no change of the document
   changes.observe(document.body, {childList: true, subtree: true});
   addEventListener('resize', soon);
   addEventListener('click', pressed, true);
@@ -23,7 +22,7 @@ export default function ({parentElement: root}) {
     if (root.isConnected) return;
     clearTimeout(timer);
     changes.disconnect();
-    theme.disconnect();
+    clearInterval(themes);
     removeEventListener('resize', soon);
     removeEventListener('click', pressed, true);
     root.__frame = false;
