@@ -267,6 +267,11 @@ def loss_in_units(law: NoiseLaw, units: Array, spread: Array) -> Array:
     -------
     (pairs, ways)
 
+    Raises
+    ------
+    ValueError
+        For a law whose loss stands nowhere here: no other may be taken for it.
+
     Examples
     --------
     >>> loss_in_units(NoiseLaw.GAUSSIAN, np.array([[[3.0, 4.0]]]), np.ones((1, 1, 2)))
@@ -279,7 +284,9 @@ def loss_in_units(law: NoiseLaw, units: Array, spread: Array) -> Array:
     if law is NoiseLaw.BITS:  # a bit that differs is 2 apart, its deviation 2√(p(1 − p))
         chance = (1 - np.sqrt(np.maximum(1 - spread**2, 0.0))) / 2
         return np.asarray((np.abs(units) * spread / 2 * np.log((1 - chance) / chance)).sum(axis=-1))
-    return np.asarray(np.abs(units).sum(axis=-1) * math.sqrt(2))
+    if law is NoiseLaw.LAPLACE:
+        return np.asarray(np.abs(units).sum(axis=-1) * math.sqrt(2))
+    raise ValueError(f"no loss is known of {law!r} noise")
 
 
 def law_of(mechanism: Any, claim: Claim) -> NoiseLaw:

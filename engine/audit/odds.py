@@ -329,6 +329,8 @@ def _score(law: NoiseLaw, shift: Array, rest: Array) -> Array:
         size = math.sqrt(rest.shape[1] + 1)
         return np.asarray(size * (np.linalg.norm(rest, axis=1)
                                   - np.linalg.norm(rest - shift, axis=1)))
+    if law not in (NoiseLaw.LAPLACE, NoiseLaw.BITS):
+        raise ValueError(f"no score is known of {law!r} noise")
     # of bits the same up to a factor for each: they are where they were, or two apart
     return np.asarray(math.sqrt(2) * (np.abs(rest) - np.abs(rest - shift)).sum(axis=1))
 

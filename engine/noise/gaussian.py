@@ -1,4 +1,4 @@
-"""Gaussian noise: the shape of its scales and its draws."""
+"""Gaussian noise: how large its scales are for one coefficient beside another."""
 
 from __future__ import annotations
 

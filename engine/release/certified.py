@@ -329,7 +329,7 @@ def _matched(server: int, lines: Sequence[Spend], rehearsal: _Rehearsal
 def _measurement(line: Spend, size: int) -> Measurement:
     if line.mu is not None:
         return Measurement(NoiseLaw.GAUSSIAN, line.mu, size)
-    if line.epsilon is None:
+    if line.epsilon is None or line.noise is not NoiseLaw.LAPLACE:
         raise _unhardened(line.step)
     return Measurement(NoiseLaw.LAPLACE, line.epsilon, size)
 

@@ -14,7 +14,7 @@ from engine.simulation.experiments import KINDS, Block
 _BYTES_OF_A_GROUP = 48_000_000
 _BYTES_PER_READING = 600
 _BYTES_PER_COVARIATE = 24  # of a reading
-_BYTES_PER_RELEASE = 20_000
+_BYTES_PER_RELEASE = 20_000  # of one function
 # Work is counted in readings; a release (one draw at one budget) takes as long as some hundreds.
 _READINGS_PER_RELEASE = 500
 _READINGS_PER_BLOCK = 5000
@@ -178,7 +178,7 @@ def _block_bytes(block: Block) -> float:
     per_reading = _BYTES_PER_READING + _BYTES_PER_COVARIATE * sizes.n_covariates
     readings = block.run.repeats * sizes.n_observations
     return float(_BYTES_OF_A_GROUP + per_reading * readings
-                 + _BYTES_PER_RELEASE * _releases(block))
+                 + _BYTES_PER_RELEASE * (1 + sizes.n_covariates) * _releases(block))
 
 
 def _work(block: Block) -> float:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.hostile.uploads import brings
 from tests.load.visitor import Visitor
 from tests.waiting import finished
 
@@ -78,20 +79,18 @@ def test_a_visitor_reaches_the_page_and_uploads_through_the_websocket(proxied, m
 
     async def visit():
         async with Visitor(proxied[0], tls=CONTEXT) as visitor:
-            await visitor.run()
-            await visitor.press("use_my_curves")
-            await visitor.upload("upload_file", "heights.csv", files.csv())
+            await brings(visitor, "heights.csv", files.csv())
             assert "12 curves" in visitor.words and not visitor.faults
 
     finished(visit())
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("path", ["/", "/rates", "/sites"])
+@pytest.mark.parametrize("path", ["/?s=open-accuracy", "/rates", "/sites"])
 def test_pages_work_under_the_policy_without_a_complaint_of_the_browser(proxied, open_app, path):
     page = open_app(proxied[0] + path, ignore_https_errors=True)
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
-    if path == "/":
+    if path.startswith("/?"):
         slider = page.locator("input[type=range]").first
         slider.focus()
         slider.press("ArrowLeft")

@@ -32,7 +32,7 @@ async def assert_usual(server):
     async with Visitor(server.url) as visitor:
         await visitor.run()
         await drag(visitor, 3)
-        assert visitor.has("picture") and not visitor.faults
+        assert visitor.has("figure") and not visitor.faults
     assert "Traceback" not in server.log.read_text()
 
 

@@ -35,7 +35,7 @@ async def visits(url, k):
     async with Visitor(url, listens=True) as visitor:
         await brings(visitor, f"{word}.csv", table(k))
         await states(visitor, f"{word} origin", value_unit=f"{word}u", person=f"{word}p")
-        assert visitor.has("picture") and not visitor.faults
+        assert visitor.has("figure") and not visitor.faults
         for turn in range(RERUNS):
             await drag(visitor, turn % 12)
             links.add(visitor.link)

@@ -22,6 +22,8 @@ def curves_csv(megabytes: float, seed: int = 0) -> bytes:
 async def brings(visitor: Visitor, name: str, content: bytes) -> None:
     """Open the panel and upload."""
     await visitor.run()
+    if not visitor.has("use_my_curves"):  # *Explore* has it in its drawer
+        await visitor.press("door_data")
     await visitor.press("use_my_curves")
     await visitor.upload("upload_file", name, content)
 

@@ -76,7 +76,7 @@ def copy(tmp_path_factory):
     for name in ("engine", "docs", "pages", "data"):
         shutil.copytree(ROOT / name, folder / name,
                         ignore=shutil.ignore_patterns("__pycache__", "*.png"))
-    for name in ("tests/__init__.py", "tests/property/__init__.py", PROPERTIES):
+    for name in ("tests/__init__.py", "tests/property/__init__.py", "tests/heavy.py", PROPERTIES):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     for place, text in zip(PLACES, blocks(), strict=True):

@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engine.audit.losses import loss_in_units
+from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.types import Budget, CurveData, PublicFacts, SampleData
@@ -396,3 +398,22 @@ def test_messages_about_different_people_cost_as_much_as_the_dearest():
     messages, (certified, _) = charge(["gaussian"] * 3, "parallel")
     assert certified.epsilon == pytest.approx(
         accounting.certified_epsilon(messages[2].mu, 1e-6), rel=1e-9)
+
+
+@pytest.mark.parametrize("law", [law for law in NoiseLaw if law is not NoiseLaw.LAPLACE])
+def test_noise_of_a_law_that_cannot_be_made_hardened_is_refused_and_taken_for_no_other(law):
+    mechanism = made("iclp", {})
+
+    class OfAnotherLaw(type(mechanism)):
+        def ledger(self, plan):
+            return tuple(replace(line, noise=law) for line in super().ledger(plan))
+
+    assert quote(curves(), mechanism, asked(mechanism)).certified.is_private
+    with pytest.raises(InputError):
+        quote(curves(), OfAnotherLaw(), asked(mechanism))
+
+
+@pytest.mark.parametrize("law", [NoiseLaw.UNSTATED, NoiseLaw.CHOICE, NoiseLaw.NONE])
+def test_an_audit_takes_no_law_for_another(law):
+    with pytest.raises(ValueError, match="no loss"):
+        loss_in_units(law, np.ones((1, 1, 2)), np.ones((1, 1, 2)))

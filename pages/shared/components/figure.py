@@ -344,7 +344,7 @@ def _words(facts: PublicFacts, n_curves: int) -> dict[str, Any]:
         "attack": "Be the attacker",
         "stage": "Figure. Left and right read values, up and down pull a curve, Escape puts it "
                  "back, space pauses.",
-        "spoken": "attacker’s accuracy at most {attacker}, {error}",
+        "spoken": "attacker’s accuracy {attacker}, {error}",
         "invitation": f"Pull any grey curve: how far can one {person} move the mean?",
         "drowned": "Noise larger than the signal: would not be released",
         "shift": f"the mean moves {by}", "noise": f"noise ± {by} (95 %)",
