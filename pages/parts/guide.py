@@ -12,7 +12,7 @@ from engine.language import glossary
 from engine.mechanisms import mechanisms
 from pages.shared.frame import controls, layout
 from pages.shared.frame.word_fold import entry
-from pages.shared.shell import PAGES
+from pages.shared.places import PAGES
 from pages.shared.state import session
 
 _FOLDER = Path(__file__).parents[1]

@@ -32,7 +32,7 @@ _STEPS = ("**1. Predict.** Move the squares with the mouse, a finger or the arro
 class LessonView(View):
     """The lesson on screen, for the seed of the link."""
 
-    page, fold_prefix, task = "teach", "teach_", ""
+    page, fold_prefix, task = "learn", "teach_", ""
     formula_label, code_note = "Formula, and its words", "It gives the answer away."
 
     def __init__(self) -> None:

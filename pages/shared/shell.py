@@ -6,32 +6,13 @@ streamlit is only imported there.
 
 from __future__ import annotations
 
-# Menu section ("" for the top level), script in `pages/`, title; the address is the script's name.
-PAGES = (
-    ("", "explore.py", "Explore"),
-    ("", "plan.py", "Plan"),
-    ("", "teach.py", "Teach"),
-    ("Compare", "compare.py", "Methods"),
-    ("Compare", "sites.py", "Sites"),
-    ("Compare", "sweeps.py", "Sweeps"),
-    ("Models", "coefficients.py", "Varying coefficients"),
-    ("Models", "regression.py", "Regression"),
-    ("Models", "summaries.py", "Summaries"),
-    ("Models", "sparse.py", "Sparse regression"),
-    ("Check", "rates.py", "Rates"),
-    ("Check", "audit.py", "Audit"),
-    ("Check", "reproduce.py", "Reproduce"),
-    ("Publish", "release.py", "Release"),
-    ("Guide", "guide.py", "Guide"),
-    ("Guide", "methods.py", "Method notes"),
-)
-
 if __name__ == "__main__":
+    from functools import partial
     from pathlib import Path
 
     import streamlit as st
 
-    from pages.shared import components
+    from pages.shared import components, places
     from pages.shared.frame import layout, word_fold
     from pages.shared.server import visitors
     from pages.shared.state import session
@@ -42,16 +23,25 @@ if __name__ == "__main__":
 
     def navigation() -> dict[str, list]:
         """Menu section to its pages; the first page is the home page."""
-        (section, script, title), *others = PAGES
+        (section, script, title), *others = places.PAGES
         home = st.Page(FOLDER / script, title=title, url_path="home", default=True)
         # The default page answers at "/" only, so its own name is a second, hidden entry.
         alias = st.Page(FOLDER / script, title=title, visibility="hidden")
         menu = {section: [home, alias]}
         for section, script, title in others:
             menu.setdefault(section, []).append(st.Page(FOLDER / script, title=title))
+        menu[""] += [st.Page(partial(move, earlier), title=earlier, url_path=earlier,
+                             visibility="hidden") for earlier in places.EARLIER]
         return menu
 
+    def move(earlier: str) -> None:
+        """Go where a page of an earlier edition went, with the settings of its address."""
+        page, token = places.present(earlier, st.query_params.get("s", ""))
+        st.switch_page(FOLDER / f"{page}.py", query_params={"s": token} if token else None)
+
     page = st.navigation(navigation(), position="top")
+    if page.url_path in places.EARLIER:
+        page.run()
     st.set_page_config(
         page_title=f"{page.title} · Privacy Curves",
         page_icon=str(ASSETS / "favicon.svg"),

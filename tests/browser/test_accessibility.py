@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from pages.shared.shell import PAGES
+from pages.shared.places import PAGES
 from tests import files
 from tests.browser.conftest import patient
 from tests.heavy import all_but, few

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages.shared.shell import PAGES
+from pages.shared.places import PAGES
 from tests.browser.conftest import FIRST_LINK
 from tests.server import Server
 

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from pages.shared.places import PAGES
 from pages.shared.server import headers
-from pages.shared.shell import PAGES
 from tests.heavy import all_but
 from tests.waiting import settle
 

@@ -8,6 +8,7 @@ from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
+from pages.shared import places
 from tests import files
 from tests.waiting import PATIENCE
 
@@ -16,6 +17,7 @@ SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
 
 def open_page(token="", page="explore", fine=True, **state):
     """One page, by default the home page; `fine` says that nothing of ours may go wrong."""
+    page, token = places.present(page, token)
     at = AppTest.from_file(SHELL, default_timeout=2 * PATIENCE)
     if page != "explore":
         at.switch_page(f"../{page}.py")

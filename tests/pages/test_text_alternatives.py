@@ -7,7 +7,7 @@ import pytest
 
 from engine.language.grammar import escape
 from engine.topics.mean.answer import EPSILON_STEPS
-from pages.shared.shell import PAGES
+from pages.shared.places import PAGES
 from tests.heavy import all_but
 from tests.pages.opening import open_page
 

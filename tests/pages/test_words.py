@@ -7,7 +7,7 @@ import pytest
 
 from engine.language import glossary
 from pages.shared.frame import word_fold
-from pages.shared.shell import PAGES
+from pages.shared.places import PAGES
 from tests.pages.opening import visit
 from tests.pages.reading import words
 from tests.pages.test_everywhere import seen, texts

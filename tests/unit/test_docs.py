@@ -14,7 +14,7 @@ from engine.language import glossary
 from engine.mechanisms import mechanisms
 from engine.questions.kinds import kinds
 from engine.topics.compare import method_constants
-from pages.shared.shell import PAGES
+from pages.shared.places import PAGES
 
 ROOT = Path(__file__).parents[2]
 DOCS = sorted((ROOT / "docs").rglob("*.md"))

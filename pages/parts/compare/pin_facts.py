@@ -167,6 +167,6 @@ def _sparse(scenario: Settings) -> dict[str, Any]:
 
 
 _FOUND: dict[str, Callable[[Settings], dict[str, Any]]] = {
-    "explore": _average, "rates": _average, "plan": _plan, "sites": _sites,
+    "explore": _average, "rates": _average, "decide": _plan, "sites": _sites,
     "coefficients": _coefficients, "regression": _regression, "summaries": _summary,
     "sparse": _sparse}

@@ -22,8 +22,8 @@ def show(details: Sequence[Detail]) -> None:
     target = usual_target(session.source().facts)
     to_plan = address.encode(replace(now, unknown="epsilon", target=target, folds=()))
     with st.container(horizontal=True, vertical_alignment="center", key="doors"):
-        _link("plan.py", "Decide on a budget", ":material/tune:", to_plan)
-        _link("teach.py", "Learn in five minutes", ":material/school:", "lesson-1")
+        _link("decide.py", "Decide on a budget", ":material/tune:", to_plan)
+        _link("learn.py", "Learn in five minutes", ":material/school:", "lesson-1")
         drawer.button(details, "Use my data", "door_data", ":material/upload_file:", "data",
                       "tertiary")
         st.space("stretch")

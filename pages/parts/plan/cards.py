@@ -49,7 +49,7 @@ _EARLIER = "plan_earlier"  # where the session keeps the last question with its 
 class Planned(View):
     """The question on screen: everything but one dial is given."""
 
-    page, fold_prefix, task = "plan", "plan_", ""
+    page, fold_prefix, task = "decide", "plan_", ""
 
     def __init__(self) -> None:
         super().__init__()

@@ -47,7 +47,7 @@ _FILES = {"release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
 class Choice(View):
     """What is to be published; `source` is None until real data are chosen."""
 
-    page, fold_prefix = "release", "release_"
+    page, fold_prefix = "publish", "release_"
 
     def __init__(self) -> None:
         super().__init__()

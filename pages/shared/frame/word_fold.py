@@ -17,8 +17,8 @@ _STRIP = ("ε", "δ", "Unit of protection", "Odds", "Error")
 TERMS: dict[str, tuple[str, ...]] = {
     "explore": (*_STRIP, "Simulated", "Release", "Band", "Privacy noise", "Clipping", "Method",
                 "Trade-off curve", "Ledger", "Seed"),
-    "plan": (*_STRIP, "Simulated", "Curve", "Method", "Seed"),
-    "teach": ("ε", "δ", "Unit of protection", "Odds", "Simulated", "Release", "Seed"),
+    "decide": (*_STRIP, "Simulated", "Curve", "Method", "Seed"),
+    "learn": ("ε", "δ", "Unit of protection", "Odds", "Simulated", "Release", "Seed"),
     "compare": (*_STRIP, "Simulated", "Release", "Method", "Seed"),
     "sites": (*_STRIP, "Simulated", "Central", "Privacy noise", "Clipping", "Method"),
     "sweeps": ("ε", "δ", "Unit of protection", "Odds", "Simulated", "Method", "Seed"),
@@ -33,7 +33,7 @@ TERMS: dict[str, tuple[str, ...]] = {
     "audit": ("ε", "δ", "Unit of protection", "Odds", "Simulated", "Audit", "Neighbours",
               "Mechanism", "Coverage", "Release"),
     "reproduce": ("ε", "δ", "Unit of protection", "Simulated", "Public"),
-    "release": (*_STRIP, "Public", "Release", "Method", "Bounds", "Trade-off curve", "Ledger"),
+    "publish": (*_STRIP, "Public", "Release", "Method", "Bounds", "Trade-off curve", "Ledger"),
     "methods": ("ε", "δ", "Method", "Clipping", "Approximate", "Composition", "μ"),
 }
 
@@ -41,7 +41,7 @@ TERMS: dict[str, tuple[str, ...]] = {
 def show() -> None:
     """The fold, where the page has words to explain; not in front of a class."""
     terms = TERMS.get(pins.page(), ())
-    if not terms or (pins.page() == "teach" and session.current().presenter == "on"):
+    if not terms or (pins.page() == "learn" and session.current().presenter == "on"):
         return
     with layout.fold("What do these words mean?", "words") as is_open:
         if is_open:

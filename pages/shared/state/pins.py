@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from pages.shared import places
+
 NAMES = "ABCD"
 # Pages with a scenario in their strip, by script, with their titles.
-PAGES = {"explore": "Explore", "plan": "Plan", "rates": "Rates", "sites": "Sites",
+PAGES = {"explore": "Explore", "decide": "Decide", "rates": "Rates", "sites": "Sites",
          "coefficients": "Varying coefficients", "regression": "Regression",
          "summaries": "Summaries", "sparse": "Sparse regression"}
 _HOME = ("", "home")  # how the address calls the first page
@@ -46,7 +48,8 @@ def split(token: str) -> tuple[str, tuple[Pin, ...], list[str]]:
         if not dash or name not in tuple(NAMES):
             others.append(word)
             continue
-        page, _, settings = _read(text[:2 * _LONGEST]).partition("~")
+        earlier, _, settings = _read(text[:2 * _LONGEST]).partition("~")
+        page, settings = places.present(earlier, settings)
         if page in PAGES and len(settings) <= _LONGEST:
             scenarios[name] = Pin(name, page, settings)
         else:

@@ -40,7 +40,7 @@ COMPARE = "compare"  # the page whose address carries pins
 FIGURE = "figure"  # the key of the live figure
 # Tasks by the page they have; all other pages are on the average curves of Explore.
 _TASK_OF = {task.page: task.key for task in TASKS.values() if task.page}
-_WITHOUT_UPLOADS = ("audit", "teach")  # pages that never show the visitor's own data
+_WITHOUT_UPLOADS = ("audit", "learn")  # pages that never show the visitor's own data
 _PARAMETER = "s"
 
 
@@ -93,7 +93,7 @@ def save() -> None:
     """Write the settings into the address; a page on one's own data cannot be linked."""
     page = st.session_state.page
     task_of_page = {"summaries": current().summary, "sweeps": current().sweep.task,
-                    "release": published_task(current().publish)}
+                    "publish": published_task(current().publish)}
     task = task_of_page.get(page) or _TASK_OF.get(page, TASK)
     is_own = page not in _WITHOUT_UPLOADS and uploaded(task)
     token = "" if is_own else address.encode(st.session_state.settings)
