@@ -100,6 +100,7 @@ def test_no_setting_releases_more_than_it_claims(chosen):
         assert found.worst <= ROUNDING
 
 
+@pytest.mark.slow
 def test_three_covariates_keep_the_claim():
     """The bound on second moments is attained for an even number of regressors."""
     found = search(AdaptiveCoefficients(**SMALL), 600, n_covariates=3)

@@ -63,7 +63,7 @@ def test_no_curve_moves_a_mean_further_than_claimed_and_some_reach_the_claim(mec
 @pytest.mark.parametrize(("n", "attained", "constants"), few(
     [(50, True, "tight"), (100, False, "optimal"), (200, True, "published"), (200, True, "tight"),
      (50, True, "optimal"), (50, True, "published"), (100, False, "tight"), (100, False, "published"),
-     (200, True, "optimal")], 4))
+     (200, True, "optimal")], 2))
 def test_no_curve_moves_a_mean_under_thresholds_further_and_some_do_where_there_is_room(
         n, attained, constants):
     """At n = 100 thresholds leave no room for all coordinates to move at once: an upper bound."""

@@ -264,7 +264,7 @@ class RawColumns(Broken):
     (SharesOfRowsWithin, BAND), (ChosenRowsOfTwiceTheNorm, NEWTON), (ProductsOfAnyNorm, NEWTON),
     (ResidualsOfCorrectionsNotClipped, NEWTON), (RawResidualVariance, NEWTON),
     (RowsHeldEntryByEntry, BAND), (ProductsOfAnyNorm, ONE), (ProductsOfAnyNorm, BAND),
-    (ResidualsOfCorrectionsNotClipped, BAND), (RawColumns, ONE), (RawResidualVariance, OWN_ONE)], 4))
+    (ResidualsOfCorrectionsNotClipped, BAND), (RawColumns, ONE), (RawResidualVariance, OWN_ONE)], 2))
 def test_averages_without_their_clips_are_caught(broken, mechanism):
     class Mechanism(type(mechanism)):
         def averages(self, data, *clips):
@@ -331,6 +331,7 @@ def test_stages_that_each_spend_the_whole_budget_are_caught(monkeypatch):
     assert is_caught(STAGES, budget=RHO)
 
 
+@pytest.mark.slow
 def test_noise_for_all_rows_in_averages_of_one_machine_is_caught(monkeypatch):
     from engine.mechanisms import sparse_heterogeneous
 

@@ -15,6 +15,7 @@ from engine.simulation import scenario
 from engine.simulation.experiments import generator, mean_and_se, run_cells
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
+from tests.heavy import few
 
 GOLDEN = json.loads((Path(__file__).parent / "adaptive_mean.json").read_text())
 REPEATS = {4000: 8, 1000: 24, 250: 60}  # as in the independent runs; 80 for fewer curves
@@ -48,6 +49,7 @@ def of(*tables, most=4000):
             if row["table"] in tables and row["source"]["n_curves"] <= most]
 
 
+@pytest.mark.slow
 def test_errors_with_a_known_basis_match_the_independent_runs():
     """30 cells: three sizes at five ε, raw and shrunk."""
     assert match(of("13.3"))
@@ -78,7 +80,7 @@ SITES = [((250,) * 4, (1.0,) * 4, 14, (0.00257, 0.00015), (0.00230, 0.00019)),
          ((50,) * 20, (1.0,) * 20, 9, (0.00640, 0.00060), (0.00664, 0.00082))]
 
 
-@pytest.mark.parametrize(("sizes", "epsilons", "size", "raw", "shrunk"), SITES)
+@pytest.mark.parametrize(("sizes", "epsilons", "size", "raw", "shrunk"), few(SITES))
 def test_errors_over_several_sites_match_the_independent_runs(sizes, epsilons, size, raw, shrunk):
     """30 data sets with three releases each, at δ = 10⁻³ on every site."""
     drawn = SparseCurves(n_curves=sum(sizes)).draw(30, generator(11, 0, 0))

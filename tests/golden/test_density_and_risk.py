@@ -17,6 +17,7 @@ from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.density_points import DensityPoints
 from engine.sources.labelled_points import LabelledPoints
 from engine.topics.summaries.feasible_smoothness import printed_density
+from tests.heavy import few
 
 PURE = (Budget(1.0, 0.0),)
 NOISE = {1000: {1.25: .0107, 1.5: .00722, 2.0: .00457},
@@ -56,8 +57,8 @@ def test_a_density_with_two_modes_errs_as_much_as_is_known(c, estimation, privac
         assert energy(mechanism, source) == pytest.approx(privacy, rel=0.03)
 
 
-@pytest.mark.parametrize(("c", "eta", "total"), [
-    (.2, 1.01, .91), (.2, 1.2, .86), (.13, 1.75, .65)])
+@pytest.mark.parametrize(("c", "eta", "total"), few([
+    (.2, 1.01, .91), (.2, 1.2, .86), (.13, 1.75, .65)]))
 def test_a_density_of_the_plane_errs_as_much_as_is_known(c, eta, total):
     """8 data sets: the estimation error has standard errors below 1 %."""
     source = DensityPoints(design="two_modes_2d")

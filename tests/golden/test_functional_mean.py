@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from engine.core.types import Budget
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
@@ -40,6 +41,7 @@ def distances(kind, entries, epsilons):
                      for got, entry in zip(found, entries, strict=True)])
 
 
+@pytest.mark.slow
 def test_total_errors_match_the_independent_runs():
     """200 repeats of each of the cells; at least 95 % within 3 standard errors, none beyond 5."""
     entries = GOLDEN["total"]

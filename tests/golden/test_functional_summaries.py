@@ -250,6 +250,7 @@ def test_errors_of_simulated_means_over_many_data_sets(name):
     assert_errors(name, 200)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tau", "clipped", "whole", "smoothed"), [
     (4.5, 1.0, 3.51, None), (16.0, 0.04, .085, .011)])
 def test_errors_with_heavy_tails_need_a_large_bound(tau, clipped, whole, smoothed):

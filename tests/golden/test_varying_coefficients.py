@@ -64,6 +64,7 @@ def assert_match(z):
     assert np.abs(z).max() <= 5
 
 
+@pytest.mark.slow
 def test_noisy_gradients_match_the_independent_runs():
     """18 cells: published, tight and no noise, one site and four, over 100 data sets."""
     z = []

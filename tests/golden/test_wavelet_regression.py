@@ -132,7 +132,7 @@ def test_exact_errors_as_the_clip_moves(clip, error):
     assert error_of(WaveletGlobal(level=5, clip=clip), "homogeneous") == pytest.approx(error, rel=1e-5)
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.key)
+@pytest.mark.parametrize("path", few(PATHS, 2), ids=lambda path: path.key)
 def test_slopes_have_three_digits(path):
     assert path.slope() == pytest.approx(SLOPES[path.key], abs=5e-4)
     if path.key in ("G3", "P3"):
@@ -161,6 +161,7 @@ def test_simulated_errors_agree_with_exact_ones(chosen, network, signal):
     assert abs(monte_carlo(WaveletGlobal(**chosen), network, signal, 200)) < Z
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", few(["homogeneous", "many_small"]))
 def test_simulated_errors_at_a_point_agree_with_exact_ones(network):
     """200 data sets for each cell."""

@@ -113,6 +113,7 @@ def test_p_values_are_uniform_where_a_coefficient_is_zero(place):
     assert (np.abs(below - levels) < 5 * np.sqrt(levels * (1 - levels) / 1200)).all()
 
 
+@pytest.mark.slow
 def test_p_values_that_leave_the_privacy_noise_out_are_too_small():
     """1200 data sets at ε = .35, where that noise is most: five standard errors above 5 in 100."""
     below = (p_values(49, 1200, ((Budget(0.35, 1e-6),),), noise_counts=False) < 0.05).mean()
@@ -129,6 +130,7 @@ def test_the_printed_sign_misses_what_matters_and_nobody_notices_elsewhere(place
     assert ((low <= held) & (held <= high)).all()
 
 
+@pytest.mark.slow
 def test_intervals_in_which_the_noise_of_responses_scales_privacy_noise_are_too_short():
     """1200 data sets, σ = .5, at the ε where both parts are equal and where privacy is more."""
     budgets = tuple((Budget(epsilon, 1e-6),) for epsilon in (0.51, 0.35))

@@ -262,6 +262,7 @@ def test_curves_of_different_lengths_and_without_readings_are_used_and_counted()
     assert np.abs(seen - expected * 0.75)[middle].max() < 0.25  # a quarter say "no deviation"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", [Design(density=(0.4, 1.6)), Design(law="unknown")])
 def test_times_that_are_not_spread_evenly_are_accounted_for(design):
     """40 data sets of 1000 curves with times of density 0.4 + 1.2t; the true curve is 0.5 + t."""

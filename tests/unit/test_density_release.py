@@ -213,6 +213,7 @@ def test_the_planned_noise_energy_is_the_measured_one(mechanism):
     assert abs(found["mean"] - planned) < 5 * found["se"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", [Iclp, Frl, Bernstein, GaussianProcess])
 @both_ranges
 def test_the_best_shape_of_noise_is_never_worse_than_the_usual_one(mechanism, source):

@@ -115,6 +115,7 @@ def test_more_sites_than_women_are_refused():
     assert refused.value.field == "n_servers"
 
 
+@pytest.mark.slow
 def test_doubling_its_sizes_can_be_asked_for():
     budgets = tuple(Budget(e, 1e-5) for e in (1.0, 8.0))
     changes = if_doubled(STUDY, AdaptiveMean(), budgets, 1)

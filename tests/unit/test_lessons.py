@@ -280,6 +280,7 @@ def test_two_releases_with_one_draw_give_the_average_and_with_fresh_noise_they_d
     assert float(words["noise_first"]) == pytest.approx(found.noise[0], abs=0.005)
 
 
+@pytest.mark.slow
 def test_releases_of_the_fault_show_more_than_its_claim_and_those_of_the_honest_program_less():
     words = worked(broken_mechanism.BrokenMechanism).words
     assert float(words["honest"]) < float(words["claim"]) < float(words["shown"])

@@ -216,6 +216,7 @@ def test_the_variance_of_a_mean_of_held_numbers_is_that_of_many_draws(spread):
     assert Numbers(person_sd=0.1).variance_of_mean is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", few(["central_item", "site", "local_item", "none"], 2))
 def test_exact_risks_are_those_of_many_releases(setting):
     """2000 data sets; five standard errors of a mean square with Laplace tails are 25 %."""

@@ -240,6 +240,7 @@ def test_an_interval_too_wide_to_tell_one_exponent_from_another_is_not_called_ag
     assert "agree" not in said
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_slope_covers_it_in_95_percent():
     """1000 noisy power laws; five standard errors of a share are 3.5 points, on the lower side."""
     rng, x = np.random.default_rng(8), np.geomspace(0.25, 4, 6)

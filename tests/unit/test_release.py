@@ -165,6 +165,7 @@ def test_a_release_reads_the_data_as_the_preview_does(key):
                        preview.on_grid(preview.unprotected[0, 0], grid), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_released_noise_has_the_variance_that_its_ledger_states():
     """2000 releases of one average; variance 2b² at five standard errors (kurtosis 6)."""
     mechanism, data = made("univariate_mean", {"setting": "central_user"}), curves()

@@ -118,6 +118,7 @@ def test_gumbel_at_once_is_a_sequence_of_exponential_mechanisms():
         assert at_once[pair] == pytest.approx(chance, abs=1e-9)
 
 
+@pytest.mark.slow
 @every_law
 def test_pairs_are_chosen_with_the_chances_of_the_law(law):
     """200 000 choices of two of four, twelve ordered pairs, each within five standard errors."""
@@ -224,6 +225,7 @@ def test_the_cost_of_gumbel_noise_is_attained_where_all_entries_tie():
     assert 0.98 * 2 * rho <= renyi(here, there, 2.0) <= 2 * rho
 
 
+@pytest.mark.slow
 def test_sampled_gumbel_choices_keep_the_odds_of_neighbours():
     """Four entries, 200 000 choices of one each: log ratios of counts at most e₀ + 5 s.e."""
     moved, e0 = 0.2, 2 * 0.2 / SCALE

@@ -187,6 +187,7 @@ def test_intervals_with_the_exact_precision_are_as_long_as_their_reference(n, le
     assert 2 * 1.96 * errors.mean() == pytest.approx(length, abs=6e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("exact", "lengths", "within"), few([
     (True, (0.0816, 0.0596, 0.0815), 8e-4), (False, (0.079, 0.058, 0.079), 1e-3)]))
 def test_bands_of_one_machine_are_as_wide_as_their_reference(exact, lengths, within):

@@ -44,6 +44,7 @@ def by_what(spends, server):
 # -- ledgers --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_three_tenths_of_estimation_go_to_the_shared_stage():
     budget = (Budget(1.0, 1e-5),)
     spent = by_what(VARIANTS[0].plan(SOURCE.public, budget).spends, 1)
@@ -153,6 +154,7 @@ def test_what_cannot_be_asked_is_said_kindly():
         release(SparseHeterogeneous(target="band", features="9"), draw())
 
 
+@pytest.mark.slow
 def test_intervals_of_machines_hold_with_clipped_rows_too():
     """20 data sets, three machines of 10 000 rows, two coefficients at ε = 6: five errors."""
     mechanism = SparseHeterogeneous(**KEPT, target="coordinates", features="2, 6")

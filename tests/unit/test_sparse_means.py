@@ -303,6 +303,7 @@ def test_errors_of_averages_are_the_reference_numbers(k, reference):
                                           rel=5 * np.sqrt(2 / 750))
 
 
+@pytest.mark.slow
 def test_averages_beat_the_bound_printed_for_rows():
     """m = 2·10⁶, n = 10⁴, d = 200, s = 5, ε = 0.05: 1.1e-6 against 2e-5; four runs."""
     mechanism = SparseMeanLaplace()

@@ -265,6 +265,7 @@ def test_with_noise_off_the_error_is_that_of_knowing_the_features():
     assert settled == pytest.approx(best)
 
 
+@pytest.mark.slow
 def test_the_error_that_is_planned_is_the_error_that_is_made():
     """Uncorrelated features, 60 000 rows, 40 releases: within a quarter; all laws."""
     rng = np.random.default_rng(3)

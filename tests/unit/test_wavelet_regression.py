@@ -276,6 +276,7 @@ def test_times_that_are_not_even_leave_a_bias_that_no_sample_size_removes_and_re
         assert mean_error(mechanism, rising, free) < 0.0014
 
 
+@pytest.mark.slow
 def test_the_exact_risk_holds_for_weights_and_for_wrong_times():
     """100 data sets: within 4 standard errors of simulated errors."""
     rising = RegressionPoints(configuration="homogeneous", times="rising")
