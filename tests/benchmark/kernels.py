@@ -249,7 +249,7 @@ def _adaptive_over_statistics() -> float:
     """One fit with its band at n = 1000, m = 10, r = 12, over the pass that makes each curve's
     moments and T_i, t_i from its readings."""
     data, one = _adaptive_data(), [(Budget(1.0, 1e-3),)]
-    basis, design = ADAPTIVE.functions(12), Design()
+    basis, design = ADAPTIVE.functions(12, data.facts), Design()
     scale = ADAPTIVE.scale(data.facts)
 
     def statistics() -> None:
