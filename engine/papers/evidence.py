@@ -3,7 +3,7 @@
 A claim is data. Beside the sentence of the paper stand the numbers that bear on it, the limits
 within which they confirm it, and how they are told::
 
-    Claim("A trusted server errs less everywhere",
+    Claim("A trusted server has the smaller error everywhere",
           within(col("hidden") / col("trusted"), low=1, text="{:.3g} times less"))
 
 Numbers are a column or an expression in columns (rows without them are left out), several of these

@@ -11,8 +11,8 @@ TITLE = "Does it come out as the papers say?"
 SOURCE = ("Simulated and public data",
           "Made by the computer as the papers say, or already public. No private data are here.")
 UNIT = ("One person’s data, as each document has it",
-        "What is protected: exchanging one curve, reading, record or row for another changes what "
-        "is published only a little. The words beside each figure or table say which.")
+        "What is protected: exchanging one curve, observation, record or row for another changes "
+        "what is published only a little. The words beside each figure or table say which.")
 BUDGETS = "ε and δ as in the document"
 
 

@@ -43,7 +43,7 @@ def noise_rows() -> list[Row]:
 
 
 def haar_pairs() -> list[Row]:
-    """How far two readings move a Haar message at most, tried out: τ = n = 1, time 0.37."""
+    """How far two observations move a Haar message at most, tried out: τ = n = 1, time 0.37."""
     basis, times = WaveletBasis(2**_LEVEL, 1, "periodic"), np.linspace(0.001, 0.999, 401)
     functions, kernel = basis.scaling(times), basis.scaling(times) @ basis.scaling(
         np.array([0.37]))[0]
@@ -84,7 +84,7 @@ def _draw(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
     return (panel("Printed over exact sensitivity", ratios, "Vanishing moments A of the wavelet",
                   log("Ratio"), theme, "Ratio of printed and exact sensitivities, by wavelet."),
             panel("Gaussian noise over its sensitivity, δ = 10⁻⁵", calibrations,
-                  log("Protection ε"), log("Ratio"), theme,
+                  log("Privacy budget ε"), log("Ratio"), theme,
                   "Noise over sensitivity against ε, in three ways."))
 
 
@@ -131,7 +131,7 @@ CONSTANTS = Exhibit(
               within(_least(_POINT), 1 - 1e-6, of="ratio", text=_LEAST),
               "Summing 2^l over levels up to L gives 2^(L+1), not 2^L. With the Haar wavelet, "
               "A = 1, nothing else in the constant makes up for it: noise as printed gives 2ε."),
-        Claim("Pairs of readings tried one by one reach the exact sensitivity with the Haar "
+        Claim("Pairs of observations tried one by one reach the exact sensitivity with the Haar "
               "wavelet",
               within(_pairs_tried, 1 - 1e-9, 1 + 1e-9, of="share",
                      text="moves by {moved}; exact sensitivities {exact}")),

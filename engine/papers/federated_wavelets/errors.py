@@ -93,8 +93,8 @@ _SIMULATED = Claim("Simulated errors are the exact ones, within 3.5 standard err
 
 _LITTLE = ("The bound is over a class of curves; on a curve with little energy even its least "
            "value may be more than the curve itself.")
-_ROUGH = ("The formulas hold up to constants, and at 64 000 readings these decide: more functions "
-          "are kept, and the noise is made for a far larger sensitivity.")
+_ROUGH = ("The formulas hold up to constants, and at 64 000 observations these decide: more "
+          "functions are kept, and the noise is made for a far larger sensitivity.")
 
 
 def _below_zero(method: str) -> Check:
@@ -143,7 +143,7 @@ def _with_weights(table: pd.DataFrame) -> dict[str, float]:
 
 CURVES = Exhibit(
     "experiment-1", "Experiment 1: errors of the whole curve",
-    "Mean integrated squared errors of five curves in four networks of about 64 000 readings: "
+    "Mean integrated squared errors of five curves in four networks of about 64 000 observations: "
     "simulated ones with bars of two standard errors, and exact ones as dashes.",
     _curve_work, _draw_curves, (
         _SIMULATED,

@@ -96,7 +96,8 @@ def _tie(table: pd.DataFrame) -> dict[str, object]:
 NETWORKS = Exhibit(
     "experiment-7", "Experiment 7: sites that privacy holds back",
     "The resolution D at which a curve can be learned in four networks, the share of the sites "
-    "with nε² ≤ D, which privacy and not the number of their readings holds back, and the regime.",
+    "with nε² ≤ D, which privacy and not the number of their observations holds back, and the "
+    "regime.",
     _networks_work, _draw_networks, (
         Claim("Resolutions agree with independently worked-out ones to six digits",
               agrees(lambda t: [number(t, "resolution", network=network, gamma=gamma)
@@ -125,7 +126,7 @@ _MECHANISM = WaveletGlobal(radius=SELF_SIMILAR_RADIUS)
 
 
 def site_errors(sites: int) -> list[Row]:
-    """Exact errors over ε, as many readings in all on so many sites."""
+    """Exact errors over ε, as many observations in all on so many sites."""
     source, mechanism = replace(_SOURCE, n_servers=sites), _MECHANISM
     free = mechanism.exact_risk(source, (NON_PRIVATE,) * sites)
     rows: list[Row] = []
@@ -182,8 +183,8 @@ def _draw_sites(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
         rows = where(table, **{"cost of": subject})
         costs.append(curve(subject, rows["epsilon"], rows["factor"], look(role, theme, dash),
                            mode="lines"))
-    epsilon = log("Protection ε")
-    return (panel("As many readings on more sites", series, epsilon, log("Mean squared error"),
+    epsilon = log("Privacy budget ε")
+    return (panel("As many observations on more sites", series, epsilon, log("Mean squared error"),
                   theme, "Exact errors against ε, by the number of sites."),
             panel("What privacy multiplies the error by, sixteen sites", costs, epsilon,
                   log("By the rates"), theme,
@@ -216,10 +217,10 @@ def _simulated(table: pd.DataFrame) -> pd.DataFrame:
 
 SITES = Exhibit(
     "experiment-8", "Experiment 8: what privacy costs, over sites and budgets",
-    "Exact errors of a curve that is as rough as stated everywhere, with 65 536 readings on 1 to "
-    "256 sites, against ε, and by how much the rates say privacy multiplies the error. A budget is "
-    "that of each reading, wherever it is.", _sites_work, _draw_sites, (
-        Claim("At ε = 1 the same readings on more sites have a larger error",
+    "Exact errors of a curve that is as rough as stated everywhere, with 65 536 observations on 1 "
+    "to 256 sites, against ε, and by how much the rates say privacy multiplies the error. A budget "
+    "is that of each observation, wherever it is.", _sites_work, _draw_sites, (
+        Claim("At ε = 1 the same observations on more sites have a larger error",
               grows(lambda t: where(_exact(t), epsilon=1.0).sort_values("sites")["exact"],
                     "at ε = 1: {0.each:.4f} with 1, 4, 16, 64 and 256 sites")),
         Claim("The error falls as ε grows",

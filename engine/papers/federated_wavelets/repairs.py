@@ -82,9 +82,9 @@ def _draw_bases(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
 
 BASES = Exhibit(
     "experiment-4", "Experiment 4: a curve that does not end where it began",
-    "What the basis cannot follow, what the clip shifts, chance in readings and privacy noise, as "
-    "parts of the exact error, with periodic wavelets, with corrected edges, and with corrected "
-    "edges that take more of the noise, for sixteen sites of 4000 readings at ε = 1.",
+    "What the basis cannot follow, what the clip shifts, chance in observations and privacy noise, "
+    "as parts of the exact error, with periodic wavelets, with corrected edges, and with corrected "
+    "edges that take more of the noise, for sixteen sites of 4000 observations at ε = 1.",
     _bases_work, _draw_bases, (
         Claim("Exact errors agree with independently worked-out ones",
               agrees(lambda t: _simulated(t)["exact"], _KNOWN_BASES, 2e-3)),
@@ -99,10 +99,10 @@ BASES = Exhibit(
 _DENSITY = "0.5, 1.5"
 DESIGNS: Mapping[str, WaveletGlobal] = {
     "Taken for even": WaveletGlobal(),
-    "Readings weighted": WaveletGlobal(design="weighted", density=_DENSITY),
+    "Observations weighted": WaveletGlobal(design="weighted", density=_DENSITY),
     "Times ranked": WaveletGlobal(design="ranked", density=_DENSITY),
     "Density released": WaveletGlobal(design="released")}
-_ROLES = {"Taken for even": ("bias", "triangle-up"), "Readings weighted": ("wavelet", "circle"),
+_ROLES = {"Taken for even": ("bias", "triangle-up"), "Observations weighted": ("wavelet", "circle"),
           "Times ranked": ("functional", "diamond"), "Density released": ("sparse", "square")}
 _SIZES = tuple(2**k for k in range(12, 25, 2))
 _WITH, _FREE = "ε = 1", "No protection"
@@ -111,7 +111,7 @@ _SITES, _N = 16, 64_000
 
 
 def design_errors(name: str, protection: str) -> list[Row]:
-    """Exact errors of one treatment of rising times, by the number of readings."""
+    """Exact errors of one treatment of rising times, by the number of observations."""
     rows: list[Row] = []
     for size in _SIZES:
         source = RegressionPoints(n_curves=size, n_servers=_SITES, times="rising")
@@ -128,7 +128,7 @@ def _times_work(form: Form) -> Work:
     return Work(cells, Run(30 if form == "quick" else 200, seed=5),
                 tuple(Call(f"{__name__}:design_errors", (name, protection))
                       for protection in _BUDGETS for name in ("Taken for even",
-                                                              "Readings weighted")))
+                                                              "Observations weighted")))
 
 
 def _draw_times(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
@@ -143,19 +143,20 @@ def _draw_times(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
                                     look(role, theme), mode="lines"))
             series.append(curve(name, simulated["n"], simulated["error"],
                                 look(role, theme, marker=marker), simulated["se"], mode="markers"))
-        panels.append(panel(protection, series, log("Readings N"), log("Mean squared error"), theme,
+        panels.append(panel(protection, series, log("Observations N"), log("Mean squared error"),
+                            theme,
                             f"{protection}: errors of four treatments of rising times."))
     return tuple(panels)
 
 
 def _exact(table: pd.DataFrame, design: str, protection: str) -> pd.DataFrame:
-    """Exact errors over the number of readings."""
+    """Exact errors over the number of observations."""
     rows = where(table, design=design, protection=protection)
     return rows[rows["error"].isna()] if "error" in rows else rows
 
 
 def _taken_for_even(table: pd.DataFrame, protection: str) -> dict[str, float]:
-    """Errors with the fewest and the most readings."""
+    """Errors with the fewest and the most observations."""
     exact = _exact(table, "Taken for even", protection)["exact"]
     return {"first": exact.iloc[0], "last": exact.iloc[-1],
             "ratio": exact.iloc[-1] / exact.iloc[0]}
@@ -163,7 +164,7 @@ def _taken_for_even(table: pd.DataFrame, protection: str) -> dict[str, float]:
 
 def _with_repairs(table: pd.DataFrame) -> dict[str, float]:
     even, *repaired = (number(_simulated(table), "error", design=name, protection=_FREE)
-                       for name in ("Taken for even", "Readings weighted", "Times ranked"))
+                       for name in ("Taken for even", "Observations weighted", "Times ranked"))
     return {"even": even, "worst": max(repaired), "ratio": max(repaired) / even}
 
 
@@ -177,9 +178,9 @@ TIMES = Exhibit(
                      text="{first:.3f} at first, {last:.3f} at last, at ε = 1"),
               "The proofs take times to be uniform. Otherwise averages converge to the curve times "
               "the density, at any sample size."),
-        Claim("Taken for even, the error stays however many readings there are",
+        Claim("Taken for even, the error stays however many observations there are",
               within(lambda t: _taken_for_even(t, _FREE), 0.5, of="ratio", text="{first:.3f} with "
-                     f"{_SIZES[0]} readings and {{last:.3f}} with {_SIZES[-1]:.2g}, without "
+                     f"{_SIZES[0]} observations and {{last:.3f}} with {_SIZES[-1]:.2g}, without "
                      "protection")),
         Claim("With the known density, weights and ranks each cut the error at least thirtyfold",
               within(_with_repairs, high=1 / 30, of="ratio", text="{even:.3f} taken for even, "
@@ -230,9 +231,9 @@ def _with_clip_undone(table: pd.DataFrame) -> dict[str, float]:
 
 CLIPS = Exhibit(
     "experiment-6", "Experiment 6: the clip, and undoing it",
-    "Error of a smooth curve against the clip of the readings, for sixteen sites of 4000 readings "
-    "at ε = 1 and 2⁵ functions. A clip shifts the curve; for normal readings that can be undone "
-    "from what is published.",
+    "Error of a smooth curve against the clip of the observations, for sixteen sites of 4000 "
+    "observations at ε = 1 and 2⁵ functions. A clip shifts the curve; for normal observations that "
+    "can be undone from what is published.",
     _clips_work, _draw_clips, (
         Claim("Exact errors agree with independently worked-out ones",
               agrees(_clip_errors, list(_KNOWN_CLIPS.values()), 1e-5)),

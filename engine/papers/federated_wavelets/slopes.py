@@ -25,9 +25,9 @@ _CLOSE = 0.05  # from the slope of a rate
 KNOWN = {"G1": -.65687, "G2": -.49813, "G3": -.88658, "G4": .48200, "G5": -.44191,
          "P1": -.57926, "P2": -.39617, "P3": -.77057, "P4": .42580}
 _PANELS = {"No protection": ("G1", "P1"), "ε falling like 1/√n": ("G2", "P2"),
-           "Protection": ("G3", "P3"), "More sites, as many readings": ("G4", "P4"),
-           "More sites, more readings": ("G5",)}
-_AXES = {"G1": "Readings N", "G2": "Readings of a site n", "G3": "Protection ε",
+           "Protection": ("G3", "P3"), "More sites, as many observations": ("G4", "P4"),
+           "More sites, more observations": ("G5",)}
+_AXES = {"G1": "Observations N", "G2": "Observations of a site n", "G3": "Privacy budget ε",
          "G4": "Sites m", "G5": "Sites m"}
 _CURVED = ("Over the range that is shown the clip grows like √log, the error without privacy is "
            "not yet negligible at one end, and levels are whole numbers.")
@@ -143,7 +143,7 @@ SLOPES = Exhibit(
         *(_as_in_theory(path) for path in PATHS),
         Claim("Simulated errors are the exact ones, within 3.5 standard errors",
               as_exact(lambda t: _simulated(t, "G1"), unit="sizes")),
-        Claim("Spreading the same readings over more sites costs a single point more than the "
+        Claim("Spreading the same observations over more sites costs a single point more than the "
               "whole curve",
               when(lambda x: bool(x[0] > x[1]), _growth_with_sites, "the error grows like "
                    "m^{point:.3f} at a point and like m^{curve:.3f} for the curve"),

@@ -50,7 +50,7 @@ _SEPARATES = {
 def borders(notion: Trust, sites: float, d: float, points: int) -> list[Row]:
     """The printed border and where the two terms really cross, over people; α = 3.
 
-    Each is taken where it separates regimes: C at few readings, E at more, D at many, A at an ε
+    Each is taken where it separates regimes: C at few observations, E at more, D at many, A at an ε
     below D, B at an ε where privacy costs nothing.
     """
     rows: list[Row] = []
@@ -101,9 +101,9 @@ def _crossing(rate: CurveRate, letter: str, point: dict[str, float]) -> float:
 
 def _draw(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
     return (_panel(where(table, symbol="epsilon"), "Borders in ε",
-                   log("Protection ε (log scale)"), theme),
-            _panel(where(table, symbol="m"), "Borders in readings",
-                   log("Readings m (log scale)"), theme))
+                   log("Privacy budget ε (log scale)"), theme),
+            _panel(where(table, symbol="m"), "Borders in observations",
+                   log("Observations m (log scale)"), theme))
 
 
 def _panel(table: pd.DataFrame, title: str, scale: Scale, theme: Theme) -> Panel:
@@ -146,8 +146,8 @@ def _table(number: int, title: str, notion: Trust, sites: float, d: float) -> Ex
         f"table-{number}", f"Table {number}: {title}",
         f"Borders between the four regimes for smoothness α = 3, S = {sites:g} and d = {d:g}, over "
         "people on each site: lines as printed, markers where the two terms of the rate are equal. "
-        "C, D and E are drawn at few, many and a middle number of readings, where they separate "
-        "regimes.", work, _draw, claims)
+        "C, D and E are drawn at few, many and a middle number of observations, where they "
+        "separate regimes.", work, _draw, claims)
 
 
 EXHIBITS: tuple[Exhibit, ...] = (

@@ -20,10 +20,11 @@ from engine.sources.sparse_curves import SparseCurves
 DELTA = 1e-3
 LOW, HIGH = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0), (3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
 
-# Algorithm 1 with the constants and the noise of the paper, three waves and one log in the radii.
+# Algorithm 1 with the constants and the noise of the paper, three basis functions and one log in
+# the radii.
 PUBLISHED = NoisyGradientMean(scheme=Scheme.SPLIT, constants="published", truncation=3)
 AS_PRINTED = replace(PUBLISHED, log_power=2)  # the log is squared in the paper's formula
-BY_RULE = replace(PUBLISHED, truncation=None)  # as many waves as the paper's formula says
+BY_RULE = replace(PUBLISHED, truncation=None)  # as many basis functions as the paper's formula says
 STANDARD_NOISE = replace(PUBLISHED, noise="isotropic")  # the classical Gaussian mechanism
 OURS = AdaptiveMean()
 ESTIMATORS: dict[str, Mechanism] = {
@@ -32,7 +33,7 @@ ESTIMATORS: dict[str, Mechanism] = {
 
 ERROR = Scale("Mean squared error of the curve (log scale)", log=True)
 PEOPLE = Scale("People n (log scale)", log=True)
-READINGS = Scale("Readings on each curve m")
+READINGS = Scale("Observations per curve m")
 
 
 def cells(estimator: str, epsilons: Iterable[float], people: int, readings: int,

@@ -57,7 +57,7 @@ _ROUNDS_REASON = (
 
 
 def _slopes(form: Form) -> Work:
-    """With ⌊n^{1/3}⌋ readings each: on the edge of the dense curves of Figure 1."""
+    """With ⌊n^{1/3}⌋ observations each: on the edge of the dense curves of Figure 1."""
     sizes = range(200, 3601, 200)
     few = sizes if form == "full" else (200, 600, 1200, 2400, 3600)
     work = [cells("published", _SHOWN, n, _third_root(n)) for n in sizes]
@@ -118,7 +118,7 @@ def _bends(table: pd.DataFrame) -> Finding:
 
 FIGURE_3 = Exhibit(
     "figure-3", "Figure 3: from privacy to chance as people join",
-    "Mean squared error of Algorithm 1 for μ₁ with n people and ∛n readings each, δ = 0.001. "
+    "Mean squared error of Algorithm 1 for μ₁ with n people and ∛n observations each, δ = 0.001. "
     "In theory the error falls like 1/(n²ε²) while privacy rules and like 1/n after that, so the "
     "slope goes from −2 to −1, sooner for large ε.",
     _slopes, _draw_slopes,
@@ -159,9 +159,9 @@ def _map_panel(table: pd.DataFrame, m: int, limits: tuple[float, float], theme: 
     errors = table.pivot(index="epsilon", columns="n", values="error")
     people, epsilons = plain(errors.columns), plain(errors.index)
     z = np.log(errors.to_numpy()).round(3).tolist()
-    return Panel(f"{m} readings each", figures.heat(
+    return Panel(f"{m} observations each", figures.heat(
         people, epsilons, z, ("People n", "Protection (ε)", "log mean squared error"), theme,
-        f"Logarithm of the mean squared error with {m} readings on each curve: from "
+        f"Logarithm of the mean squared error with {m} observations per curve: from "
         f"{z[0][0]:.1f} at {people[0]} people and ε = {epsilons[0]:g} down to {z[-1][-1]:.1f} "
         f"at {people[-1]} and {epsilons[-1]:g}.", limits))
 
@@ -171,7 +171,7 @@ def _map_falls(along: str, *by: str) -> Check:
 
 
 def _gain(table: pd.DataFrame, start: int, end: int) -> Number:
-    """Change of log error between two numbers of readings, averaged over the map."""
+    """Change of log error between two numbers of observations, averaged over the map."""
     return average([change(line, start, end) for line in lines(table, "m", ["n", "epsilon"])])
 
 
@@ -179,7 +179,7 @@ def _first_readings_help_most(table: pd.DataFrame) -> Finding:
     first, last = _gain(table, 2, 6), _gain(table, 10, 15)
     return Finding((last - first).is_above(0),
                    f"Averaged over the map errors fall {math.exp(-first.value):.2f}-fold from 2 to "
-                   f"6 readings and {math.exp(-last.value):.2f}-fold from 10 to 15.")
+                   f"6 observations and {math.exp(-last.value):.2f}-fold from 10 to 15.")
 
 
 def _colours(table: pd.DataFrame) -> Finding:
@@ -191,12 +191,12 @@ def _colours(table: pd.DataFrame) -> Finding:
 FIGURE_6 = Exhibit(
     "figure-6", "Figure 6: maps over people and ε",
     "Logarithm of the mean squared error of Algorithm 1 for μ₁, from few people and a strict ε "
-    "(bottom left) to many and a loose one, with 2, 6, 10 and 15 readings on each curve and the "
+    "(bottom left) to many and a loose one, with 2, 6, 10 and 15 observations per curve and the "
     "same colours in all four; δ = 0.001.",
     _map, _draw_map,
     (Claim("The error falls with more people.", _map_falls("n", "m", "epsilon")),
      Claim("The error falls as ε grows.", _map_falls("epsilon", "m", "n")),
-     Claim("From 2 to 6 readings the gain is plain, from 10 to 15 modest.",
+     Claim("From 2 to 6 observations the gain is plain, from 10 to 15 modest.",
            _first_readings_help_most),
      Claim("Colours run from below e^−3 to above e^3.", _colours)), row=row)
 
@@ -213,7 +213,7 @@ _ROUNDS_COST = (
     "of rounds. At ε = 0.5 it rules; at large ε too few rounds leave the curve unfinished.")
 _STEPS_COST = (
     "Noise that stays grows like ρ/(2 − ρ), and ρ multiplies what is left undone. Where privacy "
-    "rules small steps err far less, and at ε = 8 the best step is near 0.12.")
+    "rules small steps have far smaller errors, and at ε = 8 the best step is near 0.12.")
 
 
 def _tuning(form: Form) -> Work:
@@ -236,7 +236,7 @@ def _draw_tuning(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
         panels.append(panel(
             title, series, title, ERROR, theme,
             f"Mean squared error over {sign} from {series[0].x[0]:g} to {series[0].x[-1]:g}, 250 "
-            f"people with 10 readings. {ends(series)}."))
+            f"people with 10 observations. {ends(series)}."))
     return tuple(panels)
 
 
@@ -262,21 +262,21 @@ def _rises_with_clipping(table: pd.DataFrame) -> Finding:
 
 
 def _is_stable(knob: str) -> Check:
-    """No setting errs more than half as much again as the best one at the same ε."""
+    """No setting has an error over 1.5 times that of the best one at the same ε."""
     def check(table: pd.DataFrame) -> Finding:
         worst = {epsilon: change(line, line.x[line.y.argmin()], line.x[line.y.argmax()])
                  for epsilon, line in _over_tuning(table, knob).items()}
         return Finding(not any(rise.is_above(math.log(_STABLE), 2) for rise in worst.values()),
-                       f"The worst {_TUNING[knob][1]} shown errs more than the best by factors of "
-                       f"{_factors(worst)}; {_STABLE:g} would be stable.")
+                       f"The worst {_TUNING[knob][1]} shown has a larger error than the best by "
+                       f"factors of {_factors(worst)}; {_STABLE:g} would be stable.")
     return check
 
 
 FIGURE_8 = Exhibit(
     "figure-8", "Figure 8: what the tuning constants do",
-    "Mean squared error of Algorithm 1 for μ₁ with 250 people and 10 readings each, changing one "
-    "constant at a time from C_R = 0.75, C_T = 4 and ρ = 0.1; δ = 0.001. The paper does not print "
-    "its grids; these are ours.",
+    "Mean squared error of Algorithm 1 for μ₁ with 250 people and 10 observations each, changing "
+    "one constant at a time from C_R = 0.75, C_T = 4 and ρ = 0.1; δ = 0.001. The paper does not "
+    "print its grids; these are ours.",
     _tuning, _draw_tuning,
     (Claim("The error grows with C_R, less so for large ε.", _rises_with_clipping),
      Claim("The error is stable in C_T.", _is_stable("iterations_constant"),

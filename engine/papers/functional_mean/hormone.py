@@ -68,7 +68,7 @@ def curves(runs: int, seed: int) -> list[Row]:
 
 
 def _study(rng: np.random.Generator) -> CurveData:
-    """One synthetic study, its readings mapped to [0, 1] by the public bounds."""
+    """One synthetic study, its observations mapped to [0, 1] by the public bounds."""
     drawn = _STUDY.draw(1, rng)
     facts = replace(drawn.facts, value_low=0.0, value_high=1.0)
     return replace(drawn, values=drawn.values / _RANGE, facts=facts, truth=None)
@@ -120,7 +120,7 @@ def _distance_panel(table: pd.DataFrame, theme: Theme) -> Panel:
               for name, label, role, dash, marker in (
                   ("published", "as published", "gradient", "8px,3px", "diamond-open"),
                   ("ours", "our default", "without", "solid", "square"))]
-    return panel("Distance from women held back", series, log("Protection ε (log scale)"),
+    return panel("Distance from women held back", series, log("Privacy budget ε (log scale)"),
                  log("Mean squared distance, range = 1 (log scale)"), theme,
                  f"Mean squared distance between private curves and one without privacy on other "
                  f"women, over ε. {ends(series, '.2g')}.")
@@ -151,27 +151,27 @@ def _root_mean_square(column: pd.Series[float]) -> float:
     return math.sqrt((column**2).mean())
 
 
-def _usual_distance(rows: pd.DataFrame) -> float:
+def _typical_distance(rows: pd.DataFrame) -> float:
     """How far a run is off: from the middle 90 % of runs, 3.29 standard deviations wide."""
     return _root_mean_square((rows["high"] - rows["low"]) / 3.29)
 
 
 def _mean_tracks(table: pd.DataFrame) -> Finding:
-    """Within a quarter of how far a single run usually is."""
+    """Within a quarter of how far a single run typically is."""
     distances = {epsilon: (_root_mean_square(rows["mean"] - rows["without"]),
-                           _usual_distance(rows)) for epsilon, rows in _curves(table).items()}
-    return Finding(all(mean <= usual / 4 for mean, usual in distances.values()),
+                           _typical_distance(rows)) for epsilon, rows in _curves(table).items()}
+    return Finding(all(mean <= typical / 4 for mean, typical in distances.values()),
                    "From the curve without privacy the mean of 100 runs is " + " and ".join(
-                       f"{mean:.1f} against {usual:.1f} pg/mL at ε = {epsilon:g}"
-                       for epsilon, (mean, usual) in distances.items()) + " for a usual run.")
+                       f"{mean:.1f} against {typical:.1f} pg/mL at ε = {epsilon:g}"
+                       for epsilon, (mean, typical) in distances.items()) + " for a typical run.")
 
 
 def _single_strays(table: pd.DataFrame) -> Finding:
-    """A usual run is further off than half the fall over age."""
+    """A typical run is further off than half the fall over age."""
     rows = _curves(table)[1.0]
-    fall_over_age, usual = float(np.ptp(rows["without"])), _usual_distance(rows)
-    return Finding(usual > fall_over_age / 2,
-                   f"At ε = 1 a usual run is {usual:.0f} pg/mL off, and over all ages "
+    fall_over_age, typical = float(np.ptp(rows["without"])), _typical_distance(rows)
+    return Finding(typical > fall_over_age / 2,
+                   f"At ε = 1 a typical run is {typical:.0f} pg/mL off, and over all ages "
                    f"the curve without privacy moves by {fall_over_age:.0f} pg/mL.")
 
 
@@ -179,9 +179,9 @@ FIGURE_4 = Exhibit(
     "figure-4", "Figure 4: estradiol by age, on a synthetic twin",
     "678 synthetic women with six visits each, in the shape of the paper's data example; the real "
     "file is licensed. Left: a random third gives a curve without privacy, the rest private ones, "
-    "δ = 0.001. Then the whole study, released 100 times. Ages and readings are scaled by public "
-    "bounds, where the paper takes the smallest and largest of the data. To publish 100 runs of "
-    "one study would cost ten times the μ of one: this is an illustration.",
+    "δ = 0.001. Then the whole study, released 100 times. Ages and observations are scaled by "
+    "public bounds, where the paper takes the smallest and largest of the data. To publish 100 "
+    "runs of one study would cost ten times the μ of one: this is an illustration.",
     _work, _draw,
     (Claim("The distance falls as ε grows.",
            all_fall(lambda t: [_distance(t, "published")], "From ε = 0.5 to 8 {}.")),

@@ -1,4 +1,4 @@
-"""Figures 2, 5 and 7: errors of Algorithm 1 over ε, readings and people."""
+"""Figures 2, 5 and 7: errors of Algorithm 1 over ε, observations and people."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ from engine.papers.functional_mean.designs import (
 from engine.simulation.experiments import Run
 
 _GROUPS = {"small ε": LOW, "large ε": HIGH}
-_LITTLE = math.log2(0.75)  # power of m at which twice as many readings take a quarter off
-_SPARSE_REASON = ("At small ε the error is privacy's, and the part that comes from few readings "
-                  "falls like 1/m; it is flat only where chance rules, from ε = 3 on.")
+_LITTLE = math.log2(0.75)  # power of m at which twice as many observations take a quarter off
+_SPARSE_REASON = ("At small ε the error is privacy's, and the part that comes from few "
+                  "observations falls like 1/m; it is flat only where chance rules, from ε = 3 on.")
 _SHAPE_REASON = ("Lemma 1 prints 4 log(2/δ), about twice what the standard mechanism pays, and "
-                 "with few readings the radii are so even that the shape saves at most 4 %. With "
-                 "exact noise the shape never costs more.")
+                 "with few observations the radii are so even that the shape saves at most 4 %. "
+                 "With exact noise the shape never costs more.")
 
 
 # -- figures 2 and 5 ----------------------------------------------------------------------------
 
 
 def _two_sweeps(mean: str, estimator: str, form: Form) -> Work:
-    """Readings at 250 people, and people at 10 readings; our default beside it for mu1."""
+    """Observations at 250 people, and people at 10 observations; our default beside it for mu1."""
     epsilons = LOW + HIGH if form == "full" else (0.5, 0.7, 1.0, 3.0, 5.0, 8.0)
     readings = range(2, 21, 2) if form == "full" else (2, 4, 6, 8, 12, 14, 16, 18, 20)
     people = range(100, 501, 50) if form == "full" else (100, 150, 200, 300, 400, 500)
@@ -74,8 +74,8 @@ def _panel(table: pd.DataFrame, estimator: str, along: str, group: str, theme: T
     series += [means(f"our default, ε = {epsilon:g}", Line.of(ours, along, epsilon=epsilon),
                      look("without", theme, marker="square"))
                for epsilon in values(ours, "epsilon")]
-    name, scale, fixed = {"m": ("Readings", READINGS, "250 people"),
-                          "n": ("People", PEOPLE, "10 readings on each curve")}[along]
+    name, scale, fixed = {"m": ("Observations", READINGS, "250 people"),
+                          "n": ("People", PEOPLE, "10 observations per curve")}[along]
     return _errors(f"{name}, {group}", series, scale, f"With {fixed}", name.lower(), theme)
 
 
@@ -109,7 +109,7 @@ def _falls(along: str, *by: str) -> Check:
 
 
 def _little(group: str, least: float, *by: str) -> Check:
-    """From `least` readings on the error, averaged over lines, hardly falls with more of them."""
+    """From `least` observations on, the error averaged over lines hardly falls further."""
     def check(table: pd.DataFrame) -> Finding:
         rows = _in_group(_published(table), group)
         if "part" in rows:
@@ -117,9 +117,9 @@ def _little(group: str, least: float, *by: str) -> Check:
         power = average([log_slope(line.between(least, 1e9)) for line in lines(rows, "m", by)])
         saved = 100 * (1 - 2**power.value)
         return Finding(power.value >= _LITTLE - 2 * power.se,
-                       f"From {least:g} readings on the error goes like m to the power {power}: "
-                       f"twice as many take {saved:.0f} % off. “Little” is 25 % at most, and two "
-                       "standard errors are allowed for.")
+                       f"From {least:g} observations on the error goes like m to the power "
+                       f"{power}: twice as many take {saved:.0f} % off. “Little” is 25 % at most, "
+                       "and two standard errors are allowed for.")
     return check
 
 
@@ -132,32 +132,33 @@ def _shaped_over_equal(table: pd.DataFrame) -> dict[str, object]:
 
 PATTERN = (
     Claim("The error falls as ε grows.", _falls("epsilon", "m", "n")),
-    Claim("The error falls with more readings on each curve.", _falls("m", "epsilon")),
+    Claim("The error falls with more observations per curve.", _falls("m", "epsilon")),
     Claim("The error falls with more people.", _falls("n", "epsilon")),
-    Claim("Beyond about 12 readings more of them bring little (ε from 3 to 8).",
+    Claim("Beyond about 12 observations more of them bring little (ε from 3 to 8).",
           _little("large ε", 12, "epsilon")))
 
 
 FIGURE_2 = Exhibit(
-    "figure-2", "Figure 2: errors over readings, people and ε, smooth wave",
+    "figure-2", "Figure 2: errors over observations, people and ε, smooth wave",
     "Mean squared error of Algorithm 1 for μ₁, a wave of one turn, with 250 people and 2 to 20 "
-    "readings each, and with 10 readings and 100 to 500 people; δ = 0.001, bars of two standard "
-    "errors. The paper gives no η and no projection; here η = 0.05, one logarithm in the radii and "
-    "none. Our default is drawn beside it at the same (ε, δ).",
+    "observations each, and with 10 observations and 100 to 500 people; δ = 0.001, bars of two "
+    "standard errors. The paper gives no η and no projection; here η = 0.05, one logarithm in the "
+    "radii and none. Our default is drawn beside it at the same (ε, δ).",
     partial(_two_sweeps, "mu1", "published"), partial(_draw_sweeps, "published"),
     (*PATTERN, Claim(
         "Noise shaped by the radii costs substantially less than the standard Gaussian mechanism.",
         within(_shaped_over_equal, high=1 - 1e-12, of="ratios",
-               text="At 250 people with 10 readings, printed shaped noise gives {ratios:.2f} times "
-               "the error of the standard mechanism (ε = {epsilons:g})."), _SHAPE_REASON)),
+               text="At 250 people with 10 observations, printed shaped noise gives {ratios:.2f} "
+               "times the error of the standard mechanism (ε = {epsilons:g})."), _SHAPE_REASON)),
     row=row)
 
 FIGURE_5 = Exhibit(
-    "figure-5", "Figure 5: errors over readings, people and ε, rising bend",
-    "As Figure 2, for μ₂, a curve that does not end where it began, with as many waves as the "
-    "paper's formula says: three or four. A power in the printed μ₂ cannot be read; here it is 4 "
-    "(with 2 the error differs by less than 1 %). What the waves cannot follow leaves at least "
-    "0.0167. With the fourth wave, from 150 to 200 people, noise grows and nothing is gained.",
+    "figure-5", "Figure 5: errors over observations, people and ε, rising bend",
+    "As Figure 2, for μ₂, a curve that does not end where it began, with as many basis functions "
+    "as the paper's formula says: three or four. A power in the printed μ₂ cannot be read; here it "
+    "is 4 (with 2 the error differs by less than 1 %). What the basis cannot represent leaves at "
+    "least 0.0167. With the fourth basis function, from 150 to 200 people, noise grows and nothing "
+    "is gained.",
     partial(_two_sweeps, "mu2", "by_rule"), partial(_draw_sweeps, "by_rule"), PATTERN, row=row)
 
 
@@ -179,15 +180,15 @@ def _draw_readings(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
 
 
 FIGURE_7 = Exhibit(
-    "figure-7", "Figure 7: how many readings are enough",
-    "Mean squared error of Algorithm 1 for μ₁ with 300 and 800 people and 2 to 25 readings on each "
-    "curve; δ = 0.001, bars of two standard errors.",
+    "figure-7", "Figure 7: how many observations are enough",
+    "Mean squared error of Algorithm 1 for μ₁ with 300 and 800 people and 2 to 25 observations on "
+    "each curve; δ = 0.001, bars of two standard errors.",
     _readings, _draw_readings,
-    (Claim("The error falls with more readings on each curve.",
-           all_fall(lambda t: lines(t, "m", ["n", "epsilon"]), "With 2 to 25 readings {}.")),
-     Claim("Beyond about 10 readings the error is flat, ε from 3 to 8.",
+    (Claim("The error falls with more observations per curve.",
+           all_fall(lambda t: lines(t, "m", ["n", "epsilon"]), "With 2 to 25 observations {}.")),
+     Claim("Beyond about 10 observations the error is flat, ε from 3 to 8.",
            _little("large ε", 10, "n", "epsilon")),
-     Claim("Beyond about 10 readings the error is flat, ε from 0.5 to 1.",
+     Claim("Beyond about 10 observations the error is flat, ε from 0.5 to 1.",
            _little("small ε", 10, "n", "epsilon"), _SPARSE_REASON)), row=row)
 
 

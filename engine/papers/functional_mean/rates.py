@@ -45,9 +45,9 @@ from engine.topics.rates.presets import PRESETS
 
 _HERE = "engine.papers.functional_mean.rates"
 TERMS = ("I", "II", "III", "IV")  # in the order of `CurveRate.terms`
-TERM_NAMES = {"I": "sparse readings", "II": "privacy, sparse", "III": "number of people",
+TERM_NAMES = {"I": "sparse observations", "II": "privacy, sparse", "III": "number of people",
               "IV": "privacy, dense"}
-EPSILON, RATE = log("Protection ε (log scale)"), log("Rate, constants dropped (log scale)")
+EPSILON, RATE = log("Privacy budget ε (log scale)"), log("Rate, constants dropped (log scale)")
 PEOPLE = log("People on each site n (log scale)")
 
 
@@ -65,12 +65,12 @@ def _calculated(function: str, quick: int, full: int, form: Form) -> Work:
 
 # -- figure 1 -----------------------------------------------------------------------------------
 
-_PANELS = {"figure-1-left": "Few readings", "figure-1-middle": "More readings",
-           "figure-1-right": "Many readings"}
+_PANELS = {"figure-1-left": "Few observations", "figure-1-middle": "More observations",
+           "figure-1-right": "Many observations"}
 
 
 def terms_over_epsilon(points: int) -> list[Row]:
-    """The four terms over ε at the three numbers of readings of Figure 1, α = 2 and n = 400."""
+    """The four terms over ε at the three numbers of observations of Figure 1, α = 2 and n = 400."""
     rows: list[Row] = []
     for key in _PANELS:
         preset = PRESETS[key]
@@ -132,18 +132,18 @@ def _rule_in_order(place: int, *expected: str) -> Check:
 
 
 FIGURE_1 = Exhibit(
-    "figure-1", "Figure 1: what limits the error as ε grows",
+    "figure-1", "Figure 1: which term dominates as ε grows",
     "The four terms of the rate of a mean curve with one trusted centre, 400 people and smoothness "
-    "α = 2, for three numbers of readings on each curve. The largest one rules. Constants and "
+    "α = 2, for three numbers of observations per curve. The largest one rules. Constants and "
     "logarithms are dropped, and in practice move the borders in ε by a factor of ten or more.",
     partial(_calculated, "terms_over_epsilon", 33, 201),
     _draw_terms,
-    (Claim("Few readings, m ≤ n^(1/(2α)): (n²ε²)^−1 up to ε = m^(α/2)/n, then "
+    (Claim("Few observations, m ≤ n^(1/(2α)): (n²ε²)^−1 up to ε = m^(α/2)/n, then "
            "(n²mε²)^(−α/(α+1)) up to n^(−α/(2α+1)) m^(1/(4α+2)), then (nm)^(−2α/(2α+1)).",
            _rule_in_order(0, "IV", "II", "I")),
-     Claim("More readings, n^(1/(2α)) ≤ m ≤ n^(1/α): (n²ε²)^−1, then (n²mε²)^(−α/(α+1)) up to "
+     Claim("More observations, n^(1/(2α)) ≤ m ≤ n^(1/α): (n²ε²)^−1, then (n²mε²)^(−α/(α+1)) up to "
            "n^((1−α)/(2α)) m^(−1/2), then 1/n.", _rule_in_order(1, "IV", "II", "III")),
-     Claim("Many readings, m ≥ n^(1/α): (n²ε²)^−1 up to ε = n^(−1/2), then 1/n.",
+     Claim("Many observations, m ≥ n^(1/α): (n²ε²)^−1 up to ε = n^(−1/2), then 1/n.",
            _rule_in_order(2, "IV", "III"))))
 
 
@@ -349,15 +349,16 @@ def _rates(number: int, title: str, notion: Trust, about: str) -> Exhibit:
 
 TABLE_1 = _rates(
     1, "rates with one trusted centre", Trust.CENTRAL,
-    "Four terms for a mean curve and for varying coefficients: sparse readings, privacy with "
-    "sparse readings, number of people, privacy. Lines are the rates, markers bias and variances "
-    "at the best number of functions; then what privacy adds to Algorithm 1 with three waves, 30 "
-    "rounds and 10 readings each, against the slope of the last term.")
+    "Four terms for a mean curve and for varying coefficients: sparse observations, privacy with "
+    "sparse observations, number of people, privacy. Lines are the rates, markers bias and "
+    "variances at the best number of functions; then what privacy adds to Algorithm 1 with three "
+    "basis functions, 30 rounds and 10 observations each, against the slope of the last term.")
 TABLE_4 = _rates(
     4, "rates with each site trusted", Trust.FEDERATED,
     "The four terms when each of S sites protects its own curves: lines are the rates for ten "
     "sites, markers bias and variances at the best number of functions; then what privacy adds to "
-    "Algorithm 2 with three waves, 30 rounds and 10 readings each, against the last term.")
+    "Algorithm 2 with three basis functions, 30 rounds and 10 observations each, against the last "
+    "term.")
 
 
 # -- table 2: what rules where -------------------------------------------------------------------
@@ -366,7 +367,7 @@ _PEOPLE_2, _ALPHA_2 = 1e4, 2.0
 
 
 def regimes(points: int) -> list[Row]:
-    """The ruling term on a grid of readings and ε, with the part of Table 2 it lies in."""
+    """The ruling term on a grid of observations and ε, with the part of Table 2 it lies in."""
     rate = FunctionalMeanRate(privacy=Trust.CENTRAL, smoothness=_ALPHA_2)
     rows: list[Row] = []
     for m in np.geomspace(1.2, 900, points).tolist():
@@ -394,7 +395,7 @@ def _draw_regimes(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
               if len(rows := where(table, rules=term))]
     counts = ", ".join(f"{line.name} at {len(line.x)}" for line in series)
     return (panel("What rules, 10 000 people", series, EPSILON,
-                  log("Readings on each curve m (log scale)"), theme,
+                  log("Observations per curve m (log scale)"), theme,
                   f"The largest of the four terms at {len(table)} points: {counts}."),)
 
 
@@ -406,7 +407,7 @@ def _is_named(table: pd.DataFrame) -> list[bool]:
 TABLE_2 = Exhibit(
     "table-2", "Table 2: which terms make up the rate",
     "The ruling term of the rate of a mean curve with one trusted centre, for 10 000 people and "
-    "smoothness α = 2, over readings on each curve and ε.",
+    "smoothness α = 2, over observations per curve and ε.",
     partial(_calculated, "regimes", 14, 40),
     _draw_regimes,
     (Claim("Up to ε = n^(−1/2): II if m ≤ (n²ε²)^(1/α), else IV. Above: I + II if m ≤ n^(1/(2α)), "
@@ -419,10 +420,11 @@ TABLE_2 = Exhibit(
 
 
 def beside(points: int) -> list[Row]:
-    """Rates of a number, a mean curve and a regression curve over readings; ten sites, ε = 0.1.
+    """Rates of a number, a mean curve and a regression curve over observations; ten sites, ε = 0.1.
 
-    Site s holds n people. A number each for the univariate mean, m readings each for the curve,
-    and nm independent readings for the regression curve, where single readings are protected.
+    Site s holds n people. A number each for the univariate mean, m observations each for the curve,
+    and nm independent observations for the regression curve, which protects
+    single observations.
     """
     number, curve = UnivariateMeanRate(setting=RateSetting.SITE), FunctionalMeanRate()
     regression = WaveletRate(smoothness=3.0)
@@ -444,11 +446,12 @@ def _draw_beside(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
     series = [curve(name, table["m"], table[column], look(role, theme, dash), mode="lines")
               for column, name, role, dash in (
                   ("curve", "mean curve, people protected", "gradient", "solid"),
-                  ("regression", "regression curve, single readings protected", "wavelet",
+                  ("regression", "regression curve, single observations protected", "wavelet",
                    "6px,3px"),
                   ("number", "one number from each person", "without", "2px,3px"))]
-    return (panel("Rates over readings", series, log("Readings on each curve m (log scale)"), RATE,
-                  theme, "Rates from one to ten thousand readings on each curve. "
+    return (panel("Rates over "
+                  "observations", series, log("Observations per curve m (log scale)"), RATE,
+                  theme, "Rates from one to ten thousand observations per curve. "
                   f"{ends(series, '.2g')}."),)
 
 
@@ -460,16 +463,16 @@ def _private_sizes(table: pd.DataFrame) -> pd.Series[float]:
 
 TABLE_3 = Exhibit(
     "table-3", "Table 3: beside a number and a regression curve",
-    "Rates over readings on each curve for ten sites of 1000 people, ε = 0.1 and smoothness α = 3: "
+    "Rates over observations per curve for ten sites of 1000 people, ε = 0.1 and smoothness α = 3: "
     "the mean curve, a number from each person, and a regression curve from as many independent "
-    "readings, where privacy is for single readings.",
+    "observations, where privacy is for single observations.",
     partial(_calculated, "beside", 25, 101),
     _draw_beside,
     (Claim("On dense curves the mean curve costs what a number costs: 1/(Sn) + 1/(Sn²ε²).",
            within(lambda t: {"ratio": (t["curve"] / t["number"]).iloc[-1], "m": t["m"].iloc[-1]},
-                  high=1.05, of="ratio", text="With {m:g} readings on each curve the rate of the "
+                  high=1.05, of="ratio", text="With {m:g} observations per curve the rate of the "
                   "curve is {ratio:.3f} times that of a number.")),
-     Claim("Protecting people, not single readings, costs a factor m in the private term.",
+     Claim("Protecting people, not single observations, costs a factor m in the private term.",
            within(_private_sizes, 1 - 1e-6, 1 + 1e-6,
                   text="Private sizes differ by m times {0.low:.6f} to {0.high:.6f}."))))
 

@@ -68,7 +68,7 @@ def ages_drawn(region: str, step: int) -> list[Row]:
 
 
 def _of_ages(source: AgesAtDeath, method: str) -> tuple[FunctionalRelease, Array, Array, Array]:
-    """The mechanism; on a grid of years its density without noise, the usual one and a release."""
+    """The mechanism; on a grid of years its density without noise, the common one and a release."""
     data, release = source.draw(1, generator(1, 0, 0)), mechanism(method, grid_size=OLDEST)
     years = np.array(midpoints(OLDEST).times)
     estimate, usual = release.release_many(data, [PURE], 1, generator(1, 1, 0)), (
@@ -120,7 +120,7 @@ AGE_CLAIMS = (
           "noise; the printed growth is most likely amplitude that was lost."),
     Claim("The printed numbers are squared distances of densities on [0, 1].",
           within(_beside_nothing, high=1, of="ratio", text="Printed: {printed:.3g}. Releasing "
-                 "nothing at all would err by {nothing:.3g}."),
+                 "releasing nothing would have error {nothing:.3g}."),
           "They are larger than the density itself; the body of the table presumably carries the "
           "factor 1/1000 that is printed for standard errors."))
 
@@ -181,7 +181,7 @@ def _style(method: str, theme: Theme) -> Look:
 
 
 def age_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """For every region the kernel releases, and the Bernstein ones, over the usual density."""
+    """For every region the kernel releases, and the Bernstein ones, over the common density."""
     return tuple(_overlay(table, region, family, theme)
                  for region in pd.unique(table["region"]) for family in _FAMILIES)
 
@@ -214,7 +214,7 @@ _DEATHS = ("A record is 1000 deaths, the table is derived from World Population 
            "and the kernel is Gaussian of width 0.12 n^(−1/5). ")
 TABLE_3 = Exhibit(
     "table-3", "Table 3: densities of age at death in 19 regions",
-    _DEATHS + "Errors at ε = 1 are squared distances on [0, 1] to the usual kernel density of the "
+    _DEATHS + "Errors at ε = 1 are squared distances on [0, 1] to the common kernel density of the "
     "same width: bias and the exact energy of the noise. Regions stand in the order of the table.",
     _table_work, region_panels, AGE_CLAIMS,
     published.table_3())

@@ -202,7 +202,7 @@ def bernstein_has_ragged_tails(table: pd.DataFrame) -> Finding:
     return Finding(tails[list(ON_LINE[4:])].min() > tails[list(ON_LINE[:3])].max(),
                    "Noise in the tails (root mean square): "
                    + tell(tails[list(ON_LINE)].to_dict(), "{0} {1:.3f}")
-                   + f"; by the usual rule {spread(usual, '.2f')} for Bernstein.")
+                   + f"; by the default rule {spread(usual, '.2f')} for Bernstein.")
 
 
 LINE_CLAIMS = (
@@ -218,7 +218,7 @@ LINE_CLAIMS = (
     Claim("Bernstein of degree 30 or more has more ragged tails than ICLP-QR and FRL.",
           bernstein_has_ragged_tails,
           "Its noise is made here for the exact change of its lattice values, which has far less "
-          "variance than the rule that is usually stated."))
+          "variance than the rule that is commonly stated."))
 
 
 def _of_powers(table: pd.DataFrame, column: str) -> pd.Series[float]:
@@ -271,7 +271,7 @@ PLANE_CLAIMS = (
 
 
 def line_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """Ten releases of each method over the truth."""
+    """Ten releases of each method over the true density."""
     truth = where(table, curve="truth")["truth"]
     return tuple(_ten(where(table, curve=method), truth, method, theme) for method in ON_LINE)
 
@@ -286,12 +286,13 @@ def _ten(rows: pd.DataFrame, truth: pd.Series[float], method: str, theme: Theme)
         curve("Released", [*x, x[-1]] * _PRIVATE, every, shade, mode="lines", width=1.2),
         curve("Without noise", x, rows["without"], look("without", theme, "4px,3px"),
               mode="lines"),
-        curve("Truth", x, truth, look("truth", theme), mode="lines")], "x", "Density", theme,
-        f"Ten releases of a density with two modes by {method}, the same without noise, the truth.")
+        curve("True density", x, truth, look("truth", theme), mode="lines")], "x", "Density", theme,
+        f"Ten releases of a density with two modes by {method}, the same without noise, and the "
+        "true density.")
 
 
 def plane_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """The truth, and one release of each method, as maps."""
+    """The true density, and one release of each method, as maps."""
     cells = table.dropna(subset="x")
     limits = (0.0, cells["truth"].max())
     return tuple(_map(cells, method, limits, theme) for method in ("truth", *IN_PLANE))
@@ -299,7 +300,7 @@ def plane_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
 
 def _map(cells: pd.DataFrame, method: str, limits: tuple[float, float], theme: Theme) -> Panel:
     z = cells.pivot(index="y", columns="x", values=method)
-    title = "Truth" if method == "truth" else method
+    title = "True density" if method == "truth" else method
     return Panel(title, heat(plain(z.columns), plain(z.index), z.to_numpy().tolist(),
                              ("x₁", "x₂", "Density"), theme,
                              f"{title}: a density with two modes in the plane.", limits))

@@ -152,7 +152,7 @@ def qr_is_best(noise: str) -> Check:
         best = _totals(table, noise)[list(PURE)].idxmin(axis=1) == "ICLP-QR"
         return {"share": best.mean(), "won": best.sum(), "count": len(best),
                 "where": f": {_joined(best)}" if best.any() else ""}
-    return within(measure, 1, of="share", text="QR is the best at {won} of {count} places{where}.")
+    return within(measure, 1, of="share", text="QR is the best in {won} of {count} cells{where}.")
 
 
 def _over(table: pd.DataFrame, method: str, other: str, column: str) -> dict[str, object]:
@@ -210,7 +210,7 @@ def split_claims() -> tuple[Claim, ...]:
               _LOOSE + "Exact sensitivities leave a factor of about three."),
         Claim("GP-ADP, which is not pure, is better than ICLP-QR.", gaussian_noise_is_better),
         Claim("ICLP-AR is never the best.",
-              within(_best_of_ar, high=0, of="best", text="Best at {best} of {count} places, "
+              within(_best_of_ar, high=0, of="best", text="Best in {best} of {count} cells, "
                      "printed and exact constants taken together.")),
         Claim("ICLP-AR has the largest bias of the pure mechanisms.",
               within(_more_biased_than_ar, high=0, of="places", text="{words}"),

@@ -2,7 +2,7 @@
 
 The paper's curves (Adelaide electricity, diffusion imaging) are not part of the project. In their
 place stand the bundled temperatures of New York airports, and simulated curves with two peaks, as
-many and with as many readings as the scans. All errors are in squares of τ.
+many and with as many observations as the scans. All errors are in squares of τ.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _sample_mean(data: CurveData, release: FunctionalRelease) -> Array:
 
 
 def _energies(data: CurveData, release: FunctionalRelease) -> list[float]:
-    """E of the mean squared noise over the times of the readings, in squares of τ, at each ε."""
+    """E of the mean squared noise over the times of the observations, in τ², at each ε."""
     squares = (release.summary(data.sizes, data.facts).basis(_times(data))**2).mean(axis=0)
     plans = [release.plan(data.public, (Budget(epsilon),)) for epsilon in EPSILONS]
     return [noise.variance * float(squares @ noise.scales**2)
@@ -96,7 +96,7 @@ def _energies(data: CurveData, release: FunctionalRelease) -> list[float]:
 
 
 def draws(name: str, nu: float) -> list[Row]:
-    """The sample mean and one release of every mechanism at ε = 1, at the times of the readings."""
+    """The sample mean and one release of every mechanism at ε = 1, at the observed times."""
     data = DATA[name].draw(1, generator(1, 0, 0))
     curves = {"sample mean": _sample_mean(data, mechanism("FRL", nu))}
     for method in _NAMES:
@@ -217,7 +217,7 @@ CLAIMS = (
     Claim("Every printed value is a bias plus N/ε² (to 2 %).",
           within(_off_law, high=_ENOUGH, text="Printed columns are off by {0.high:.2%} at most, "
                  "with ε doubled from row to row.")),
-    Claim("Drawn releases err by their bias plus N/ε².", draws_are_bias_and_noise),
+    Claim("Errors of drawn releases are their bias plus N/ε².", draws_are_bias_and_noise),
     Claim("The columns are FRL, ICLP-AR, ICLP-QR and Bernstein, as printed.",
           columns_are_as_printed,
           "The second column does not feel the kernel, so it is Bernstein; the third is AR, and "
@@ -286,8 +286,8 @@ def qr_stays_nearer(*others: str) -> Check:
 # -- the exhibits --------------------------------------------------------------------------------
 
 _STAND_INS = ("The curves of the paper are not part of this project. In their place: 1092 days of "
-              "temperatures at New York airports (24 readings, bounds −27 and 43 °C) and 382 "
-              "simulated curves with two peaks (93 readings, as the scans have). ")
+              "temperatures at New York airports (24 observations, bounds −27 and 43 °C) and 382 "
+              "simulated curves with two peaks (93 observations, as the scans have). ")
 
 
 def _work(function: str, quick: tuple[int, ...], full: tuple[int, ...], form: Form) -> Work:

@@ -28,7 +28,7 @@ from engine.topics.sparse.means import ALONE, BIT, PRINTED, ROW, TRUSTED
 _MEANS = sparse_means.Setting(machines=20_000, height=0.02)  # signs see 2/√n at most
 _AXES = {"size": ("Numbers in a row d", (50, 100, 200, 400, 800)),
          "machines": ("Machines m", (5000, 10_000, 20_000, 40_000, 80_000)),
-         "epsilon": ("Protection ε", (0.25, 0.5, 1.0, 2.0, 4.0))}
+         "epsilon": ("Privacy budget ε", (0.25, 0.5, 1.0, 2.0, 4.0))}
 _METHODS = {BIT: ("sparse_mean_signs", "A machine hidden"),
          ROW: ("sparse_mean_laplace", "A row hidden"),
          TRUSTED: ("sparse_mean_trusted", "Trusted server")}
@@ -102,9 +102,9 @@ TRUST = Exhibit(
         Claim("With a trusted server it hardly grows",
               within(_growth_with_trust, high=2, of="ratio",
                      text="{ratio:.2f} times from {least:g} to {most:g} numbers")),
-        Claim("A trusted server errs less everywhere",
+        Claim("A trusted server has the smaller error everywhere",
               within(col(ROW) / col(TRUSTED), 1, text="{0.low:.3g} to {0.high:.3g} times less")),
-        Claim("No method that hides a row without trust errs less than Theorem 1 says",
+        Claim("No method without a trusted server has a smaller error than Theorem 1 says",
               within({"ratio": (col("error") + 4 * col("error_se")) / col("printed"),
                       "error": "error", "printed": "printed"}, 1, of="ratio",
                      text="an error of {error:.2g} is attained, where {printed:.2g} is stated as "
@@ -160,7 +160,7 @@ def _draw_differing(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
         if len(rows) > 1:
             by_share.append(curve(name, rows["s0"], rows["median"], style))
     label = log("Squared error, median")
-    return (panel("Five features shared, two own", by_budget, log("Protection ε"), label, theme,
+    return (panel("Five features shared, two own", by_budget, log("Privacy budget ε"), label, theme,
                   "Errors of three ways of fitting against ε."),
             panel("Seven features, ε = 1", by_share, "Shared features s₀ of 7", label, theme,
                   "Errors of two ways of fitting against the number of shared features."))
@@ -201,11 +201,11 @@ DIFFERING = Exhibit(
     "theorem-7", "Theorem 7: machines that differ",
     "Errors for eight machines with 30 000 rows each that share some coefficients and have own "
     "ones: fitted in two stages, machine by machine, and as if they were alike. Each data set has "
-    "own features at other places.",
+    "own features at other positions.",
     _differing_work, _draw_differing, (
-        Claim("Two stages err least, at every ε",
+        Claim("Two stages have the smallest error at every ε",
               within(_over_two_stages, 1.5, text="less by factors of {0.each:.1f} at ε = 1, 2, 4")),
-        Claim("The more features are shared, the less two stages err",
+        Claim("The more features are shared, the smaller the error of two stages",
               when(lambda x: bool(x[1] < x[0] / 2), _by_shared,
                    "{first:.2g} with one shared, {last:.2g} with six of seven")),
         Claim("Medians agree with independently worked-out ones, to a factor of two",
@@ -249,7 +249,7 @@ def _draw_costs(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
     series.append(level("Stated", x, [_NOMINAL] * len(x), theme))
     return (panel("At the base point", series,
                   Scale("", names=tuple(_TASKS[task] for task in table["task"])),
-                  log("Protection ε"), theme,
+                  log("Privacy budget ε"), theme,
                   "What each task spends in two ways of counting, beside the stated ε."),)
 
 

@@ -35,7 +35,8 @@ _SIGMA = 0.5
 IMPOSSIBLE = ("Noise that keeps this ε at these sizes is as large as the coefficients. The stated "
               "constants ask for far more of it, so the printed numbers cannot be those of the "
               "stated method.")
-_NAMES = {"eps": "Protection ε", "n": "Rows of a machine n", "m": "Machines m", "d": "Features d",
+_NAMES = {"eps": "Privacy budget "
+                 "ε", "n": "Rows of a machine n", "m": "Machines m", "d": "Features d",
           "s_star": "Features that matter s*", "s0": "Shared features s₀"}
 
 
