@@ -149,7 +149,7 @@ def _legend(view: Effects, is_single: bool) -> None:
 
 
 def errors(view: Effects) -> None:
-    """What every function errs."""
+    """The error of every function."""
     st.header("How far off each function is", anchor=False)
     if view.shown.is_refused:
         st.markdown("Nothing would be published at this ε, so there is no error to state.")

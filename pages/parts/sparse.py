@@ -34,7 +34,7 @@ _LIGHTS = {"green": st.success, "amber": st.warning, "red": st.error}
 _ICONS = {"green": ":material/check_circle:", "amber": ":material/warning:",
           "red": ":material/block:"}
 _TARGETS = {"coordinates": "Each coefficient on its own", "band": "All of them together"}
-_ALONG = {"epsilon": ("Protection ε", (0.1, 0.3, 1.0, 3.0, 10.0)),
+_ALONG = {"epsilon": ("Privacy budget ε", (0.1, 0.3, 1.0, 3.0, 10.0)),
           "machines": ("Machines", (500, 1000, 2000, 8000, 32_000)),
           "rows": ("Rows on each machine", (100, 1000, 10_000, 100_000)),
           "size": ("Numbers in a row", (20, 50, 200, 800, 2000))}
@@ -164,9 +164,9 @@ def over_budgets(view: Coefficients) -> None:
 
 
 def intervals(view: Coefficients) -> None:
-    """Limits around coefficients, with everything in them paid for."""
-    st.header("How sure can one be of a coefficient?", anchor=False)
-    target = controls.look("Limits", list(_TARGETS), "sparse_target",
+    """Confidence intervals of coefficients, with everything in them paid for."""
+    st.header("Confidence intervals", anchor=False)
+    target = controls.look("Confidence level for", list(_TARGETS), "sparse_target",
                            format_func=_TARGETS.__getitem__)
     mechanism = interval_mechanism(view.mechanism, target)
     answer = run.answer(intervals_answer, view.source, mechanism, view.budget, view.now.seed)

@@ -33,11 +33,11 @@ from pages.shared.state import run, session
 from pages.shared.uploads import panel
 
 _IN_A_ROW = 3
-_TRUTH, _WITHOUT = "The truth", "Without protection"
+_TRUTH, _WITHOUT = "True function", "Non-private"
 
 
 class Summary(ReleaseView):
-    """The function on screen in all ways; strip, promise and ledger are those of the chosen one."""
+    """The function on screen in all ways; strip and ledger are those of the chosen one."""
 
     page, fold_prefix, chart_prefix = "summaries", "summaries_", "summaries_"
 
@@ -156,7 +156,7 @@ def ways(view: Summary) -> None:
                 st.markdown(_caption(method, errors_in_words))
                 if method.releases is not None:
                     view.draw(method.label, view.panel(method, k), f"way_{method.label}", 250, 220)
-    solid = " Solid: the truth." if view.shown.truth is not None else ""
+    solid = " Solid: the true function." if view.shown.truth is not None else ""
     st.markdown(":small[Each coloured line: one of 20 equally likely releases. Dashed: without "
                 f"protection.{solid}]")
 
@@ -196,7 +196,7 @@ def _references(answer: SummariesAnswer) -> list[tuple[str, str, Array | None]]:
 
 
 def _caption(method: Way, errors_in_words: Mapping[str, str]) -> str:
-    """The promise of a way and how far off it is, as said of all; or why it is refused."""
+    """The guarantee of a way and how far off it is, as said of all; or why it is refused."""
     return method.refusal or (f":small[{words.guarantee(method)} · typically "
                               f"{errors_in_words[method.label]} off]")
 

@@ -160,8 +160,8 @@ def test_the_table_of_sites_gives_shares_and_says_what_limits_each_kind():
     at = visit("regression", "network-1x40000x2_24x1000x0.1", fold_regression_messages=True)
     rows = next(frame.value for frame in at.dataframe if "Weight of each" in frame.value)
     assert list(rows["Weight of each"]) == ["100 %", "0.0045 %"]
-    assert list(rows["Limited by"]) == ["readings", "privacy"]
-    assert "privacy limits 24 of 25 sites" in words(at) and "regime 9" in words(at)
+    assert list(rows["Bottleneck"]) == ["observations", "privacy"]
+    assert "privacy is the bottleneck at 24 of 25 sites" in words(at) and "regime 9" in words(at)
 
 
 @pytest.mark.slow

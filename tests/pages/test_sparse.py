@@ -148,7 +148,7 @@ def test_every_chart_has_words_and_a_table(theme):
 def test_trust_can_be_looked_at_along_every_size(along):
     at = visit("sparse")
     at.segmented_control(key="w_sparse_along").set_value(along).run()
-    assert not at.exception and "A trusted server errs" in words(at)
+    assert not at.exception and "A trusted server has a" in words(at)
 
 
 # -- limits, and machines that differ ----------------------------------------------------------------

@@ -316,7 +316,7 @@ def test_a_density_of_own_points_is_that_of_the_same_simulated_points():
     mine = Frl(task="density").release(upload.draw(1, RNG), (Budget(1.0),), generator(7, 1, 0))
     np.testing.assert_allclose(same.coefficients, mine.coefficients, atol=1e-9)
     assert view.axis[[0, -1]].tolist() == [20, 45] and view.truth is None and view.baseline is None
-    assert "from the estimate without protection" in summary_words.compared(view)
+    assert "from the non-private estimate" in summary_words.compared(view)
 
 
 def test_a_density_of_two_columns_has_an_axis_for_each():

@@ -231,7 +231,7 @@ class CostOfCovariates:
 
 def cost_of_covariates(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
                        ) -> CostOfCovariates:
-    """What each further covariate costs at the same people, readings and budget.
+    """What each further covariate costs at the same people, observations and budget.
 
     Parameters
     ----------

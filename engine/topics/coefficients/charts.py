@@ -1,4 +1,4 @@
-"""Coefficient functions with their releases, and what each of them errs."""
+"""Coefficient functions with their releases, and the error of each."""
 
 from __future__ import annotations
 
@@ -165,7 +165,8 @@ def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[
     data.append(traces.upright(here, low, high, theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True,
-        xaxis=log_axis(theme, "Protection ε (log scale)", epsilons[0] * .93, epsilons[-1] * 1.07),
+        xaxis=log_axis(theme, "Privacy budget ε (log "
+                              "scale)", epsilons[0] * .93, epsilons[-1] * 1.07),
         yaxis=log_axis(theme, on_log_scale("Error", facts.value_unit), low, high, grid=True))}
     return Chart(spec, _over_budgets_alt(epsilons, by_function, [*columns], facts.value_unit),
                  {"ε": list(epsilons), **columns})

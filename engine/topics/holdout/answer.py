@@ -59,7 +59,7 @@ class HoldoutStudy:
 
 @dataclass(frozen=True)
 class ReleaseRange:
-    """`n_runs` runs on all curves: their pointwise mean and middle 90 in 100.
+    """`n_runs` runs on all curves: their pointwise mean and middle 90 %.
 
     `mean`, `low` and `high` (budgets, GRID_SIZE), NaN where nothing would be published, and
     `without` (GRID_SIZE,), the curve without protection, are in response units at `times`

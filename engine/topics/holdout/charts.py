@@ -52,7 +52,7 @@ def distances(study: HoldoutStudy, method: Method, unit: str, theme: Theme) -> C
         hovertemplate=f"%{{y:.3g}} ± %{{error_y.array:.2g}} {_squared(unit)}<extra></extra>")
     low, high = ((y - half).min() * 0.85, (y + half).max() * 1.15) if len(y) else (0.1, 1.0)
     scale = f"{_squared(unit)}, log scale" if unit else "log scale"
-    across = log_axis(theme, "Protection ε (log scale)", x.min() * 0.93, x.max() * 1.07)
+    across = log_axis(theme, "Privacy budget ε (log scale)", x.min() * 0.93, x.max() * 1.07)
     up = log_axis(theme, f"Squared distance ({scale})", max(low, high / 1e6), high, grid=True)
     return Chart({"data": [trace], "layout": layout(
         theme, legend=True, hovermode="closest", xaxis=across, yaxis=up)},
@@ -74,7 +74,7 @@ def _alt_of_distances(x: Array, y: Array, unit: str) -> str:
 
 def runs(releases: ReleaseRange, place: int, n_runs: int, method: Method, facts: PublicFacts,
          theme: Theme) -> Chart:
-    """Mean and middle 90 in 100 of many runs at one budget, over the curve without protection.
+    """Mean and middle 90 % of many runs at one budget, over the curve without protection.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def runs(releases: ReleaseRange, place: int, n_runs: int, method: Method, facts:
     private = method_style(method.key, method.family, theme, method.variant)[0]
     low, mean, high = releases.low[place], releases.mean[place], releases.high[place]
     data: list[Spec] = [
-        traces.filled("90 in 100 runs", x, low.tolist(), high.tolist(), private, hoverinfo="skip"),
+        traces.filled("90 % of runs", x, low.tolist(), high.tolist(), private, hoverinfo="skip"),
         traces.line(f"Mean of {n_runs} runs", x, mean.tolist(), private, 2.2,
                     hovertemplate="%{y:.3g}"),
         traces.line("Without protection", x, releases.without.tolist(), colour("without", theme),
@@ -107,7 +107,7 @@ def runs(releases: ReleaseRange, place: int, n_runs: int, method: Method, facts:
         yaxis=axis(theme, named(facts.value_name, facts.value_unit), grid=True))},
         _alt_of_runs(releases, place, facts),
         {facts.time_name: releases.times.round(3).tolist(), "mean of runs": _plain(mean),
-         "5 in 100 below": _plain(low), "5 in 100 above": _plain(high),
+         "5 % quantile": _plain(low), "95 % quantile": _plain(high),
          "without protection": _plain(releases.without)})
 
 
@@ -116,7 +116,7 @@ def _alt_of_runs(releases: ReleaseRange, place: int, facts: PublicFacts) -> str:
     width = float((releases.high[place] - releases.low[place]).max())
     far, wide = (with_unit(number(v), facts.value_unit) for v in (gap, width))
     return (f"At ε = {releases.budgets[place].epsilon:g} the mean of the runs is at most {far} "
-            f"from the curve without protection, and 90 in 100 runs span at most {wide}.")
+            f"from the curve without protection, and 90 % of runs span at most {wide}.")
 
 
 def _plain(values: Array) -> list[Any]:

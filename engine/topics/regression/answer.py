@@ -1,9 +1,10 @@
 """What wavelet regression would publish from a network of sites, and what its closed forms say.
 
-A network is a few kinds of sites: how many of a kind, how many readings each, and its ε. Levels,
-clips, weights and the risk of simulated readings follow from such numbers alone, so changes are
-answered without drawing anything. Readings of one's own come with their sites, and without a truth:
-of them only noise and distances between estimates are known. For looking, never a release.
+A network is a few kinds of sites: how many of a kind, how many observations each, and its ε.
+Levels, clips, weights and the risk of simulated observations follow from such numbers alone, so
+changes are answered without drawing anything. One's own observations come with their sites, and
+without a true curve: of them only noise and distances between estimates are known. For looking,
+never a release.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from engine.topics.regression.intervals import stated
 from engine.topics.sites.site_table import fit_names
 from engine.uploads.curves import Upload
 
-POINTS = 513  # of the drawing grid: readings may jump, so curves are drawn finely
+POINTS = 513  # of the drawing grid: observations may jump, so curves are drawn finely
 DELTA = 1e-5
 MOST_KINDS = 12  # that are asked for one by one
 _MOST_SITES, _MOST_READINGS = 400, 2_000_000
@@ -50,7 +51,7 @@ Method = WaveletGlobal  # of the whole curve
 
 @dataclass(frozen=True)
 class Group:
-    """Sites of one kind: how many, readings at each, and the ε of each; a site may have a name."""
+    """Sites of one kind: how many, observations at each, ε of each; a site may have a name."""
 
     sites: int
     readings: int
@@ -77,24 +78,24 @@ class Network:
             raise InputError("There must be at least one kind of sites.", field="groups")
         for group in self.groups:
             if group.sites < 1 or group.readings < 1:
-                raise InputError("Every kind needs at least one site with one reading.",
+                raise InputError("Every kind needs at least one site with one observation.",
                                  field="groups", hint="Remove rows that are not needed.")
             if not _EPSILON_LOW <= group.epsilon <= _EPSILON_HIGH:
                 raise InputError(f"ε must lie between {_EPSILON_LOW:g} and {_EPSILON_HIGH:g}; got "
                                  f"{group.epsilon:g}.", field="groups")
         if self.n_sites > _MOST_SITES or self.n_readings > _MOST_READINGS:
             raise InputError(f"There may be at most {_MOST_SITES} sites and {_MOST_READINGS:,} "
-                             f"readings; got {self.n_sites} and {self.n_readings:,}.",
+                             f"observations; got {self.n_sites} and {self.n_readings:,}.",
                              field="groups", hint="Take fewer of them here.")
 
     @classmethod
     def of_upload(cls, upload: Upload, epsilons: Sequence[float], delta: float) -> Network:
-        """The sites of one's own readings, each a kind of its own with its ε.
+        """The sites of one's own observations, each a kind of its own with its ε.
 
         Parameters
         ----------
         upload : Upload
-            Readings of one's own.
+            Observations of one's own.
         epsilons : sequence of float
             Of every site.
         delta : float
@@ -140,12 +141,12 @@ class Network:
     def source(self, like: Readings) -> Readings: ...
 
     def source(self, like: Readings) -> Readings:
-        """The same kind of readings, at these sites; readings of one's own are where they are.
+        """The same kind of observations, at these sites; one's own are where they are.
 
         Parameters
         ----------
         like : RegressionPoints or Upload
-            What kind of readings.
+            What kind of observations.
         """
         if isinstance(like, Upload):
             return like
@@ -161,7 +162,7 @@ class Network:
 class SiteRow:
     """What is known of one kind of site from public numbers.
 
-    `weight` is that of one site. `limited` says whether privacy, not the number of readings, is
+    `weight` is that of one site. `limited` says whether privacy, not the number of observations, is
     what holds it back: n ε² ≤ D.
     """
 
@@ -184,8 +185,8 @@ class RegressionAnswer:
 
     With a truth, `squared_error` is the mean integrated squared error: the sum of the exact `risk`,
     or simulated where the chosen options have no formula; `zero_risk` is that of a flat line.
-    Readings of one's own have none of these. Of all readings `known` says what public formulas and
-    distances give.
+    One's own observations have none of these. Of all observations `known` says what public
+    formulas and distances give.
     """
 
     facts: PublicFacts
@@ -243,7 +244,7 @@ class Known:
 
 def regression_answer(source: Readings, mechanism: WaveletGlobal, network: Network,
                     seed: int) -> RegressionAnswer:
-    """Draw readings, release, and put the closed forms beside it.
+    """Draw observations, release, and put the closed forms beside it.
 
     Parameters
     ----------
@@ -295,7 +296,7 @@ def _band(estimate: Estimate, release: Array, grid: Array) -> tuple[Array, Array
 
 def _against_truth(readings: Readings, mechanism: WaveletGlobal, network: Network, times: Array,
                    seed: int) -> dict[str, Any]:
-    """What only the curve behind simulated readings can tell: it, and the squared errors."""
+    """What only the curve behind simulated observations can tell: it, and the squared errors."""
     if not isinstance(readings, RegressionPoints):
         return dict.fromkeys(("truth", "squared_error", "risk", "zero_risk"))
     risk = mechanism.risk_parts(readings, network.budgets)
@@ -331,7 +332,7 @@ def _noise_sd(plan: CurvePlan, times: Array) -> Array:
 
 
 def _places(mechanism: WaveletGlobal, times: Array) -> Array:
-    """Where the waves stand at each time: at its rank, where times are replaced by their ranks."""
+    """Where the basis is evaluated for each time: at its rank, where ranks replace times."""
     design = mechanism.known_design
     return times if design is None or mechanism.design != "ranked" else design.rank(times)
 
@@ -397,7 +398,7 @@ def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal, network: N
 
 
 def _risk(readings: RegressionPoints, plan: CurvePlan, design: Design = UNIFORM) -> RiskParts:
-    """Exact risk of a plan on simulated readings, also of one that would release nothing."""
+    """Exact risk of a plan on simulated observations, also of one that would release nothing."""
     n = np.array(readings.sizes.n_curves_per_server, dtype=float)
     average = Average(plan.basis, plan.clip, readings.noise_sd, n, plan.weights, plan.total_noise)
     return curve_risk(readings.truth, average, design)
@@ -410,7 +411,7 @@ class PointAnswer:
     `low` and `high` are the ends of the 95 % confidence interval, which counts noise, sampling
     variability and `bias`, the most that the class of curves allows; None where `no_interval` says
     why there is none. `left_out` is the part of `bias` that is about details finer than the level.
-    `whole_sd` is the noise that the whole curve has at this point. Readings of one's own have no
+    `whole_sd` is the noise that the whole curve has at this point. One's own observations have no
     `truth` and no `risk`.
     """
 
@@ -503,7 +504,7 @@ class CostOfPrivacy:
 
 def cost_of_privacy(network: Network, smoothness: float,
                     smoothness_at_a_point: float | None = None) -> CostOfPrivacy:
-    """By the rates, for as many equal sites with the same readings in all; constants dropped.
+    """By the rates, for as many equal sites with the same observations in all; constants dropped.
 
     At a point the smoothness is usually that of its method.
 
@@ -561,7 +562,7 @@ def planned_cost(mechanism: WaveletGlobal, facts: PublicFacts, network: Network
 
 @dataclass(frozen=True)
 class WorstPair:
-    """The two readings that change a message most: at `time`, labels +τ and −τ.
+    """The two observations that change a message most: at `time`, labels +τ and −τ.
 
     `norms` (POINTS,) is ‖b(x)‖ on `times`, two cells of the grid or the whole range; `exact` and
     `printed` are multiples of τ/n.
@@ -575,7 +576,7 @@ class WorstPair:
 
 
 def worst_pair(plan: CurvePlan, mechanism: WaveletGlobal) -> WorstPair:
-    """Where a reading has most weight in the message, from the tables that are used.
+    """Where a observation has most weight in the message, from the tables that are used.
 
     Parameters
     ----------
@@ -600,7 +601,7 @@ class DesignDemo:
     """Root of the exact error with times that are spread evenly, and with density ½ + x.
 
     A method that takes rising times for even ones converges to the wrong curve, (½ + x) f(x);
-    `weighted` is the error where the density is stated and readings are weighted by it.
+    `weighted` is the error where the density is stated and observations are weighted by it.
     """
 
     even: float

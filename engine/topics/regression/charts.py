@@ -84,7 +84,7 @@ def _one_release(answer: RegressionAnswer, x: list[float], theme: Theme) -> list
 
 
 def _over_positions(facts: PublicFacts, data: list[Spec], theme: Theme) -> Spec:
-    """Axes of values over positions, in the words and units of the readings."""
+    """Axes of values over positions, in the words and units of the observations."""
     x, y = "Position", "Value"
     if not facts.is_simulated:
         x, y = named(facts.time_name, facts.time_unit), named(facts.value_name, facts.value_unit)
@@ -134,7 +134,7 @@ def by_level(levels: ByLevel, theme: Theme) -> Chart:
     Parameters
     ----------
     levels : ByLevel
-        Parts of the error by the number of waves.
+        Parts of the error by the number of basis functions.
     theme : {"light", "dark"}
         Of the page.
     """
@@ -150,10 +150,11 @@ def by_level(levels: ByLevel, theme: Theme) -> Chart:
     data.append(traces.diamond(x[place], float(total[place]), theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True,
-        xaxis=axis(theme, "Waves kept", tickvals=x, ticktext=[f"{2**level}" for level in x]),
+        xaxis=axis(theme, "Basis functions "
+                          "kept", tickvals=x, ticktext=[f"{2**level}" for level in x]),
         yaxis=log_axis(theme, "Error (log scale)", floor, float(total.max()) * 1.2, grid=True))}
-    return Chart(spec, f"Error by number of waves; the rule keeps {2**levels.chosen}, with an "
-                       f"error of {number(float(total[place]))}.", {
+    return Chart(spec, f"Error by number of basis functions; the rule keeps {2**levels.chosen}, "
+                       f"with an error of {number(float(total[place]))}.", {
         "level": x, "all": plain(total),
         **{name: plain(part) for name, part in zip(PARTS, parts.T, strict=True)}})
 
@@ -214,7 +215,7 @@ def cost(costs: CostOfPrivacy, planned: tuple[Array, Array], theme: Theme) -> Ch
     data += [traces.line("Elbow", [elbow, elbow], [1.0, highest], colour("raw", theme), 1.4, "dot",
                          showlegend=False, hoverinfo="skip") for elbow in costs.elbows]
     spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=log_axis(theme, "Protection ε (log scale)", x[0], x[-1]),
+        theme, legend=True, xaxis=log_axis(theme, "Privacy budget ε (log scale)", x[0], x[-1]),
         yaxis=log_axis(theme, "Times the error without privacy", 0.9, highest * 1.1, grid=True))}
     by_plan = np.exp(np.interp(np.log(costs.epsilons), np.log(epsilons), np.log(times)))
     return Chart(spec, f"Privacy raises the error of the whole curve {number(float(times[0]))} "
@@ -225,12 +226,12 @@ def cost(costs: CostOfPrivacy, planned: tuple[Array, Array], theme: Theme) -> Ch
 
 
 def worst(pair: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
-    """How much a reading at each position weighs in a message, with the worst marked.
+    """How much a observation at each position weighs in a message, with the worst marked.
 
     Parameters
     ----------
     pair : WorstPair
-        With the weight of a reading at every position.
+        With the weight of a observation at every position.
     facts : PublicFacts
         Range and unit of time.
     theme : {"light", "dark"}
@@ -240,18 +241,18 @@ def worst(pair: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
     place = int(pair.norms.argmax())
     marker = {"symbol": "diamond", "size": 13, "color": colour("page", theme),
               "line": {"color": colour("text", theme), "width": 2.2}}
-    data = [traces.line("weight of a reading", x, plain(pair.norms), colour("wavelet", theme)),
+    data = [traces.line("weight of a observation", x, plain(pair.norms), colour("wavelet", theme)),
             traces.points("worst position", [x[place]], [float(pair.norms[place])], marker)]
     spec = {"data": data, "layout": layout(
-        theme, legend=True, hovermode=False, xaxis=axis(theme, "Position (a few cells)"),
+        theme, legend=True, hovermode=False, xaxis=axis(theme, "Time (a few cells)"),
         yaxis=axis(theme, "‖b(x)‖", grid=True, rangemode="tozero"))}
-    return Chart(spec, f"A reading weighs most at {x[place]:.4g}.",
+    return Chart(spec, f"An observation weighs most at {x[place]:.4g}.",
                  {"position": x[::16], "weight": plain(pair.norms[::16])})
 
 
 def _curve(answer: RegressionAnswer, name: str, values: Array, shade: str, width: float,
            dash: str = "solid") -> Spec:
-    """A line on the grid of the answer, in the units of the readings."""
+    """A line on the grid of the answer, in the units of the observations."""
     return traces.line(name, _positions(answer.facts, answer.times),
                        _values(answer.facts, values), shade, width, dash)
 

@@ -22,10 +22,10 @@ from engine.topics.regression.answer import (
     WorstPair,
 )
 
-TITLE = "What can sites learn together from single readings?"
-LEAD = ("Everybody gives one reading to a site. Sites add noise to what they send, and one curve "
-        "is put together from all of it.")
-PARTS = ("privacy noise", "chance in who takes part", "what so few waves leave out", "clipping")
+TITLE = "What can sites learn together from single observations?"
+LEAD = ("Everybody gives one observation to a site. Sites add noise to what they send, and one "
+        "curve is put together from all of it.")
+PARTS = ("privacy noise", "sampling variability", "truncation bias", "clipping")
 
 
 def shares(parts: RiskParts) -> tuple[float, float, float, float]:
@@ -73,20 +73,20 @@ def accuracy(answer: RegressionAnswer) -> str:
 
 
 def _known(answer: RegressionAnswer) -> str:
-    """What formulas and distances say of readings without a truth."""
+    """What formulas and distances say of observations without a truth."""
     noise, chance, apart = (_valued(text, answer.facts) for text in together(
         [answer.known.noise, answer.known.chance, answer.known.apart]))
     subject = ("Privacy noise is typically" if answer.noise_sd is not None else
                "Before the centre reshapes the curve, privacy noise is typically")
     return (f"{subject} **{noise}** (root of its mean square over the range, by a public formula). "
-            f"Chance in who takes part adds at most {chance}.\n\n"
-            f"The releases are typically **{apart}** from the curve without protection.\n\n"
-            "**How far the curve is off cannot be known.** What so few waves leave out and what "
-            "clipping shifts is a bias that only the true curve would show, and nobody has it.")
+            f"Chance in who takes part adds at most {chance}.\n\nThe releases are typically "
+            f"**{apart}** from the curve without protection.\n\n**How far the curve is off cannot "
+            "be known.** What so few basis functions leave out and what clipping shifts is a bias "
+            "that only the true curve would show, and nobody has it.")
 
 
 def _valued(text: str, facts: PublicFacts) -> str:
-    """A number with the unit of the readings, without markup."""
+    """A number with the unit of the observations, without markup."""
     return with_unit(text, escape(facts.value_unit))
 
 
@@ -131,8 +131,8 @@ def refused(answer: RegressionAnswer) -> str:
         Of which nothing is shown.
     """
     return ("**These budgets allow no estimate.** The best bound on the error is no better than "
-            "for a flat line, so nothing is released and no budget is spent. More readings, "
-            "larger ε or fewer sites with more readings each would help.")
+            "for a flat line, so nothing is released and no budget is spent. More observations, "
+            "larger ε or fewer sites with more observations each would help.")
 
 
 def largest(parts: RiskParts) -> str:
@@ -154,24 +154,25 @@ def levels(by_level: ByLevel) -> str:
     Parameters
     ----------
     by_level : ByLevel
-        Parts of the error for each number of waves.
+        Parts of the error for each number of basis functions.
     """
     totals = {level: parts.total for level, parts in zip(by_level.levels, by_level.parts,
                                                          strict=True)}
     best = min(totals, key=totals.__getitem__)
-    lead = f"The rule takes **{2**by_level.chosen} waves**"
+    lead = f"The rule takes **{2**by_level.chosen} basis functions**"
     if best == by_level.chosen:
-        return f"{lead}, which is best for this curve. More waves add noise, fewer leave out."
+        return (f"{lead}, which is best for this curve. More basis functions add noise, fewer add "
+                "truncation bias.")
     ratio = math.sqrt(totals[by_level.chosen] / totals[best])
-    return (f"{lead} from public numbers alone. For this very curve {2**best} would err "
-            f"{ratio:.1f} times less, which nobody can know without looking at it.")
+    return (f"{lead} from public numbers alone. For this very curve the error with {2**best} would "
+            f"be {ratio:.1f} times smaller, which nobody can know without looking at it.")
 
 
 _REGIMES = {
     "regime 8": "No single site dominates: regime 8 of the theorem.",
     "regime 9": "One site alone would do about as well: regime 9 of the theorem.",
-    "neither": "Neither regime 8 of the theorem (privacy limits every site) nor 9 (one site alone "
-               "would do about as well)."}
+    "neither": "Neither regime 8 of the theorem (privacy is the bottleneck at every site) nor 9 "
+               "(one site alone would do about as well)."}
 
 
 def limited(network: Network, gamma: float, risk: RiskParts | None = None) -> str:
@@ -191,10 +192,11 @@ def limited(network: Network, gamma: float, risk: RiskParts | None = None) -> st
     theory = network.theory()
     count, d = int(theory.privacy_limited(gamma).sum()), theory.resolution(gamma)
     sites = network.n_sites
-    who = ("readings, not privacy, limit every site" if count == 0 else
-           f"privacy limits {'every site' if count == sites else f'{count} of {sites} sites'}")
+    who = ("observations, not privacy, are the bottleneck at every site" if count == 0 else
+           "privacy is the bottleneck at "
+           f"{'every site' if count == sites else f'{count} of {sites} sites'}")
     return (f"By the rates, which leave out constants, **{who}**.{_against(count, sites, risk)} "
-            f":small[Privacy limits a site where n ε² ≤ D = {number(d, 2)}. "
+            f":small[Privacy is the bottleneck at a site where n ε² ≤ D = {number(d, 2)}. "
             f"{_REGIMES[theory.regime(gamma)]}]")
 
 
@@ -289,7 +291,7 @@ ONLY_EVEN = ("The method for one point takes times to be spread evenly. With tim
              "otherwise, read the point off the whole curve.")
 
 WORST_ONLY_EVEN = ("The worst pair is worked out for times that are spread evenly. What one "
-                   "reading can move a message by with times stated otherwise stands in the "
+                   "observation can move a message by with times stated otherwise stands in the "
                    "ledger below, under *moved at most by*.")
 
 
@@ -319,8 +321,8 @@ def printed_constant(answer: PointAnswer) -> str:
         With both constants, in units of τ/n.
     """
     ratio = answer.printed / answer.exact
-    text = (f"One reading moves the value by at most **{number(answer.exact)} τ/n** "
-            "(τ: where readings are clipped; n: readings of the site); the paper prints "
+    text = (f"One observation moves the value by at most **{number(answer.exact)} τ/n** "
+            "(τ: where observations are clipped; n: observations of the site); the paper prints "
             f"{number(answer.printed)} τ/n")
     if ratio < 1:
         return f"{text}, which is too little: noise of that size does not protect by ε."
@@ -356,14 +358,14 @@ def planned_cost(planned: tuple[Array, Array]) -> str:
 
 
 def worst(pair: WorstPair, clip: float, facts: PublicFacts) -> str:
-    """The pair of readings that changes a message most.
+    """The pair of observations that changes a message most.
 
     Parameters
     ----------
     pair : WorstPair
-        Two readings and what exchanging them does, in units of τ/n.
+        Two observations and what exchanging them does, in units of τ/n.
     clip : float
-        τ, in the unit of values: readings are clipped that far from the middle.
+        τ, in the unit of values: observations are clipped that far from the middle.
     facts : PublicFacts
         Ranges and units.
     """
@@ -386,8 +388,8 @@ def design(demo: DesignDemo) -> str:
     """
     even, rising, known = together([demo.even, demo.rising, demo.weighted])
     return (f"**Times are taken to be spread evenly.** If they rise with density ½ + x instead, "
-            f"the error goes from {even} to **{rising}**, and more readings do not help: the "
-            f"estimate converges to another curve. Stating that density (*Times of readings*, "
+            f"the error goes from {even} to **{rising}**, and more observations do not help: the "
+            f"estimate converges to another curve. Stating that density (*Times of observations*, "
             f"under *More options*) makes it {known}; an unknown one can be released with the "
             "same message.")
 
@@ -395,13 +397,13 @@ def design(demo: DesignDemo) -> str:
 SLOPES = (
     "How fast errors fall, on log scales, along nine paths. The theory leaves out logarithms, so "
     "exact errors of the tuned plans fall a little slower: the clip grows with the number of "
-    "readings, and at both ends of a path more than one part of the error counts. All sites are "
-    "alike, δ = 10⁻⁸; the whole curve is exactly as rough as smoothness 1 allows, the point is a "
-    "kink of smoothness ¾.")
+    "observations, and at both ends of a path more than one part of the error counts. All sites "
+    "are alike, δ = 10⁻⁸; the whole curve is exactly as rough as smoothness 1 allows, the point is "
+    "a kink of smoothness ¾.")
 
 
 def design_of_own(mechanism: WaveletGlobal, facts: PublicFacts) -> str:
-    """What is taken for granted of the times of one's own readings, and what else can be.
+    """What is assumed of the times of one's own observations, and what else can be.
 
     Parameters
     ----------
@@ -414,11 +416,11 @@ def design_of_own(mechanism: WaveletGlobal, facts: PublicFacts) -> str:
     if mechanism.design == "even":
         return (f"**Times are taken to be spread evenly over {span}.** Where they are not, the "
                 "estimate converges to another curve, the true one times the density of the times, "
-                "and more readings do not help. The file is not searched for this, because a "
+                "and more observations do not help. The file is not searched for this, because a "
                 "choice that follows the data would leak. What do you know of how the times came "
                 "about?")
     if mechanism.design == "released":
-        return ("**Nothing is taken for granted of the times**: every site sends its noisy density "
+        return ("**Nothing is assumed of the times**: every site sends its noisy density "
                 "with the same message, and the centre divides by it. This costs more noise.")
     return (f"**Times are taken to follow the density you state over {span}**, from outside the "
             "file. Where it is wrong the estimate converges to another curve.")
@@ -428,9 +430,9 @@ DESIGNS = {"even": "Spread evenly", "weighted": "Known density, by weights",
            "ranked": "Known density, by ranks", "released": "Not known: release it, too"}
 
 ASSUMPTIONS = (
-    "**One reading, one person.** A person with several readings has a weaker protection: state "
-    "how many beside the odds, and they are about all of them.",
-    "**Bounds and spread are public.** The bound of the curve, the spread of readings and the "
+    "**One observation, one person.** A person with several observations has a weaker protection: "
+    "state how many beside the odds, and they are about all of them.",
+    "**Bounds and spread are public.** The bound of the curve, the spread of observations and the "
     "smoothness are stated, never read off the data.",
-    "**How many readings each site has is public**, and stays what it is.",
-    "**Readings are exchangeable between sites:** all follow one curve.")
+    "**How many observations each site has is public**, and stays what it is.",
+    "**Observations are exchangeable between sites:** all follow one curve.")

@@ -1,4 +1,4 @@
-"""Sparse coefficients: releases beside the truth, errors over budgets."""
+"""Sparse coefficients: releases beside the true ones, errors over budgets."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def over_budgets(lines: Lines, here: float, theme: Theme) -> Chart:
     data.append(traces.upright(here, low, high, theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True,
-        xaxis=log_axis(theme, "Protection ε (log scale)", first, last, room=0.03),
+        xaxis=log_axis(theme, "Privacy budget ε (log scale)", first, last, room=0.03),
         yaxis=log_axis(theme, "Error (log scale)", low, high, grid=True))}
     summary = "; ".join(f"{label}, {number(float(errors[0]))} to {number(float(errors[-1]))}"
                         for label, errors in lines.private.items())
@@ -149,7 +149,7 @@ def _member(k: int, name: str, x: Sequence[float], y: Array | Sequence[float], s
 
 
 def intervals(answer: IntervalsAnswer, theme: Theme, difference: bool = False) -> Chart:
-    """Limits around the published coefficients; those that miss the truth stand out.
+    """Intervals around the published coefficients; those that miss the true ones stand out.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def intervals(answer: IntervalsAnswer, theme: Theme, difference: bool = False) -
     theme : {"light", "dark"}
         Of the page.
     difference : bool
-        Whether true coefficients are taken off: limits that do not reach zero miss.
+        Whether true coefficients are taken off: intervals that do not reach zero miss.
     """
     features = _with_limits(answer)
     names = [f"{k + 1}" for k in features]
@@ -170,7 +170,7 @@ def intervals(answer: IntervalsAnswer, theme: Theme, difference: bool = False) -
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest",
         xaxis=axis(theme, "Feature", type="category", categoryorder="array", categoryarray=names),
-        yaxis=axis(theme, "Less the true coefficient" if difference else "Coefficient", grid=True,
+        yaxis=axis(theme, "Error of the coefficient" if difference else "Coefficient", grid=True,
                    zeroline=True, zerolinecolor=colour("text", theme)))}
     table: dict[str, list[Any]] = {"feature": names, "published": plain(answer.centre[features]),
                                    "from": plain(answer.low[features]),
@@ -179,12 +179,12 @@ def intervals(answer: IntervalsAnswer, theme: Theme, difference: bool = False) -
         table["p-value of zero"] = plain(answer.p_values[features])
     if answer.truth is not None:
         table["true"] = plain(answer.truth[features])
-    return Chart(spec, f"Limits of {len(features)} coefficients, {number(answer.length)} wide on "
-                 "average.", table)
+    return Chart(spec, f"95 % confidence intervals of {len(features)} coefficients, "
+                 f"{number(answer.length)} wide on average.", table)
 
 
 def _missed(answer: IntervalsAnswer, features: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Whose limits do not hold the truth, as far as it is known."""
+    """Whose intervals miss the true coefficient, as far as it is known."""
     if answer.truth is None:
         return np.zeros(len(features), dtype=bool)
     truth = answer.truth[features]
@@ -193,9 +193,9 @@ def _missed(answer: IntervalsAnswer, features: NDArray[np.intp]) -> NDArray[np.b
 
 def _limits(answer: IntervalsAnswer, features: NDArray[np.intp], difference: bool, is_miss: bool,
             theme: Theme) -> Spec:
-    """The limits of those that hold the truth, or of those that miss it."""
-    name, role, symbol = (("Misses the truth", "bias", "x") if is_miss else
-                          ("Published, with limits", "sparse", "circle"))
+    """The intervals of those that cover, or of those that miss."""
+    name, role, symbol = (("Misses the true coefficient", "bias", "x") if is_miss else
+                          ("Released, with 95 % interval", "sparse", "circle"))
     zero = answer.truth[features] if difference and answer.truth is not None else 0.0
     half = (answer.high - answer.low)[features] / 2
     return traces.points(
@@ -206,7 +206,7 @@ def _limits(answer: IntervalsAnswer, features: NDArray[np.intp], difference: boo
 
 
 def _with_limits(answer: IntervalsAnswer) -> NDArray[np.intp]:
-    """Features with limits, at most as many as can be told apart."""
+    """Features with intervals, at most as many as can be told apart."""
     return np.flatnonzero(np.isfinite(answer.low))[:_MOST_INTERVALS]
 
 

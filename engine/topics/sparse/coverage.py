@@ -1,4 +1,4 @@
-"""How often the limits of sparse coefficients hold, over designs, numbers of rows and budgets.
+"""Coverage of intervals of sparse coefficients, over designs, numbers of rows and budgets.
 
 Plain numbers in, a small table out. Data sets are simulated with a known seed, never a release.
 """

@@ -29,14 +29,14 @@ from engine.topics.sparse.answer import check_size
 
 COVERAGE_REPEATS = 200
 _COMMON = ("sparsity", "noise_sd", "reach", "radius", "step_size", "rounds", "feature_clip",
-           "residual_clip")  # options of estimates that limits have, too
+           "residual_clip")  # options of estimates that intervals have, too
 FITS = {"two_stage": "Two stages: shared, then own", "local": "Each machine alone",
         "pooled": "As if machines were alike"}
 
 
 @dataclass(frozen=True)
 class IntervalsAnswer:
-    """One release with its limits: `centre`, `low`, `high`, `error` (d,), and without protection.
+    """One release with intervals: `centre`, `low`, `high`, `error` (d,), and without protection.
 
     `without_low` and `without_high` (d,) are the limits that the same rows would have without
     protection; `truth` (d,) where it is known. `warnings` are those of the release.
@@ -56,12 +56,12 @@ class IntervalsAnswer:
 
     @property
     def is_refused(self) -> bool:
-        """Whether there are no limits, for a reason that `warnings` give."""
+        """Whether there are no intervals, for a reason that `warnings` give."""
         return not np.isfinite(self.high).any()
 
     @property
     def length(self) -> float:
-        """Of the average interval; not a number where limits are refused."""
+        """Of the average interval; not a number where intervals are refused."""
         return math.nan if self.is_refused else float(np.nanmean(self.high - self.low))
 
     @property
@@ -71,7 +71,7 @@ class IntervalsAnswer:
     @property
     def p_values(self) -> Array | None:
         """Of each coefficient on its own being zero: (d,); None of a band, which tests all at once,
-        and where limits are refused.
+        and where intervals are refused.
 
         What limits are wider than chance and noise make them (a bound on bias) is taken off |β̃|, so
         that a p-value is below .05 exactly where its limits leave zero out.
@@ -92,7 +92,7 @@ class IntervalsAnswer:
 
 def intervals_answer(source: Source[SampleData], mechanism: SparseInference, budget: Budget,
                      seed: int) -> IntervalsAnswer:
-    """One release of the shown rows, with its limits.
+    """One release of the shown rows, with its intervals.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def intervals_answer(source: Source[SampleData], mechanism: SparseInference, bud
 
 
 def interval_mechanism(estimator: SparseNewton | SparseRegression, target: str) -> SparseInference:
-    """Limits with every guess and clip that was chosen for the estimate.
+    """Intervals with every guess and clip that was chosen for the estimate.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def interval_mechanism(estimator: SparseNewton | SparseRegression, target: str) 
 
 @dataclass(frozen=True)
 class CoverageStudy:
-    """How often limits hold what they should over fresh data sets, with standard errors.
+    """Coverage of intervals over fresh data sets, with standard errors.
 
     `average` over all coefficients, `of_nonzero` over those that matter, `joint` all at once;
     `naive` as `average`, or as `joint` for a band, with limits that leave the privacy noise out.
@@ -223,7 +223,7 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
 
 
 def without_privacy(limits: Intervals, source: SparseRows) -> Intervals:
-    """The same limits, as wide as chance in the rows alone makes them: σ(Θ_kk/N)^{1/2}.
+    """The same intervals, as wide as sampling variability alone makes them: σ(Θ_kk/N)^{1/2}.
 
     Parameters
     ----------

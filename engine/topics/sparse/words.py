@@ -175,7 +175,7 @@ def over_budgets(lines: Lines) -> str:
 
 
 def intervals(answer: IntervalsAnswer) -> str:
-    """How wide the limits are, and what they promise.
+    """How wide the intervals are, and what they cover.
 
     Parameters
     ----------
@@ -192,11 +192,11 @@ def intervals(answer: IntervalsAnswer) -> str:
     if answer.missed is None:
         return text
     count = int(np.isfinite(answer.low).sum())
-    return f"{text} Here **{answer.missed} of {count}** miss the truth."
+    return f"{text} Here **{answer.missed} of {count}** miss the true coefficient."
 
 
 def tests_of_zero(answer: IntervalsAnswer) -> str:
-    """How limits and p-values say whether coefficients are zero, and what they do not correct.
+    """How intervals and p-values say whether coefficients are zero, and what they do not correct.
 
     Parameters
     ----------
@@ -208,18 +208,18 @@ def tests_of_zero(answer: IntervalsAnswer) -> str:
     count = int(np.isfinite(answer.low).sum())
     drawn = "" if answer.truth is None else ", drawn as they are,"
     if answer.p_values is None:
-        return (f"Limits that{drawn} leave out zero say that their coefficient is not zero. In at "
-                "most 5 of 100 cases any of them is wrong in this; privacy noise is counted.")
+        return (f"Intervals that{drawn} exclude zero say that their coefficient is not zero. In at "
+                "most 5 % of releases any of them is wrong in this; privacy noise is counted.")
     text = ("Is a coefficient zero? Its p-value stands with the numbers at the end of the page. It "
-            "counts privacy noise as well as chance in the rows, and is below 0.05 where limits"
-            f"{drawn} leave out zero.")
+            "counts privacy noise as well as sampling variability, and is below 0.05 where "
+            f"intervals{drawn} exclude zero.")
     return text if count == 1 else (
-        f"{text} It does not correct for looking at {count} features: if none mattered, 5 in 100 "
+        f"{text} It does not correct for looking at {count} features: if none mattered, 5 % "
         "would still be below 0.05. For one answer about all, choose *All of them together*.")
 
 
 def coverage(study: CoverageStudy, kind: str) -> str:
-    """How often limits held what they should, and how often naive ones would have.
+    """Coverage, and that of naive intervals.
 
     Parameters
     ----------
@@ -239,12 +239,12 @@ def coverage(study: CoverageStudy, kind: str) -> str:
 def _covered(study: CoverageStudy, kind: str) -> str:
     """Coverage of intervals or of the band, beside 95 % and beside that of naive ones."""
     stated, naive = study.beside(kind)
-    limits = "intervals" if kind == "pointwise" else "the band for all coefficients"
+    family = "intervals" if kind == "pointwise" else "the band for all coefficients"
     of_nonzero = (f", of coefficients that matter {100 * study.of_nonzero:.1f} %"
                   if kind == "pointwise" else "")
     at_once = (f" All of them at once: {100 * study.joint:.0f} %, which is not what they are for."
                if kind == "pointwise" else "")
-    return (f"Over {study.repeats} fresh data sets, coverage of {limits} is {_coverage(stated)}"
+    return (f"Over {study.repeats} fresh data sets, coverage of {family} is {_coverage(stated)}"
             f"{of_nonzero}; nominal 95 %. {_JUDGED[stated.verdict]}{at_once} Without counting the "
             f"privacy noise it would be {_coverage(naive)}.")
 
@@ -270,8 +270,8 @@ def machines(comparison: Machines) -> str:
     two, local, pooled = (comparison.typical[FITS[fit]] for fit in ("two_stage", "local", "pooled"))
     text = f"Two stages are off by **{numbers.number(two)}**."
     for label, other in (("each machine alone", local), ("taking machines for alike", pooled)):
-        text += (f" {capital(label)} errs {numbers.times(other / two)} as much."
-                 if other > two else f" {capital(label)} errs less: "
+        text += (f" {capital(label)} has {numbers.times(other / two)} the error."
+                 if other > two else f" {capital(label)} has a smaller one: "
                  f"{numbers.number(other)}.")
     return text
 
@@ -287,11 +287,11 @@ def trust(errors: dict[str, float], rates: dict[str, float]) -> str:
         The bounds of the theory at the same sizes.
     """
     gain = numbers.times(errors[ROW] / errors[TRUSTED])
-    text = (f"A trusted server errs **{gain} less** than noisy averages that hide a row, and those "
-            f"{numbers.times(errors[BIT] / errors[ROW])} less than one bit that hides a whole "
-            "machine.")
-    text += (" **Two kinds of promise:** with the trusted server the limit may fail with chance δ, "
-             "without trust it never fails, so equal ε is not equal protection.")
+    text = (f"A trusted server has a **{gain} smaller** error than noisy averages that hide a row, "
+            f"and those {numbers.times(errors[BIT] / errors[ROW])} smaller one than one bit that "
+            "hides a whole machine.")
+    text += (" **Approximate and pure DP differ:** with the trusted server ε may be exceeded with "
+             "probability δ, without trust never. At equal ε, compare the attacker’s accuracy.")
     if errors[ROW] < rates[PRINTED]:
         text += (" The bound printed for hiding a row lies above what is achieved here: it holds "
                  "for hiding a machine.")

@@ -18,11 +18,11 @@ from engine.topics.summaries.feasible_smoothness import GridSweep, PrintedDensit
 
 TITLE = "Publish a whole function: which way costs least?"
 LEAD = "Several ways to publish the same thing at the same ε, side by side."
-PARTS = ("privacy noise", "chance in who takes part", "smoothing and clipping")
+PARTS = ("privacy noise", "sampling variability", "smoothing and clipping")
 
 
 def guarantee(method: Way) -> str:
-    """The promise of one method in a line.
+    """The guarantee of one method in a line.
 
     Parameters
     ----------
@@ -66,7 +66,8 @@ def compared(answer: SummariesAnswer) -> str:
     if not known:
         return "None of the ways can publish anything at this budget."
     unit = unit_of(answer)
-    target = "the truth" if answer.baseline is not None else "the estimate without protection"
+    target = ("the true function" if answer.baseline is not None else
+              "the non-private estimate")
     best = known[0]
     text = (f"**{best.label}** comes closest: error **"
             f"{with_unit(number(best.error), unit)}** from {target}, 95 % of releases within "
@@ -97,7 +98,7 @@ def unit_of(answer: SummariesAnswer) -> str:
 
 
 def not_comparable(methods: Sequence[Way]) -> str:
-    """When promises of different kinds stand side by side.
+    """When guarantees of different kinds stand side by side.
 
     Parameters
     ----------
@@ -108,8 +109,8 @@ def not_comparable(methods: Sequence[Way]) -> str:
                    and not method.guarantee.is_pure]
     if not approximate or len(approximate) == len(methods):
         return ""
-    return (f"**Not the same kind of promise.** {conjunction(approximate)} can fail with chance δ; "
-            "the others never fail. Equal ε are not equally protective.")
+    return (f"**Pure and approximate DP differ.** With {conjunction(approximate)}, ε may be "
+            "exceeded with probability δ. At equal ε, compare the attacker’s accuracy.")
 
 
 def largest(method: Way) -> str:
@@ -259,10 +260,10 @@ def printed_density(density: PrintedDensity, budget: Budget) -> str:
     """
     spent = number(density.ratio * budget.epsilon)
     if density.ratio <= 1:
-        return (f"The bound printed in Theorem 16 keeps its promise here: it would spend ε = "
+        return (f"The bound printed in Theorem 16 holds here: it would spend ε = "
                 f"{spent}.")
     return (f"The bound printed in Theorem 16 is **smaller than what two records can change**: it "
-            f"would spend ε = {spent} where {budget.epsilon:g} is promised. It is refused.")
+            f"would spend ε = {spent} where {budget.epsilon:g} is stated. It is refused.")
 
 
 def printed(mechanism: Mechanism, budget: Budget) -> str:

@@ -34,7 +34,7 @@ _RELEASES, _ONE = "Possible releases", "One release and its band"
 
 
 class Regression(ReleaseView):
-    """The regression on screen, from the readings of all sites."""
+    """The regression on screen, from the observations of all sites."""
 
     page, fold_prefix, chart_prefix = "regression", "regression_", "regression_"
     task = TASK
@@ -104,12 +104,12 @@ def accuracy(view: Regression) -> None:
 
 
 def levels(view: Regression) -> None:
-    """The error by number of waves, where a closed form gives it."""
+    """The error by number of basis functions, where a closed form gives it."""
     source = view.source
     if (view.shown.risk is None or view.mechanism.design != "even"
             or not isinstance(source, Simulated)):
         return
-    st.header("How many waves to keep", anchor=False)
+    st.header("How many basis functions to keep", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     risks = run.answer(regression_topic.risk_by_level, source, view.mechanism, view.network)
     with left:
@@ -125,8 +125,8 @@ def levels(view: Regression) -> None:
             usual if view.mechanism.level is None else str(view.mechanism.level),
             lambda level: session.change_mechanism(TASK, replace(
                 view.mechanism, level=None if level == usual else int(level))),
-            "level", options=options, help="2^J waves are kept. The rule looks at public numbers "
-                                           "only.")
+            "level", options=options, help="2^J basis functions are kept. The rule looks at public "
+                                           "numbers only.")
 
 
 def point(view: Regression) -> None:
@@ -184,16 +184,16 @@ def cost(view: Regression) -> None:
         regression_topic.planned_cost(view.mechanism, view.facts, view.network)))
     with left:
         view.draw("Cost of privacy", figures.cost(costs, planned, layout.theme()), "cost", 320)
-        st.markdown(":small[Squared errors, for as many readings on as many equal sites. Vertical: "
-                    "where the cost begins by the rates.]")
+        st.markdown(":small[Squared errors, for as many observations on as many equal sites. "
+                    "Vertical: where the cost begins by the rates.]")
     with right:
         st.markdown(words.elbows(costs))
         st.markdown(words.planned_cost(planned))
 
 
 def assumptions(view: Regression) -> None:
-    """What is taken for granted, and what happens where it fails."""
-    st.header("What is taken for granted", anchor=False)
+    """Assumptions, and what happens where they fail."""
+    st.header("Assumptions", anchor=False)
     source = view.source
     if isinstance(source, Simulated):
         st.markdown(words.design(run.made_once(view.shown, "design", lambda: (
@@ -212,14 +212,14 @@ def _design(mechanism: Method) -> None:
             mechanism, design=design, density=(mechanism.density or "1, 1") if known else None))
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.bound(st.selectbox, "Times of readings", mechanism.design, take, "design",
+        controls.bound(st.selectbox, "Times of observations", mechanism.design, take, "design",
                        options=[*words.DESIGNS], format_func=words.DESIGNS.__getitem__)
         if mechanism.density is not None:
             controls.bound(st.text_input, "Heights of the density, from the first time to the last",
                            mechanism.density, lambda text: session.change_mechanism(
                                TASK, replace(mechanism, density=text.strip())), "density",
                            max_chars=settings.LONGEST_TEXT, help="At equally spaced times, such as "
-                           "1, 2, 1 where twice as many readings were planned in the middle.")
+                           "1, 2, 1 where twice as many observations were planned in the middle.")
 
 
 def messages(view: Regression) -> None:
@@ -231,10 +231,10 @@ def messages(view: Regression) -> None:
     st.markdown(f"Each site sends {view.shown.plan.basis.size} noisy numbers, once. The centre "
                 "sees nothing else.")
     layout.table([{"site" if view.is_own else "sites": row.group.name or row.group.sites,
-                   "readings": f"{row.group.readings:,}", "ε": f"{row.group.epsilon:g}",
+                   "observations": f"{row.group.readings:,}", "ε": f"{row.group.epsilon:g}",
                    "weight of each": f"{number(100 * row.weight, 2)} %",
                    "noise in each number": number(row.noise),
-                   "limited by": "privacy" if row.limited else "readings"}
+                   "bottleneck": "privacy" if row.limited else "observations"}
                   for row in view.shown.rows], view.is_own)
 
 
@@ -243,7 +243,8 @@ def worst(view: Regression) -> None:
         st.markdown(words.WORST_ONLY_EVEN)
         return
     pair = regression_topic.worst_pair(view.shown.plan, view.mechanism)
-    view.draw("Weight of a reading", figures.worst(pair, view.facts, layout.theme()), "worst", 280)
+    view.draw("Weight of a "
+              "observation", figures.worst(pair, view.facts, layout.theme()), "worst", 280)
     st.markdown(words.worst(pair, view.shown.plan.clip, view.facts))
 
 
@@ -254,5 +255,5 @@ def slopes() -> None:
 
 
 def options() -> None:
-    """Every parameter of the readings and the method, and the seed; ε is chosen by site."""
+    """Every parameter of the observations and the method, and the seed; ε is chosen by site."""
     controls.more_options(TASK, epsilon=False, delta=session.uploaded(TASK))

@@ -31,7 +31,7 @@ from pages.shared.uploads import panel
 Number = TypeVar("Number", int, float)
 TASK = WAVELET_REGRESSION.key
 _OWN = "Your own network"
-_SIMULATED, _MINE = "Simulated", "Your readings"
+_SIMULATED, _MINE = "Simulated", "Your observations"
 _EPSILONS = "site_epsilons"  # of one's own sites, which the settings and the address never hold
 
 
@@ -48,7 +48,7 @@ def mechanism() -> Method:
 
 
 def network() -> Network:
-    """The sites on screen: those of the visitor's own readings, or the chosen ones."""
+    """The sites on screen: those of the visitor's own observations, or the chosen ones."""
     readings = source()
     if not isinstance(readings, Upload):
         return session.current().network
@@ -56,19 +56,19 @@ def network() -> Network:
 
 
 def _own_epsilons(readings: Upload) -> tuple[float, ...]:
-    """ε of every site of one's own readings; 1 until it is changed."""
+    """ε of every site of one's own observations; 1 until it is changed."""
     epsilons, n_sites = st.session_state.get(_EPSILONS, ()), readings.sizes.n_servers
     return epsilons if len(epsilons) == n_sites else (1.0,) * n_sites
 
 
 def start_own() -> None:
-    """With new readings of one's own: the usual ε, and ends of the range as they were stated."""
+    """New observations of one's own: the default ε, and the range as it was stated."""
     st.session_state.pop(_EPSILONS, None)
     session.change_mechanism(TASK, regression_topic.suited(mechanism(), source().facts))
 
 
 def own_readings() -> None:
-    """The visitor's own readings: the panel, and what was moved into the stated range."""
+    """The visitor's own observations: the panel, and what was moved into the stated range."""
     panel.draw("Show the protected curve", TASK, start_own)
 
 
@@ -76,10 +76,10 @@ def own_readings() -> None:
 
 
 def choices() -> None:
-    """Whose readings, which network to start from, which curve, which method."""
+    """Whose observations, which network to start from, which curve, which method."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if session.own(TASK) is not None:
-            controls.bound(st.selectbox, "Readings", _MINE if session.uploaded(TASK) else
+            controls.bound(st.selectbox, "Observations", _MINE if session.uploaded(TASK) else
                            _SIMULATED, lambda name: session.show_own(TASK, name == _MINE),
                            "readings", options=[_SIMULATED, _MINE],
                            help="Simulated, or those of your file.")
@@ -96,7 +96,7 @@ def choices() -> None:
 
 
 def _simulated(points: Simulated) -> None:
-    """Sites to start from, and the curve behind simulated readings."""
+    """Sites to start from, and the curve behind simulated observations."""
     present = session.current()
     current = next((name for name, groups in NETWORKS.items()
                     if Network(groups) == present.network), _OWN)
@@ -111,7 +111,7 @@ def _simulated(points: Simulated) -> None:
     controls.bound(st.selectbox, "Curve", points.signal, lambda name: session.change_source(
         TASK, replace(points, signal=name)), "signal", options=SIGNALS,
                    format_func=lambda name: capital(name.replace("_", " ")),
-                   help="The known curve behind the readings.")
+                   help="The known curve behind the observations.")
 
 
 def rows() -> None:
@@ -125,9 +125,9 @@ def rows() -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             _number(k, "sites", "Sites of one kind" if k == 0 else "Sites", group.sites, "%d",
                     lambda group, sites: replace(group, sites=sites))
-            _number(k, "readings", "Readings at each", group.readings, "%d",
+            _number(k, "readings", "Observations at each", group.readings, "%d",
                     lambda group, readings: replace(group, readings=readings))
-            _number(k, "epsilon", "Protection ε of each", group.epsilon, "%g",
+            _number(k, "epsilon", "Privacy budget ε of each", group.epsilon, "%g",
                     lambda group, epsilon: replace(group, epsilon=epsilon))
     with st.container(horizontal=True):
         st.button("Add another kind", icon=":material/add:", type="tertiary", key="add_kind",
@@ -164,12 +164,12 @@ def _own_sites(upload: Upload) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if len(epsilons) > MOST_KINDS:
             everywhere = range(len(epsilons))
-            controls.bound(st.number_input, f"Protection ε of each of {len(epsilons)} sites",
+            controls.bound(st.number_input, f"Privacy budget ε of each of {len(epsilons)} sites",
                            epsilons[0], partial(write, everywhere),
                            "own_epsilon_all", format="%g", step=None)
             return
         for k, group in enumerate(network().groups):
-            controls.bound(st.number_input, f"Protection ε at {escape(group.name)} "
+            controls.bound(st.number_input, f"Privacy budget ε at {escape(group.name)} "
                            f"({group.readings:,})", group.epsilon,
                            partial(write, range(k, k + 1)),
                            f"own_epsilon_{k}", format="%g", step=None)
