@@ -576,7 +576,7 @@ class WorstPair:
 
 
 def worst_pair(plan: CurvePlan, mechanism: WaveletGlobal) -> WorstPair:
-    """Where a observation has most weight in the message, from the tables that are used.
+    """Where an observation has most weight in the message, from the tables that are used.
 
     Parameters
     ----------

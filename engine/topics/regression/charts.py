@@ -226,12 +226,12 @@ def cost(costs: CostOfPrivacy, planned: tuple[Array, Array], theme: Theme) -> Ch
 
 
 def worst(pair: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
-    """How much a observation at each position weighs in a message, with the worst marked.
+    """How much an observation at each position weighs in a message, with the worst marked.
 
     Parameters
     ----------
     pair : WorstPair
-        With the weight of a observation at every position.
+        With the weight of an observation at every position.
     facts : PublicFacts
         Range and unit of time.
     theme : {"light", "dark"}
@@ -241,7 +241,7 @@ def worst(pair: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
     place = int(pair.norms.argmax())
     marker = {"symbol": "diamond", "size": 13, "color": colour("page", theme),
               "line": {"color": colour("text", theme), "width": 2.2}}
-    data = [traces.line("weight of a observation", x, plain(pair.norms), colour("wavelet", theme)),
+    data = [traces.line("weight of an observation", x, plain(pair.norms), colour("wavelet", theme)),
             traces.points("worst position", [x[place]], [float(pair.norms[place])], marker)]
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode=False, xaxis=axis(theme, "Time (a few cells)"),
