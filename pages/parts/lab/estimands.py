@@ -1,0 +1,111 @@
+"""What Lab can estimate: one record for each, and nothing else to change for another.
+
+An estimand offers
+
+* `see()`: a `View` (see `pages/shared/frame/page.py`) of what is on screen, or None where it has
+  said why there is none. It is called in the open tab *Estimate* alone, and may raise an
+  `InputError`.
+* `choices()`: its part of the scenario panel, at most four controls that are stacked: data, method
+  and what no other estimand asks. It is drawn on every tab, without a view.
+* `budget()`: the control of ε below them.
+* `cards`: the blocks of *Estimate*, functions of the view, from top to bottom in the order of all
+  estimands: estimate, (error, attacker), budget curve, then what it alone has. Two in a
+  tuple stand side by side.
+* `own_data()`: the visitor's own data, above the blocks.
+* `in_brief()`: sizes and δ in a line, where those of the source are not all.
+* `options()`: every parameter, for the drawer.
+
+Its task, by which source and method are found among the settings, is that whose record in
+`engine/core/tasks.py` names the estimand; so links, pins and sweeps know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pages.parts import coefficients, sparse, summaries
+from pages.parts.lab import mean
+from pages.parts.regression import cards as regression
+from pages.parts.regression import network
+from pages.shared.frame.page import View
+from pages.shared.state import session
+
+Block = Callable[[Any], None]
+
+
+def _nothing() -> None:
+    """Where an estimand has nothing to draw."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimand:
+    """One thing that Lab can estimate.
+
+    Parameters
+    ----------
+    key : str
+        In links; the `estimand` of its tasks.
+    title : str
+        In the selector.
+    see, choices, budget, own_data, options, in_brief : callable
+        As the module says.
+    cards : tuple
+        Blocks of *Estimate*.
+    """
+
+    key: str
+    title: str
+    see: Callable[[], View | None]
+    choices: Callable[[], None]
+    cards: tuple[Block | tuple[Block, Block], ...]
+    options: Callable[[], None]
+    budget: Callable[[], None] = _nothing
+    own_data: Callable[[], None] = _nothing
+    in_brief: Callable[[], str] | None = None
+
+    @property
+    def task(self) -> str:
+        """The task on screen while this estimand is chosen."""
+        return session.current().estimated
+
+
+def _network() -> None:
+    network.choices()
+    network.rows()
+
+
+ESTIMANDS = {estimand.key: estimand for estimand in (
+    Estimand(
+        key="mean", title="Mean curve", see=mean.MeanCurve.see, choices=mean.choices,
+        budget=mean.budget, own_data=mean.own_data, options=mean.options,
+        cards=(mean.estimate, (mean.error, mean.attacker), mean.budget_curve)),
+    Estimand(
+        key="coefficients", title="Varying coefficients", see=coefficients.Effects,
+        choices=coefficients.choices, budget=coefficients.budget, options=coefficients.options,
+        cards=(coefficients.functions, (coefficients.errors, coefficients.odds),
+               coefficients.over_budgets, coefficients.cost)),
+    Estimand(
+        key="regression", title="Regression (wavelets)", see=regression.Regression,
+        choices=_network, own_data=network.own_readings, options=regression.options,
+        in_brief=str,
+        cards=((regression.curve, regression.accuracy), regression.levels, regression.point,
+               regression.cost, regression.assumptions)),
+    Estimand(
+        key="summaries", title="Density, covariance and other functions", see=summaries.Summary,
+        choices=summaries.choices, budget=summaries.budget, own_data=summaries.own_data,
+        options=summaries.options,
+        cards=(summaries.ways, (summaries.accuracy, summaries.odds), summaries.components,
+               summaries.noise)),
+    Estimand(
+        key="sparse", title="Sparse regression", see=sparse.look, choices=sparse.choices,
+        budget=sparse.budget, own_data=sparse.own_rows, options=sparse.options,
+        cards=((sparse.coefficients, sparse.odds), sparse.calculator, sparse.over_budgets,
+               sparse.intervals, sparse.trust)),
+)}
+
+
+def chosen() -> Estimand:
+    """The estimand on screen."""
+    return ESTIMANDS[session.current().estimand]
