@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
 from engine.core.tasks import MEAN_FUNCTION
@@ -12,12 +10,14 @@ from pages.parts.compare import pins as pin_cards
 from pages.parts.lab.estimands import Estimand
 from pages.parts.sweeps import panel as sweep_panel
 from pages.shared.frame import controls, layout, page
+from pages.shared.frame.drawer import Detail
+from pages.shared.frame.page import View
 from pages.shared.state import session
 
 _PARTS = {"methods": "Methods side by side", "sweep": "Error along a size"}
 
 
-def draw(estimand: Estimand) -> None:
+def draw(estimand: Estimand) -> list[Detail]:
     """One of both comparisons, and below it what was pinned."""
     has_methods = estimand.task == MEAN_FUNCTION.key
     part = session.current().comparison if has_methods else "sweep"
@@ -26,23 +26,23 @@ def draw(estimand: Estimand) -> None:
                        lambda key: session.change(comparison=key or part), "comparison",
                        options=list(_PARTS), format_func=_PARTS.__getitem__,
                        label_visibility="collapsed")
-    (_methods if part == "methods" else _sweep)(estimand)
+    view = (_methods if part == "methods" else _sweep)(estimand)
+    with layout.user_errors():
+        pin_cards.section()
+    return page.details(view)
 
 
-def _methods(estimand: Estimand) -> None:
+def _methods(estimand: Estimand) -> View | None:
     """Every method at every budget."""
     estimand.own_data()
     view = page.look(cards.SideBySide, height=600)
     page.cards(view, cards.choices, cards.pictures)
     if view is not None and view.known:
         page.cards(view, cards.table, cards.equal_protection, cards.shapes_kept)
-    _pins()
-    page.options(controls.all_changed(), "More options: curves, method, δ, seed", "compare_more",
-                 cards.options)
-    page.end(view)
+    return view
 
 
-def _sweep(estimand: Estimand) -> None:
+def _sweep(estimand: Estimand) -> View:
     """The error for each value of what is varied, simulated afresh."""
     task, chosen = estimand.task, None
     sweep_panel.strip(task)
@@ -50,12 +50,4 @@ def _sweep(estimand: Estimand) -> None:
                  "point.")
     with layout.user_errors():
         chosen = sweep_panel.panel(task)
-    _pins()
-    page.options(controls.all_changed(task), "More options: curves, method, ε, δ, seed",
-                 "sweeps_more", partial(controls.more_options, task))
-    page.end(sweep_panel.Sweep(task, chosen))
-
-
-def _pins() -> None:
-    with layout.user_errors():
-        pin_cards.section()
+    return sweep_panel.Sweep(task, chosen)

@@ -13,7 +13,11 @@ An estimand offers
   tuple stand side by side.
 * `own_data()`: the visitor's own data, above the blocks.
 * `in_brief()`: sizes and δ in a line, where those of the source are not all.
-* `options()`: every parameter, for the drawer.
+* `options()`: every parameter, for the drawer, in one column.
+* `details`: further contents of the drawer, beside those that every view has.
+
+A block begins with a header of at most six words and draws its charts by `view.draw`; the attacker
+is `blocks.attacker` for all. There are no folds: what is longer goes into `details`.
 
 Its task, by which source and method are found among the settings, is that whose record in
 `engine/core/tasks.py` names the estimand; so links, pins and sweeps know it.
@@ -26,9 +30,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from pages.parts import coefficients, sparse, summaries
-from pages.parts.lab import mean
+from pages.parts.explore import steps
+from pages.parts.lab import blocks, mean
 from pages.parts.regression import cards as regression
 from pages.parts.regression import network
+from pages.shared.cards import rules, shape
 from pages.shared.frame.page import View
 from pages.shared.state import session
 
@@ -37,6 +43,25 @@ Block = Callable[[Any], None]
 
 def _nothing() -> None:
     """Where an estimand has nothing to draw."""
+
+
+@dataclass(frozen=True)
+class More:
+    """Something of one estimand alone that the drawer holds.
+
+    Parameters
+    ----------
+    key : str
+        In links.
+    title : str
+        In the choice of details.
+    draw : callable
+        Draws it, given the view.
+    """
+
+    key: str
+    title: str
+    draw: Block
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +78,8 @@ class Estimand:
         As the module says.
     cards : tuple
         Blocks of *Estimate*.
+    details : tuple of More
+        Of the drawer.
     """
 
     key: str
@@ -64,6 +91,7 @@ class Estimand:
     budget: Callable[[], None] = _nothing
     own_data: Callable[[], None] = _nothing
     in_brief: Callable[[], str] | None = None
+    details: tuple[More, ...] = ()
 
     @property
     def task(self) -> str:
@@ -80,29 +108,37 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
     Estimand(
         key="mean", title="Mean curve", see=mean.MeanCurve.see, choices=mean.choices,
         budget=mean.budget, own_data=mean.own_data, options=mean.options,
-        cards=(mean.estimate, (mean.error, mean.attacker), mean.budget_curve)),
+        cards=(mean.estimate, (mean.error, blocks.attacker), mean.budget_curve),
+        details=(More("shape", "Shape of the curve", shape.section),
+                 More("steps", "What each step does", steps.section),
+                 More("rule", "Rules and precedents", lambda _: rules.rule_and_precedents()))),
     Estimand(
         key="coefficients", title="Varying coefficients", see=coefficients.Effects,
         choices=coefficients.choices, budget=coefficients.budget, options=coefficients.options,
-        cards=(coefficients.functions, (coefficients.errors, coefficients.odds),
+        cards=(coefficients.functions, (coefficients.errors, blocks.attacker),
                coefficients.over_budgets, coefficients.cost)),
     Estimand(
         key="regression", title="Regression (wavelets)", see=regression.Regression,
         choices=_network, own_data=network.own_readings, options=regression.options,
         in_brief=str,
         cards=((regression.curve, regression.accuracy), regression.levels, regression.point,
-               regression.cost, regression.assumptions)),
+               regression.cost, regression.assumptions),
+        details=(More("regression_messages", "What each site sent", regression.messages),
+                 More("regression_worst", "What one observation can change", regression.worst),
+                 More("regression_slopes", "Slopes: theory and exact",
+                      lambda _: regression.slopes()))),
     Estimand(
         key="summaries", title="Density, covariance and other functions", see=summaries.Summary,
         choices=summaries.choices, budget=summaries.budget, own_data=summaries.own_data,
         options=summaries.options,
-        cards=(summaries.ways, (summaries.accuracy, summaries.odds), summaries.components,
+        cards=(summaries.ways, (summaries.accuracy, blocks.attacker), summaries.components,
                summaries.noise)),
     Estimand(
         key="sparse", title="Sparse regression", see=sparse.look, choices=sparse.choices,
         budget=sparse.budget, own_data=sparse.own_rows, options=sparse.options,
-        cards=((sparse.coefficients, sparse.odds), sparse.calculator, sparse.over_budgets,
-               sparse.intervals, sparse.trust)),
+        cards=((sparse.coefficients, blocks.attacker), sparse.calculator, sparse.over_budgets,
+               sparse.intervals, sparse.machines, sparse.trust),
+        details=(More("sparse_paper", "What the paper reports beside its noise", sparse.paper),)),
 )}
 
 

@@ -12,7 +12,6 @@ from engine.topics.mean.curve_chart import Shows, curve
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.cards import simulate_doubled
 from pages.parts.explore.scene import Scene
-from pages.shared.cards import odds as odds_card
 from pages.shared.frame import controls, layout
 from pages.shared.state import run, session
 from pages.shared.uploads import panel
@@ -111,11 +110,6 @@ def error(view: MeanCurve) -> None:
         st.markdown(view.if_doubled(view.at))
     else:
         simulate_doubled(view)
-
-
-def attacker(view: MeanCurve) -> None:
-    """What an attacker could find out about one person."""
-    view.charts |= odds_card.card(view.facts, view.spends, view.sizes)
 
 
 def budget_curve(view: MeanCurve) -> None:

@@ -9,7 +9,8 @@ import streamlit as st
 
 from engine import handbook
 from engine.mechanisms import mechanisms
-from pages.shared.frame import controls, layout
+from pages.shared.frame import controls
+from pages.shared.frame.drawer import Detail
 from pages.shared.state import session
 
 _LAB = Path(__file__).parents[2] / "lab.py"
@@ -27,8 +28,8 @@ def method_choice() -> str:
 
 
 def method(key: str) -> None:
-    """Notes on one method; its formula and what was measured are one click away."""
-    cls, notes = mechanisms.get(key), handbook.method(key)
+    """Notes on one method."""
+    notes = handbook.method(key)
     st.header(notes.title, anchor=False)
     st.markdown(notes.opening)
     left, right = st.columns([7, 3], gap="medium")
@@ -39,16 +40,16 @@ def method(key: str) -> None:
     with right:
         for part in _UNDER:
             _part(notes, part)
-    with layout.fold("Formula", "method_formula") as is_open:
-        if is_open:
-            st.latex(cls.formula)
-    with layout.fold("Figures and tables of papers, run again here", "method_exhibits") as is_open:
-        if is_open:
-            exhibits(key)
-    if handbook.measured(key):
-        with layout.fold("What was measured here", "method_measured") as is_open:
-            if is_open:
-                st.markdown(handbook.measured(key))
+
+
+def details(key: str) -> list[Detail]:
+    """Its formula, the exhibits it is in, what was measured, and all methods."""
+    measured = handbook.measured(key)
+    return [Detail("method_formula", "Formula", lambda: st.latex(mechanisms.get(key).formula)),
+            Detail("method_exhibits", "Figures and tables of papers", lambda: exhibits(key)),
+            *([Detail("method_measured", "What was measured", lambda: st.markdown(measured))]
+              if measured else []),
+            Detail("all_methods", "All methods", all_methods)]
 
 
 def exhibits(key: str) -> None:

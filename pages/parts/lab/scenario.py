@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from engine.language.numbers import small
 from pages.parts.lab.estimands import ESTIMANDS, Estimand
-from pages.shared.frame import controls
+from pages.shared.frame import controls, layout
 from pages.shared.state import session, settings
 
 
-def panel(estimand: Estimand) -> None:
-    """Draw the panel; what it holds is drawn on all tabs, and computes nothing."""
+def panel(estimand: Estimand) -> DeltaGenerator:
+    """Draw the panel; what it holds is drawn on all tabs, and computes nothing.
+
+    Returns
+    -------
+    DeltaGenerator
+        A place at its foot.
+    """
     with st.container(key="scenario"):
         controls.bound(st.selectbox, "Estimand", estimand.key, _estimate, "estimand",
                        options=list(ESTIMANDS), format_func=lambda key: ESTIMANDS[key].title,
@@ -21,6 +28,8 @@ def panel(estimand: Estimand) -> None:
         brief = estimand.in_brief() if estimand.in_brief else _in_brief(estimand.task)
         if brief:
             st.markdown(f":small[{brief}]")
+        layout.chips(controls.all_changed(estimand.task), layout.reset)
+        return st.container(horizontal=True)
 
 
 def _estimate(key: str) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
 from pages.parts.lab import compare, papers, theory, verify
 from pages.parts.lab.estimands import Estimand
-from pages.shared.frame import controls, layout, page
+from pages.shared.frame import layout, page
+from pages.shared.frame.drawer import Detail
 from pages.shared.state import session
 
 _KEY = "w_tab"
@@ -21,17 +23,17 @@ class Tab:
 
     key: str
     title: str
-    draw: Callable[[Estimand], None]
+    draw: Callable[[Estimand], list[Detail]]
 
 
-def estimate(estimand: Estimand) -> None:
+def estimate(estimand: Estimand) -> list[Detail]:
     """The blocks of an estimand, the same for all."""
     estimand.own_data()
     view = page.look(estimand.see)
     page.cards(view, *estimand.cards)
-    page.options(controls.all_changed(estimand.task), "More options: data, method, δ, seed",
-                 f"{estimand.key}_more", estimand.options)
-    page.end(view)
+    more = [] if view is None else [Detail(each.key, each.title, partial(each.draw, view))
+                                    for each in estimand.details]
+    return [*more, *page.details(view)]
 
 
 TABS = (Tab("estimate", "Estimate", estimate), Tab("compare", "Compare", compare.draw),
@@ -39,15 +41,29 @@ TABS = (Tab("estimate", "Estimate", estimate), Tab("compare", "Compare", compare
         Tab("papers", "Papers", papers.draw))
 
 
-def show(estimand: Estimand) -> None:
-    """The row of tabs, and what the open one holds."""
+def show(estimand: Estimand) -> list[Detail]:
+    """The row of tabs, and what the open one holds.
+
+    Returns
+    -------
+    list of Detail
+        For the drawer: options first, then what belongs to the open tab.
+    """
+    details: list[Detail] = []
     titles = {tab.key: tab.title for tab in TABS}
     st.session_state[_KEY] = titles[session.current().tab]
     for tab, place in zip(TABS, st.tabs(list(titles.values()), key=_KEY, on_change=_open),
                           strict=True):
         if tab.key == session.current().tab:
             with place, layout.user_errors():
-                tab.draw(estimand)
+                details = tab.draw(estimand)
+    return [_options(estimand), *details]
+
+
+def _options(estimand: Estimand) -> Detail:
+    """All parameters; earlier links open them by the folds of their pages."""
+    return Detail("options", "Options", estimand.options, (
+        f"{estimand.key}_more", "compare_more", "sweeps_more"))
 
 
 def _open() -> None:

@@ -10,34 +10,36 @@ from pages.parts.lab import method_notes as notes
 from pages.parts.lab.estimands import Estimand
 from pages.parts.rates import cards
 from pages.parts.rates import practice as practice_cards
-from pages.shared.frame import controls, layout, page
+from pages.shared.frame import controls, page
+from pages.shared.frame.drawer import Detail
 from pages.shared.state import session
 
 _PARTS = {"rates": "Rates", "notes": "Method notes"}
 
 
-def draw(estimand: Estimand) -> None:
+def draw(estimand: Estimand) -> list[Detail]:
     """One of both parts."""
     part = session.current().theory
     controls.bound(st.segmented_control, "Part", part,
                    lambda key: session.change(theory=key or part), "theory",
                    options=list(_PARTS), format_func=_PARTS.__getitem__,
                    label_visibility="collapsed")
-    (_rates if part == "rates" else _notes)()
+    return (_rates if part == "rates" else _notes)()
 
 
-def _rates() -> None:
+def _rates() -> list[Detail]:
     """What limits the error by theory, and whether simulations agree."""
     view = page.look(cards.RateAtPoint)
-    if view is not None:
-        cards.choices(view)
-        page.cards(view, (cards.regimes, cards.answer), practice_cards.practice, cards.notions)
-        page.options(view.changed, "More options: problem, trust, smoothness", "rate_options",
-                     partial(cards.options, view))
-        page.end(view)
+    page.cards(view, cards.choices, (cards.regimes, cards.answer), practice_cards.practice,
+               cards.notions)
+    if view is None:
+        return []
+    return [Detail("rate_options", "Trust and smoothness", partial(cards.options, view)),
+            *view.details()]
 
 
-def _notes() -> None:
+def _notes() -> list[Detail]:
     """What each method guarantees, why its noise is enough, and what papers misprint."""
-    page.cards(notes.method_choice(), notes.method)
-    layout.folded("All methods", "all_methods", notes.all_methods)
+    key = notes.method_choice()
+    page.cards(key, notes.method)
+    return notes.details(key)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from pages.parts import audit as cards
 from pages.parts.lab.estimands import Estimand
-from pages.shared.frame import layout, page
+from pages.shared.frame import page
+from pages.shared.frame.drawer import Detail
 
 
-def draw(estimand: Estimand) -> None:
+def draw(estimand: Estimand) -> list[Detail]:
     """One of three checks; all are on simulated data."""
     view = page.look(cards.Audited)
-    if view is not None:
-        cards.parts(view)
-        page.cards(view, cards.SECTIONS[view.now.part])
-        layout.chips(view.changed, layout.reset)
-        page.end(view)
+    page.cards(view, cards.parts, *([] if view is None else [cards.SECTIONS[view.now.part]]))
+    return page.details(view)
