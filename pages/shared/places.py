@@ -84,10 +84,8 @@ def estimand_in(token: str) -> str:
                            for task in task_of(words[name])), ""))
     if task is None or not task.estimand:
         return ""
-    words_of_task = [f"estimand-{task.estimand}"]
-    if task.estimand == FUNCTIONAL_SUMMARY.estimand:
-        words_of_task.append(f"summary-{task.key}")
-    return "~".join(words_of_task)
+    summary = [f"summary-{task.key}"] * (task.estimand == FUNCTIONAL_SUMMARY.estimand)
+    return "~".join([f"estimand-{task.estimand}", *summary])
 
 
 def _of_rate(key: str) -> Sequence[str]:

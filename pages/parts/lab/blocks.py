@@ -13,4 +13,4 @@ def attacker(view: ReleaseView) -> None:
     """How well an attacker can tell who is in the data; what stands behind it is in the drawer."""
     if view.spends:
         st.header("Attacker", anchor=False, help=glossary.explain("Odds"))
-        odds_card.face(view.facts, view.spends)
+        view.charts["Attacker"] = odds_card.face(view.facts, view.spends, "attacker_face")

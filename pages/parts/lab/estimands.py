@@ -104,6 +104,11 @@ def _network() -> None:
     network.rows()
 
 
+def _budget_of_steps() -> None:
+    summaries.budget()
+    summaries.split()
+
+
 ESTIMANDS = {estimand.key: estimand for estimand in (
     Estimand(
         key="mean", title="Mean curve", see=mean.MeanCurve.see, choices=mean.choices,
@@ -121,15 +126,15 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
         key="regression", title="Regression (wavelets)", see=regression.Regression,
         choices=_network, own_data=network.own_readings, options=regression.options,
         in_brief=str,
-        cards=((regression.curve, regression.accuracy), regression.levels, regression.point,
-               regression.cost, regression.assumptions),
+        cards=(regression.curve, (regression.accuracy, blocks.attacker), regression.levels,
+               regression.point, regression.cost, regression.assumptions),
         details=(More("regression_messages", "What each site sent", regression.messages),
                  More("regression_worst", "What one observation can change", regression.worst),
                  More("regression_slopes", "Slopes: theory and exact",
                       lambda _: regression.slopes()))),
     Estimand(
         key="summaries", title="Density, covariance and other functions", see=summaries.Summary,
-        choices=summaries.choices, budget=summaries.budget, own_data=summaries.own_data,
+        choices=summaries.choices, budget=_budget_of_steps, own_data=summaries.own_data,
         options=summaries.options,
         cards=(summaries.ways, (summaries.accuracy, blocks.attacker), summaries.components,
                summaries.noise)),

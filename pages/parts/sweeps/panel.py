@@ -42,16 +42,6 @@ _NONE = ""
 _POLL_SECONDS = 0.5
 
 
-def problem() -> None:
-    """Which problem is swept."""
-    controls.bound(st.selectbox, "Problem", session.current().sweep.task,
-                   lambda task: _choose(task=task, along=EPSILON, values=(), across=_NONE,
-                                        levels=()),
-                   "sweep_task", options=settings.CHOSEN_FOR,
-                   format_func=lambda task: TASKS[task].label,
-                   help="What is estimated. Each problem has its own curves and methods.")
-
-
 def strip(task: str) -> None:
     """The facts, the budgets of the sweep, and the errors of one that is done."""
     source = session.source(task)

@@ -183,6 +183,15 @@ class Settings:
         return getattr(self, f"{TASKS[task].prefix}mechanism")
 
 
+def estimating(task: str) -> dict[str, str]:
+    """The settings by which Lab estimates what a task is about; {} where it does not."""
+    estimand = TASKS[task].estimand if task in TASKS else ""
+    if not estimand:
+        return {}
+    is_summary = estimand == FUNCTIONAL_SUMMARY.estimand
+    return {"estimand": estimand} | ({"summary": task} if is_summary else {})
+
+
 FRONT_PAGE = Settings()  # what a bare address stands for
 
 
