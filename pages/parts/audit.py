@@ -79,12 +79,13 @@ class Audited(View):
             budget = reuse_words.two_budgets(current.epsilon, current.again)
             odds = reuse_words.odds_of_two(current.epsilon, current.again, reuse_topic.DELTA,
                                            current.draw == "fresh")
-            strips.fixed(reuse_topic.SOURCE.facts, budget, "audit_strip", odds)
+            strips.fixed(reuse_topic.SOURCE.facts, budget, "audit_strip", odds, pins_here=False)
             return
         claim = _lab(self) if current.part == "coverage" else self
         is_curve = claim.source.holds_curves
         strips.fixed(claim.source.facts, words.claim(claim.budget), "audit_strip",
                      strips.by_budget_alone(claim.budget), highest=claim.budget.epsilon,
+                     pins_here=False,
                      unit=Unit.CURVE if is_curve else Unit.RECORD,
                      protected=None if is_curve else _RECORD)
 

@@ -51,7 +51,7 @@ def strip(task: str) -> None:
     chip = tags.budget_chip(highest) if len(epsilons) == 1 else \
         f"ε from {min(epsilons):g} to {highest.epsilon:g}"
     strips.fixed(source.facts, chip, "sweeps_strip", strips.by_budget_alone(highest),
-                 _errors(task), TASKS[task].unit, highest.epsilon)
+                 _errors(task), TASKS[task].unit, highest.epsilon, pins_here=False)
 
 
 def _epsilons(task: str) -> tuple[float, ...]:
