@@ -99,12 +99,13 @@ class Task:
         Features of records are covariates, their response is a value.
     features : how many columns hold the numbers of a record; None where data are no records.
     states : what is stated of a person's own data besides ranges and words.
-    page : the page where source and mechanism are chosen; empty where there is none.
+    estimand : its name among the estimands of Lab, where source and mechanism are chosen; empty
+        where there is none.
     prefix, letters : what both are called among the settings of all pages, before “source” and
         “mechanism”, and their letters in a link.
     sizes_of_rates : where the sizes at which a rate is shown come from; empty: usual ones.
     compared : keys of the methods that stand side by side at first.
-    data_of : the task whose page and settings it shares, where it has none of its own.
+    data_of : the task whose settings it shares, where it has none of its own.
     summary, release : its place among what *Summaries* shows and *Release* publishes; 0 where it
         is not there.
     """
@@ -123,7 +124,7 @@ class Task:
     roles: tuple[str, ...] = ()
     features: Columns | None = None
     states: tuple[str, ...] = ()
-    page: str = ""
+    estimand: str = ""
     prefix: str = ""
     letters: str = ""
     sizes_of_rates: str = ""
@@ -145,7 +146,7 @@ MEAN_FUNCTION = Task(
     loss="integrated squared error over the time range",
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
     source="sparse_curves", mechanism="adaptive_mean",
-    roles=_OF_CURVES, page="explore", letters="cm", release=1,
+    roles=_OF_CURVES, estimand="mean", letters="cm", release=1,
     sizes_of_rates="Your scenario on Explore",
     compared=("adaptive_mean", "noisy_gradient_mean", "frl"))
 
@@ -158,7 +159,7 @@ VARYING_COEFFICIENTS = Task(
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
     source="coefficient_curves",
     mechanism="adaptive_coefficients", roles=(*_OF_CURVES, "covariates"),
-    page="coefficients", prefix="effects_", letters="gk", summary=5, release=3,
+    estimand="coefficients", prefix="effects_", letters="gk", summary=5, release=3,
     sizes_of_rates="Your scenario on Varying coefficients")
 
 UNIVARIATE_MEAN = Task(
@@ -176,7 +177,7 @@ WAVELET_REGRESSION = Task(
     unit=Unit.READING, data=DataType.READINGS, argument=Argument.TIME,
     source="regression_points",
     mechanism="wavelet_global", roles=_OF_CURVES, states=("spread",),
-    page="regression", prefix="readings_", letters="wv")
+    estimand="regression", prefix="readings_", letters="wv")
 
 FUNCTIONAL_SUMMARY = Task(
     key="functional_summary", label="Summary of curves with δ = 0", result="Average curve",
@@ -184,7 +185,7 @@ FUNCTIONAL_SUMMARY = Task(
     loss="integrated squared error",
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
     source="dense_curves", mechanism="iclp",
-    roles=_OF_CURVES, page="summaries", prefix="dense_", letters="fp", summary=1)
+    roles=_OF_CURVES, estimand="summaries", prefix="dense_", letters="fp", summary=1)
 
 DENSITY = Task(
     key="density", label="Density", result="Density",
@@ -194,7 +195,7 @@ DENSITY = Task(
     source="density_points", mechanism="iclp",
     has_value_unit=False, roles=_OF_RECORDS,
     features=Columns(1, 2, "one or two columns", "One or two columns"),
-    page="summaries", prefix="density_", letters="dn", summary=2, release=2)
+    estimand="summaries", prefix="density_", letters="dn", summary=2, release=2)
 
 COVARIANCE = Task(
     key="covariance", label="Covariance", result="Covariance",
@@ -203,7 +204,7 @@ COVARIANCE = Task(
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TWO_TIMES,
     source="covarying_curves", mechanism="iclp",
     has_value_unit=False, roles=_OF_CURVES,
-    page="summaries", prefix="covariance_", letters="hq", summary=3)
+    estimand="summaries", prefix="covariance_", letters="hq", summary=3)
 
 RISK_MINIMISATION = Task(
     key="risk_minimisation", label="Regression function", result="Prediction",
@@ -213,7 +214,7 @@ RISK_MINIMISATION = Task(
     source="labelled_points", mechanism="iclp",
     roles=(*_OF_RECORDS, "value"), states=("two_classes",),
     features=Columns(1, 1, "one column to predict from", "Predicted from"),
-    page="summaries", prefix="labels_", letters="lu", summary=4)
+    estimand="summaries", prefix="labels_", letters="lu", summary=4)
 
 SPARSE_REGRESSION = Task(
     key="sparse_regression", label="Sparse regression", result="Coefficients",
@@ -223,7 +224,7 @@ SPARSE_REGRESSION = Task(
     source="sparse_rows", mechanism="sparse_newton",
     roles=(*_OF_RECORDS, "value"), states=("spread", "reach"),
     features=Columns(2, _MOST_COLUMNS, "at least two columns of features", "Features"),
-    page="sparse", prefix="rows_", letters="xy")
+    estimand="sparse", prefix="rows_", letters="xy")
 
 SPARSE_MEAN = Task(
     key="sparse_mean", label="Sparse mean, nobody trusted", result="Means",

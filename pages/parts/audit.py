@@ -79,12 +79,13 @@ class Audited(View):
             budget = reuse_words.two_budgets(current.epsilon, current.again)
             odds = reuse_words.odds_of_two(current.epsilon, current.again, reuse_topic.DELTA,
                                            current.draw == "fresh")
-            strips.fixed(reuse_topic.SOURCE.facts, budget, "audit_strip", odds)
+            strips.fixed(reuse_topic.SOURCE.facts, budget, "audit_strip", odds, pins_here=False)
             return
         claim = _lab(self) if current.part == "coverage" else self
         is_curve = claim.source.holds_curves
         strips.fixed(claim.source.facts, words.claim(claim.budget), "audit_strip",
                      strips.by_budget_alone(claim.budget), highest=claim.budget.epsilon,
+                     pins_here=False,
                      unit=Unit.CURVE if is_curve else Unit.RECORD,
                      protected=None if is_curve else _RECORD)
 
@@ -115,8 +116,12 @@ class Audited(View):
 
 
 def _subject(current: settings.Settings) -> Subject:
-    """The chosen method, or that of Explore."""
-    return audit_topic.subject(current.audited or f"{current.mechanism.key}.{settings.TASK}")
+    """The chosen method, or that of the estimand."""
+    task, known = current.estimated, audit_topic.names()
+    method = current.mechanism_of(task).key
+    like = [key for key in known if key.startswith(f"{method}.")]
+    key = current.audited or f"{method}.{task}"
+    return audit_topic.subject(key if key in known or not like else like[0])
 
 
 def _as_on_its_page(subject: Subject, current: settings.Settings) -> tuple[Mechanism, Source]:
@@ -306,8 +311,16 @@ def _report(started: list[tuple[Attack, Job]]) -> None:
 
 
 def _lab(view: Audited) -> lab.Experiment:
-    """The limits that are looked at, by the method and the data of their own page."""
-    return limit_cards.question(view.now.limits, view.now)
+    """The band or interval that is repeated, by the method and the data of its estimand."""
+    return limit_cards.question(_kind(view.now), view.now)
+
+
+def _kind(current: settings.Settings) -> str:
+    """The chosen kind of band or interval, or that of the estimand's method."""
+    task = current.estimated
+    if lab.KINDS[current.limits].task == task:
+        return current.limits
+    return lab.usual_kind(task, current.mechanism_of(task)) or current.limits
 
 
 def coverage(view: Audited) -> None:
@@ -330,12 +343,14 @@ def coverage(view: Audited) -> None:
 
 def _limits(view: Audited) -> None:
     """Which limits are looked at, at which ε and, where they are of one place, at which time."""
-    names = {key: kind.label for key, kind in lab.KINDS.items()}
-    controls.bound(st.selectbox, "Band or interval of", view.now.limits,
+    chosen_kind = _kind(view.now)
+    names = {key: kind.label for key, kind in lab.KINDS.items()
+             if kind.task == lab.KINDS[chosen_kind].task}
+    controls.bound(st.selectbox, "Band or interval of", chosen_kind,
                    lambda chosen: session.change(limits=chosen), "audit_limits",
                    options=list(names), format_func=names.__getitem__,
-                   help="By the method and on the data of its own page.")
-    kind = lab.KINDS[view.now.limits]
+                   help="By the method and on simulated data of the estimand.")
+    kind = lab.KINDS[chosen_kind]
     left, right = st.columns(2, gap="medium")
     with left:
         _slider("Protection (ε)")

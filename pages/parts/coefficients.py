@@ -24,7 +24,6 @@ from engine.topics.coefficients.answer import (
 )
 from engine.topics.mean.answer import other_methods
 from pages.parts.explore import budgets as budget_cards
-from pages.shared.cards import odds as odds_card
 from pages.shared.frame import controls, layout
 from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session
@@ -160,11 +159,6 @@ def errors(view: Effects) -> None:
     st.markdown(":small[Line: 8 in 10 releases.]")
     st.markdown(words.accuracy(view.shown))
     st.markdown(words.visible(view.shown))
-
-
-def odds(view: Effects) -> None:
-    view.charts |= odds_card.card(view.facts, view.spends, view.sizes)
-    st.markdown(words.protects(view.facts))
 
 
 def over_budgets(view: Effects) -> None:

@@ -15,6 +15,7 @@ from engine.language.tags import source_tag
 from engine.lessons import Lesson, heading, lessons, neighbours, work
 from engine.questions import Question, ask
 from pages.shared import components as pieces
+from pages.shared import places
 from pages.shared.components import guess
 from pages.shared.frame import controls, layout, strips
 from pages.shared.frame.page import View
@@ -185,8 +186,9 @@ def ways(view: LessonView) -> None:
             icon=":material/print:", key="teach_handout",
             help="One page to print: story, picture, question, and the answer upside down.")
         for see in view.lesson.see:
-            st.page_link(_PAGES / see.script, label=see.label, icon=":material/open_in_new:",
-                         query_params={"s": _going_on(view, see.token)} if see.token else None)
+            page, token = places.present(see.script.removesuffix(".py"), see.token)
+            st.page_link(_PAGES / f"{page}.py", label=see.label, icon=":material/open_in_new:",
+                         query_params={"s": _going_on(view, token)} if token else None)
     if view.link:
         st.markdown("**Class link.** Whoever opens it sees this lesson with the same noise.")
         st.code(view.link, language=None, wrap_lines=True)

@@ -164,9 +164,7 @@ def claims(view: ExhibitView) -> None:
 
 def published(view: ExhibitView) -> None:
     """The numbers as printed."""
-    if view.exhibit.published:
-        layout.folded("As printed", "published", lambda: layout.table(
-            [dict(row) for row in view.exhibit.published]))
+    layout.table([dict(row) for row in view.exhibit.published])
 
 
 def take_away(view: ExhibitView) -> None:

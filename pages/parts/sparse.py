@@ -22,7 +22,6 @@ from engine.topics.sparse.intervals import coverage_study, interval_mechanism, i
 from engine.topics.sparse.intervals import machines as sparse_machines
 from engine.topics.sparse.means import trust as sparse_trust
 from pages.shared.cards import guarantees as guarantee_cards
-from pages.shared.cards import odds as odds_card
 from pages.shared.frame import controls, layout
 from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session
@@ -84,6 +83,7 @@ def look() -> Coefficients | None:
     if isinstance(source, Rows) and source.n_own:
         st.info("Machines differ here; see *When machines differ* below. Choose alike machines to "
                 "see one set of coefficients.", icon=":material/info:")
+        machines(None)
         return None
     return Coefficients()
 
@@ -122,10 +122,6 @@ def coefficients(view: Coefficients) -> None:
         st.markdown(f":small[{words.held_back(view.shown)}]")
     if view.is_own:
         st.markdown(f":small[{controls.plain(words.units(view.facts))}]")
-
-
-def odds(view: Coefficients) -> None:
-    view.charts |= odds_card.card(view.facts, view.spends, view.sizes)
 
 
 def calculator(view: Coefficients) -> None:

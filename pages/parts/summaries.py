@@ -26,7 +26,6 @@ from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import charts as figures
 from engine.topics.summaries import feasible_smoothness, words
 from engine.topics.summaries.answer import SummariesAnswer, Way
-from pages.shared.cards import odds as odds_card
 from pages.shared.frame import controls, layout
 from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session
@@ -219,11 +218,6 @@ def accuracy(view: Summary) -> None:
     view.draw("Parts of the error", figures.split(view.shown, layout.theme()), "split", height + 30)
     st.markdown(words.largest(view.chosen))
     st.markdown(words.shortened(view.shown))
-
-
-def odds(view: Summary) -> None:
-    if view.chosen.spends:
-        view.charts |= odds_card.card(view.facts, view.chosen.spends, view.source.sizes)
 
 
 def components(view: Summary) -> None:

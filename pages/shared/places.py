@@ -6,26 +6,20 @@ has a line in `EARLIER`: its address still works, with the settings it carries.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
+
+from engine.core.tasks import FUNCTIONAL_SUMMARY, TASKS
 
 # Menu section ("" for the top level), script in `pages/`, title.
 PAGES = (
     ("", "explore.py", "Explore"),
     ("", "decide.py", "Decide"),
     ("", "learn.py", "Learn"),
-    ("Compare", "compare.py", "Methods"),
-    ("Compare", "sites.py", "Sites"),
-    ("Compare", "sweeps.py", "Sweeps"),
-    ("Models", "coefficients.py", "Varying coefficients"),
-    ("Models", "regression.py", "Regression"),
-    ("Models", "summaries.py", "Summaries"),
-    ("Models", "sparse.py", "Sparse regression"),
-    ("Check", "rates.py", "Rates"),
-    ("Check", "audit.py", "Audit"),
-    ("Check", "reproduce.py", "Reproduce"),
+    ("", "lab.py", "Lab"),
     ("", "publish.py", "Publish"),
-    ("Guide", "guide.py", "Guide"),
-    ("Guide", "methods.py", "Method notes"),
+    ("More", "sites.py", "Sites"),
+    ("More", "guide.py", "Guide"),
 )
 
 
@@ -45,6 +39,16 @@ EARLIER = {
     "plan": Moved("decide"),
     "teach": Moved("learn"),
     "release": Moved("publish"),
+    "coefficients": Moved("lab", "estimand-coefficients"),
+    "regression": Moved("lab", "estimand-regression"),
+    "summaries": Moved("lab", "estimand-summaries"),
+    "sparse": Moved("lab", "estimand-sparse"),
+    "compare": Moved("lab", "tab-compare"),
+    "sweeps": Moved("lab", "tab-compare~comparison-sweep"),
+    "rates": Moved("lab", "tab-theory"),
+    "methods": Moved("lab", "tab-theory~theory-notes"),
+    "audit": Moved("lab", "tab-verify"),
+    "reproduce": Moved("lab", "tab-papers"),
 }
 
 
@@ -66,4 +70,37 @@ def present(page: str, token: str = "") -> tuple[str, str]:
     if page not in EARLIER:
         return page, token
     moved = EARLIER[page]
-    return moved.page, moved.with_settings(token)
+    return moved.page, "~".join(filter(None, (moved.with_settings(token), estimand_in(token))))
+
+
+def estimand_in(token: str) -> str:
+    """The words that choose the estimand of Lab, where settings of an earlier page imply one.
+
+    Problems were once chosen on each page: with a sweep, a rate, the method attacked or the limits
+    repeated.
+    """
+    words = dict(word.partition("-")[::2] for word in token.split("~"))
+    task = TASKS.get(next((task for name, task_of in _TASK_IN.items() if name in words
+                           for task in task_of(words[name])), ""))
+    if task is None or not task.estimand:
+        return ""
+    summary = [f"summary-{task.key}"] * (task.estimand == FUNCTIONAL_SUMMARY.estimand)
+    return "~".join([f"estimand-{task.estimand}", *summary])
+
+
+def _of_rate(key: str) -> Sequence[str]:
+    from engine.rates import rates  # on first use: few links of few pages name one
+
+    return [task for rate in rates.all() if rate.key == key for task in sorted(rate.tasks)]
+
+
+def _of_limits(key: str) -> Sequence[str]:
+    from engine.topics.coverage.answer import KINDS
+
+    return (KINDS[key].task,) if key in KINDS else ()
+
+
+# The tasks that a word of an address is about, by its name.
+_TASK_IN: dict[str, Callable[[str], Sequence[str]]] = {
+    "sweep.task": lambda key: (key,), "r": _of_rate, "limits": _of_limits,
+    "audited": lambda key: (key.rpartition(".")[2],)}

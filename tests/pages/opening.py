@@ -32,6 +32,10 @@ def open_page(token="", page="explore", fine=True, **state):
 
 
 def visit(page, token="", **state):
+    """A page at an address of any edition; a fold of one that went into Lab is a detail there."""
+    folds = ".".join(name.removeprefix("fold_") for name in state if name.startswith("fold_"))
+    if folds and "open-" not in token and places.present(page)[0] == "lab":
+        token = "~".join(filter(None, [token, f"open-{folds}"]))
     return open_page(token, page, **state)
 
 

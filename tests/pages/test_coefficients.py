@@ -26,7 +26,7 @@ from tests.pages.reading import words
 def test_it_opens_on_growth_and_says_what_the_engine_computed():
     at = visit("coefficients")
     assert not at.error
-    assert at.title[0].value == coefficient_words.TITLE
+    assert at.session_state.settings.estimand == "coefficients"
     source = CoefficientCurves(**CoefficientCurves.presets()[0][1])
     shown = coefficients_answer(source, AdaptiveCoefficients(), Budget(1.0, 1 / 2000**2), 1)
     assert coefficient_words.accuracy(shown) in words(at)
@@ -94,12 +94,12 @@ def test_what_is_changed_is_said_and_taken_back():
 
 
 def test_the_folds_hold_numbers_ledger_and_a_command_that_runs():
-    at = visit("coefficients", fold_numbers=True, fold_coefficients_ledger=True,
-               fold_coefficients_formula=True, fold_coefficients_more=True,
-               fold_coefficients_code=True)
-    assert not at.exception and not at.error
-    assert len(at.dataframe) >= 3
-    code = at.code[1].value
+    details = {key: visit("coefficients", f"open-{key}") for key in (
+        "numbers", "coefficients_ledger", "coefficients_formula", "coefficients_code")}
+    assert not any(at.error for at in details.values())
+    assert len(details["numbers"].dataframe) >= 3 and details["coefficients_formula"].latex
+    assert "Noise" in details["coefficients_ledger"].dataframe[0].value
+    code = details["coefficients_code"].code[1].value
     plain = json.loads(code[code.index("{"):code.rindex("}") + 1])
     assert plain["mechanism"]["key"] == "adaptive_coefficients"
 
@@ -159,7 +159,7 @@ def own(n=1500, **stated):
 
 
 def test_own_curves_are_shown_with_their_effects_and_cannot_be_linked():
-    at = visit("coefficients", upload=own(dose=(0, 4)), show_upload=True, fold_numbers=True)
+    at = visit("coefficients", "open-numbers", upload=own(dose=(0, 4)), show_upload=True)
     assert not at.error
     assert "Effect of dose" in [h.value for h in at.subheader]
     assert "from the one without protection" in words(at)

@@ -8,7 +8,6 @@ import pytest
 
 from engine.language import numbers
 from engine.language.grammar import escape
-from engine.topics.compare import words as compare_words
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
@@ -54,7 +53,7 @@ def usual():
 
 
 def test_the_page_shows_every_method_at_every_budget_and_answers_its_title(usual):
-    assert usual.title[0].value == compare_words.TITLE
+    assert usual.session_state.settings.tab == "compare"
     small = [alt for alt in charts(usual) if "less the average without protection" in alt]
     assert len(small) == 9
     for name in ("Adaptive mean", "Noisy gradient descent", "A few coefficients (FRL)"):
@@ -87,9 +86,9 @@ def test_methods_and_budgets_are_chosen_and_go_into_the_link():
     at = visit("compare")
     at.multiselect(key="w_compare_methods").set_value(["gaussian_process", "iclp:1"]).run()
     at.multiselect(key="w_compare_budgets").set_value([4.0, 0.25]).run()
-    assert at.query_params["s"] == "methods-gaussian_process.iclp:1~budgets-0.25_4"
+    assert at.query_params["s"] == "tab-compare~methods-gaussian_process.iclp:1~budgets-0.25_4"
     assert "ICLP, absolute penalty" in " ".join(h.value for h in at.subheader)
-    again = visit("compare", at.query_params["s"])
+    again = visit("lab", at.query_params["s"])
     assert charts(again) == charts(at)
 
 
@@ -128,7 +127,7 @@ def test_real_curves_have_one_aim_for_all_methods():
 
 
 def test_own_curves_are_compared_without_a_link_a_pin_or_a_download():
-    at = visit("compare", "shape-crossing", upload=upload(), show_upload=True, fold_numbers=True)
+    at = visit("compare", "shape-crossing", upload=upload(), show_upload=True)
     assert len([alt for alt in charts(at) if "less the average" in alt]) == 9
     assert "s" not in at.query_params and strip(at)["link"] is False
     assert len(at.get("arrow_table")) + len(at.table) > 0 and not at.dataframe
@@ -148,7 +147,7 @@ def test_own_curves_cannot_be_pinned_and_the_button_says_why():
 
 
 def test_pins_survive_the_address_whatever_is_in_their_settings():
-    odd = (*PINNED, Pin("C", "summaries", "c.mean-2*t~d.x-*2~~*1"))
+    odd = (*PINNED, Pin("C", "lab", "c.mean-2*t~d.x-*2~~*1"))
     token = pins.join("epsilon-2", odd)
     assert pins.split(token) == ("epsilon-2", odd, [])
     assert pins.split(pins.join("", ())) == ("", (), [])
@@ -164,7 +163,7 @@ def test_a_link_of_compare_brings_the_pins_back_and_writes_the_same_address():
     token = pins.join("epsilon-2", PINNED)
     at = visit("compare", token)
     assert at.session_state.pins == PINNED
-    assert at.query_params["s"] == token
+    assert at.query_params["s"] == pins.join("epsilon-2~tab-compare", PINNED)
     table = at.table[0].value
     assert list(table.columns) == ["A · Explore", "B · Explore"]
     assert table.loc["ε"].tolist() == ["1", "2 (2 times)"]
@@ -181,7 +180,8 @@ def test_pinning_on_explore_keeps_the_scenario_and_compare_shows_it():
     assert at.session_state.pins == (Pin("A", "explore", address.encode(
         at.session_state.settings)),)
     assert strip(at)["pin"]["name"] == "A"
-    at.switch_page("../compare.py").run()
+    at.query_params["s"] = "tab-compare~epsilon-2"
+    at.switch_page("../lab.py").run()
     assert "A-explore*2" in at.query_params["s"]
     assert at.table[0].value.loc["Method"].tolist() == ["A few coefficients (FRL)"]
 
@@ -190,37 +190,39 @@ def test_unpinning_takes_it_out_of_the_page_and_the_link():
     at = visit("compare", pins.join("", PINNED))
     at.button(key="unpin_A").click().run()
     assert at.session_state.pins == PINNED[1:]
-    assert at.query_params["s"] == pins.join("", PINNED[1:])
+    assert at.query_params["s"] == pins.join("tab-compare", PINNED[1:])
     at.button(key="unpin_B").click().run()
-    assert "Nothing is pinned yet" in words(at) and "s" not in at.query_params
+    assert "Nothing is pinned yet" in words(at) and at.query_params["s"] == "tab-compare"
 
 
 def test_back_to_an_address_without_pins_loses_none_and_is_no_trap():
     at = visit("compare", pins.join("", PINNED))
-    at.query_params.clear()
+    at.query_params["s"] = "tab-compare"
     at.run()
-    assert at.session_state.pins == PINNED and "s" not in at.query_params
+    assert at.session_state.pins == PINNED and at.query_params["s"] == "tab-compare"
     at.button(key="unpin_A").click().run()
-    assert at.query_params["s"] == pins.join("", PINNED[1:])
+    assert at.query_params["s"] == pins.join("tab-compare", PINNED[1:])
 
 
 def test_no_fifth_scenario_and_none_that_a_link_could_not_hold_is_pinned():
     four = tuple(Pin(name, "explore", f"seed-{k}") for k, name in enumerate(pins.NAMES, 2))
     at = open_page(pins=four)
-    assert "Unpin one on Compare" in strip(at)["pin"]["reason"]
+    assert "Unpin one in Lab" in strip(at)["pin"]["reason"]
     assert "a link could not hold" in pins.reason_against("x" * 5000)
     assert pins.reason_against("") == ""
 
 
-@pytest.mark.parametrize("page", few([page for page in pins.PAGES if page != "plan"], 2))
-def test_every_page_that_pins_is_found_again_with_its_numbers(page):
-    facts = pin_facts.of(Pin("A", page, ""))
-    assert facts.page == pins.PAGES[page] and facts.people > 1
+@pytest.mark.parametrize(("page", "token"), few(
+    [(page, "") for page in pins.PAGES if page not in ("decide", "lab")]
+    + [("lab", f"estimand-{estimand}") for estimand in settings.ESTIMANDS], 2))
+def test_every_page_and_estimand_that_pins_is_found_again_with_its_numbers(page, token):
+    facts = pin_facts.of(Pin("A", page, token))
+    assert facts.people > 1
     assert 0.5 < facts.odds.right < 1 and facts.error > 0
 
 
 def test_a_plan_is_pinned_with_its_answer():
-    facts = pin_facts.of(Pin("A", "plan", "unknown-epsilon~target-4"))
+    facts = pin_facts.of(Pin("A", "decide", "unknown-epsilon~target-4"))
     assert facts.error <= 4 and facts.budget.epsilon != 1.0
 
 

@@ -513,8 +513,7 @@ def test_every_model_says_what_is_protected_from_whom_and_what_that_rests_on(pag
 @pytest.mark.parametrize("page", ["compare", "sites", "coefficients", "summaries", "plan", "sweeps",
                                   "rates", "release"])
 def test_no_page_on_ones_own_curves_has_a_link_or_a_file_to_take_away(page):
-    at = open_page("c-sea_temperature", upload=own_curves(), show_upload=True)
-    at.switch_page(f"../{page}.py").run()
+    at = visit(page, "c-sea_temperature", upload=own_curves(), show_upload=True)
     taken = [button.proto.label for button in at.get("download_button")
              if not button.proto.disabled]
     assert not taken

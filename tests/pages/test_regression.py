@@ -26,7 +26,7 @@ SMALL = Network((Group(4, 1000, 1.0),))
 
 def test_it_opens_and_says_what_the_closed_form_gives():
     at = visit("regression")
-    assert not at.error and at.title[0].value == regression_words.TITLE
+    assert not at.error and at.session_state.settings.estimand == "regression"
     shown = regression_topic.regression_answer(RegressionPoints(), WaveletGlobal(), ALIKE, 1)
     assert shown.squared_error == pytest.approx(0.0050665, rel=1e-4)
     assert regression_words.accuracy(shown) in words(at)
@@ -140,24 +140,24 @@ def test_the_point_uses_the_ends_of_the_range_that_the_whole_curve_uses():
 
 
 def test_budget_controls_that_this_page_does_not_use_are_not_there():
-    at = visit("regression", fold_regression_more=True)
+    at = visit("regression", "open-regression_more")
     keys = {field.key for field in at.number_input}
     assert "w_seed" in keys and not keys & {"w_epsilon", "w_delta"}
 
 
 def test_the_folds_hold_messages_the_worst_pair_numbers_ledger_and_a_command():
-    at = visit("regression", **{f"fold_{name}": True for name in (
-        "regression_messages", "regression_worst", "regression_more", "numbers",
-        "regression_ledger", "regression_formula", "regression_code")})
-    assert not at.exception and not at.error
-    assert "The worst pair" in words(at) and "noisy numbers, once" in words(at)
-    code = at.code[1].value
+    details = {key: visit("regression", f"open-{key}") for key in (
+        "regression_messages", "regression_worst", "regression_ledger", "regression_code")}
+    assert not any(at.error for at in details.values())
+    assert "noisy numbers, once" in words(details["regression_messages"])
+    assert details["regression_ledger"].dataframe
+    code = details["regression_code"].code[1].value
     plain = json.loads(code[code.index("{"):code.rindex("}") + 1])
     assert plain["mechanism"]["key"] == "wavelet_global"
 
 
 def test_the_table_of_sites_gives_shares_and_says_what_limits_each_kind():
-    at = visit("regression", "network-1x40000x2_24x1000x0.1", fold_regression_messages=True)
+    at = visit("regression", "network-1x40000x2_24x1000x0.1~open-regression_messages")
     rows = next(frame.value for frame in at.dataframe if "Weight of each" in frame.value)
     assert list(rows["Weight of each"]) == ["100 %", "0.0045 %"]
     assert list(rows["Bottleneck"]) == ["observations", "privacy"]
@@ -166,7 +166,7 @@ def test_the_table_of_sites_gives_shares_and_says_what_limits_each_kind():
 
 @pytest.mark.slow
 def test_slopes_of_the_theory_stand_beside_exact_ones():
-    at = visit("regression", fold_regression_slopes=True)
+    at = visit("regression", "open-regression_slopes")
     assert not at.exception and not at.error
     table = next(frame.value for frame in at.dataframe if "slope in theory" in frame.value)
     assert list(table["over"][:3]) == ["2^10 to 2^24", "2^16 to 2^32", "2^-11 to 2^-2"]

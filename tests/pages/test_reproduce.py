@@ -20,7 +20,7 @@ def quickest():
 
 def test_the_first_exhibit_opens_with_its_stored_numbers_and_claims():
     at = visit("reproduce")
-    assert at.title[0].value == exhibit_words.TITLE
+    assert at.session_state.settings.tab == "papers"
     paper, exhibit = papers.find(FIRST)
     table = exhibit_files.stored(paper, exhibit).table
     for claim, found in zip(exhibit.claims, exhibit.findings(table), strict=True):
@@ -41,15 +41,15 @@ def test_a_choice_is_in_the_address_and_the_address_brings_it_back():
     paper = papers.papers()[0]
     other = paper.exhibits[1]
     at.selectbox(key=f"w_exhibit_{paper.key}").set_value(other.key).run()
-    assert at.header[0].value == other.title
+    assert at.header[1].value == other.title
     token = "".join(at.query_params["s"])
-    assert token == f"exhibit-{paper.key}/{other.key}"
-    assert visit("reproduce", token).header[0].value == other.title
+    assert token == f"tab-papers~exhibit-{paper.key}/{other.key}"
+    assert visit("lab", token).header[1].value == other.title
 
 
 def test_a_link_to_an_exhibit_that_does_not_exist_shows_the_first_one_and_says_so():
     at = visit("reproduce", "exhibit-nothing/figure-0")
-    assert at.header[0].value == papers.find(FIRST)[1].title
+    assert at.header[1].value == papers.find(FIRST)[1].title
     assert "exhibit" in at.warning[0].value
 
 

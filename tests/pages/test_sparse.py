@@ -29,7 +29,7 @@ BUDGET = Budget(1.0, 1e-6)
 
 def test_it_opens_and_says_what_the_engine_says():
     at = visit("sparse")
-    assert not at.error and at.title[0].value == sparse_words.TITLE
+    assert not at.error and at.session_state.settings.estimand == "sparse"
     usual = settings.Settings()
     budget = Budget(1.0, 1 / usual.rows_source.n_curves**2)
     view = sparse_topic.sparse_answer(usual.rows_source, usual.rows_mechanism, budget, 1)
@@ -61,7 +61,7 @@ def test_rows_of_machines_that_differ_and_rows_that_are_too_many_are_refused_kin
 
 
 def test_the_paper_is_shown_beside_its_own_noise():
-    at = visit("sparse", fold_sparse_paper=True)
+    at = visit("sparse", "open-sparse_paper")
     assert "cannot have produced these numbers" in words(at)
     found = sparse_topic.reported(table_2())
     assert all(one.published.light == "red" for one in found)

@@ -204,7 +204,7 @@ def test_all_ways_have_the_loss_and_the_width_of_the_chosen_one():
 
 
 def test_the_budget_is_divided_with_a_slider_and_the_ledger_follows():
-    at = visit("summaries", "summary-covariance", fold_summaries_ledger=True)
+    at = visit("summaries", "summary-covariance~open-summaries_ledger")
     at.slider(key="w_summaries_share").set_value(0.2).run()
     assert not at.exception
     assert at.session_state.settings.covariance_mechanism.share == 0.2

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 
@@ -13,9 +12,9 @@ from engine.sources import sources
 from engine.uploads.curves import Upload
 from engine.uploads.layout import Layout
 from engine.uploads.rows import UploadRows
+from pages.parts.lab.estimands import ESTIMANDS
 from pages.shared.state import settings
 
-PAGES = {page.stem for page in (Path(__file__).parents[2] / "pages").glob("*.py")}
 ROLES = {field.name for field in fields(Layout)} - {"times", "data"}
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=lambda task: task.key)
 
@@ -65,7 +64,7 @@ def test_it_is_published_only_where_a_method_for_it_has_a_hardened_path_and_data
 
 @every_task
 def test_its_source_and_method_can_be_chosen_on_a_page_and_stand_in_links(task):
-    assert bool(task.letters) == bool(task.page) and task.page in (*PAGES, "")
+    assert bool(task.letters) == bool(task.estimand) and task.estimand in (*ESTIMANDS, "")
     for name, letter in task.settings:
         assert getattr(settings.FRONT_PAGE, name).tasks >= {task.key}
         assert [one for _, one, _ in settings.SHELVES].count(letter) == 1

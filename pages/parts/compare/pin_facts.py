@@ -38,7 +38,7 @@ def of(pin: Pin) -> Pinned:
     """
     scenario, _ = address.decode(pin.token)
     return Pinned(name=pin.name, page=pins.PAGES[pin.page], group=scenario.group,
-                  population=scenario.population, **_FOUND[pin.page](scenario))
+                  population=scenario.population, **_ON_PAGE[pin.page](scenario))
 
 
 def _budget(scenario: Settings, task: str) -> Budget:
@@ -166,7 +166,9 @@ def _sparse(scenario: Settings) -> dict[str, Any]:
             "within": answer.within}
 
 
-_FOUND: dict[str, Callable[[Settings], dict[str, Any]]] = {
-    "explore": _average, "rates": _average, "decide": _plan, "sites": _sites,
-    "coefficients": _coefficients, "regression": _regression, "summaries": _summary,
-    "sparse": _sparse}
+_IN_LAB: dict[str, Callable[[Settings], dict[str, Any]]] = {
+    "mean": _average, "coefficients": _coefficients, "regression": _regression,
+    "summaries": _summary, "sparse": _sparse}
+_ON_PAGE: dict[str, Callable[[Settings], dict[str, Any]]] = {
+    "explore": _average, "decide": _plan, "sites": _sites,
+    "lab": lambda scenario: _IN_LAB[scenario.estimand](scenario)}

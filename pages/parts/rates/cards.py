@@ -35,7 +35,7 @@ class RateAtPoint(View):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rate: Rate = self.now.rate
+        self.rate = _rate(self.now)
         self.problem = settings.TASK if self.serves_curves else min(self.rate.tasks)
         self.source = session.source(self.problem if self.has_scenario else settings.TASK)
         names = [s.name for s in self.rate.symbols if s.name != "delta"]
@@ -157,6 +157,15 @@ class RateAtPoint(View):
                    measured.values, measured.limits, measured.seed)
 
 
+def _rate(current: settings.Settings) -> Rate:
+    """The chosen rate; where none was chosen, the first about the estimand."""
+    tasks = [current.estimated, *(key for key, task in TASKS.items()
+                                  if task.estimand == current.estimand)]
+    members = [rate for task in tasks for rate in rates.for_task(task)]
+    is_chosen = current.rate != settings.FRONT_PAGE.rate or current.example
+    return members[0]() if members and not is_chosen else current.rate
+
+
 # -- above the picture --------------------------------------------------------------------------
 
 
@@ -167,7 +176,8 @@ def choices(view: RateAtPoint) -> None:
     names = [s.name for s in view.rate.symbols if s.name != "delta"]
 
     def choose(label: str) -> None:
-        session.change(rate=members[labels.index(label)](), example="")
+        rate = members[labels.index(label)]()
+        session.change(rate=rate, example="", **settings.estimating(min(rate.tasks)))
 
     def example(label: str) -> None:
         preset = next((p for p in PRESETS.values() if p.label == label), None)
@@ -175,7 +185,8 @@ def choices(view: RateAtPoint) -> None:
             session.change(example="")
         else:
             session.change(rate=preset.rate, along=preset.along, across=preset.across,
-                           example=preset.key, constants="one")
+                           example=preset.key, constants="one",
+                           **settings.estimating(min(preset.rate.tasks)))
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(st.selectbox, "Problem", view.rate.label, choose, "rate", options=labels,

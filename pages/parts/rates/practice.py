@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 SLOPE, LIMITS = "Does it hold? Theory over practice", "Coverage of the confidence band"
 _KEPT = "rate_check"  # where the session keeps what was asked last, with its job
 _FORM = "sizes"
-_AUDIT = Path(__file__).parents[2] / "audit.py"
+_LAB = Path(__file__).parents[2] / "lab.py"
 _NO_TRUTH = {DataKind.UPLOAD: "Your own curves have no known truth", DataKind.PUBLIC:
            "Of these curves the truth is not known"}
 
@@ -303,8 +303,9 @@ def _misses(view: RateAtPoint, here: Check, limits: CoverageAnswer) -> None:
     st.markdown(f"{kind.label}, by *{_name(here.limits.mechanism)}* at "
                 f"{tags.budget_chip(here.limits.budget)}.{_instead(view, here)}")
     limit_cards.misses(here.limits, limits, draw)
-    token = address.encode(replace(view.now, part="coverage", limits=here.limits.kind, folds=()))
-    st.page_link(st.Page(_AUDIT), label="Other bands and intervals, in the coverage lab",
+    token = address.encode(replace(view.now, tab="verify", part="coverage",
+                                   limits=here.limits.kind, folds=()))
+    st.page_link(st.Page(_LAB), label="Other bands and intervals, under Verify",
                  query_params={"s": token}, icon=":material/arrow_forward:")
 
 

@@ -24,7 +24,6 @@ from engine.topics.regression.answer import (
     Simulated,
 )
 from pages.parts.regression import network as sites
-from pages.shared.cards import odds as odds_card
 from pages.shared.frame import controls, layout
 from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session, settings
@@ -100,7 +99,6 @@ def accuracy(view: Regression) -> None:
                 view.draw("Parts of the error", figures.split(view.shown.risk, layout.theme()),
                           "split", 44)
                 st.markdown(words.largest(view.shown.risk))
-    view.charts |= odds_card.card(view.facts, view.spends, view.sizes)
 
 
 def levels(view: Regression) -> None:

@@ -42,16 +42,6 @@ _NONE = ""
 _POLL_SECONDS = 0.5
 
 
-def problem() -> None:
-    """Which problem is swept."""
-    controls.bound(st.selectbox, "Problem", session.current().sweep.task,
-                   lambda task: _choose(task=task, along=EPSILON, values=(), across=_NONE,
-                                        levels=()),
-                   "sweep_task", options=settings.CHOSEN_FOR,
-                   format_func=lambda task: TASKS[task].label,
-                   help="What is estimated. Each problem has its own curves and methods.")
-
-
 def strip(task: str) -> None:
     """The facts, the budgets of the sweep, and the errors of one that is done."""
     source = session.source(task)
@@ -61,7 +51,7 @@ def strip(task: str) -> None:
     chip = tags.budget_chip(highest) if len(epsilons) == 1 else \
         f"ε from {min(epsilons):g} to {highest.epsilon:g}"
     strips.fixed(source.facts, chip, "sweeps_strip", strips.by_budget_alone(highest),
-                 _errors(task), TASKS[task].unit, highest.epsilon)
+                 _errors(task), TASKS[task].unit, highest.epsilon, pins_here=False)
 
 
 def _epsilons(task: str) -> tuple[float, ...]:

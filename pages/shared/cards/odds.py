@@ -99,12 +99,13 @@ def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
     return {title: step.dots}
 
 
-def face(facts: PublicFacts, spends: Sequence[Spend], key: str = "odds") -> None:
+def face(facts: PublicFacts, spends: Sequence[Spend], key: str = "odds") -> Chart:
     """The sentence, its dots and their key; `key` tells two on one page apart."""
     step = _Step(facts, spends, of(spends))
     pieces.said([step.above], f"said_{key}")
     _draw(step.dots, key, 86)
     pieces.said([step.below], f"said_{key}_key")
+    return step.dots
 
 
 class _Step:

@@ -122,7 +122,8 @@ def mechanism_choice(task: str = settings.TASK) -> None:
           help="How the noise is added. Under More options you can change its settings.")
 
 
-def epsilon_slider(key: str, help: str, label: str = "Protection (ε)") -> None:
+def epsilon_slider(key: str, help: str,
+                   label: str = "Privacy budget ε (smaller = more private)") -> None:
     """The ε of a page, with the steps of Explore and what its two ends mean."""
     current = session.current()
     with st.container(gap=None):
@@ -130,8 +131,8 @@ def epsilon_slider(key: str, help: str, label: str = "Protection (ε)") -> None:
               options=session.steps(current.epsilon), format_func="ε = {:g}".format,
               help=help)
         with st.container(horizontal=True, horizontal_alignment="distribute"):
-            st.markdown(":small[◀ stronger protection]", width="content")
-            st.markdown(":small[less noise ▶]", width="content")
+            st.markdown(":small[◀ more private]", width="content")
+            st.markdown(":small[more accurate ▶]", width="content")
 
 
 def _key(name: str, task: str) -> str:
@@ -225,7 +226,7 @@ def all_changed(task: str = settings.TASK) -> list[str]:
 
 
 def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = True,
-                 columns: int = 3) -> None:
+                 columns: int = 1) -> None:
     """Every parameter of the curves and the method, δ and the seed.
 
     `epsilon` and `delta` say whether the page has one budget, which is asked for here; `columns`
@@ -245,7 +246,7 @@ def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = 
     places = st.columns(columns)
     if epsilon:
         with places[0]:
-            bound(st.number_input, "Protection (ε)", current.epsilon, session.set_epsilon,
+            bound(st.number_input, "Privacy budget (ε)", current.epsilon, session.set_epsilon,
                   "epsilon", format="%g", step=None, help="Any value between the slider’s ends.")
     if delta:
         with places[epsilon % columns]:

@@ -32,7 +32,7 @@ class Detail:
 
     key: str
     title: str
-    draw: Callable[[], None]
+    draw: Callable[[], object]
     folds: tuple[str, ...] = ()
     is_fold: bool = False
 

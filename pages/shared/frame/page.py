@@ -1,16 +1,13 @@
 """The frame of every page: what stands on all of them, in one order, around cards of its own.
 
-    page.begin(words.TITLE)
-    view = page.look(SparseView, words.LEAD)
-    cards.choices()
-    page.cards(view, (cards.coefficients, cards.odds), cards.over_budgets, cards.intervals)
-    page.options(controls.all_changed(TASK), "More options: rows, method, δ, seed", "sparse_more",
-                 cards.options)
-    page.end(view)
+    page.begin("Lab")
+    view = page.look(mean.MeanCurve.see)
+    page.cards(view, mean.estimate, (mean.error, blocks.attacker), mean.budget_curve)
+    drawer.show(page.details(view))
 
-Above the cards stand title, what a link asked for in vain, strip, promise and lead; below them what
-differs from usual settings and more options, numbers, from whom it protects, ledger, formula and
-code. A `View` says what each of these is about.
+Above the cards stand title, what a link asked for in vain, strip, promise and lead. Numbers, from
+whom it protects, ledger, formula and code are details, in the drawer or, by `end`, in folds below
+the cards. A `View` says what each of these is about.
 """
 
 from __future__ import annotations
@@ -33,6 +30,7 @@ from engine.sources import Source
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, layout, odometer, strips
+from pages.shared.frame.drawer import Detail
 from pages.shared.state import session, settings
 
 
@@ -118,6 +116,20 @@ class View:
         """The fold *Code for this view*."""
         code_fold.show(self.page, self.question, self.task, self.code_note, self.code_scope)
 
+    # -- beside the cards --
+
+    def details(self) -> list[Detail]:
+        """What the drawer holds of it; each opens at the keys that folds had in earlier links."""
+        return [Detail("numbers", "Numbers", self._tables),
+                Detail("formula", self.formula_label, self.formula,
+                       (f"{self.fold_prefix}formula",)),
+                Detail("code", "Code", self.code, (f"{self.page}_code",), is_fold=True)]
+
+    def _tables(self) -> None:
+        """The tables behind the charts."""
+        for title, chart in self.charts.items():
+            layout.in_words(title, chart, self.is_own)
+
 
 class ReleaseView(View):
     """One release on screen: its strip, promise, odds, ledger and formula follow from its ledger.
@@ -197,6 +209,19 @@ class ReleaseView(View):
 
     def formula(self) -> None:
         guarantee_cards.formula(self.mechanism, self.tuning)
+
+    def details(self) -> list[Detail]:
+        if not self.spends:
+            return super().details()
+        return [
+            Detail("attacker", "Attacker", self._attacker, ("why", "trade_off", "several")),
+            Detail("label", "Protected from whom", lambda: guarantee_cards.consequences(
+                self.spends, self.facts, self.page), (f"{self.page}_label",), is_fold=True),
+            Detail("ledger", "Privacy ledger", lambda: guarantee_cards.ledger(
+                self.spends, self.budget), (f"{self.fold_prefix}ledger",)), *super().details()]
+
+    def _attacker(self) -> None:
+        self.charts |= odds_card.card(self.facts, self.spends, self.sizes)
 
     def code(self) -> None:
         code_fold.show(self.page, lambda: self.question().about(
@@ -285,8 +310,13 @@ def in_fold(label: str, key: str, card: Card[V]) -> Card[V]:
     return lambda view: layout.folded(label, key, lambda: card(view))
 
 
+def details(view: View | None) -> list[Detail]:
+    """What the drawer holds of a view; nothing without one."""
+    return [] if view is None else view.details()
+
+
 def options(changed: Sequence[str], label: str, key: str, draw: Callable[[], object]) -> None:
-    """What differs from usual settings, and the fold of more options.
+    """What differs from the defaults, and the fold of more options.
 
     Parameters
     ----------

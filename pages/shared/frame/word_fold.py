@@ -19,28 +19,26 @@ TERMS: dict[str, tuple[str, ...]] = {
                 "Trade-off curve", "Ledger", "Seed"),
     "decide": (*_STRIP, "Simulated", "Curve", "Method", "Seed"),
     "learn": ("ε", "δ", "Unit of protection", "Odds", "Simulated", "Release", "Seed"),
-    "compare": (*_STRIP, "Simulated", "Release", "Method", "Seed"),
     "sites": (*_STRIP, "Simulated", "Central", "Privacy noise", "Clipping", "Method"),
-    "sweeps": ("ε", "δ", "Unit of protection", "Odds", "Simulated", "Method", "Seed"),
-    "coefficients": (*_STRIP, "Simulated", "Covariate", "Release", "Method", "Trade-off curve",
-                     "Ledger", "Seed"),
-    "regression": (*_STRIP, "Simulated", "Method", "Wavelets", "Laplace noise", "Privacy noise",
-                   "Bounds", "Trade-off curve", "Ledger", "Seed"),
-    "summaries": (*_STRIP, "Simulated", "Density", "Covariance", "Method", "Release",
-                  "Privacy noise", "Penalty", "Trade-off curve", "Ledger", "Seed"),
-    "sparse": (*_STRIP, "Simulated", "Method", "Release", "Trade-off curve", "Ledger", "Seed"),
-    "rates": (*_STRIP, "Simulated", "Sparse readings", "Central", "Smoothness"),
-    "audit": ("ε", "δ", "Unit of protection", "Odds", "Simulated", "Audit", "Neighbours",
-              "Mechanism", "Coverage", "Release"),
-    "reproduce": ("ε", "δ", "Unit of protection", "Simulated", "Public"),
     "publish": (*_STRIP, "Public", "Release", "Method", "Bounds", "Trade-off curve", "Ledger"),
-    "methods": ("ε", "δ", "Method", "Clipping", "Approximate", "Composition", "μ"),
+    "lab": (*_STRIP, "Simulated", "Method", "Release", "Privacy noise", "Trade-off curve"),
 }
+# The same on the other tabs of Lab, and further ones on *Estimate* by estimand.
+OF_TABS: dict[str, tuple[str, ...]] = {
+    "compare": (*_STRIP, "Simulated", "Release", "Method", "Seed"),
+    "theory": (*_STRIP, "Simulated", "Sparse readings", "Central", "Smoothness", "Clipping",
+               "Approximate", "Composition", "μ"),
+    "verify": ("ε", "δ", "Unit of protection", "Odds", "Simulated", "Audit", "Neighbours",
+               "Mechanism", "Coverage", "Release"),
+    "papers": ("ε", "δ", "Unit of protection", "Simulated", "Public")}
+OF_ESTIMANDS: dict[str, tuple[str, ...]] = {
+    "coefficients": ("Covariate",), "regression": ("Wavelets", "Laplace noise", "Bounds"),
+    "summaries": ("Density", "Covariance", "Penalty")}
 
 
 def show() -> None:
     """The fold, where the page has words to explain; not in front of a class."""
-    terms = TERMS.get(pins.page(), ())
+    terms = _on_screen()
     if not terms or (pins.page() == "learn" and session.current().presenter == "on"):
         return
     with layout.fold("What do these words mean?", "words") as is_open:
@@ -49,6 +47,14 @@ def show() -> None:
             st.markdown("\n\n".join(entry(glossary.find(name), formulas) for name in terms))
             st.page_link(_GUIDE, label="All words, in the Guide", icon=":material/menu_book:",
                          query_params={"s": "chapter-glossary"})
+
+
+def _on_screen() -> tuple[str, ...]:
+    """The terms of the page, in Lab of its open tab."""
+    now = session.current()
+    if pins.page() != session.LAB:
+        return TERMS.get(pins.page(), ())
+    return OF_TABS.get(now.tab, TERMS["lab"] + OF_ESTIMANDS.get(now.estimand, ()))
 
 
 def entry(term: Term, formula: bool, where: bool = False) -> str:

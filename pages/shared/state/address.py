@@ -135,7 +135,9 @@ _SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symb
 _CHOICES: dict[str, Sequence[str]] = {
     "view": settings.VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": ("", *PRESETS),
     "constants": ("fitted", "one"), "against": ("map", "smoothness"), "unknown": DIALS,
-    "summary": SUMMARIES, "part": settings.AUDIT_PARTS, "around": ("small", "screen"),
+    "estimand": settings.ESTIMANDS, "tab": settings.TABS, "comparison": settings.COMPARISONS,
+    "theory": settings.THEORY_PARTS, "summary": SUMMARIES, "part": settings.AUDIT_PARTS,
+    "around": ("small", "screen"),
     "draw": ("same", "fresh"), "chapter": (*handbook.CHAPTERS, handbook.GLOSSARY),
     "about": handbook.method_keys(), "publish": PUBLISHED, "presenter": ("off", "on"),
     "shape": ("", *shape.KINDS)}

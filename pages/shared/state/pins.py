@@ -1,7 +1,8 @@
 """Scenarios that a visitor keeps to compare them: settings under a letter, never data.
 
-They stay in the session, and the link of Compare carries them: as words `A-page~settings` whose
-inner `~` are written `*2` (and `*` itself `*1`), so that they pass for one word of the address.
+They stay in the session, and the link of Lab's *Compare* carries them: as words
+`A-page~settings` whose inner `~` are written `*2` (and `*` itself `*1`), so that they pass for one
+word of the address.
 """
 
 from __future__ import annotations
@@ -15,9 +16,7 @@ from pages.shared import places
 
 NAMES = "ABCD"
 # Pages with a scenario in their strip, by script, with their titles.
-PAGES = {"explore": "Explore", "decide": "Decide", "rates": "Rates", "sites": "Sites",
-         "coefficients": "Varying coefficients", "regression": "Regression",
-         "summaries": "Summaries", "sparse": "Sparse regression"}
+PAGES = {"explore": "Explore", "decide": "Decide", "sites": "Sites", "lab": "Lab"}
 _HOME = ("", "home")  # how the address calls the first page
 _LONGEST = 800  # characters of the settings of one pin, so that a link with all of them works
 
@@ -35,7 +34,7 @@ class Pin:
 
 
 def join(token: str, scenarios: Sequence[Pin]) -> str:
-    """The token of Compare with the pins."""
+    """The token of *Compare* with the pins."""
     words = [f"{pin.name}-{_written(f'{pin.page}~{pin.token}')}" for pin in scenarios]
     return "~".join([token] * bool(token) + words)
 
@@ -90,7 +89,7 @@ def name_of(page: str, token: str) -> str:
 def reason_against(token: str) -> str:
     """Why a scenario cannot be pinned; empty where it can."""
     if len(kept()) == len(NAMES):
-        return f"{len(NAMES)} scenarios are pinned already. Unpin one on Compare, Methods."
+        return f"{len(NAMES)} scenarios are pinned already. Unpin one in Lab, under Compare."
     if len(token) > _LONGEST:
         return "So many settings differ from the usual ones that a link could not hold several."
     return ""

@@ -36,11 +36,9 @@ if TYPE_CHECKING:
 # Where the session keeps the visitor's own data.
 OWN_KEYS = {DataType.CURVES: "upload", DataType.READINGS: "upload_readings",
             DataType.RECORDS: "upload_rows"}
-COMPARE = "compare"  # the page whose address carries pins
+LAB = "lab"
 FIGURE = "figure"  # the key of the live figure
-# Tasks by the page they have; all other pages are on the average curves of Explore.
-_TASK_OF = {task.page: task.key for task in TASKS.values() if task.page}
-_WITHOUT_UPLOADS = ("audit", "learn")  # pages that never show the visitor's own data
+_TABS_WITH_OWN_DATA = ("estimate", "compare", "theory")
 _PARAMETER = "s"
 
 
@@ -66,7 +64,7 @@ def load(page: str) -> None:
         state.link_problems = problems_found + problems
         if pinned:
             pins.take_over(pinned)
-        elif page == COMPARE and same_page:  # Back does not lose pins, nor writes them there again
+        elif same_page and shows_pins(page):  # Back does not lose pins, nor writes them there again
             state.left_out = pins.kept()
         state.rev = state.get("rev", 0) + 1  # tells the browser side to move
         state.written, state.own_epsilon = written_token, state.settings.epsilon
@@ -92,12 +90,10 @@ def _figure_moved() -> bool:
 def save() -> None:
     """Write the settings into the address; a page on one's own data cannot be linked."""
     page = st.session_state.page
-    task_of_page = {"summaries": current().summary, "sweeps": current().sweep.task,
-                    "publish": published_task(current().publish)}
-    task = task_of_page.get(page) or _TASK_OF.get(page, TASK)
-    is_own = page not in _WITHOUT_UPLOADS and uploaded(task)
+    task = task_on_screen(page)
+    is_own = bool(task) and uploaded(task)
     token = "" if is_own else address.encode(st.session_state.settings)
-    if page == COMPARE and not is_own and pins.kept() != st.session_state.get("left_out"):
+    if shows_pins(page) and not is_own and pins.kept() != st.session_state.get("left_out"):
         token = pins.join(token, pins.kept())
     st.session_state.written = token
     if st.query_params.get(_PARAMETER, "") == token:
@@ -106,6 +102,21 @@ def save() -> None:
         st.query_params[_PARAMETER] = token
     else:
         st.query_params.pop(_PARAMETER, None)
+
+
+def task_on_screen(page: str) -> str:
+    """Whose data a page shows; "" where the visitor's own never are."""
+    now = current()
+    if page == LAB:
+        return now.estimated if now.tab in _TABS_WITH_OWN_DATA else ""
+    if page == "learn":
+        return ""
+    return published_task(now.publish) if page == "publish" else TASK
+
+
+def shows_pins(page: str) -> bool:
+    """Whether pinned scenarios stand here, which the address then carries."""
+    return page == LAB and current().tab == "compare"
 
 
 def published_task(key: str) -> str:

@@ -43,13 +43,18 @@ TASK = MEAN_FUNCTION.key
 # Tasks whose source and method can be chosen: each has its own, with letters in the address.
 CHOSEN_FOR = tuple(task.key for task in TASKS.values() if task.letters)
 LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
-AUDIT_PARTS = ("attack", "coverage", "reuse")  # of the page on audits
+# What Lab can estimate, its tabs, and the parts of three of them.
+ESTIMANDS = tuple(dict.fromkeys(task.estimand for task in TASKS.values() if task.estimand))
+TABS = ("estimate", "compare", "theory", "verify", "papers")
+COMPARISONS = ("methods", "sweep")
+THEORY_PARTS = ("rates", "notes")
+AUDIT_PARTS = ("attack", "coverage", "reuse")
 VIEWS = ("look", "attack")
 LINES = ("truth",)
 MOST_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
 LOOKS = {"first_guess": 3, "coefficients_show": 3, "regression_show": 2, "site_lines": 2,
-         "trust": 2, "summaries_function": 12, "sparse_show": 2, "sparse_target": 2,
+         "trust": 2, "mean_show": 3, "summaries_function": 12, "sparse_show": 2, "sparse_target": 2,
          "sparse_less": 2, "sparse_own": 5, "sparse_along": 4,
          "parts": 8}  # ways to look, and options of each
 _FOLD = re.compile(r"[a-z_]{1,40}")
@@ -115,7 +120,12 @@ class Settings:
     budgets: tuple[float, ...] = (0.5, 1.0, 2.0)
     sites: tuple[SiteRow, ...] = SITE_PRESETS["equal"].rows
     sweep: SweepChoice = field(default_factory=SweepChoice)
-    # Curves and methods of the other models, and what their pages ask besides.
+    # Lab: what is estimated, the tab, and parts of tabs.
+    estimand: str = ESTIMANDS[0]
+    tab: str = TABS[0]
+    comparison: str = COMPARISONS[0]
+    theory: str = THEORY_PARTS[0]
+    # Curves and methods of the other models, and what is asked of them besides.
     effects_source: Source = field(default_factory=_source_of(VARYING_COEFFICIENTS))
     effects_mechanism: Mechanism = field(default_factory=_mechanism_of(VARYING_COEFFICIENTS))
     readings_source: Source = field(default_factory=_source_of(WAVELET_REGRESSION))
@@ -158,6 +168,12 @@ class Settings:
     looks: tuple[tuple[str, int], ...] = ()
     folds: tuple[str, ...] = ()
 
+    @property
+    def estimated(self) -> str:
+        """The task of the estimand in Lab; of functional summaries the one that is looked at."""
+        tasks = [task.key for task in TASKS.values() if task.estimand == self.estimand]
+        return self.summary if FUNCTIONAL_SUMMARY.key in tasks else tasks[0]
+
     def source_of(self, task: str) -> Source:
         """The recipe for curves of a task."""
         return getattr(self, f"{TASKS[task].prefix}source")
@@ -165,6 +181,15 @@ class Settings:
     def mechanism_of(self, task: str) -> Mechanism:
         """The method of a task."""
         return getattr(self, f"{TASKS[task].prefix}mechanism")
+
+
+def estimating(task: str) -> dict[str, str]:
+    """The settings by which Lab estimates what a task is about; {} where it does not."""
+    estimand = TASKS[task].estimand if task in TASKS else ""
+    if not estimand:
+        return {}
+    is_summary = estimand == FUNCTIONAL_SUMMARY.estimand
+    return {"estimand": estimand} | ({"summary": task} if is_summary else {})
 
 
 FRONT_PAGE = Settings()  # what a bare address stands for

@@ -1,0 +1,74 @@
+"""The mean curve at one budget: one release with its band, possible ones, or their differences."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from engine.core.types import Array
+from engine.figures import traces
+from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, time_axis, translucent
+from engine.figures.traces import plain
+from engine.language.numbers import named, number, with_unit
+from engine.topics.mean.answer import MeanAnswer
+
+Shows = Literal["release", "releases", "difference"]
+
+
+def curve(answer: MeanAnswer, budget: int, theme: Theme, shows: Shows = "release") -> Chart:
+    """The private mean beside the non-private one, at one budget.
+
+    Parameters
+    ----------
+    answer : MeanAnswer
+        At all budgets.
+    budget : int
+        The place of the budget.
+    theme : {"light", "dark"}
+        Of the page.
+    shows : {"release", "releases", "difference"}
+        One release with its 95 % confidence band, equally likely ones, or these less the
+        non-private mean.
+    """
+    facts, x = answer.facts, answer.times.round(4).tolist()
+    less = answer.without if shows == "difference" else np.zeros_like(answer.without)
+    shade = colour("gradient", theme)
+    releases = answer.releases[budget] - less
+    if shows == "release":
+        data = [*_band(answer, budget, x, shade),
+                traces.line("Private mean", x, plain(releases[0]), shade, 2.8)]
+    else:
+        data = [traces.releases(x, map(plain, releases), translucent(shade, 0.6))]
+    data.append(traces.line("Non-private mean", x, plain(answer.without - less),
+                            colour("without", theme), 2.2, traces.UNPROTECTED))
+    if answer.truth is not None and shows != "difference":
+        data.append(traces.line("True mean", x, plain(answer.truth), colour("truth", theme), 1.6))
+    quantity = "Private less non-private mean" if shows == "difference" else facts.value_name
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, xaxis=time_axis(theme, facts),
+        yaxis=axis(theme, named(quantity, facts.value_unit), grid=True))}
+    far = with_unit(number(float(np.abs(answer.releases[budget, 0] - answer.without).max())),
+                    facts.value_unit)
+    return Chart(spec, f"One release lies at most {far} from the non-private mean.",
+                 _columns(answer, budget))
+
+
+def _band(answer: MeanAnswer, budget: int, x: list[float], shade: str) -> list[Spec]:
+    """Its confidence band, where the method gives one."""
+    if answer.band is None:
+        return []
+    return [traces.filled("95 % confidence band", x, plain(answer.band.low[budget, 0]),
+                          plain(answer.band.high[budget, 0]), shade, hoverinfo="skip")]
+
+
+def _columns(answer: MeanAnswer, budget: int) -> dict[str, list[float]]:
+    columns: dict[str, Array] = {
+        answer.facts.time_name: answer.times, "private mean": answer.releases[budget, 0],
+        "non-private mean": answer.without}
+    if answer.band is not None:
+        columns |= {"95 % band from": answer.band.low[budget, 0],
+                    "95 % band to": answer.band.high[budget, 0]}
+    if answer.truth is not None:
+        columns["true mean"] = answer.truth
+    return {name: plain(values) for name, values in columns.items()}

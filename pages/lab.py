@@ -1,0 +1,18 @@
+"""Lab: everything about one estimand, in five tabs."""
+
+import streamlit as st
+
+from pages.parts.lab import estimands, scenario, tabs
+from pages.shared.frame import drawer, page
+
+page.begin("Lab")
+estimand = estimands.chosen()
+left, right = st.columns([3, 9], gap="medium")
+with left:
+    foot = scenario.panel(estimand)
+with right:
+    details = tabs.show(estimand)
+with foot:
+    drawer.button(details, "Options", "lab_options", ":material/tune:", details[0].key)
+    drawer.button(details, "Details", "details", ":material/right_panel_open:")
+drawer.show(details)

@@ -1,0 +1,152 @@
+"""What Lab can estimate: one record for each, and nothing else to change for another.
+
+An estimand offers
+
+* `see()`: a `View` (see `pages/shared/frame/page.py`) of what is on screen, or None where it has
+  said why there is none. It is called in the open tab *Estimate* alone, and may raise an
+  `InputError`.
+* `choices()`: its part of the scenario panel, at most four controls that are stacked: data, method
+  and what no other estimand asks. It is drawn on every tab, without a view.
+* `budget()`: the control of ε below them.
+* `cards`: the blocks of *Estimate*, functions of the view, from top to bottom in the order of all
+  estimands: estimate, (error, attacker), budget curve, then what it alone has. Two in a
+  tuple stand side by side.
+* `own_data()`: the visitor's own data, above the blocks.
+* `in_brief()`: sizes and δ in a line, where those of the source are not all.
+* `options()`: every parameter, for the drawer, in one column.
+* `details`: further contents of the drawer, beside those that every view has.
+
+A block begins with a header of at most six words and draws its charts by `view.draw`; the attacker
+is `blocks.attacker` for all. There are no folds: what is longer goes into `details`.
+
+Its task, by which source and method are found among the settings, is that whose record in
+`engine/core/tasks.py` names the estimand; so links, pins and sweeps know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pages.parts import coefficients, sparse, summaries
+from pages.parts.explore import steps
+from pages.parts.lab import blocks, mean
+from pages.parts.regression import cards as regression
+from pages.parts.regression import network
+from pages.shared.cards import rules, shape
+from pages.shared.frame.page import View
+from pages.shared.state import session
+
+Block = Callable[[Any], None]
+
+
+def _nothing() -> None:
+    """Where an estimand has nothing to draw."""
+
+
+@dataclass(frozen=True)
+class More:
+    """Something of one estimand alone that the drawer holds.
+
+    Parameters
+    ----------
+    key : str
+        In links.
+    title : str
+        In the choice of details.
+    draw : callable
+        Draws it, given the view.
+    """
+
+    key: str
+    title: str
+    draw: Block
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimand:
+    """One thing that Lab can estimate.
+
+    Parameters
+    ----------
+    key : str
+        In links; the `estimand` of its tasks.
+    title : str
+        In the selector.
+    see, choices, budget, own_data, options, in_brief : callable
+        As the module says.
+    cards : tuple
+        Blocks of *Estimate*.
+    details : tuple of More
+        Of the drawer.
+    """
+
+    key: str
+    title: str
+    see: Callable[[], View | None]
+    choices: Callable[[], None]
+    cards: tuple[Block | tuple[Block, Block], ...]
+    options: Callable[[], None]
+    budget: Callable[[], None] = _nothing
+    own_data: Callable[[], None] = _nothing
+    in_brief: Callable[[], str] | None = None
+    details: tuple[More, ...] = ()
+
+    @property
+    def task(self) -> str:
+        """The task on screen while this estimand is chosen."""
+        return session.current().estimated
+
+
+def _network() -> None:
+    network.choices()
+    network.rows()
+
+
+def _budget_of_steps() -> None:
+    summaries.budget()
+    summaries.split()
+
+
+ESTIMANDS = {estimand.key: estimand for estimand in (
+    Estimand(
+        key="mean", title="Mean curve", see=mean.MeanCurve.see, choices=mean.choices,
+        budget=mean.budget, own_data=mean.own_data, options=mean.options,
+        cards=(mean.estimate, (mean.error, blocks.attacker), mean.budget_curve),
+        details=(More("shape", "Shape of the curve", shape.section),
+                 More("steps", "What each step does", steps.section),
+                 More("rule", "Rules and precedents", lambda _: rules.rule_and_precedents()))),
+    Estimand(
+        key="coefficients", title="Varying coefficients", see=coefficients.Effects,
+        choices=coefficients.choices, budget=coefficients.budget, options=coefficients.options,
+        cards=(coefficients.functions, (coefficients.errors, blocks.attacker),
+               coefficients.over_budgets, coefficients.cost)),
+    Estimand(
+        key="regression", title="Regression (wavelets)", see=regression.Regression,
+        choices=_network, own_data=network.own_readings, options=regression.options,
+        in_brief=str,
+        cards=(regression.curve, (regression.accuracy, blocks.attacker), regression.levels,
+               regression.point, regression.cost, regression.assumptions),
+        details=(More("regression_messages", "What each site sent", regression.messages),
+                 More("regression_worst", "What one observation can change", regression.worst),
+                 More("regression_slopes", "Slopes: theory and exact",
+                      lambda _: regression.slopes()))),
+    Estimand(
+        key="summaries", title="Density, covariance and other functions", see=summaries.Summary,
+        choices=summaries.choices, budget=_budget_of_steps, own_data=summaries.own_data,
+        options=summaries.options,
+        cards=(summaries.ways, (summaries.accuracy, blocks.attacker), summaries.components,
+               summaries.noise)),
+    Estimand(
+        key="sparse", title="Sparse regression", see=sparse.look, choices=sparse.choices,
+        budget=sparse.budget, own_data=sparse.own_rows, options=sparse.options,
+        cards=((sparse.coefficients, blocks.attacker), sparse.calculator, sparse.over_budgets,
+               sparse.intervals, sparse.machines, sparse.trust),
+        details=(More("sparse_paper", "What the paper reports beside its noise", sparse.paper),)),
+)}
+
+
+def chosen() -> Estimand:
+    """The estimand on screen."""
+    return ESTIMANDS[session.current().estimand]

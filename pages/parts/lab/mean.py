@@ -1,0 +1,117 @@
+"""The mean curve as an estimand of Lab."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.figures import cards as figures
+from engine.language import error_parts, glossary, quality, tags
+from engine.questions import Question, ask
+from engine.topics.mean.answer import mean_answer
+from engine.topics.mean.curve_charts import Shows, curve
+from pages.parts.explore import budgets as budget_cards
+from pages.parts.explore.cards import simulate_doubled
+from pages.parts.explore.scene import Scene
+from pages.shared.frame import controls, layout
+from pages.shared.state import run, session
+from pages.shared.uploads import panel
+
+_SHOWS: dict[Shows, str] = {
+    "release": "One release", "releases": "Equally likely releases", "difference": "Difference"}
+
+
+class MeanCurve(Scene):
+    """The mean curve at the chosen budget."""
+
+    page, fold_prefix, chart_prefix = "lab", "mean_", "mean_"
+
+    @classmethod
+    def see(cls) -> MeanCurve:
+        """The mean curve of the data on screen."""
+        current, source = session.current(), session.source()
+        answer = run.picture(source, current.mechanism, session.delta(source), current.seed,
+                             session.steps(current.epsilon))
+        return cls(answer, source, current)
+
+    @property
+    def budget_in_words(self) -> str:
+        return tags.budget_chip(self.budget)
+
+    @property
+    def error_in_words(self) -> str:
+        return "" if self.is_refused else self.errors_in_words[self.at]
+
+    @property
+    def cautions(self) -> list[str]:
+        few = quality.few_in_a_round(self.mechanism.fewest_in_a_round(self.sizes))
+        return [*super().cautions, few, *self.shown.warnings[self.at]]
+
+    def question(self) -> Question:
+        return ask(mean_answer, self.source, self.mechanism, self.budget, self.now.seed)
+
+
+# -- the scenario ---------------------------------------------------------------------------
+
+
+def choices() -> None:
+    """Data and method."""
+    controls.source_choice()
+    controls.mechanism_choice()
+    panel.button()
+
+
+def budget() -> None:
+    """The budget, by the steps of Explore."""
+    controls.epsilon_slider("mean_epsilon", "Smaller: everybody is better protected, and the curve "
+                            "is noisier. Larger: the opposite.")
+
+
+def own_data() -> None:
+    """The visitor's own curves."""
+    panel.draw()
+
+
+def options() -> None:
+    """Every parameter of curves and method, the budget and the seed."""
+    controls.more_options()
+
+
+# -- the blocks -----------------------------------------------------------------------------
+
+
+def estimate(view: MeanCurve) -> None:
+    """Private and non-private mean, with the confidence band of the release."""
+    if view.is_refused:
+        st.error(view.at_budgets[view.at].refused, icon=":material/block:")
+        return
+    shows = controls.look("Show", list(_SHOWS), "mean_show", label_visibility="collapsed",
+                          format_func=_SHOWS.get)
+    chart = view.made_once(f"curve {view.at} {shows}", lambda: curve(
+        view.shown, view.at, layout.theme(), shows))
+    view.draw("Mean curve", chart, "curve", 400, 320)
+
+
+def error(view: MeanCurve) -> None:
+    """How far off a release is, and what that is made of."""
+    if view.is_refused:
+        return
+    study, facts, theme = view.shown.study, view.facts, layout.theme()
+    st.header("Error", anchor=False, help=glossary.explain("Error"))
+    st.markdown(quality.accuracy(facts, float(view.error[view.at]), float(study.within[view.at]),
+                                 study.baseline, view.source.is_random))
+    view.draw("Twenty equally likely releases", figures.error_dots(
+        study.errors[view.at], study.baseline, facts.value_unit, theme), "dots", 118)
+    st.markdown(view.what_limits(view.at))
+    shares = study.shares[view.at]
+    view.draw("Parts of the error", figures.split_bar(shares, error_parts.parts(facts), theme),
+              "split", 44)
+    st.markdown(f":small[{error_parts.shares_key(facts, shares)}]")
+    if view.knows_changes:
+        st.markdown(view.if_doubled(view.at))
+    else:
+        simulate_doubled(view)
+
+
+def budget_curve(view: MeanCurve) -> None:
+    """The error at every budget, beside that of other methods."""
+    budget_cards.budgets(view)

@@ -1,0 +1,105 @@
+"""Lab: one scenario and an estimand, five tabs of which one runs, and links of earlier pages."""
+
+import pytest
+
+from engine.core.tasks import TASKS
+from engine.topics.mean.answer import EPSILON_STEPS
+from pages.parts.lab import estimands, tabs
+from pages.shared import places
+from pages.shared.state import address, run, settings
+from tests.heavy import few
+from tests.pages.opening import own_curves, visit
+from tests.pages.reading import words
+
+_SMALL = "c-sparse_curves~c.n_curves-60~c.n_observations_per_curve-6"
+
+
+def there(page, token=""):
+    """Where a link of an earlier page leads: estimand, tab and the settings."""
+    page, token = places.present(page, token)
+    now, problems = address.decode(token)
+    assert (page, problems) == ("lab", [])
+    return now
+
+
+def test_every_estimand_of_a_task_has_its_record_and_every_tab_is_drawn_by_something():
+    assert tuple(estimands.ESTIMANDS) == settings.ESTIMANDS
+    assert tuple(tab.key for tab in tabs.TABS) == settings.TABS
+
+
+@pytest.mark.parametrize(("link", "estimand", "tab", "part"), [
+    (("coefficients", "epsilon-2"), "coefficients", "estimate", {"epsilon": 2.0}),
+    (("summaries", "summary-density"), "summaries", "estimate", {"estimated": "density"}),
+    (("regression",), "regression", "estimate", {"estimated": "wavelet_regression"}),
+    (("sparse",), "sparse", "estimate", {"estimated": "sparse_regression"}),
+    (("compare", "budgets-0.5_1"), "mean", "compare", {"comparison": "methods"}),
+    (("sweeps", "sweep.task-covariance"), "summaries", "compare",
+     {"comparison": "sweep", "estimated": "covariance"}),
+    (("rates", "r-sparse_regression"), "sparse", "theory", {"theory": "rates"}),
+    (("rates", "r-univariate_mean"), "mean", "theory", {"theory": "rates"}),
+    (("methods", "about-frl"), "mean", "theory", {"theory": "notes", "about": "frl"}),
+    (("audit", "audited-iclp.density~part-attack"), "summaries", "verify", {"part": "attack"}),
+    (("audit", "part-coverage~limits-effect"), "coefficients", "verify", {"limits": "effect"}),
+    (("reproduce",), "mean", "papers", {})])
+def test_links_of_earlier_pages_open_the_right_estimand_and_tab(link, estimand, tab, part):
+    now = there(*link)
+    assert (now.estimand, now.tab) == (estimand, tab)
+    assert {name: getattr(now, name) for name in part} == part
+
+
+def test_only_the_open_tab_is_computed(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(tabs, "TABS", tuple(tabs.Tab(
+        tab.key, tab.title, lambda estimand, key=tab.key: drawn.append(key) or [])
+        for tab in tabs.TABS))
+    visit("lab", "tab-verify")
+    assert drawn == ["verify"]
+
+
+def test_the_mean_curve_has_the_numbers_of_explore():
+    at = visit("lab", f"{_SMALL}~epsilon-2")
+    assert not at.error
+    now = at.session_state.settings
+    shown = run.picture(now.source, now.mechanism, 1 / 60**2, now.seed, EPSILON_STEPS)
+    error = shown.study.error[EPSILON_STEPS.index(2.0)]
+    assert f"{error:.3g}" in words(at)
+
+
+@pytest.mark.parametrize("shows", range(3))
+def test_the_mean_curve_is_drawn_as_a_release_as_many_or_as_a_difference(shows):
+    at = visit("lab", f"{_SMALL}~look.mean_show-{shows}~open-numbers")
+    assert not at.error and len(at.dataframe) >= 3
+
+
+def test_another_estimand_starts_without_what_hung_on_the_former_one():
+    at = visit("lab", f"{_SMALL}~tab-verify~audited-frl.mean_function~part-coverage")
+    at.selectbox(key="w_estimand").set_value("sparse").run()
+    now = at.session_state.settings
+    assert (now.estimand, now.audited, now.tab) == ("sparse", "", "verify")
+    assert not at.exception and not at.error
+
+
+@pytest.mark.parametrize("detail", few([
+    "options", "attacker", "label", "ledger", "numbers", "formula", "code", "shape", "steps",
+    "rule"], 3))
+def test_each_detail_of_the_mean_curve_opens_in_the_drawer_and_stays_in_the_link(detail):
+    at = visit("lab", f"{_SMALL}~open-{detail}")
+    assert not at.error and at.selectbox(key="drawer_choice").value == detail
+    assert f"open-{detail}" in "".join(at.query_params["s"])
+
+
+def test_the_visitors_own_curves_are_in_no_link_where_they_are_shown_and_simulated_in_checks():
+    at = visit("lab", upload=own_curves(), show_upload=True)
+    assert not at.error and "s" not in at.query_params
+    at = visit("lab", "tab-verify", upload=own_curves(), show_upload=True)
+    assert not at.error and at.query_params["s"] == "tab-verify"
+
+
+def test_theory_and_checks_follow_the_estimand():
+    at = visit("lab", "estimand-sparse~tab-theory")
+    assert TASKS["sparse_regression"].key in at.session_state.settings.estimated
+    assert "parse regression" in at.selectbox(key="w_rate").value
+    at = visit("lab", "estimand-coefficients~tab-verify~part-coverage")
+    assert "ovariate" in str(at.selectbox(key="w_audit_limits").options[0])
+    at = visit("lab", "estimand-sparse~tab-verify")
+    assert at.selectbox(key="w_audit_method").value.endswith("sparse_regression")
