@@ -13,7 +13,7 @@ from engine.figures.theme import Chart, Spec, Theme, colour, heading
 from engine.language.numbers import number
 
 _LINE = 17.0  # pixels of one label
-_FEW = 5  # lines, of which each may have its name at its end
+FEW = 5  # lines, of which each may have its name at its end
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def at_ends(ends: Sequence[LineEnd], low: float, high: float, height: int) -> li
     ValueError
         If there are more lines, which need a legend.
     """
-    if len(ends) > _FEW:
+    if len(ends) > FEW:
         raise ValueError(f"{len(ends)} lines cannot all be named at their ends")
     half = _LINE / 2 * (high - low) / height
     places = apart([end.y for end in ends], 2 * half, low + half, high - half)

@@ -111,16 +111,18 @@ _MEANS: dict[str, Callable[[Array], Array]] = {
     "flat": np.zeros_like}
 
 _FACTS = {
-    "mu1": PublicFacts(name="Smooth wave, simulated", unit_scale=True, periodic=True),
-    "mu2": PublicFacts(name="Rising bend, simulated", unit_scale=True),
+    "mu1": PublicFacts(name="Smooth wave, simulated", value_name="Response", unit_scale=True,
+                       periodic=True),
+    "mu2": PublicFacts(name="Rising bend, simulated", value_name="Response", unit_scale=True),
     "growth": PublicFacts(
         name="Growth, simulated", person="child", people="children", curve="growth",
         value_name="Height", value_unit="cm", time_name="Age", time_unit="years",
         time_low=2, time_high=18, origin="growth charts for ages 2 to 18"),
-    "logistic": PublicFacts(name="Rise in the middle, simulated", unit_scale=True),
-    "wiggly": PublicFacts(name="Many waves, simulated", unit_scale=True),
-    "line": PublicFacts(name="Steep line, simulated", unit_scale=True),
-    "flat": PublicFacts(name="Flat line, simulated", unit_scale=True),
+    "logistic": PublicFacts(name="Rise in the middle, simulated", value_name="Response",
+                            unit_scale=True),
+    "wiggly": PublicFacts(name="Many waves, simulated", value_name="Response", unit_scale=True),
+    "line": PublicFacts(name="Steep line, simulated", value_name="Response", unit_scale=True),
+    "flat": PublicFacts(name="Flat line, simulated", value_name="Response", unit_scale=True),
 }
 Levels = Callable[[int, np.random.Generator], Array]
 
