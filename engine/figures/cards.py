@@ -76,8 +76,8 @@ def trade_off(odds: Odds, theme: Theme) -> Chart:
         showlegend=False))
     unit: Spec = {"range": [0, 1.01], "tickformat": ".1f", "nticks": 6}
     spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=axis(theme, "Share of false alarms", **unit),
-        yaxis=axis(theme, "Share caught", grid=True, **unit))}
+        theme, legend=True, xaxis=axis(theme, "False-positive rate", **unit),
+        yaxis=axis(theme, "Power: share detected", grid=True, **unit))}
     few, usual = in_hundred(odds.rarely), in_hundred(odds.detected)
     alt = (f"With 1 false alarm in 100 an attacker catches the right one {few}, and with 5 false "
            f"alarms in 100 {usual}.")

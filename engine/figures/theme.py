@@ -129,8 +129,20 @@ def translucent(colour: str, opacity: float) -> str:
     return f"rgba({red},{green},{blue},{opacity})"
 
 
-def layout(theme: Theme, *, legend: bool = False, **changes: Any) -> Spec:
-    """The common layout: transparent, horizontal grid only, legend above the plot.
+def heading(title: str) -> Spec:
+    """The finding of a chart as its title, over the left end of the plot.
+
+    Parameters
+    ----------
+    title : str
+        A noun phrase or a finding, without a full stop.
+    """
+    return {"text": title, "x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "container",
+            "yanchor": "top", "pad": {"t": 8}, "font": {"size": 15}}
+
+
+def layout(theme: Theme, *, legend: bool = False, title: str = "", **changes: Any) -> Spec:
+    """The common layout: transparent, horizontal grid only, title and legend above the plot.
 
     Parameters
     ----------
@@ -138,6 +150,8 @@ def layout(theme: Theme, *, legend: bool = False, **changes: Any) -> Spec:
         Of the page.
     legend : bool
         Whether one is shown.
+    title : str
+        What the chart shows, as a finding; none if empty.
     **changes : object
         Entries of plotly's layout that are added or replaced.
     """
@@ -145,7 +159,8 @@ def layout(theme: Theme, *, legend: bool = False, **changes: Any) -> Spec:
         "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": '"Source Sans", sans-serif', "size": 14,
                  "color": colour("text", theme)},
-        "margin": {"l": 8, "r": 12, "b": 8, "t": 34 if legend else 12},
+        "margin": {"l": 8, "r": 12, "b": 8, "t": (34 if legend else 12) + (26 if title else 0)},
+        **({"title": heading(title)} if title else {}),
         "showlegend": legend,
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom",
                    "traceorder": "normal", "font": {"size": 13}},
@@ -191,6 +206,47 @@ def on_log_scale(name: str, unit: str) -> str:
     'Height (cm, log scale)'
     """
     return named(name, f"{unit}, log scale" if unit else "log scale")
+
+
+def ratio_axis(theme: Theme, title: str, low: float, high: float, *, grid: bool = True) -> Spec:
+    """An axis of ratios to 1, on which twice as much and half as much are equally far from it.
+
+    Parameters
+    ----------
+    theme : {"light", "dark"}
+        Of the page.
+    title : str
+        What is compared with what.
+    low, high : float
+        The smallest and the largest ratio, both positive; 1 is always on the axis.
+    grid : bool
+        Whether lines are drawn from its ticks.
+    """
+    low, high = min(low, 0.9), max(high, 1.1)
+    spec = log_axis(theme, title, low, high, grid=grid, room=0.04)
+    ticks = sorted({1.0, *spec["tickvals"]})
+    return {**spec, "tickvals": ticks, "ticktext": [f"× {_tick(value)}" for value in ticks]}
+
+
+def free_range(values: Sequence[float], room: float = 0.06) -> list[float]:
+    """The range of an axis of its own, for a chart that a shared one would flatten.
+
+    Parameters
+    ----------
+    values : sequence of float
+        All that is drawn; what is not finite is left out.
+    room : float
+        Share of the range left at each end.
+
+    Examples
+    --------
+    >>> free_range([1.0, 3.0], room=0.5)
+    [0.0, 4.0]
+    """
+    finite = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
+    low, high = min(finite), max(finite)
+    margin = room * (high - low) or abs(high) * room or 1.0
+    return [low - margin, high + margin]
 
 
 def time_axis(theme: Theme, facts: PublicFacts) -> Spec:

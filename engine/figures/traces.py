@@ -13,9 +13,21 @@ from typing import Any
 import numpy as np
 
 from engine.core.types import Array, PublicFacts
-from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, translucent
+from engine.figures import labels
+from engine.figures.theme import (
+    Chart,
+    Spec,
+    Theme,
+    axis,
+    colour,
+    free_range,
+    layout,
+    translucent,
+)
+from engine.language.grammar import capital
 
 DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
+_HEIGHT = 300  # pixels of a plot in a notebook, about
 UNPROTECTED = "6px,4px"  # the dash of all that has no protection
 
 
@@ -231,18 +243,46 @@ def releases(x: Sequence[Any], curves: Iterable[Sequence[Any]], shade: str, widt
     return line("Possible releases", *joined(x, curves), shade, width)
 
 
-def table(columns: Mapping[str, Sequence[Any]]) -> Chart:
+def table(columns: Mapping[str, Sequence[Any]], quantity: str = "", title: str = "") -> Chart:
     """A plain chart for a notebook: each column but the first is a line over the first.
+
+    Few lines have their names at their ends, more of them a legend.
 
     Parameters
     ----------
     columns : dict of str to (n,)
         By their titles.
+    quantity : str
+        What all lines show, with its unit; the name of the line where there is a single one.
+    title : str
+        What the chart shows, as a finding; none if empty.
     """
-    (title, across), *lines = columns.items()
-    looks = itertools.cycle(itertools.product(("text", "bias"), DASHES))
-    data = [line(name, across, y, colour(shade, "light"), 1.8, dash)
-            for (name, y), (shade, dash) in zip(lines, looks, strict=False)]
-    axes = {"xaxis": axis("light", title), "yaxis": axis("light", grid=True)}
-    return Chart({"data": data, "layout": layout("light", legend=True, **axes)},
-                 f"{', '.join(columns).removeprefix(f'{title}, ')} against {title}.")
+    (across, x), *lines = columns.items()
+    quantity = quantity or capital(lines[0][0])
+    looks = list(zip(lines, itertools.cycle(itertools.product(("text", "bias"), DASHES)),
+                     strict=False))
+    data = [line(name, x, y, colour(shade, "light"), 1.8, dash, hovertemplate=labels.hover())
+            for (name, y), (shade, dash) in looks]
+    low, high = free_range([value for _, y in lines for value in y if is_number(value)])
+    ends = [labels.LineEnd(name, last, colour(shade, "light")) for (name, y), (shade, _) in looks
+            if (last := next((v for v in reversed(y) if is_number(v)), None)) is not None]
+    is_named = 1 < len(ends) <= labels.FEW and all(map(is_number, x))
+    spec = layout("light", legend=len(lines) > 1 and not is_named, title=title,
+                  xaxis=axis("light", capital(across)),
+                  yaxis=axis("light", quantity, grid=True, range=[low, high]))
+    if is_named:
+        spec["annotations"] = labels.at_ends(ends, low, high, _HEIGHT)
+        spec["margin"]["r"] = labels.room_for([end.name for end in ends])
+    return Chart({"data": data, "layout": spec},
+                 f"{', '.join(name for name, _ in lines)} against {across}.")
+
+
+def is_number(value: Any) -> bool:
+    """Whether an entry of a column is a finite number.
+
+    Parameters
+    ----------
+    value : object
+        None where there is none.
+    """
+    return isinstance(value, int | float) and math.isfinite(value)

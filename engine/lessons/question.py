@@ -30,7 +30,7 @@ def _number(value: object) -> float:
 
 def chart(worked: Worked, _: Asked) -> Chart:
     """The table as lines."""
-    return traces.table(worked.picture.table)
+    return traces.table(worked.picture.table, worked.picture.y.title)
 
 
 KIND = Kind("lesson", "Teach", work, numbers, chart)

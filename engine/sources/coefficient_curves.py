@@ -59,7 +59,8 @@ _GROWTH_COVARIATES = (Covariate("Parents’ height", 150.0, 190.0, "cm"),
                       Covariate("Length at birth", 44.0, 56.0, "cm"))
 _EFFECTS = {"waves": _WAVES, "growth": _GROWTH}
 _FACTS = {
-    "waves": PublicFacts(name="Smooth effects, simulated", unit_scale=True, periodic=True),
+    "waves": PublicFacts(name="Smooth effects, simulated", value_name="Response", unit_scale=True,
+                         periodic=True),
     "growth": PublicFacts(
         name="Growth and its causes, simulated", person="child", people="children", curve="growth",
         value_name="Height", value_unit="cm", time_name="Age", time_unit="years",

@@ -132,9 +132,10 @@ class DenseCurves(Source[CurveData]):
 
     @property
     def facts(self) -> PublicFacts:
-        return PublicFacts(name=_NAMES[self.mean], value_low=-self.value_bound,
-                           value_high=self.value_bound, norm_bound=self.norm_bound,
-                           unit_scale=True, design=Design.common(self.grid.times))
+        return PublicFacts(name=_NAMES[self.mean], value_name="Response",
+                           value_low=-self.value_bound, value_high=self.value_bound,
+                           norm_bound=self.norm_bound, unit_scale=True,
+                           design=Design.common(self.grid.times))
 
     @property
     def grid(self) -> Grid:

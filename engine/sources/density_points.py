@@ -168,7 +168,7 @@ class DensityPoints(Source[SampleData]):
     @property
     def facts(self) -> PublicFacts:
         law = _LAWS[self.design]
-        names = ("x",) if law.n_dimensions == 1 else ("x₁", "x₂")
+        names = ("Feature",) if law.n_dimensions == 1 else ("Feature 1", "Feature 2")
         return PublicFacts(
             name=self.label, value_name="Density", time_name=names[0], time_low=law.low,
             time_high=law.high, unit_scale=True,

@@ -94,8 +94,9 @@ class LabelledPoints(Source[SampleData]):
         bound = 1.0 if self.response == "classes" else self.bound
         name = "Class" if self.response == "classes" else "Number"
         return PublicFacts(name=self.label, value_name=name, value_low=-bound, value_high=bound,
-                           time_name="x", unit_scale=True, two_classes=self.response == "classes",
-                           covariates=(Covariate("x", 0.0, 1.0),))
+                           time_name="Feature", unit_scale=True,
+                           two_classes=self.response == "classes",
+                           covariates=(Covariate("Feature", 0.0, 1.0),))
 
     @property
     def sizes(self) -> Sizes:

@@ -96,7 +96,8 @@ class RegressionPoints(Source[CurveData]):
 
     @property
     def facts(self) -> PublicFacts:
-        return PublicFacts(name=self.label, value_low=-self.bound, value_high=self.bound,
+        return PublicFacts(name=self.label, value_name="Response", value_low=-self.bound,
+                           value_high=self.bound, time_name="Design point",
                            reading_sd=self.noise_sd, unit_scale=True,
                            periodic=self.signal in PERIODIC)
 

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from engine.core.errors import InputError
-from engine.core.lists import MOST_SITES, whole_numbers
-from engine.core.registry import UNSET, param
+from engine.core.lists import MOST_SITES
+from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION
-from engine.core.types import Array, CurveData, Design, PublicFacts, Sizes, Truth
+from engine.core.types import Array, PublicFacts, Truth
 from engine.numerics.kernels import path_polynomials
-from engine.numerics.observation_times import draw_times
 from engine.numerics.tables import horner
-from engine.sources import Source, check_sites, dealt, sources
+from engine.sources import sources
 from engine.sources.observation_design import (
     DENSITY_HELP,
     LAW_HELP,
     LAWS,
     SPAN_HELP,
-    simulated_design,
 )
+from engine.sources.sited_curves import SitedCurves
 
 _BLOCK = 50_000  # readings whose deviations are evaluated at once: as in `numerics.moments`
 
@@ -113,16 +111,18 @@ _MEANS: dict[str, Callable[[Array], Array]] = {
     "flat": np.zeros_like}
 
 _FACTS = {
-    "mu1": PublicFacts(name="Smooth wave, simulated", unit_scale=True, periodic=True),
-    "mu2": PublicFacts(name="Rising bend, simulated", unit_scale=True),
+    "mu1": PublicFacts(name="Smooth wave, simulated", value_name="Response", unit_scale=True,
+                       periodic=True),
+    "mu2": PublicFacts(name="Rising bend, simulated", value_name="Response", unit_scale=True),
     "growth": PublicFacts(
         name="Growth, simulated", person="child", people="children", curve="growth",
         value_name="Height", value_unit="cm", time_name="Age", time_unit="years",
         time_low=2, time_high=18, origin="growth charts for ages 2 to 18"),
-    "logistic": PublicFacts(name="Rise in the middle, simulated", unit_scale=True),
-    "wiggly": PublicFacts(name="Many waves, simulated", unit_scale=True),
-    "line": PublicFacts(name="Steep line, simulated", unit_scale=True),
-    "flat": PublicFacts(name="Flat line, simulated", unit_scale=True),
+    "logistic": PublicFacts(name="Rise in the middle, simulated", value_name="Response",
+                            unit_scale=True),
+    "wiggly": PublicFacts(name="Many waves, simulated", value_name="Response", unit_scale=True),
+    "line": PublicFacts(name="Steep line, simulated", value_name="Response", unit_scale=True),
+    "flat": PublicFacts(name="Flat line, simulated", value_name="Response", unit_scale=True),
 }
 Levels = Callable[[int, np.random.Generator], Array]
 
@@ -144,7 +144,7 @@ _TAIL_DEGREES = 4  # of the t law of heavy-tailed deviations
 
 @sources.register
 @dataclass(frozen=True, kw_only=True)
-class SparseCurves(Source[CurveData]):
+class SparseCurves(SitedCurves):
     """Y_ij = μ(X_ij) + U_i(X_ij) + ξ_ij with X uniform, U a Matérn process and Gaussian ξ.
 
     The design of arXiv 2412.06582, section 5. Deviations are drawn through their Karhunen–Loève
@@ -156,7 +156,6 @@ class SparseCurves(Source[CurveData]):
     label = "Simulated curves"
     order = 10
     tasks = frozenset({MEAN_FUNCTION.key})
-    has_free_sites = True
 
     mean: str = param("mu1", "Mean curve", "The known average the curves scatter around.",
                       choices=tuple(_MEANS))
@@ -205,41 +204,6 @@ class SparseCurves(Source[CurveData]):
                                   "mean=mu2": 3.0, "mean=growth": 200.0, "mean=line": 5.0,
                                   "mean=flat": 3.0})
 
-    def __post_init__(self) -> None:
-        self._follow_site_lists()
-        super().__post_init__()
-        self._check_site_lists()
-        check_sites(self.n_servers, self.n_curves)
-        self.facts  # noqa: B018  (checks the bounds)
-
-    def _follow_site_lists(self) -> None:
-        """Totals that were not chosen are those of the lists of sites."""
-        people = _listed("site_sizes", self.site_sizes)
-        readings = _listed("site_readings", self.site_readings)
-        for name, value in (("n_curves", sum(people)), ("n_servers", len(people)),
-                            ("n_observations_per_curve", min(readings, default=0))):
-            if value and getattr(self, name) is UNSET:
-                object.__setattr__(self, name, value)
-
-    def _check_site_lists(self) -> None:
-        """The lists must agree with the totals, so that no total is silently ignored."""
-        people = _listed("site_sizes", self.site_sizes)
-        readings = _listed("site_readings", self.site_readings)
-        if people and (sum(people), len(people)) != (self.n_curves, self.n_servers):
-            raise InputError(
-                f"“site_sizes” gives {sum(people)} people on {len(people)} sites; there are "
-                f"{self.n_curves} on {self.n_servers}.", field="site_sizes",
-                hint="Change the number of people and of sites first.")
-        if readings and len(readings) != self.n_servers:
-            raise InputError(f"“site_readings” is for {len(readings)} sites; there are "
-                             f"{self.n_servers}.", field="site_readings",
-                             hint="Give one number for each site.")
-        if readings and min(readings) != self.n_observations_per_curve:
-            raise InputError(
-                f"“site_readings” has at least {min(readings)} readings on each curve; "
-                f"“n_observations_per_curve” says {self.n_observations_per_curve}.",
-                field="site_readings", hint="Give the smallest of them there.")
-
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
         return (("Growth, simulated", {"mean": "growth", "n_curves": 200,
@@ -255,101 +219,37 @@ class SparseCurves(Source[CurveData]):
                        design=self.design, symmetric=self.deviation_tails not in _SHIFTS)
 
     @property
-    def design(self) -> Design:
-        return simulated_design(self.times, self.time_density, self.time_span,
-                                self.n_observations_per_curve)
-
-    @property
-    def sizes(self) -> Sizes:
-        people, readings = self._people, self._readings
-        return Sizes(people, sum(n * m for n, m in zip(people, readings, strict=True)),
-                     min(readings))
-
-    @property
-    def _people(self) -> tuple[int, ...]:
-        """On each site."""
-        listed = _listed("site_sizes", self.site_sizes)
-        return listed or dealt(self.n_curves, self.n_servers)
-
-    @property
-    def _readings(self) -> tuple[int, ...]:
-        """Of each curve, on each site."""
-        listed = _listed("site_readings", self.site_readings)
-        return listed or (self.n_observations_per_curve,) * self.n_servers
-
-    @property
     def truth(self) -> Truth:
         return _truth(self.mean, self.level)
 
-    def resized(self, people: int, readings: int, sites: int) -> SparseCurves:
-        """The same curves with other sizes; see `Source.resized`."""
-        return replace(self, n_curves=people * sites, n_servers=sites,
-                       n_observations_per_curve=readings, site_sizes=None, site_readings=None)
+    def values_at(self, times: Array, rng: np.random.Generator) -> Array:
+        """Observations of new people; see `SitedCurves.values_at`.
 
-    def with_sites(self, people: Sequence[int], readings: Sequence[int]) -> SparseCurves:
-        """The same curves on sites of these sizes; see `Source.with_sites`.
-
-        Sites that are alike need no lists, so that the recipe is the one of `resized`.
+        Deviations and errors each come from one block of draws.
         """
-        if tuple(people) == dealt(sum(people), len(people)) and min(readings) == max(readings):
-            return replace(self, n_curves=sum(people), n_servers=len(people),
-                           n_observations_per_curve=readings[0], site_sizes=None,
-                           site_readings=None)
-        return replace(self, n_curves=sum(people), n_servers=len(people),
-                       n_observations_per_curve=min(readings),
-                       site_sizes=", ".join(map(str, people)),
-                       site_readings=", ".join(map(str, readings)))
-
-    def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
-        """Draw data sets.
-
-        Of several sites each has a random stream of its own, so that its curves do not depend on
-        the sizes of the others, nor on how the sizes were given.
-        """
-        people, readings = self._people, self._readings
-        streams = [rng] if len(people) == 1 else rng.spawn(len(people))
-        parts = [self._curves(n_repeats, n, m, stream) for n, m, stream in
-                 zip(people, readings, streams, strict=True)]
-        times, values = (np.concatenate(sites, axis=1) if len(sites) > 1 else sites[0]
-                         for sites in zip(*parts, strict=True))
-        return CurveData(times=times, values=values, counts=np.repeat(readings, people),
-                         server=np.repeat(np.arange(len(people)), people), facts=self.facts,
-                         truth=self.truth)
-
-    def _curves(self, n_repeats: int, n: int, m: int, rng: np.random.Generator
-                ) -> tuple[Array, Array]:
-        """Times and values of n curves of m readings, (n_repeats, n m) each.
-
-        Times, deviations and errors each come from one block of draws.
-        """
-        times = draw_times(self.design, n_repeats * n, m, rng)
+        n, m = times.shape
         deviations = path_polynomials(
             self.deviation_smoothness, self.deviation_length, 1.0) * self.deviation_sd
-        weights = rng.standard_normal((n_repeats * n, deviations.shape[1]))
+        weights = rng.standard_normal((n, deviations.shape[1]))
         if self.deviation_tails == "heavy":
-            weights *= _stretch(n_repeats * n, rng)
-        shifts = np.zeros(n_repeats * n)
+            weights *= _stretch(n, rng)
+        shifts = np.zeros(n)
         if self.deviation_tails in _SHIFTS:
             weights *= _WITHIN
-            shifts = self.deviation_sd * _SHIFTS[self.deviation_tails](n_repeats * n, rng)
+            shifts = self.deviation_sd * _SHIFTS[self.deviation_tails](n, rng)
         mean = _mean_polynomial(self.mean).copy()
         mean[0] += self.level
-        values = rng.standard_normal((n_repeats * n, m))
+        values = rng.standard_normal((n, m))
         values *= np.sqrt(self.noise_variance)
         step = max(1, _BLOCK // m)
-        for first in range(0, n_repeats * n, step):
+        for first in range(0, n, step):
             block = slice(first, first + step)
             curves = _curve_polynomials(mean, deviations, weights[block])
             curves[0] += shifts[block]
             z = np.multiply(times[block].T, 2.0, order="C")  # curves along the fast axis
             z -= 1.0
             values[block] += horner(curves, z).T
-        return times.reshape(n_repeats, n * m), values.reshape(n_repeats, n * m)
-
-
-def _listed(name: str, text: Any) -> tuple[int, ...]:
-    """Numbers of a list of sites, which may not have been chosen yet."""
-    return whole_numbers(name, None if text is UNSET else text)
+        return values
 
 
 def _curve_polynomials(mean: Array, deviations: Array, weights: Array) -> Array:

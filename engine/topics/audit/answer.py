@@ -53,12 +53,9 @@ class Subject:
         return self.cls(**self.cls.presets_for(self.task)[0][1])
 
     def usual_source(self) -> Source[Data]:
-        """Simulated data of the first source that serves the task."""
-        for source_class in sources.for_task(self.task):
-            source: Source[Data] = source_class(**source_class.presets_for(self.task)[0][1])
-            if source.is_random:
-                return source
-        raise InputError("There are no simulated data for this task.", field="source")
+        """The simulated data that the task begins with."""
+        source: Source[Data] = sources.usual(TASKS[self.task].source, self.task)
+        return source
 
 
 @cache

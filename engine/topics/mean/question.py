@@ -8,6 +8,7 @@ from engine.core.tasks import MEAN_FUNCTION
 from engine.figures import traces
 from engine.figures.theme import Chart
 from engine.language import error_parts
+from engine.language.numbers import named
 from engine.topics.asking import Asked, Kind, Numbers, as_floats, errors, protection
 from engine.topics.mean.answer import MeanAnswer, Study, mean_answer
 
@@ -60,8 +61,10 @@ def releases(answer: MeanAnswer, asked: Asked) -> Chart:
     facts = answer.facts
     curves = [*answer.releases[answer.budgets.index(asked["budget"])], answer.without]
     names = [*(f"release {k}" for k in range(1, len(curves))), "without protection"]
-    columns = zip((facts.time_name, *names), (answer.times, *curves), strict=True)
-    return traces.table({name: traces.plain(values) for name, values in columns})
+    columns = zip((named(facts.time_name, facts.time_unit), *names), (answer.times, *curves),
+                  strict=True)
+    return traces.table({name: traces.plain(values) for name, values in columns},
+                        named(facts.value_name, facts.value_unit))
 
 
 KIND = Kind("curves", "Explore", mean_answer, numbers, releases, (MEAN_FUNCTION.key,))

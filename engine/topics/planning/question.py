@@ -7,6 +7,7 @@ import math
 from engine.core.tasks import MEAN_FUNCTION
 from engine.figures import traces
 from engine.figures.theme import Chart
+from engine.language.numbers import named
 from engine.topics.asking import Asked, Kind, Numbers, as_floats, errors
 from engine.topics.planning.answer import PlanningAnswer, plan_of
 
@@ -28,12 +29,13 @@ def numbers(answer: PlanningAnswer, asked: Asked) -> Numbers:
     return as_floats(planned)
 
 
-def chart(answer: PlanningAnswer, _: Asked) -> Chart:
+def chart(answer: PlanningAnswer, asked: Asked) -> Chart:
     """The errors that were simulated for a plan, by the dial that was left open."""
     dial = "epsilon" if answer.unknown == "error" else answer.unknown
     steps = sorted((*answer.steps, answer.reached), key=lambda step: getattr(step.setting, dial))
     return traces.table({dial: [getattr(step.setting, dial) for step in steps],
-                         "error": [step.error for step in steps]})
+                         "error": [step.error for step in steps]},
+                        named("Error", asked["source"].facts.value_unit))
 
 
 KIND = Kind("plan", "Plan", plan_of, numbers, chart, (MEAN_FUNCTION.key,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.figures import traces
+from engine.figures import labels, traces
 from engine.figures.theme import Chart, Theme, axis, colour, layout, translucent
 from engine.figures.traces import plain
 from engine.language.numbers import number
@@ -30,14 +30,14 @@ def reused(answer: ReuseAnswer, theme: Theme) -> Chart:
     looks = ((translucent(private, 0.9), 1.8, "2px,2px"), (private, 1.8, "solid"),
              (translucent(colour("raw", theme), 0.55), 5, "solid"),
              (colour("bias", theme), 2.2, "6px,4px"))
-    data = [traces.line(name, times, values, *look, hovertemplate="%{y:.3f}")
+    data = [traces.line(name, times, values, *look, hovertemplate=labels.hover())
             for (name, values), look in zip(columns.items(), looks, strict=True)]
     spread = np.abs(np.concatenate([answer.first, answer.second, answer.exact]))
     most = 1.15 * float(spread.max())
     low = 1.15 * min(0.0, float(min(answer.first.min(), answer.second.min())))
     spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=axis(theme, "Time"),
-        yaxis=axis(theme, "Average", grid=True, range=[low, most]))}
+        theme, legend=True, xaxis=axis(theme, "Time (share of the range)"),
+        yaxis=axis(theme, "Mean response (no unit)", grid=True, range=[low, most]))}
     return Chart(spec, f"Two releases of one average; what the formula gives is off by up to "
                  f"{number(answer.largest_error) if answer.largest_error > 1e-9 else '0'}.",
                  {"time": times, **columns})

@@ -102,8 +102,8 @@ class RateAtPoint(View):
         """Of the data that the rate is about, as they are simulated."""
         if self.has_scenario:
             return self.source.facts
-        practice, members = self.rate.in_practice(), sources.for_task(self.problem)
-        return practice[0].facts if practice else members[0]().facts if members else PublicFacts()
+        practice, key = self.rate.in_practice(), TASKS[self.problem].source
+        return practice[0].facts if practice else sources.get(key)().facts
 
     @property
     def own_sizes(self) -> str:

@@ -1,0 +1,180 @@
+"""Words in charts: names at line ends, values beside the pointer, and where a picture is from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine import __version__
+from engine.core.types import Budget
+from engine.figures.theme import Chart, Spec, Theme, colour, heading
+from engine.language.numbers import number
+
+_LINE = 17.0  # pixels of one label
+FEW = 5  # lines, of which each may have its name at its end
+
+
+@dataclass(frozen=True)
+class LineEnd:
+    """A line that is named where it ends.
+
+    Parameters
+    ----------
+    name : str
+        What is written.
+    y : float
+        The last value, in the unit of the axis; its logarithm to base 10 where that is logarithmic.
+    shade : str
+        The colour of the line.
+    """
+
+    name: str
+    y: float
+    shade: str
+
+
+def apart(positions: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Positions moved as little as is needed to be a gap apart and inside a range.
+
+    Neighbours that are too close form a block about their mean; where all do not fit, they share
+    the range.
+
+    Parameters
+    ----------
+    positions : sequence of float
+        In any order.
+    gap : float
+        Least distance of two, in the same unit.
+    low, high : float
+        The range.
+
+    Returns
+    -------
+    list of float
+        In the order of `positions`.
+
+    Examples
+    --------
+    >>> apart([5.0, 5.0, 9.0], gap=1.0, low=0.0, high=10.0)
+    [4.5, 5.5, 9.0]
+    """
+    if not positions:
+        return []
+    order = np.argsort(positions, kind="stable")
+    gap = min(gap, (high - low) / max(len(positions) - 1, 1))
+    room = high - gap * (len(positions) - 1)
+    # Less k gaps the positions only need to increase: the nearest such are means of blocks.
+    blocks: list[tuple[float, int]] = []
+    for k, place in enumerate(order):
+        mean, size = positions[place] - k * gap, 1
+        while blocks and blocks[-1][0] > mean:
+            before, count = blocks.pop()
+            mean, size = (before * count + mean * size) / (count + size), count + size
+        blocks.append((mean, size))
+    levels = np.repeat([mean for mean, _ in blocks], [size for _, size in blocks])
+    moved = np.clip(levels, low, room) + gap * np.arange(len(order))
+    out = np.empty(len(order))
+    out[order] = moved
+    return [float(value) for value in out]
+
+
+def at_ends(ends: Sequence[LineEnd], low: float, high: float, height: int) -> list[Spec]:
+    """Annotations that name lines at their right ends, none above another.
+
+    They take the place of a legend for up to five lines; the chart leaves room for them with
+    `room_for` in its margin.
+
+    Parameters
+    ----------
+    ends : sequence of LineEnd
+        At most five.
+    low, high : float
+        The range of the axis, in the unit of `LineEnd.y`.
+    height : int
+        Of the plot in pixels.
+
+    Returns
+    -------
+    list of dict
+        Entries of plotly's `layout.annotations`.
+
+    Raises
+    ------
+    ValueError
+        If there are more lines, which need a legend.
+    """
+    if len(ends) > FEW:
+        raise ValueError(f"{len(ends)} lines cannot all be named at their ends")
+    half = _LINE / 2 * (high - low) / height
+    places = apart([end.y for end in ends], 2 * half, low + half, high - half)
+    return [{"text": end.name, "x": 1, "xref": "paper", "xanchor": "left", "xshift": 6, "y": place,
+             "yanchor": "middle", "showarrow": False, "align": "left",
+             "font": {"size": 14, "color": end.shade}}
+            for end, place in zip(ends, places, strict=True)]
+
+
+def room_for(names: Sequence[str]) -> int:
+    """Pixels of the right margin in which names at the ends of lines fit.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the lines.
+    """
+    return 16 + round(7.2 * max((len(name) for name in names), default=0))
+
+
+def hover(unit: str = "", decimals: int | None = None) -> str:
+    """The value of a line beside the pointer: number and unit, the name in its own colour.
+
+    Parameters
+    ----------
+    unit : str
+        Of the values; may be empty.
+    decimals : int or None
+        As many as the text has; None for three significant digits.
+    """
+    digits = ".3~r" if decimals is None else f".{decimals}f"
+    return f"%{{y:{digits}}}{chr(0xa0) + unit if unit else ''}"
+
+
+def exported(chart: Chart, title: str, source: str, budget: Budget | None, people: int,
+             theme: Theme = "light") -> Chart:
+    """The chart as it leaves the dashboard: it says in the picture what it is and where it is from.
+
+    Parameters
+    ----------
+    chart : Chart
+        As on the page.
+    title : str
+        The finding, written above.
+    source : str
+        Whose data they are.
+    budget : Budget or None
+        What was spent; None where nothing is released.
+    people : int
+        n.
+    theme : {"light", "dark"}
+        Of the picture.
+
+    Returns
+    -------
+    Chart
+        With a page of its own colour, since nothing lies behind an exported picture.
+    """
+    spent = "not released" if budget is None else (
+        f"ε = {number(budget.epsilon)}" + (f", δ = {budget.delta:.2g}" if budget.delta else ""))
+    foot = f"{source} · n = {number(people, 12)} · {spent} · Privacy Curves {__version__}"
+    layout = chart.spec["layout"]
+    margin = layout.get("margin", {})
+    note = {"text": foot, "x": 0, "xref": "paper", "xanchor": "left", "y": 0, "yref": "paper",
+            "yanchor": "top", "yshift": -52, "showarrow": False,
+            "font": {"size": 12, "color": colour("quiet", theme)}}
+    marked = {**layout, "title": heading(title), "paper_bgcolor": colour("page", theme),
+              "plot_bgcolor": colour("page", theme),
+              "margin": {**margin, "t": margin.get("t", 12) + 30, "b": margin.get("b", 8) + 76},
+              "annotations": [*layout.get("annotations", ()), note]}
+    return replace(chart, spec={**chart.spec, "layout": marked},
+                   alt=f"{title}. {chart.alt} {foot}.")

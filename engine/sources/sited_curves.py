@@ -1,0 +1,174 @@
+"""Simulated curves that can be spread over sites of any sizes: sizes, lists of sites, and draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from engine.core.errors import InputError
+from engine.core.lists import whole_numbers
+from engine.core.registry import UNSET
+from engine.core.types import Array, CurveData, Design, Sizes, Truth
+from engine.numerics.observation_times import draw_times
+from engine.sources import Source, check_sites, dealt
+from engine.sources.observation_design import simulated_design
+
+
+class SitedCurves(Source[CurveData]):
+    """What simulated curves share whose people and observations may differ from site to site.
+
+    A subclass declares the parameters below, which forms show in its own order, states `facts` and
+    `truth`, and gives the `values` of curves at their times.
+
+    Raises
+    ------
+    InputError
+        If the lists of sites do not agree with the totals, or sites have nobody.
+    """
+
+    has_free_sites = True
+    if TYPE_CHECKING:  # parameters of every such recipe, each with its own range
+        n_curves: int
+        n_observations_per_curve: int
+        times: str
+        time_density: str | None
+        time_span: float
+        site_sizes: str | None
+        site_readings: str | None
+
+    def __post_init__(self) -> None:
+        self._follow_site_lists()
+        super().__post_init__()
+        self._check_site_lists()
+        check_sites(self.n_servers, self.n_curves)
+        self.facts  # noqa: B018  (checks the bounds)
+
+    def _follow_site_lists(self) -> None:
+        """Totals that were not chosen are those of the lists of sites."""
+        people = _listed("site_sizes", self.site_sizes)
+        readings = _listed("site_readings", self.site_readings)
+        for name, value in (("n_curves", sum(people)), ("n_servers", len(people)),
+                            ("n_observations_per_curve", min(readings, default=0))):
+            if value and getattr(self, name) is UNSET:
+                object.__setattr__(self, name, value)
+
+    def _check_site_lists(self) -> None:
+        """The lists must agree with the totals, so that no total is silently ignored."""
+        people = _listed("site_sizes", self.site_sizes)
+        readings = _listed("site_readings", self.site_readings)
+        if people and (sum(people), len(people)) != (self.n_curves, self.n_servers):
+            raise InputError(
+                f"“site_sizes” gives {sum(people)} people on {len(people)} sites; there are "
+                f"{self.n_curves} on {self.n_servers}.", field="site_sizes",
+                hint="Change the number of people and of sites first.")
+        if readings and len(readings) != self.n_servers:
+            raise InputError(f"“site_readings” is for {len(readings)} sites; there are "
+                             f"{self.n_servers}.", field="site_readings",
+                             hint="Give one number for each site.")
+        if readings and min(readings) != self.n_observations_per_curve:
+            raise InputError(
+                f"“site_readings” has at least {min(readings)} readings on each curve; "
+                f"“n_observations_per_curve” says {self.n_observations_per_curve}.",
+                field="site_readings", hint="Give the smallest of them there.")
+
+    @property
+    def design(self) -> Design:
+        """How observation times come about, as the parameters state it."""
+        return simulated_design(self.times, self.time_density, self.time_span,
+                                self.n_observations_per_curve)
+
+    @property
+    def sizes(self) -> Sizes:
+        people, readings = self._people, self._readings
+        return Sizes(people, sum(n * m for n, m in zip(people, readings, strict=True)),
+                     min(readings))
+
+    @property
+    def _people(self) -> tuple[int, ...]:
+        """On each site."""
+        listed = _listed("site_sizes", self.site_sizes)
+        return listed or dealt(self.n_curves, self.n_servers)
+
+    @property
+    def _readings(self) -> tuple[int, ...]:
+        """Of each curve, on each site."""
+        listed = _listed("site_readings", self.site_readings)
+        return listed or (self.n_observations_per_curve,) * self.n_servers
+
+    @property
+    def truth(self) -> Truth:
+        """The mean of the curves, after what the bounds cut off."""
+        raise NotImplementedError
+
+    def resized(self, people: int, readings: int, sites: int) -> Self:
+        """The same curves with other sizes; see `Source.resized`."""
+        return self._with(n_curves=people * sites, n_servers=sites,
+                          n_observations_per_curve=readings, site_sizes=None, site_readings=None)
+
+    def with_sites(self, people: Sequence[int], readings: Sequence[int]) -> Self:
+        """The same curves on sites of these sizes; see `Source.with_sites`.
+
+        Sites that are alike need no lists, so that the recipe is the one of `resized`.
+        """
+        if tuple(people) == dealt(sum(people), len(people)) and min(readings) == max(readings):
+            return self._with(n_curves=sum(people), n_servers=len(people),
+                              n_observations_per_curve=readings[0], site_sizes=None,
+                              site_readings=None)
+        return self._with(n_curves=sum(people), n_servers=len(people),
+                          n_observations_per_curve=min(readings),
+                          site_sizes=", ".join(map(str, people)),
+                          site_readings=", ".join(map(str, readings)))
+
+    def _with(self, **changes: Any) -> Self:
+        """The recipe with other values of parameters that the subclass declares."""
+        return replace(self, **changes)
+
+    def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
+        """Draw data sets.
+
+        Of several sites each has a random stream of its own, so that its curves do not depend on
+        the sizes of the others, nor on how the sizes were given.
+        """
+        people, readings = self._people, self._readings
+        streams = [rng] if len(people) == 1 else rng.spawn(len(people))
+        parts = [self._curves(n_repeats, n, m, stream) for n, m, stream in
+                 zip(people, readings, streams, strict=True)]
+        times, values = (np.concatenate(sites, axis=1) if len(sites) > 1 else sites[0]
+                         for sites in zip(*parts, strict=True))
+        return CurveData(times=times, values=values, counts=np.repeat(readings, people),
+                         server=np.repeat(np.arange(len(people)), people), facts=self.facts,
+                         truth=self.truth)
+
+    def _curves(self, n_repeats: int, n: int, m: int, rng: np.random.Generator
+                ) -> tuple[Array, Array]:
+        """Times and values of n curves of m readings, (n_repeats, n m) each.
+
+        Times come from one block of draws, and then whatever the values need.
+        """
+        times = draw_times(self.design, n_repeats * n, m, rng)
+        values = self.values_at(times, rng)
+        return times.reshape(n_repeats, n * m), values.reshape(n_repeats, n * m)
+
+    def values_at(self, times: Array, rng: np.random.Generator) -> Array:
+        """Observations of new people at these times, each row one person's.
+
+        Parameters
+        ----------
+        times : (people, m)
+            On [0, 1].
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        (people, m)
+            In the unit of the values.
+        """
+        raise NotImplementedError
+
+
+def _listed(name: str, text: Any) -> tuple[int, ...]:
+    """Numbers of a list of sites, which may not have been chosen yet."""
+    return whole_numbers(name, None if text is UNSET else text)
