@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from engine.core.errors import InputError
 from engine.core.types import Array
 
-NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _CLOCK = (r"(?P<hour>[01]?[0-9]|2[0-4]):(?P<minute>[0-5][0-9])"
           r"(?::(?P<second>[0-5][0-9](?:\.[0-9]{1,9})?))?(?:\s*(?P<half>am|pm))?")
 _TAIL = rf"(?:[t ]\s*{_CLOCK}z?)?$"
 _ISO = rf"^(?P<year>[0-9]{{4}})-(?P<month>[0-9]{{1,2}})-(?P<day>[0-9]{{1,2}}){_TAIL}"
 _DOTTED = rf"^(?P<day>[0-9]{{1,2}})\.(?P<month>[0-9]{{1,2}})\.(?P<year>[0-9]{{4}}){_TAIL}"
-_SLASHED = rf"^(?P<first>[0-9]{{1,2}})[/-](?P<second_part>[0-9]{{1,2}})[/-](?P<year>[0-9]{{4}}){_TAIL}"
+_SLASHED = (r"^(?P<first>[0-9]{1,2})[/-](?P<other>[0-9]{1,2})[/-](?P<year>[0-9]{4})" + _TAIL)
 _IN_NAMES = re.compile(r"[0-9]{4}-[0-9]|[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}|[0-9]{1,2}:[0-9]{2}")
 
 ASK = ("They may be day/month/year or month/day/year: say which, or write them as 2024-03-31.")
@@ -66,6 +66,9 @@ class Dates:
         """What a date becomes."""
         return (f"dates read as days since {self.since}" if self.since else
                 "dates read as calendar years: 1 July 2024 is 2024.497")
+
+
+CALENDAR = Dates()  # years, and nobody has said whether days come first
 
 
 class Converted(NamedTuple):
@@ -112,7 +115,7 @@ def time_in_name(name: str, dates: Dates) -> float | None:
 
 
 def _percentages(text: pa.Array, dates: Dates) -> Converted:
-    plain = pc.replace_substring_regex(text, rf"^({NUMBER})\s*%$", r"\1")
+    plain = pc.replace_substring_regex(text, rf"^({_NUMBER})\s*%$", r"\1")
     is_one = pc.and_(pc.match_substring(text, "%"), pc.invert(pc.match_substring(plain, "%")))
     return Converted(_floats(pc.if_else(is_one, plain, None)), PERCENT)
 
@@ -159,7 +162,7 @@ def _read(pattern: str, text: pa.Array, dates: Dates, day_first: bool = True) ->
     if "year" not in parts:
         return np.where(fits, hours, np.nan)
     if "first" in parts:
-        names = ("first", "second_part") if day_first else ("second_part", "first")
+        names = ("first", "other") if day_first else ("other", "first")
         parts["day"], parts["month"] = (parts[name] for name in names)
     return np.where(fits, _of_calendar(parts, hours, dates), np.nan)
 
@@ -172,12 +175,12 @@ def _of_calendar(parts: dict[str, Array], hours: Array, dates: Dates) -> Array:
     date = first + day - 1
     is_real = (month >= 1) & (month <= 12) & (day >= 1) & (date < following)
     if dates.since:
-        number = date - _days(np.datetime64(dates.since)) + hours / 24
-    else:
-        years = (year - 1970).astype("datetime64[Y]")
-        begin = _days(years)
-        number = year + (date - begin + hours / 24) / (_days(years + 1) - begin)
-    return np.where(is_real, number, np.nan)
+        days = date - _days(np.datetime64(dates.since)) + hours / 24
+        return np.where(is_real, days, np.nan)
+    years = (year - 1970).astype("datetime64[Y]")
+    begin = _days(years)
+    share = (date - begin + hours / 24) / (_days(years + 1) - begin)
+    return np.where(is_real, year + share, np.nan)
 
 
 def _days(moments: NDArray[np.datetime64] | np.datetime64) -> NDArray[np.int64]:

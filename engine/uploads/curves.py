@@ -128,7 +128,8 @@ def read_curves(table: Table, layout: Layout, several: str = "keep") -> CurveTab
     if several not in ("keep", "average"):
         raise InputError("“several” must be one of keep, average.", field="several")
     layout.check()
-    table, notes = layout.of(table), []
+    table = layout.of(table)
+    notes: list[str] = []
     readings = (_read_wide(table, layout, several, notes) if layout.is_wide else
                 _read_long(table, layout, notes))
     _check_n_curves(len(readings.server))
@@ -296,18 +297,22 @@ def _how_it_was_read(table: Table, layout: Layout) -> list[str]:
     """How the table was taken, and which columns were not used."""
     notes = [KINDS[layout.kind]]
     if layout.is_wide:
-        name = layout.times[0][0]
-        notes.append(f"times are the numbers in the "
-                     f"{'first column' if layout.is_transposed else 'names'} of "
-                     f"{len(layout.times)} {'rows' if layout.is_transposed else 'columns'} such as "
-                     f"{listed([name])}")
-        if time_in_name(name, layout.dates) is not None:
-            notes.append(f"{listed([name])} and others: "
-                         f"{CLOCK if ':' in name[:3] else layout.dates.words}")
-        if not layout.is_transposed and len(layout.times) <= FEW_TIMES and not layout.times[0][0][:1].isalpha():
-            notes.append("few times: if the first line is a row of data, put one of names above it")
+        notes += _how_times_were_read(layout)
     unused = layout.unused(table)
     return notes + ([f"not used: {listed(unused)}"] if unused else [])
+
+
+def _how_times_were_read(layout: Layout) -> list[str]:
+    """Where the times of a table with one curve in each row or column stand."""
+    name, number = layout.times[0][0], len(layout.times)
+    where = (f"first column of {counted(number, 'row')}" if layout.is_transposed else
+             f"names of {counted(number, 'column')}")
+    notes = [f"times are the numbers in the {where} such as {listed([name])}"]
+    if time_in_name(name, layout.dates) is not None:
+        notes.append(CLOCK if ":" in name[:3] else layout.dates.words)
+    if not layout.is_transposed and number <= FEW_TIMES and not name[:1].isalpha():
+        notes.append("few times: if the first line is a row of data, put one of names above it")
+    return notes
 
 
 def _left_out(columns: Mapping[str, Numbers], n_missing: int, is_single: bool) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
 from engine.core.tasks import DataType
-from engine.uploads.conversions import Dates, time_in_name
+from engine.uploads.conversions import CALENDAR, Dates, time_in_name
 from engine.uploads.tables import NUMBER, Table, column_key, nearest
 
 KINDS = {"long": "one row per observation", "wide": "one row per curve",
@@ -70,7 +70,7 @@ class Layout:
     times: tuple[tuple[str, float], ...] = ()
     data: DataType = DataType.CURVES
     is_transposed: bool = False
-    dates: Dates = Dates()
+    dates: Dates = CALENDAR
 
     @property
     def is_wide(self) -> bool:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
-from engine.uploads.conversions import ASK, Dates, converted
+from engine.uploads.conversions import ASK, CALENDAR, Dates, converted
 from engine.uploads.limits import (
     LIMITS,
     Limits,
@@ -104,7 +104,7 @@ class Table:
     notes: tuple[str, ...]
     decimal: str = "."
     sheets: tuple[str, ...] = ()
-    dates: Dates = Dates()
+    dates: Dates = CALENDAR
 
     @property
     def frame(self) -> pd.DataFrame:
