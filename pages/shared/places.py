@@ -44,7 +44,7 @@ class Moved(NamedTuple):
 EARLIER = {
     "plan": Moved("decide"),
     "teach": Moved("learn"),
-    "release": Moved("publish"),
+    "release": Moved("publish", "step-release"),
 }
 
 

@@ -92,10 +92,7 @@ def _figure_moved() -> bool:
 def save() -> None:
     """Write the settings into the address; a page on one's own data cannot be linked."""
     page = st.session_state.page
-    task_of_page = {"summaries": current().summary, "sweeps": current().sweep.task,
-                    "publish": published_task(current().publish)}
-    task = task_of_page.get(page) or _TASK_OF.get(page, TASK)
-    is_own = page not in _WITHOUT_UPLOADS and uploaded(task)
+    is_own = shows_own_data() and uploaded(task_on_screen())
     token = "" if is_own else address.encode(st.session_state.settings)
     if page == COMPARE and not is_own and pins.kept() != st.session_state.get("left_out"):
         token = pins.join(token, pins.kept())
@@ -106,6 +103,19 @@ def save() -> None:
         st.query_params[_PARAMETER] = token
     else:
         st.query_params.pop(_PARAMETER, None)
+
+
+def task_on_screen() -> str:
+    """The task of the page, whose data it shows."""
+    page = st.session_state.page
+    chosen = {"summaries": current().summary, "sweeps": current().sweep.task,
+              "publish": published_task(current().publish)}
+    return chosen.get(page) or _TASK_OF.get(page, TASK)
+
+
+def shows_own_data() -> bool:
+    """Whether the page ever shows the visitor's own data."""
+    return st.session_state.page not in _WITHOUT_UPLOADS
 
 
 def published_task(key: str) -> str:
