@@ -143,7 +143,7 @@ function build(S) {
 }
 
 function fact(S, {kind, icon: name, text, help, action}) {
-  const words = action ? [node('span', '', text, ' · '), node('u', '', action)] : [node('span', '', text)];
+  const words = action ? [node('span', '', text, ' ·'), node('u', '', action)] : [node('span', '', text)];
   const chip = explained(S, node('button', `chip ${kind}${action ? ' act' : ''}`, icon(name), ...words), help);
   if (action) chip.onclick = () => S.act();
   return chip;

@@ -80,9 +80,11 @@ def declare(facts: PublicFacts | None) -> None:
 def hold_answers() -> None:
     """Keep the answers of a step that leaves the screen: otherwise they would go with it."""
     state: Any = st.session_state
+    answers: dict[str, Any] = state.setdefault("answers_of_steps", {})
     for key in [str(key) for key in state if str(key).startswith(_FIELDS)]:
         if key not in _NO_FIELDS and isinstance(state[key], _PLAIN):
-            state[key] = state[key]
+            answers[key] = state[key]
+    state.update(answers)  # of a step that comes back, too
 
 
 def forget_file() -> None:

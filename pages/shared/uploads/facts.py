@@ -107,7 +107,7 @@ def in_short(facts: PublicFacts) -> str:
     ranges = (", ".join(f"{c.name} {c.low:g} to {c.high:g} {c.unit}".strip()
                         for c in facts.covariates[:3]) if facts.covariates and not facts.time_high
               else f"{value} {facts.value_low:g} to {facts.value_high:g} {facts.value_unit}".strip()
-              + f", {facts.time_name.lower()} {span(facts)}")
+              + f", {span(facts)}")
     return plain(f"{ranges} · from {shortened(facts.origin)}")
 
 
