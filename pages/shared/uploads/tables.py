@@ -42,6 +42,11 @@ def uploaded(label: str, example: str) -> Table | None:
     file = st.file_uploader(label, key="upload_file", on_change=_removed,
                             max_upload_size=MOST_BYTES // 1_000_000)
     file = file or st.session_state.get("upload_held")
+    if file is None and "upload_read" in st.session_state:  # its bytes went, its table stays
+        st.button("Remove the file", icon=":material/delete:", type="tertiary",
+                  key="remove_file", on_click=draft.forget_file)
+        table: Table = st.session_state.upload_read[1]
+        return table
     if file is None:
         st.download_button("An example file", example, "example.csv", "text/csv",
                            on_click="ignore", type="tertiary", icon=":material/description:")
@@ -94,9 +99,10 @@ def read(reader: Callable[..., Built], table: Table, layout: Layout, several: st
     observations = _once("upload_built", (of_file, reader.__name__, layout, *choices),
                          "Reading the columns …", OF_COLUMNS, reader,
                          lambda: (table, layout, *choices))
-    file = st.session_state.get("upload_held")
-    st.session_state.file_read = None if file is None else OwnFile(
-        file.name, of_file[1], of_file[2], layout, several or "keep")
+    file, before = (st.session_state.get(name) for name in ("upload_held", "file_read"))
+    name = before.name if file is None and before is not None else getattr(file, "name", None)
+    st.session_state.file_read = None if name is None else OwnFile(
+        name, of_file[1], of_file[2], layout, several or "keep")
     return observations
 
 
