@@ -64,6 +64,24 @@ def source_tag(facts: PublicFacts) -> tuple[str, str]:
             "them. Noise here is for looking, not for publishing.")
 
 
+def data_chip(facts: PublicFacts, n_curves: int) -> str:
+    """Whose data are on screen, and how many: "Simulated growth, 200 children".
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        With the kind of data and the noun for people.
+    n_curves : int
+        How many take part.
+    """
+    many = f"{whole(n_curves)} {facts.people}"
+    if facts.is_upload:
+        return f"Your data: {many} · not private"
+    if facts.kind is DataKind.SIMULATED:
+        return f"Simulated {facts.curve or 'data'}, {many}"
+    return f"{source_tag(facts)[0]}, {many}"
+
+
 def unit_tag(facts: PublicFacts, unit: Unit = Unit.CURVE) -> tuple[str, str]:
     """The chip that says what is protected, and its tooltip.
 

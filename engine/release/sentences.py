@@ -18,7 +18,7 @@ from engine.release.ledger import USUAL_TOTAL, Known, Receipt
 from engine.release.uncertainty import Uncertainty
 from engine.sources import Source
 
-TITLE = "Publish one protected curve"
+TITLE = "Publish with differential privacy"
 
 
 def before(source: Source[Data], mechanism: Mechanism, quoted: Quote, odometer: Odometer | None
@@ -202,8 +202,8 @@ def total_help(facts: PublicFacts) -> str:
     facts : PublicFacts
         The noun for several persons.
     """
-    return (f"Most that all releases about these {facts.people} may cost together. The first one "
-            f"fixes it; later it can only be lowered. Usual: {USUAL_TOTAL:g}.")
+    return (f"All releases about these {facts.people} may cost this much together. The first one "
+            f"fixes it; later it can only be lowered. Default: {USUAL_TOTAL:g}.")
 
 
 def _epsilon(value: float) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -187,13 +187,15 @@ def in_order(table: Table, layout: Layout, order: Integers, server: Integers, id
             "server_names": tuple(sorted(named(table, layout.server)[1])) if layout.server else ()}
 
 
-def column_numbers(table: Table, names: Sequence[str]) -> dict[str, Numbers]:
-    """Read columns of numbers.
+def column_numbers(table: Table, names: Sequence[str], notes: list[str]) -> dict[str, Numbers]:
+    """Read columns of numbers, dates, clock times or percentages.
 
     Parameters
     ----------
     table : Table
     names : sequence of str
+    notes : list of str
+        Gets how cells became numbers.
 
     Raises
     ------
@@ -203,12 +205,31 @@ def column_numbers(table: Table, names: Sequence[str]) -> dict[str, Numbers]:
     columns = {name: table.numbers(table.find(name)) for name in names}
     bad = [name for name, column in columns.items() if column.unreadable]
     if not bad:
+        notes += _conversions(columns)
         return columns
+    _ask_for_dates(columns)
     total = sum(columns[name].unreadable for name in bad)
     cells = (f"{counted(total, 'row')} of column “{shortened(bad[0])}”" if len(bad) == 1 else
              f"{counted(total, 'cell')} of columns {listed(bad)}")
     raise InputError(f"{cells} {'holds' if total == 1 else 'hold'} no number.", field=bad[0],
                      hint=columns[bad[0]].advice)
+
+
+def _conversions(columns: Mapping[str, Numbers]) -> list[str]:
+    """How columns became numbers, one line for each way."""
+    ways: dict[str, list[str]] = {}
+    for name, column in columns.items():
+        if column.conversion:
+            ways.setdefault(column.conversion, []).append(name)
+    return [f"{listed(names)}: {words}" for words, names in ways.items()]
+
+
+def _ask_for_dates(columns: Mapping[str, Numbers]) -> None:
+    """Refuse dates that can be read in two ways until somebody has said which."""
+    for name, column in columns.items():
+        if column.is_ambiguous:
+            raise InputError(f"The dates of column “{shortened(name)}” can be read in two ways.",
+                             field="dates", hint=column.advice)
 
 
 def numbers_or_words(table: Table, name: str, notes: list[str], role: str = "the covariate"
@@ -232,7 +253,9 @@ def numbers_or_words(table: Table, name: str, notes: list[str], role: str = "the
     """
     column = table.numbers(table.find(name))
     if not column.unreadable:
+        notes += _conversions({name: column})
         return column.values
+    _ask_for_dates({name: column})
     codes, texts = table.codes(table.find(name))
     words = [text.casefold() for text in texts]
     pair = next((pair for pair in _ZERO_ONE if {*words} <= {*pair, *MISSING}), None)

@@ -33,6 +33,7 @@ from engine.uploads.columns import (
     order_by_person,
     people_of,
 )
+from engine.uploads.conversions import CLOCK, time_in_name
 from engine.uploads.design import moved_to_common
 from engine.uploads.doubts import doubts, doubts_of_people
 from engine.uploads.layout import FEW_TIMES, KINDS, Layout, check_roles
@@ -127,6 +128,7 @@ def read_curves(table: Table, layout: Layout, several: str = "keep") -> CurveTab
     if several not in ("keep", "average"):
         raise InputError("“several” must be one of keep, average.", field="several")
     layout.check()
+    table = layout.of(table)
     notes: list[str] = []
     readings = (_read_wide(table, layout, several, notes) if layout.is_wide else
                 _read_long(table, layout, notes))
@@ -159,13 +161,13 @@ class _Readings:
 def _read_long(table: Table, layout: Layout, notes: list[str]) -> _Readings:
     check_roles(table, layout)
     curve, server, ids = people_of(table, layout, notes, _check_ids(table, layout))
-    columns = column_numbers(table, [str(layout.time), str(layout.value)])
+    columns = column_numbers(table, [str(layout.time), str(layout.value)], notes)
     time, value = columns.values()
     return _Readings(curve, time.values, value.values, curve, server, ids, len(ids), columns)
 
 
 def _read_wide(table: Table, layout: Layout, several: str, notes: list[str]) -> _Readings:
-    columns = column_numbers(table, [name for name, _ in layout.times])
+    columns = column_numbers(table, [name for name, _ in layout.times], notes)
     cells = np.column_stack([column.values for column in columns.values()])
     people = people_of(table, layout, notes, _check_ids(table, layout))
     row_curve, server, ids = people
@@ -293,14 +295,24 @@ def check_single(counts: Integers) -> None:
 
 def _how_it_was_read(table: Table, layout: Layout) -> list[str]:
     """How the table was taken, and which columns were not used."""
-    notes = [KINDS["wide" if layout.is_wide else "long"]]
+    notes = [KINDS[layout.kind]]
     if layout.is_wide:
-        notes.append(f"times are the numbers in the names of {len(layout.times)} columns such as "
-                     f"{listed([layout.times[0][0]])}")
-        if len(layout.times) <= FEW_TIMES and not layout.times[0][0][:1].isalpha():
-            notes.append("few times: if the first line is a row of data, put one of names above it")
+        notes += _how_times_were_read(layout)
     unused = layout.unused(table)
     return notes + ([f"not used: {listed(unused)}"] if unused else [])
+
+
+def _how_times_were_read(layout: Layout) -> list[str]:
+    """Where the times of a table with one curve in each row or column stand."""
+    name, number = layout.times[0][0], len(layout.times)
+    where = (f"first column of {counted(number, 'row')}" if layout.is_transposed else
+             f"names of {counted(number, 'column')}")
+    notes = [f"times are the numbers in the {where} such as {listed([name])}"]
+    if time_in_name(name, layout.dates) is not None:
+        notes.append(CLOCK if ":" in name[:3] else layout.dates.words)
+    if not layout.is_transposed and number <= FEW_TIMES and not name[:1].isalpha():
+        notes.append("few times: if the first line is a row of data, put one of names above it")
+    return notes
 
 
 def _left_out(columns: Mapping[str, Numbers], n_missing: int, is_single: bool) -> list[str]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
 from engine.core.tasks import DataType
+from engine.uploads.conversions import CALENDAR, Dates, time_in_name
 from engine.uploads.tables import NUMBER, Table, column_key, nearest
 
-KINDS = {"long": "one row per reading", "wide": "one row per curve"}
+KINDS = {"long": "one row per observation", "wide": "one row per curve",
+         "transposed": "one column per curve"}
 ROLES = ("id", "time", "value", "server")
 _SYNONYMS = {  # the likeliest first; compared without case, units in brackets and punctuation
     "id": ("id", "child_id", "subject_id", "person_id", "patient_id", "participant_id", "subject",
@@ -53,6 +55,11 @@ class Layout:
         Each column of readings with its time, in the unit of the file, where a row is a curve.
     data : DataType
         Curves, single readings (one row and one reading of everybody), or records.
+    is_transposed : bool
+        Whether every person has a column of the file: the names here are those of the table once
+        its rows are columns (`Table.transposed`).
+    dates : Dates
+        How dates are read.
     """
 
     id: str | None = None
@@ -62,6 +69,8 @@ class Layout:
     covariates: tuple[str, ...] = ()
     times: tuple[tuple[str, float], ...] = ()
     data: DataType = DataType.CURVES
+    is_transposed: bool = False
+    dates: Dates = CALENDAR
 
     @property
     def is_wide(self) -> bool:
@@ -72,6 +81,22 @@ class Layout:
     def is_single(self) -> bool:
         """Whether everybody has one reading."""
         return self.data == DataType.READINGS
+
+    @property
+    def kind(self) -> str:
+        """One of `KINDS`."""
+        return "transposed" if self.is_transposed else "wide" if self.is_wide else "long"
+
+    def of(self, table: Table) -> Table:
+        """The table as this layout reads it: turned if people are in columns, with its dates.
+
+        Parameters
+        ----------
+        table : Table
+            Of the file.
+        """
+        dated = replace(table, dates=self.dates)
+        return dated.transposed() if self.is_transposed else dated
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -132,8 +157,8 @@ def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: s
     roles : mapping
         "id", "time", "value", "server" → a column name, or None for no column; "covariates" →
         column names.
-    kind : "long" or "wide"
-        Whether a row is a reading or a curve; from the names if None.
+    kind : "long", "wide" or "transposed"
+        Whether a row is an observation or a curve, or a column is one; from the names if None.
     data : DataType
         What the rows are.
 
@@ -156,14 +181,38 @@ def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: s
     """
     choices = {role: _find(table, named) for role, named in (roles or {}).items()}
     if data == DataType.RECORDS:
-        return _of_records(table)
+        return replace(_of_records(table), dates=table.dates)
+    if kind == "transposed" or (kind is None and not choices and data == DataType.CURVES
+                                and has_people_in_columns(table)):
+        turned = suggest_layout(table.transposed(), roles, "wide", data)
+        return replace(turned, is_transposed=True)
     suggested = roles_by_name(table, choices)
     series = _series(table, _names_of(choices))
     is_wide = data == DataType.CURVES and (kind or _kind(choices, suggested, series)) == "wide"
     layout = (_wide(table, choices, suggested, series) if is_wide else
               _long(table, choices, suggested, data))
     layout.check()
-    return layout
+    return replace(layout, dates=table.dates)
+
+
+def has_people_in_columns(table: Table) -> bool:
+    """Whether the first column looks like the times of all others, each of which is a person.
+
+    Its name is that of a time, its numbers increase, and no column is called as a person or as
+    what was measured is.
+
+    Parameters
+    ----------
+    table : Table
+    """
+    first, *others = table.columns
+    suggested = roles_by_name(table, {})
+    if (suggested.get("time") != first or {"id", "value"} & {*suggested} or len(others) < 2
+            or "" in {_numbered(name, table)[0] for name in others}):
+        return False
+    times = table.numbers(first)
+    return bool(table.n_rows > 1 and not times.unreadable and not times.missing
+                and (times.values[1:] > times.values[:-1]).all())
 
 
 def _of_records(table: Table) -> Layout:
@@ -238,7 +287,7 @@ def _series(table: Table, used: set[str]) -> dict[str, float]:
     """
     families: dict[str, dict[str, float]] = {}
     for column in table.columns:
-        stem, time = _numbered(column, table.decimal)
+        stem, time = _numbered(column, table)
         if time is not None and column not in used:
             families.setdefault(stem, {})[column] = time
     usable = {stem: family for stem, family in families.items()
@@ -252,12 +301,15 @@ def _series(table: Table, used: set[str]) -> dict[str, float]:
 def _begins_with_a_row(table: Table) -> bool:
     """Whether a name that is no number is a cell of its own column: an id, not a name."""
     return any(table.holds(column, column) for column in table.columns
-               if _numbered(column, table.decimal)[0])
+               if _numbered(column, table)[0])
 
 
-def _numbered(column: str, decimal: str) -> tuple[str, float | None]:
-    """Split a column name in stem and number; the stem of a plain number is empty."""
-    name = column[:200].replace(decimal, ".")
+def _numbered(column: str, table: Table) -> tuple[str, float | None]:
+    """Split a column name in stem and number; the stem of a number, date or clock time is empty."""
+    name = column[:200].replace(table.decimal, ".")
+    moment = time_in_name(name, table.dates)
+    if moment is not None:
+        return "", moment if math.isfinite(moment) else None
     if re.fullmatch(NUMBER, name):
         return "", float(name) if math.isfinite(float(name)) else None
     end = re.search(r"[0-9]+(\.[0-9]+)?$", name[-30:])  # a longer number is no time
@@ -322,7 +374,7 @@ def _lacking(roles: Mapping[str, str | None], data: DataType) -> list[str]:
 
 def _lacking_roles(roles: list[str], free: list[str], table: Table) -> InputError:
     """No column plays a role; names that are numbers may be readings, and are not repeated."""
-    names, free = ([name for name in columns if _numbered(name, table.decimal)[0]]
+    names, free = ([name for name in columns if _numbered(name, table)[0]]
                    for columns in (table.columns, free))
     near = next(filter(None, (nearest(name, free) for name in _SYNONYMS[roles[0]])), "")
     columns = f"Found {listed(names, 8)}. "

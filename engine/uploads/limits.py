@@ -31,7 +31,7 @@ class Limits:
 
     bytes: int = MOST_BYTES
     cells: int = 4_000_000
-    columns: int = 200
+    columns: int = 2000
     unpacked_bytes: int = 100_000_000
     unpacked_ratio: int = 100
     members: int = 200

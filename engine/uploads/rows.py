@@ -90,6 +90,7 @@ def read_rows(table: Table, layout: Layout) -> RowTable:
     2
     """
     layout.check()
+    table = layout.of(table)
     if table.n_rows < 2:
         raise InputError("There is only one row.", field="file",
                          hint="Protection needs others: upload one row for every record.")

@@ -12,7 +12,8 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
+from engine.uploads.conversions import ASK, CALENDAR, Dates, converted
 from engine.uploads.limits import (
     LIMITS,
     Limits,
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 pa.set_memory_pool(pa.system_memory_pool())
 
 MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "+nan", "null", "none", ".")
+_MOST_COMPARED = 200  # names, of a table that is wider
 _INFINITE = ("inf", "+inf", "-inf", "infinity", "+infinity", "-infinity")
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _MARKS = r"\pM{31}"
@@ -62,6 +65,8 @@ class Numbers:
         All others.
     advice : str
         What to do about those.
+    conversion : str
+        How cells became numbers that are none themselves: dates, clock times, percentages.
     """
 
     values: NDArray[np.float64]
@@ -69,6 +74,12 @@ class Numbers:
     infinite: int = 0
     unreadable: int = 0
     advice: str = ""
+    conversion: str = ""
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether somebody has to say how its dates are meant."""
+        return self.advice == ASK
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +96,15 @@ class Table:
         The mark in its numbers.
     sheets : tuple of str
         The names of the sheets of a workbook.
+    dates : Dates
+        How its dates are read.
     """
 
     cells: pa.Table
     notes: tuple[str, ...]
     decimal: str = "."
     sheets: tuple[str, ...] = ()
+    dates: Dates = CALENDAR
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -190,7 +204,28 @@ class Table:
                 return _counted(_as_array(pc.cast(filled, pa.float64())))
             except pa.ArrowInvalid:
                 pass
-        return _numbers_among_text(cells, self.decimal)
+        return _numbers_among_text(cells, self.decimal, self.dates)
+
+    def transposed(self) -> Table:
+        """Rows as columns: of a table with a column for each person one with a row for each.
+
+        The first column names the columns of the result, whose own first column, “id”, holds the
+        names of the others.
+
+        Raises
+        ------
+        InputError
+            If there are more rows than columns are read, or the first column names two rows alike.
+        """
+        first, *people = self.columns
+        check_columns(self.n_rows + 1, LIMITS)
+        header = ["id", *self.cells[first].to_pylist()]
+        cells = pa.concat_arrays([self.cells[name].combine_chunks() for name in people])
+        starts = self.n_rows * np.arange(len(people))
+        columns = [pa.array(people, pa.string()), *(cells.take(pa.array(starts + row))
+                                                    for row in range(self.n_rows))]
+        named = dict(zip(_column_names(header), columns, strict=True))
+        return replace(self, cells=pa.table(named))
 
 
 def read_table(content: bytes, encoding: str = "utf-8", sheet: str | None = None, *,
@@ -252,7 +287,7 @@ def nearest(name: str, columns: Iterable[str]) -> str:
     columns : iterable of str
         The names that there are.
     """
-    by_key = {column_key(column)[:100]: column for column in columns}
+    by_key = {column_key(column)[:100]: column for column in islice(columns, _MOST_COMPARED)}
     near = difflib.get_close_matches(column_key(name)[:100], by_key, n=1, cutoff=0.6)
     return f"The nearest name is “{shortened(by_key[near[0]])}”. " if near else ""
 
@@ -291,7 +326,7 @@ def _number_of(flags: pa.Array) -> int:
     return int(pc.sum(flags).as_py() or 0)
 
 
-def _numbers_among_text(cells: pa.Array, decimal: str) -> Numbers:
+def _numbers_among_text(cells: pa.Array, decimal: str, dates: Dates) -> Numbers:
     """Read numbers among blanks, missing marks and other text."""
     text = pc.utf8_lower(pc.utf8_trim_whitespace(cells))
     missing = pc.is_in(text, value_set=pa.array(MISSING))
@@ -301,16 +336,34 @@ def _numbers_among_text(cells: pa.Array, decimal: str) -> Numbers:
     dotted = pc.replace_substring(text, ",", ".") if decimal == "," else text
     numbers = _counted(_as_array(pc.cast(pc.if_else(plain, dotted, None), pa.float64())))
     unreadable = pc.invert(pc.or_(pc.or_(missing, infinite), plain))
-    return Numbers(numbers.values, _number_of(missing), numbers.infinite + _number_of(infinite),
-                   _number_of(unreadable), _advice(text.filter(unreadable), decimal))
+    blank, beyond = _number_of(missing), numbers.infinite + _number_of(infinite)
+    other = _converted(pc.if_else(missing, None, dotted), dates) if pc.any(unreadable).as_py(
+        ) else None
+    if other is not None:
+        return replace(other, missing=blank, infinite=beyond,
+                       unreadable=other.unreadable - blank)
+    return Numbers(numbers.values, blank, beyond, _number_of(unreadable),
+                   _advice(text.filter(unreadable), decimal))
+
+
+def _converted(text: pa.Array, dates: Dates) -> Numbers | None:
+    """Cells of dates, clock times or percentages; all others of the column are unreadable then."""
+    read = converted(text, dates)
+    if read is None:
+        return None
+    lost = int((~np.isfinite(read.values)).sum())
+    if read.advice:
+        return Numbers(np.full(len(text), np.nan), unreadable=len(text), advice=read.advice)
+    return Numbers(read.values, unreadable=lost, conversion=read.words, advice=(
+        "Most cells of it are dates, clock times or percentages: write all of them in one way."))
 
 
 def _advice(text: pa.Array, decimal: str) -> str:
     """What to do about cells that hold no number, from what most of them look like."""
     date = r"^[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}|^[0-9]{1,2}:[0-9]{2}"
     if _most(text, date):
-        return ("They look like dates or clock times: write numbers, for example days since the "
-                "first visit.")
+        return ("They look like dates or clock times in a form that is not read: write dates as "
+                "2024-03-31 and times as 13:30.")
     if decimal == "." and _most(text, ","):
         return ("They hold a comma, which may be a decimal mark or separate thousands: write "
                 "numbers as 1234.5, or separate columns by semicolons.")

@@ -38,7 +38,7 @@ class Moved(NamedTuple):
 EARLIER = {
     "plan": Moved("decide"),
     "teach": Moved("learn"),
-    "release": Moved("publish"),
+    "release": Moved("publish", "step-release"),
     "coefficients": Moved("lab", "estimand-coefficients"),
     "regression": Moved("lab", "estimand-regression"),
     "summaries": Moved("lab", "estimand-summaries"),

@@ -16,6 +16,7 @@ if __name__ == "__main__":
     from pages.shared.frame import layout, word_fold
     from pages.shared.server import visitors
     from pages.shared.state import session
+    from pages.shared.uploads import panel
 
     HERE = Path(__file__).parent
     FOLDER = HERE.parent
@@ -55,4 +56,5 @@ if __name__ == "__main__":
     with layout.user_errors():  # the last resort: whatever a page did not expect
         page.run()
         word_fold.show()
+        panel.dialog(session.task_on_screen())
     session.save()

@@ -265,7 +265,6 @@ def test_uploads_mistakes_refusals_and_work_have_no_finding_either(window, schem
     expect(page.locator(".shout").first).to_be_visible()
     assert findings(page) == []
     page.get_by_role("button", name="Use my data").click()
-    page.get_by_role("button", name="Use my curves").click()
     settle(page)
     upload = page.locator("input[type=file]")
     upload.set_input_files(files=[{"name": "bad.csv", "mimeType": "text/csv",

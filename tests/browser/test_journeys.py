@@ -134,29 +134,29 @@ def test_own_curves_are_shown_after_a_bad_file_is_explained_and_their_bounds_are
     page = explore("/")
     before = page.locator("#error").inner_text()
     page.get_by_role("button", name="Use my data").click()
-    page.get_by_role("button", name="Use my curves").click()
     upload(page, b"child,<script>alert(1)</script>,b,c\n1,x,y,z\n")
     expect(page.get_by_text("There is no column").first).to_be_visible()
     assert page.locator("#error").inner_text() == before
     assert page.problems == []
     upload(page, files.csv(files.growth_frame(60, 8)))
     expect(page.get_by_text("60 curves")).to_be_visible()
-    show = page.get_by_role("button", name="Show the protected average")
+    page.get_by_role("button", name="Next").click()
+    show = page.get_by_role("button", name="Show the released mean")
     expect(page.get_by_text("State the lowest and highest possible")).to_be_visible()
     state(page)
     expect(show).to_be_enabled()
     show.click()
-    expect(page.get_by_text("Your curves · not private").first).to_be_visible()
-    expect(page.get_by_role("button", name="Your curves · not private")).to_be_in_viewport()
+    expect(page.get_by_role("button", name="Your data: 60 children · not private")
+           ).to_be_in_viewport()
     assert "s=" not in page.url
     assert page.outside == []
 
 
 @pytest.mark.slow
 def test_the_panel_for_ones_own_curves_opens_in_sight(explore):
-    page = explore("/?s=open-data")
-    page.get_by_role("button", name="Use my curves").click()
-    expect(page.get_by_role("heading", name="1. The file")).to_be_in_viewport()
+    page = explore("/")
+    page.get_by_role("button", name="Simulated growth, 200 children · change").click()
+    expect(page.get_by_role("dialog").get_by_text("1 Use my curves")).to_be_in_viewport()
 
 
 @pytest.mark.slow
@@ -168,7 +168,6 @@ def test_a_bad_file_is_explained_and_the_figure_stays(explore, content, words):
     page = explore("/")
     before = page.locator("#error").inner_text()
     page.get_by_role("button", name="Use my data").click()
-    page.get_by_role("button", name="Use my curves").click()
     upload(page, content)
     expect(page.get_by_text(words).first).to_be_visible()
     assert page.locator("#error").inner_text() == before

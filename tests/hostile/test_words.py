@@ -77,7 +77,7 @@ def test_other_pages_that_know_the_curves_are_plain(script):
 @pytest.mark.parametrize("word", few(EVIL, 3))
 def test_the_panel_shows_names_of_columns_and_words_as_they_are(monkeypatch, word):
     frame = files.growth_frame().assign(**{word: 1.0, f"{word} site": "a"})
-    given = SimpleNamespace(file_id="1", getvalue=lambda: files.csv(frame))
+    given = SimpleNamespace(file_id="1", name="a.csv", getvalue=lambda: files.csv(frame))
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
     at = open_page(upload_open=True, upload_value_name=word, upload_value_unit=word,
                    upload_time_name=word, upload_person=word, upload_covariates=[word])

@@ -31,6 +31,25 @@ def open_page(token="", page="explore", fine=True, **state):
     return at
 
 
+def keys(at):
+    """The keys of all buttons on screen."""
+    return {button.key for button in at.button}
+
+
+def next_step(at):
+    """From one step of the dialog with one's own data to the next."""
+    at.button(key="upload_next").click().run()
+    assert not at.exception
+    return at
+
+
+def last_step(at):
+    """To the step whose button shows the data."""
+    while "upload_next" in keys(at):
+        next_step(at)
+    return at
+
+
 def visit(page, token="", **state):
     """A page at an address of any edition; a fold of one that went into Lab is a detail there."""
     folds = ".".join(name.removeprefix("fold_") for name in state if name.startswith("fold_"))

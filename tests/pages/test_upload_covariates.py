@@ -10,7 +10,7 @@ from engine.uploads.facts import StatedCovariate, declare
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
 from tests import files
-from tests.pages.opening import open_page
+from tests.pages.opening import last_step, next_step, open_page
 
 BOUNDS = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18}
 CHOICE, MOTHER = "upload_covariates", "upload_covariate_mother_height"
@@ -26,7 +26,7 @@ def described(n=40):
 def panel(monkeypatch):
     """Open the panel with a file in it: ``panel(frame)``."""
     def panel(frame):
-        given = SimpleNamespace(file_id=str(id(frame)), getvalue=lambda: files.csv(frame))
+        given = SimpleNamespace(file_id=str(id(frame)), name="a.csv", getvalue=lambda: files.csv(frame))
         monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
         return open_page(upload_open=True)
     return panel
@@ -75,37 +75,36 @@ def test_a_file_without_further_columns_is_asked_nothing(panel):
 def test_a_table_of_one_row_per_curve_offers_its_other_columns(panel):
     at = panel(files.wide_frame().assign(dose=range(6)))
     assert at.multiselect(key=CHOICE).options == ["dose"]
-    choose(at, "dose")
+    next_step(choose(at, "dose"))
     assert "upload_covariate_dose_low" in number_keys(at)
 
 
 def test_a_range_is_asked_for_and_never_filled_from_the_file(panel):
-    at = choose(panel(described()), "mother_height")
+    at = next_step(choose(panel(described()), "mother_height"))
     fields = [at.number_input(key=f"{MOTHER}_{end}") for end in ("low", "high")]
     assert [field.value for field in fields] == [None, None]
     assert at.text_input(key=f"{MOTHER}_unit").value == ""
-    assert [field.label for field in fields] == [r"Lowest possible mother\_height",
-                                                 r"Highest possible mother\_height"]
+    assert all(r"mother\_height" in field.label for field in fields)
     shown = " ".join([m.value for m in at.markdown] + [f.placeholder for f in fields])
     assert "150.25" not in shown and "172.25" not in shown
 
 
 def test_the_button_waits_until_every_range_is_stated(panel):
-    at = state(choose(panel(described()), "mother_height"))
+    at = state(next_step(choose(panel(described()), "mother_height")))
     assert r"State the lowest and highest possible “mother\_height” first" in errors(at)
-    assert "upload_show" not in {button.key for button in at.button}
+    assert at.button(key="upload_next").disabled
     state(at, covariate_mother_height_low=200, covariate_mother_height_high=130)
     assert "must be below the highest" in errors(at)
     state(at, covariate_mother_height_low=130, covariate_mother_height_high=200)
-    assert not at.button(key="upload_show").disabled
+    assert not last_step(at).button(key="upload_show").disabled
 
 
 def test_own_curves_are_stored_with_their_covariates_and_what_was_moved_is_counted(panel):
-    at = choose(panel(described()), "dose", "mother_height")
+    at = next_step(choose(panel(described()), "dose", "mother_height"))
     at.text_input(key=f"{MOTHER}_unit").set_value("cm")
     state(at, covariate_mother_height_low=130, covariate_mother_height_high=160,
           covariate_dose_low=0, covariate_dose_high=4)
-    at.button(key="upload_show").click()
+    last_step(at).button(key="upload_show").click()
     ran(at)
     kept = at.session_state["upload"]
     assert [(c.name, c.low, c.high, c.unit) for c in kept.facts.covariates] == [
@@ -113,7 +112,7 @@ def test_own_curves_are_stored_with_their_covariates_and_what_was_moved_is_count
     assert kept.covariates.shape == (40, 2)
     warned = " ".join(warning.value for warning in at.warning)
     assert f"{kept.clamped.covariates} numbers of columns that may explain" in warned
-    assert "readings lay outside" not in warned
+    assert "observations lay outside" not in warned
 
 
 def test_a_column_that_changes_along_a_curve_is_refused_under_the_file(panel):
@@ -125,16 +124,15 @@ def test_a_column_that_changes_along_a_curve_is_refused_under_the_file(panel):
 
 def test_a_column_that_gets_a_role_is_no_longer_offered(panel):
     at = choose(panel(described()), "dose")
-    at.radio(key="upload_trust").set_value("Each site adds its own noise")
-    ran(at).selectbox(key="upload_sites").set_value("dose")
-    ran(at)
-    assert at.multiselect(key=CHOICE).options == ["mother_height"]
+    state(next_step(at), covariate_dose_low=0, covariate_dose_high=4)
+    next_step(at).radio(key="upload_trust").set_value("Each site adds its own noise")
+    assert ran(at).selectbox(key="upload_sites").options == ["mother_height"]
     assert "two roles" not in errors(at)
 
 
 def test_another_file_without_the_chosen_column_is_read_as_it_stands(panel, monkeypatch):
     at = choose(panel(described()), "dose", "mother_height")
-    other = SimpleNamespace(file_id="other", getvalue=lambda: files.csv(
+    other = SimpleNamespace(file_id="other", name="a.csv", getvalue=lambda: files.csv(
         described().drop(columns="dose")))
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: other)
     ran(at)
@@ -145,7 +143,7 @@ def test_another_file_without_the_chosen_column_is_read_as_it_stands(panel, monk
 
 def test_a_name_with_markup_stays_text(panel):
     name = "[x](javascript:0) $y$ <b>"
-    at = choose(panel(described().rename(columns={"dose": name})), name)
+    at = next_step(choose(panel(described().rename(columns={"dose": name})), name))
     label = at.number_input(key=f"upload_covariate_{name}_low").label
     assert r"\[x\](javascript\:0) \$y\$ \<b\>" in label
 

@@ -9,10 +9,11 @@ import streamlit as st
 
 from engine.running.bounded import Ended
 from engine.uploads import reading
+from engine.uploads.bounds_library import public_bounds
 from pages.shared import components
 from pages.shared.uploads import columns, tables
 from tests import files
-from tests.pages.opening import visit
+from tests.pages.opening import keys, last_step, next_step, visit
 from tests.pages.reading import words
 
 
@@ -33,6 +34,8 @@ def visits(people=30, each=2):
 
 
 def stated(at, low=0, high=300, first=1, last=4):
+    """The public bounds, in their step."""
+    next_step(at)
     for name, number in (("value_low", low), ("value_high", high), ("time_low", first),
                          ("time_high", last)):
         at.number_input(key=f"upload_{name}").set_value(number)
@@ -45,7 +48,7 @@ def stated(at, low=0, high=300, first=1, last=4):
 def test_several_rows_of_a_person_are_averaged_so_that_the_person_is_protected(panel):
     at = panel(visits())
     assert at.selectbox(key="upload_several").value == "average"
-    assert "**30 curves · 4 observations each · one centre**" in words(at)
+    assert "**30 curves · 4 observations each**" in words(at)
     assert not any("One row is protected" in box.value for box in at.warning)
 
 
@@ -69,7 +72,7 @@ def test_curves_are_made_of_a_file_once_for_each_choice_and_within_bounds(panel,
     assert asked[2:] == [("read_curves", reading.OF_COLUMNS)]
     stated(at).button(key="upload_show").click().run()
     assert len(asked) == 3 and at.session_state["upload"].curves.n_curves == 60
-    assert "upload_read" not in at.session_state and "upload_built" not in at.session_state
+    assert "upload_held" not in at.session_state  # the bytes of the file
 
 
 def test_columns_that_take_too_much_are_refused_in_a_sentence(panel, asked, monkeypatch):
@@ -102,11 +105,11 @@ def test_columns_whose_names_say_nothing_are_chosen_by_hand(panel):
     for role, column in (("id", "aa"), ("time", "bb"), ("value", "cc")):
         at.selectbox(key=f"upload_role_{role}_open").set_value(column)
     at.run()
-    assert not at.error and "**20 curves · 5 observations each · one centre**" in words(at)
+    assert not at.error and "**20 curves · 5 observations each**" in words(at)
 
 
 def test_what_comes_first_is_said_before_anything_is_wrong(panel):
-    at = panel(files.growth_frame(30, 5))
+    at = next_step(panel(files.growth_frame(30, 5)))
     first = "State the lowest and highest possible value first"
     assert not at.error and any(first in box.value for box in at.info)
     at.number_input(key="upload_value_high").set_value(200).run()
@@ -115,15 +118,17 @@ def test_what_comes_first_is_said_before_anything_is_wrong(panel):
 
 def test_the_columns_of_a_second_file_are_found_anew(panel, monkeypatch):
     at = panel(files.growth_frame(30, 5))
-    assert not [choice for choice in at.radio if choice.key == "upload_trust"]  # nothing to choose
+    assert "upload_show" in keys(next_step(at))  # nothing to choose between bounds and the end
+    at.button(key="change_step_1").click().run()
     with_site = files.growth_frame(30, 5).assign(site="North")
     second = SimpleNamespace(file_id="2", name="more.csv", getvalue=lambda: files.csv(with_site))
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: second)
     at.run()
+    assert "**30 curves · 5 to 7 observations each**" in words(at)
+    next_step(stated(at, first=2, last=18))
     assert at.radio(key="upload_trust_1").value is None
     at.radio(key="upload_trust_1").set_value("Each site adds its own noise").run()
     assert at.selectbox(key="upload_sites_1").value == "site"
-    assert "**30 curves · 5 to 7 observations each · 1 site**" in words(at)
 
 
 def test_an_encoding_that_was_chosen_stays_chosen(monkeypatch):
@@ -132,15 +137,16 @@ def test_an_encoding_that_was_chosen_stays_chosen(monkeypatch):
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
     at = visit("explore", upload_open=True)
     at.selectbox(key="upload_encoding").set_value("latin-1").run()
-    stated(at)
-    assert not at.error and "**30 curves · 5 to 7 observations each · one centre**" in words(at)
+    assert not at.error and "**30 curves · 5 to 7 observations each**" in words(at)
+    stated(at).button(key="change_step_1").click().run()
+    assert not at.error and at.selectbox(key="upload_encoding").value == "latin-1"
 
 
 def test_who_is_one_person_can_be_said_of_a_file_with_one_row_per_curve(panel):
     at = panel(visits().rename(columns={"id": "code"}).assign(group="a"))
-    assert "**60 curves · 4 observations each · one centre**" in words(at)
+    assert "**60 curves · 4 observations each**" in words(at)
     at.selectbox(key="upload_role_id").set_value("code").run()
-    assert "**30 curves · 4 observations each · one centre**" in words(at)
+    assert "**30 curves · 4 observations each**" in words(at)
 
 
 TRUST, EACH = "upload_trust", "Each site adds its own noise"
@@ -152,7 +158,7 @@ def with_hospitals():
 
 
 def test_a_column_of_sites_is_offered_and_nothing_is_shown_before_it_is_said_who_is_trusted(panel):
-    at = stated(panel(with_hospitals()))
+    at = next_step(stated(panel(with_hospitals())))
     assert at.radio(key=TRUST).value is None and not at.error
     assert any("State who is trusted with the data" in box.value for box in at.info)
     assert at.button(key="upload_show").disabled
@@ -166,7 +172,7 @@ def test_a_column_of_sites_is_offered_and_nothing_is_shown_before_it_is_said_who
 def test_sites_that_add_their_own_noise_are_those_of_the_column(panel, monkeypatch):
     strips = []
     monkeypatch.setattr(components, "strip", lambda chips, *_, **__: strips.append(chips))
-    at = stated(panel(with_hospitals()))
+    at = next_step(stated(panel(with_hospitals())))
     at.radio(key=TRUST).set_value(EACH).run()
     assert at.selectbox(key="upload_sites").value == "hospital"
     at.button(key="upload_show").click().run()
@@ -175,11 +181,11 @@ def test_sites_that_add_their_own_noise_are_those_of_the_column(panel, monkeypat
 
 
 def test_the_design_must_be_stated_and_header_times_be_confirmed(panel):
-    at = panel(visits(30, 1))
+    at = next_step(panel(visits(30, 1)))
     for name, number in (("value_low", 0), ("value_high", 300), ("time_low", 1), ("time_high", 4)):
         at.number_input(key=f"upload_{name}").set_value(number)
     at.text_input(key="upload_origin").set_value("manual").run()
-    assert any("how many observations each curve was planned" in box.value for box in at.error)
+    assert any("how many observations each curve was planned" in box.value for box in at.info)
     at.selectbox(key="upload_law").set_value("common").run()
     assert any("State the times at which everybody" in box.value for box in at.error)
     at.checkbox(key="upload_header_public").check().run()
@@ -209,4 +215,49 @@ def test_a_site_is_offered_where_the_other_columns_have_to_be_chosen_by_hand_as_
     at = panel(with_hospitals().rename(columns={"child": "aa", "age": "bb", "height": "cc"}))
     for role, column in (("id", "aa"), ("time", "bb"), ("value", "cc")):
         at.selectbox(key=f"upload_role_{role}_open").set_value(column)
-    assert at.run().radio(key=TRUST).value is None
+    next_step(stated(at.run(), first=2, last=18))
+    assert at.radio(key=TRUST).value is None
+
+
+def test_nothing_is_lost_on_the_way_back(panel):
+    at = next_step(stated(panel(with_hospitals()), first=2, last=18))
+    at.radio(key=TRUST).set_value(EACH).run()
+    at.button(key="change_step_1").click().run()
+    assert "**30 curves · 5 to 7 observations each**" in words(at) and not at.error
+    next_step(at)
+    assert at.number_input(key="upload_value_high").value == 300
+    assert at.text_input(key="upload_origin").value == "manual"
+    assert at.selectbox(key="upload_law").value == "even"
+    assert next_step(at).radio(key=TRUST).value == EACH
+
+
+def test_the_library_fills_bounds_with_their_source_and_leaves_them_free(panel):
+    at = next_step(panel(files.growth_frame(30, 5)))
+    at.selectbox(key="upload_library").set_value("height").run()
+    height = public_bounds()["height"]
+    assert at.number_input(key="upload_value_high").value == height.value_high
+    assert at.text_input(key="upload_origin").value == height.source
+    at.number_input(key="upload_value_high").set_value(230)
+    at.number_input(key="upload_observations").set_value(5).run()
+    last_step(at).button(key="upload_show").click().run()
+    facts = at.session_state["upload"].facts
+    assert (facts.value_high, facts.origin, facts.person) == (230, height.source, "child")
+
+
+def test_dates_that_can_be_read_in_two_ways_are_asked_for_in_the_step_of_the_file(panel):
+    frame = pd.DataFrame([(f"p{k}", f"{1 + k % 5}/{1 + a}/2024", 1.0 * k + a)
+                          for k in range(20) for a in range(5)], columns=["id", "time", "value"])
+    at = panel(frame)
+    assert any("can be read in two ways" in box.value for box in at.info) and not at.error
+    assert at.button(key="upload_next").disabled
+    at.selectbox(key="upload_dates").set_value(True).run()
+    at.text_input(key="upload_since").set_value("2024-01-01").run()
+    assert "day/month/year: dates read as days since 2024-01-01" in words(at).replace("\\", "")
+    assert not at.button(key="upload_next").disabled and not at.error
+
+
+def test_people_in_columns_are_recognised_and_the_other_reading_can_be_chosen(panel):
+    frame = pd.DataFrame({"age": [2, 6, 10], "p1": [86, 115, 138], "p2": [84, 112, 135]})
+    at = panel(frame)
+    assert at.selectbox(key="upload_kind").value == "transposed"
+    assert "**2 curves · 3 observations each**" in words(at)

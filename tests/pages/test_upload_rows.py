@@ -12,7 +12,7 @@ from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import words as summary_words
 from pages.shared.state import address, run, settings
 from tests import files
-from tests.pages.opening import visit
+from tests.pages.opening import keys, last_step, next_step, visit
 from tests.pages.reading import words
 from tests.unit.test_upload_rows import NAMES, RISK, SPARSE, frame, own
 
@@ -24,14 +24,20 @@ DENSITY = "density"
 def panel(monkeypatch):
     """Open the panel with a file in it: ``panel(frame, page, token, who)``."""
     def panel(rows, page="sparse", token="", who=EVERY):
-        given = SimpleNamespace(file_id=str(id(rows)), getvalue=lambda: files.csv(rows))
+        given = SimpleNamespace(file_id=str(id(rows)), name="a.csv", getvalue=lambda: files.csv(rows))
         monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
         at = visit(page, token, upload_open=True)
         at.selectbox(key="upload_who").set_value(who)
-        if "site" in rows:
-            at.radio(key="upload_trust").set_value("Each site adds its own noise")
         return ran(at)
     return panel
+
+
+def show(at):
+    """Through the last steps to what is on screen; each of several sites adds noise."""
+    if "upload_next" in keys(at):
+        last_step(at).radio(key="upload_trust").set_value("Each site adds its own noise").run()
+    at.button(key="upload_show").click()
+    return ran(at)
 
 
 def ran(at):
@@ -72,7 +78,7 @@ ALL = {"rows_all_low": 0, "rows_all_high": 10, "covariate_y_low": 0, "covariate_
 def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_file(panel):
     at = panel(frame())
     assert at.selectbox(key="rows_response").value == "y"
-    assert at.selectbox(key="upload_sites").value == "site"
+    next_step(at)
     for key in ("rows_all_low", "rows_all_high", "covariate_y_low", "reading_sd"):
         assert at.number_input(key=f"upload_{key}").value is None
     assert at.selectbox(key="rows_reach").value is None
@@ -81,8 +87,7 @@ def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_f
     at.selectbox(key="rows_reach").set_value(at.selectbox(key="rows_reach").options[0])
     ran(at)
     assert not at.error
-    at.button(key="upload_show").click()
-    ran(at)
+    show(at)
     kept = at.session_state["upload_rows"]
     assert [c.name for c in kept.facts.covariates] == NAMES
     assert {(c.low, c.high) for c in kept.facts.covariates} == {(0, 10)}
@@ -94,22 +99,21 @@ def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_f
 
 
 def test_what_comes_first_is_said_before_anything_is_wrong(panel):
-    at, first = panel(frame()), "State the lowest and highest possible “f0” first"
+    at, first = next_step(panel(frame())), "State the lowest and highest possible “f0” first"
     assert not at.error and any(first in box.value for box in at.info)
     at.number_input(key="upload_rows_all_high").set_value(10)
     assert first in errors(ran(at))
 
 
 def test_features_can_have_bounds_of_their_own(panel):
-    at = panel(frame())
+    at = next_step(panel(frame()))
     at.multiselect(key="rows_others").set_value(["f3"])
     ran(at)
     state(at, **ALL)
     assert "lowest and highest possible “f3”" in errors(at)
     at.selectbox(key="rows_reach").set_value(at.selectbox(key="rows_reach").options[0])
     state(at, covariate_f3_low=-5, covariate_f3_high=25)
-    at.button(key="upload_show").click()
-    ran(at)
+    show(at)
     found = {c.name: (c.low, c.high) for c in at.session_state["upload_rows"].facts.covariates}
     assert found == {**dict.fromkeys(NAMES, (0, 10)), "f3": (-5, 25)}
 
@@ -119,6 +123,7 @@ def test_who_a_row_belongs_to_is_asked_and_several_rows_are_refused(panel):
     twice = frame().drop(columns="site").assign(person_id=[f"p{k % 390}" for k in range(400)])
     at = panel(twice, who="person_id")
     assert "10 of 390 people have several rows" in errors(at)
+    at = next_step(panel(frame(), who=EVERY))
     assert "somebody with several rows is protected less" in words(at)
 
 
@@ -127,10 +132,9 @@ def test_a_density_takes_one_column_or_two_and_no_response(panel):
     assert "rows_response" not in {box.key for box in at.selectbox}
     assert "one or two columns" in errors(at)
     at.multiselect(key="rows_features_density").set_value(["f0"])
-    ran(at)
+    next_step(ran(at))
     state(at, covariate_f0_low=0, covariate_f0_high=10)
-    at.button(key="upload_show").click()
-    ran(at)
+    show(at)
     kept = at.session_state["upload_rows"]
     assert at.selectbox(key="w_source_density").value == "Your records" and not at.error
     found = summaries_topic.summaries_answer(kept, settings.Settings().density_mechanism, DENSITY,
@@ -142,11 +146,10 @@ def test_a_prediction_asks_for_a_predictor_a_response_and_whether_it_is_a_class(
     at = panel(frame().assign(y=lambda t: (t["y"] > 50).map({True: "yes", False: "no"})),
                "summaries", f"summary-{RISK}")
     at.multiselect(key=f"rows_features_{RISK}").set_value(["f0"])
-    ran(at)
+    next_step(ran(at))
     at.toggle(key="rows_two_classes").set_value(True)
     state(at, covariate_f0_low=0, covariate_f0_high=10, covariate_y_low=0, covariate_y_high=1)
-    at.button(key="upload_show").click()
-    ran(at)
+    show(at)
     facts = at.session_state["upload_rows"].facts
     assert facts.two_classes and (facts.value_low, facts.value_high) == (0, 1)
     assert not at.error and not any("two classes" in info.value for info in at.info)

@@ -102,9 +102,9 @@ def test_decimal_commas_are_read_where_commas_do_not_separate():
     (files.rows('a,1,"1,234.5"'), "hold a comma"),
     (b"id;time;value\na;1;1.234,5\n", "hold a comma"),
     (b"id;time;value\na;1;3,5\na;1;1.5\n", "hold a dot"),
-    (files.rows("a,1,2024-01-31"), "dates or clock times"),
-    (files.rows("a,1,31.01.2024"), "dates or clock times"),
-    (files.rows("a,1,12:30"), "dates or clock times"),
+    (files.rows("a,1,24-1-31"), "dates or clock times"),
+    (files.rows("a,1,31.01.24"), "dates or clock times"),
+    (files.rows("a,1,3/4/2024"), "month/day/year"),
     (files.rows("a,1,tall"), "leave those rows out"),
     (files.rows("a,1,0x10"), "leave those rows out"),
     (files.rows("a,1,1_000"), "leave those rows out"),
@@ -228,14 +228,14 @@ def test_a_table_at_its_limits_is_read():
 
 
 def test_the_usual_limits_are_the_documented_ones():
-    assert (LIMITS.bytes, LIMITS.columns, LIMITS.unpacked_bytes) == (20_000_000, 200, 100_000_000)
+    assert (LIMITS.bytes, LIMITS.columns, LIMITS.unpacked_bytes) == (20_000_000, 2000, 100_000_000)
     assert_refused(b"x" * (LIMITS.bytes + 1), "larger than 20 MB .20.0 MB.")
     assert_refused(b"a,b,c\n" + b"1,2,3\n" * 1_400_000, "4,200,000 cells .1,400,000 rows of 3.")
 
 
 def test_a_million_columns_on_one_line_are_refused_before_they_are_parsed(monkeypatch):
     monkeypatch.setattr("pyarrow.csv.read_csv", None)  # calling it would be a TypeError
-    assert_refused(b",".join([b"a"] * 10**6), "1,000,000 columns; at most 200")
+    assert_refused(b",".join([b"a"] * 10**6), "1,000,000 columns; at most 2,000")
 
 
 def test_a_giant_first_line_without_separators_is_refused():

@@ -8,7 +8,7 @@ from engine.language.grammar import capital, escape
 from engine.language.numbers import number, with_unit
 from engine.topics.release.preview import PEAKS, ReleasePreview
 
-TITLE = "Preview on a simulated twin"
+TITLE = "What survives at this budget"
 _WORDS = ("no", "one", "two", "three")
 _VERDICTS = {"coarse": "**Coarse:** only the level and the trend can be trusted.",
              "usable": "**Usable:** the main shape survives.",

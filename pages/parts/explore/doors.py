@@ -11,7 +11,9 @@ import streamlit as st
 from engine.topics.planning.answer import usual_target
 from pages.shared.frame import drawer
 from pages.shared.frame.drawer import Detail
+from pages.shared.server import visitors
 from pages.shared.state import address, session
+from pages.shared.uploads import panel
 
 _PAGES = Path(__file__).parents[2]
 
@@ -24,8 +26,9 @@ def show(details: Sequence[Detail]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="doors"):
         _link("decide.py", "Decide on a budget", ":material/tune:", to_plan)
         _link("learn.py", "Learn in five minutes", ":material/school:", "lesson-1")
-        drawer.button(details, "Use my data", "door_data", ":material/upload_file:", "data",
-                      "tertiary")
+        st.button("Use my data", key="door_data", icon=":material/upload_file:", type="tertiary",
+                  on_click=panel.open_dialog, disabled=not visitors.may_bring_files(),
+                  help="A file stays in memory while you visit; nothing is published.")
         st.space("stretch")
         drawer.button(details, "Details", "details", ":material/right_panel_open:")
 

@@ -35,7 +35,6 @@ from pages.shared.frame import code_fold, controls, layout, odometer, strips
 from pages.shared.frame.page import View
 from pages.shared.server import visitors
 from pages.shared.state import run, session
-from pages.shared.uploads import panel
 
 _FILES = {"release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
           "release.svg": ("Figure (SVG)", "image/svg+xml", ":material/image:"),
@@ -108,14 +107,12 @@ class Choice(View):
 def strip(choice: Choice, quoted: Quote | None) -> None:
     """What is protected, and what this release would buy, where it can be made."""
     if choice.source is None:
-        st.info("**Curves made by the computer are nobody’s: there is nothing to publish.** Choose "
-                "public data to try it, or use your own.", icon=":material/science:")
         return
     unit = published.unit_of(choice.source, choice.mechanism)
     odds = error = ""
     if quoted is not None:
         odds = chances.odds_short(odds_card.of(quoted.charged))
-        error = _error(choice, choice.source, quoted)
+        error = error_in_words(choice, quoted)
     strips.fixed(choice.source.facts, tags.budget_chip(choice.budget), "release_strip",
                  odds, error, TASKS[choice.task].unit, choice.budget.epsilon,
                  stated=session.stated_delta(choice.source, choice.task),
@@ -124,9 +121,18 @@ def strip(choice: Choice, quoted: Quote | None) -> None:
     odometer.line(choice.source)
 
 
-def _error(choice: Choice, source: Source, quoted: Quote) -> str:
-    """The error of such releases of the twin, as the preview below says it; "" of one number."""
-    if not choice.has_methods:
+def error_in_words(choice: Choice, quoted: Quote) -> str:
+    """The error of such releases of the twin, as the preview says it; "" of a single number.
+
+    Parameters
+    ----------
+    choice : Choice
+        What is to be published.
+    quoted : Quote
+        What it would cost.
+    """
+    source = choice.source
+    if not choice.has_methods or source is None:
         return ""
     try:
         preview = run.at_once(release_preview, source.facts, source.sizes, choice.mechanism,
@@ -137,52 +143,60 @@ def _error(choice: Choice, source: Source, quoted: Quote) -> str:
     return numbers.error(preview.error, unit, preview.within)
 
 
-def choices(choice: Choice) -> None:
-    """What, of which data, by which method and at which ε."""
+def what(choice: Choice) -> None:
+    """Which summary is to be published."""
     controls.bound(st.segmented_control, "What to publish", choice.what, _choose_what,
                    "release_what", options=PUBLISHED,
                    format_func=lambda key: TASKS[key].result)
+
+
+def budget_and_method(choice: Choice) -> None:
+    """At which ε, and by which method."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _real_source(choice)
+        current = session.current()
+        controls.bound(st.number_input, "Privacy budget ε (smaller = more private)",
+                       current.epsilon, session.set_epsilon, "release_epsilon", format="%g",
+                       step=None, help="Smaller ε: everybody is protected more, and the noise is "
+                       "larger.")
         if choice.has_methods:
             controls.mechanism_choice(choice.task)
-        current = session.current()
-        controls.bound(st.number_input, "Protection (ε)", current.epsilon, session.set_epsilon,
-                       "release_epsilon", format="%g", step=None,
-                       help="Lower ε: everybody is better protected and the noise is larger.")
-        panel.button(choice.task)
 
 
 def _choose_what(key: str | None) -> None:
     session.change(publish=key or session.current().publish)
-    st.session_state.upload_open = False
+    st.session_state.pop("publish_file", None)
 
 
-def _real_source(choice: Choice) -> None:
-    """Public data or the visitor's own; nothing that is simulated."""
-    task = choice.task
-    real = {label: (cls, parameters) for cls in sources.for_task(task) if not cls.is_random
-            for label, parameters in cls.presets_for(task)}
-    mine = f"Your {TASKS[task].data}"
-    has_own = session.own(task) is not None
-    current = None
-    if choice.source is not None:
-        current = mine if session.uploaded(task) else choice.source.nearest_preset()[0]
+def data_choice(choice: Choice) -> bool:
+    """Public data, or a file of one's own; whether a file is asked for.
 
-    def write(label: str | None) -> None:
-        session.show_own(task, label == mine)
-        if label in real:
-            cls, parameters = real[label]
+    Parameters
+    ----------
+    choice : Choice
+        What is to be published.
+    """
+    task, state = choice.task, st.session_state
+    public = {label: (cls, parameters) for cls in sources.for_task(task) if not cls.is_random
+              for label, parameters in cls.presets_for(task)}
+    mine = "A file of my own"
+    is_public = choice.source is not None and not session.uploaded(task)
+    wants_file = state.get("publish_file", not is_public)
+    current = mine if wants_file or choice.source is None else choice.source.nearest_preset()[0]
+
+    def write(label: str) -> None:
+        state.publish_file = label == mine
+        if label == mine:
+            session.show_own(task, True)
+            session.change(step="file")
+        else:
+            session.show_own(task, False)
+            cls, parameters = public[label]
             session.change_source(task, cls(**parameters))
 
-    controls.bound(st.selectbox, "Real data", current, write, f"release_source_{task}",
-                   options=[*real, *[mine] * has_own], placeholder="Choose, or use your own",
-                   help="Public data to try it, or your own file.")
-
-
-def own_data(choice: Choice) -> None:
-    """The visitor's own data: the panel, and what was moved into the stated ranges."""
-    panel.draw(f"Use these {TASKS[choice.task].data}", choice.task)
+    controls.bound(st.selectbox, "Data", current, write, f"release_source_{task}",
+                   options=[mine, *public], help="Public data to try it, or your own file. "
+                   "Simulated curves are nobody’s: there is nothing to publish.")
+    return bool(current == mine)
 
 
 def quote(choice: Choice) -> Quote | None:
@@ -214,7 +228,7 @@ def _published_instead(choice: Choice, source: Source) -> None:
 def before(choice: Choice, quoted: Quote | None) -> None:
     """Three statements to tick, a name to type, and the button."""
     with st.container(border=True):
-        st.header("Before you publish", anchor=False)
+        st.subheader("Confirm and release", anchor=False)
         if choice.source is None or quoted is None:
             st.markdown("Choose real data and a method that can be published.")
             return
@@ -228,7 +242,7 @@ def before(choice: Choice, quoted: Quote | None) -> None:
         if not visitors.may_bring_files():
             st.markdown(words.DEMONSTRATION)
             return
-        st.markdown(f":small[Bounds come from: {escape(facts.origin)}.]")
+        _never_drawn(choice, choice.source)
         ticked = [st.checkbox(text, key=f"release_tick_{k}_{choice.key}")
                   for k, text in enumerate(words.ticks(facts, quoted, choice.source.is_of_rows))]
         name = st.text_input("Type the name of the release to confirm", max_chars=LONGEST_NAME,
@@ -277,10 +291,9 @@ def _total(choice: Choice) -> Budget | None:
         return None
     usual = published.usual_total(choice.source.sizes.n_curves)
     facts = choice.source.facts
-    entered = st.number_input(f"Most for all releases about these {escape(facts.people)} "
-                              "(total ε)", min_value=0.05, max_value=100.0, value=USUAL_TOTAL,
-                              step=None, format="%g", key=f"release_total_{_tries()}",
-                              help=words.total_help(facts))
+    entered = st.number_input(f"Total budget for these {escape(facts.people)} (ε)", min_value=0.05,
+                              max_value=100.0, value=USUAL_TOTAL, step=None, format="%g",
+                              key=f"release_total_{_tries()}", help=words.total_help(facts))
     return Budget(entered, usual.delta)
 
 
@@ -312,16 +325,20 @@ def _known(choice: Choice) -> Known | None:
 def odds(choice: Choice, quoted: Quote | None) -> None:
     """What an attacker could find out, by what is charged, before anything is confirmed."""
     if choice.source is not None and quoted is not None:
-        odds_card.card(choice.source.facts, quoted.charged, choice.source.sizes)
+        with st.container(border=True):
+            st.subheader(f"Attacker’s accuracy for one {escape(choice.source.facts.person)}",
+                         anchor=False, help=glossary.explain("Odds"))
+            odds_card.face(choice.source.facts, quoted.charged)
 
 
 def book(choice: Choice, quoted: Quote | None) -> None:
     """All releases of these data, and the total with the next one."""
     with st.container(border=True):
-        st.header("Ledger", anchor=False, help=glossary.explain("Ledger"))
+        st.subheader("Ledger", anchor=False, help=glossary.explain("Ledger"))
         spent = _odometer(choice)
         if choice.source is None:
-            st.markdown("Simulated data have no ledger.")
+            st.markdown("Simulated data have no ledger. Of public data or a file of your own, all "
+                        "releases and what is left of the total budget stand here.")
             return
         if spent is None:
             known = _known(choice)
@@ -331,7 +348,7 @@ def book(choice: Choice, quoted: Quote | None) -> None:
         st.dataframe(_rows(spent), hide_index=True)
         st.markdown(words.after(choice.source.facts, spent))
         if visitors.may_bring_files():
-            _once_more(choice, choice.source, spent)
+            _once_more(spent)
         if quoted is not None and _no_room(choice, quoted) is None:
             st.markdown(f":small[{words.with_next(spent, quoted)}]")
 
@@ -343,11 +360,10 @@ def _rows(spent: Odometer) -> list[dict[str, Any]]:
             for entry in reversed(spent.entries)]
 
 
-def _once_more(choice: Choice, source: Source, book: Odometer) -> None:
-    """What was drawn can be shown again, and what was charged alone be drawn: at no charge."""
-    drawn = {entry.release_id: entry.name for entry in reversed(book.entries)
-             if entry.state == "drawn"}
-    for entry in book.entries:
+def _never_drawn(choice: Choice, source: Source) -> None:
+    """What was charged and never drawn can be drawn now, under its charge."""
+    spent = _odometer(choice)
+    for entry in () if spent is None else spent.entries:
         if entry.state != "charged":
             continue
         st.warning(words.never_drawn(entry), icon=":material/pending:")
@@ -355,6 +371,12 @@ def _once_more(choice: Choice, source: Source, book: Odometer) -> None:
             st.button(f"Draw “{escape(entry.name)}” now", key=f"release_draw_{entry.release_id}",
                       icon=":material/replay:", on_click=_draw, args=(
                           source, choice.mechanism, choice.budget, entry.name))
+
+
+def _once_more(book: Odometer) -> None:
+    """What was drawn can be shown again, at no charge."""
+    drawn = {entry.release_id: entry.name for entry in reversed(book.entries)
+             if entry.state == "drawn"}
     if not drawn:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -373,6 +395,7 @@ def _draw(source: Source, mechanism: Mechanism, budget: Budget, name: str) -> No
 
 def _show_again(release_id: str) -> None:
     if visitors.may_bring_files():
+        session.change(step="release")
         _release(lambda: published.again(Ledger(), release_id))
 
 

@@ -21,7 +21,7 @@ def preview(choice: Choice, quoted: Quote | None) -> None:
     if choice.source is None or quoted is None:
         return
     with st.container(border=True):
-        st.header(words.TITLE, anchor=False)
+        st.subheader(words.TITLE, anchor=False)
         facts = choice.source.facts
         st.markdown(words.about(facts))
         try:

@@ -18,6 +18,7 @@ const ICONS = {
 export default function ({data, parentElement: root, setTriggerValue}) {
   const S = root.__strip ||= {host: root.host, box: root.querySelector('#strip')};
   S.report = () => setTriggerValue('pin', true);
+  S.act = () => setTriggerValue('action', true);
   const text = JSON.stringify(data);
   if (S.text !== text) {
     S.text = text;
@@ -133,12 +134,19 @@ function build(S) {
   copy.setAttribute('aria-disabled', String(!link));
   copy.onclick = () => link ? copyLink(S) : null;
   S.pin = S.data.pin ? explained(S, node('button', '', icon('pin'), node('span', '')), words.pin) : null;
-  const facts = chips.map(c => explained(S, node('button', `chip ${c.kind}`, icon(c.icon), node('span', '', c.text)), c.help));
+  const facts = chips.map(c => fact(S, c));
   S.box.replaceChildren(node('div', 'facts', ...facts, S.budget.chip),
     node('div', 'numbers', explained(S, node('button', '', 'Right guess: ', S.odds), words.odds), S.dot,
       explained(S, node('button', '', 'Error: ', S.error), words.error)),
     node('div', 'ways', copy, ...(S.pin ? [S.pin] : []), S.status), S.tip);
   stopAt(S, S.box.querySelector('button'));
+}
+
+function fact(S, {kind, icon: name, text, help, action}) {
+  const words = action ? [node('span', '', text, ' ·'), node('u', '', action)] : [node('span', '', text)];
+  const chip = explained(S, node('button', `chip ${kind}${action ? ' act' : ''}`, icon(name), ...words), help);
+  if (action) chip.onclick = () => S.act();
+  return chip;
 }
 
 function explained(S, button, tip) {      // a tooltip for pointer, keyboard and touch

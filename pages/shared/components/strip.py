@@ -5,7 +5,7 @@ All words for all budgets are in its message, so that it follows the slider with
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -27,13 +27,15 @@ class Chip:
     """A short fact with its tooltip.
 
     `kind` is "gray" (neutral), "blue" (unit of protection), "orange" (attention) or "green";
-    `icon` is one of flask, globe, person, shield, check, sliders, warning.
+    `icon` is one of flask, globe, person, shield, check, sliders, warning. `action` is what a press
+    does, in a word behind the text; the strip says which chip was pressed by `on_action`.
     """
 
     text: str
     help: str
     kind: str = "gray"
     icon: str = "flask"
+    action: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,12 +68,14 @@ def strip(
     link: bool = True,
     key: str = "strip",
     pin: Pinning | None = None,
+    on_action: Callable[[], None] = lambda: None,
 ) -> None:
     """Draw the strip for one scenario.
 
     `budgets` holds the words of every step of the slider; `budget` is the one the page stands at,
     which the browser follows when the session's `rev` changes. A page without a slider gives one
     budget. `link` says whether *Copy link* works. Without `pin` there is nothing to pin.
+    `on_action` is called when the chip that has an action is pressed.
     """
     state = st.session_state
     limit = ("This method’s limit always holds (δ = 0)." if pure else
@@ -91,7 +95,7 @@ def strip(
     data = {"chips": [asdict(c) for c in chips], "words": words, "link": link, "budget": budget,
             "budgets": [asdict(b) for b in budgets], "rev": state.get("rev", 0),
             "arrived": state.get("arrived", 0), "pin": None if pin is None else asdict(pin)}
-    _component(key=key, on_pin_change=lambda: None, data=data)
+    _component(key=key, on_pin_change=lambda: None, on_action_change=on_action, data=data)
 
 
 def arrive() -> None:

@@ -86,8 +86,11 @@ def plain(text: str) -> str:
 # -- what is shown --------------------------------------------------------------------------
 
 
-def source_choice(task: str = settings.TASK) -> None:
-    """Where the curves come from: simulated, public data, or the visitor's own."""
+def source_choice(task: str = settings.TASK, key: str = "") -> None:
+    """Where the curves come from: simulated, public data, or the visitor's own.
+
+    `key` tells two of them apart that are on screen at once.
+    """
     presets, noun = _presets(sources, task), _noun(task)
     mine = f"Your {noun.lower()}"
     labels = [label for label, _, _ in presets] + ([mine] if session.own(task) is not None else [])
@@ -100,7 +103,7 @@ def source_choice(task: str = settings.TASK) -> None:
             cls, parameters = next((c, v) for name, c, v in presets if name == label)
             session.change_source(task, cls(**parameters))
 
-    bound(st.selectbox, noun, current, write, _key("source", task), options=labels,
+    bound(st.selectbox, noun, current, write, key or _key("source", task), options=labels,
           help=f"Where the {noun.lower()} come from: simulated, public data, or your file.")
 
 

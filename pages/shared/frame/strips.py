@@ -13,7 +13,9 @@ from engine.privacy.failure import Delta
 from engine.uploads import stated
 from pages.shared import components as pieces
 from pages.shared.cards import odds as odds_card
+from pages.shared.server import visitors
 from pages.shared.state import address, pins, session, settings
+from pages.shared.uploads import panel
 
 
 def pinnable(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], at: int,
@@ -33,7 +35,8 @@ def pinnable(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], a
     if pins_here and not name and not reason and pieces.pin_pressed(key):
         name = pins.keep(page, token)
     pieces.strip(chips, budgets, at, person=facts.person, link=not is_personal,
-                 pin=pieces.Pinning(name, reason) if pins_here else None, key=key, **options)
+                 pin=pieces.Pinning(name, reason) if pins_here else None, key=key,
+                 on_action=panel.open_dialog, **options)
 
 
 def fixed(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = "",
@@ -62,8 +65,19 @@ def fact_chips(facts: PublicFacts, protected: tuple[str, str] | None = None) -> 
     icon = {DataKind.SIMULATED: "flask", DataKind.TWIN: "flask", DataKind.PUBLIC: "globe",
             DataKind.UPLOAD: "warning"}[facts.kind]
     kind = "orange" if facts.is_upload else "gray"
-    return [pieces.Chip(*tags.source_tag(facts), kind, icon),
-            pieces.Chip(*(protected or tags.unit_tag(facts)), "blue", "shield"), *_trust(facts)]
+    unit = pieces.Chip(*(protected or tags.unit_tag(facts)), "blue", "shield")
+    return [_data_chip(facts, kind, icon), unit, *_trust(facts)]
+
+
+def _data_chip(facts: PublicFacts, kind: str, icon: str) -> pieces.Chip:
+    """Whose data these are; pressed, it opens the dialog with other data, where they can change."""
+    text, why = tags.source_tag(facts)
+    source = session.source(session.task_on_screen())
+    if source.facts != facts:
+        return pieces.Chip(text, why, kind, icon)
+    can_change = session.shows_own_data() and visitors.may_bring_files()
+    return pieces.Chip(tags.data_chip(facts, source.sizes.n_curves), why, kind, icon,
+                       "change" if can_change else "")
 
 
 def _trust(facts: PublicFacts) -> list[pieces.Chip]:

@@ -139,7 +139,8 @@ _CHOICES: dict[str, Sequence[str]] = {
     "theory": settings.THEORY_PARTS, "summary": SUMMARIES, "part": settings.AUDIT_PARTS,
     "around": ("small", "screen"),
     "draw": ("same", "fresh"), "chapter": (*handbook.CHAPTERS, handbook.GLOSSARY),
-    "about": handbook.method_keys(), "publish": PUBLISHED, "presenter": ("off", "on"),
+    "about": handbook.method_keys(), "publish": PUBLISHED, "step": settings.WIZARD,
+    "presenter": ("off", "on"),
     "shape": ("", *shape.KINDS)}
 # Choices whose names take a moment to find: "module:function" that gives them, asked for a word.
 _FOUND = {"exhibit": "engine.papers:names", "audited": "engine.topics.audit.answer:names",

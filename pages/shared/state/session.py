@@ -90,8 +90,7 @@ def _figure_moved() -> bool:
 def save() -> None:
     """Write the settings into the address; a page on one's own data cannot be linked."""
     page = st.session_state.page
-    task = task_on_screen(page)
-    is_own = bool(task) and uploaded(task)
+    is_own = shows_own_data() and uploaded(task_on_screen())
     token = "" if is_own else address.encode(st.session_state.settings)
     if shows_pins(page) and not is_own and pins.kept() != st.session_state.get("left_out"):
         token = pins.join(token, pins.kept())
@@ -104,14 +103,18 @@ def save() -> None:
         st.query_params.pop(_PARAMETER, None)
 
 
-def task_on_screen(page: str) -> str:
-    """Whose data a page shows; "" where the visitor's own never are."""
-    now = current()
+def task_on_screen() -> str:
+    """The task of the page, whose data it shows."""
+    page, now = st.session_state.page, current()
     if page == LAB:
-        return now.estimated if now.tab in _TABS_WITH_OWN_DATA else ""
-    if page == "learn":
-        return ""
+        return now.estimated
     return published_task(now.publish) if page == "publish" else TASK
+
+
+def shows_own_data() -> bool:
+    """Whether the page on screen can show the visitor's own data."""
+    page = st.session_state.page
+    return page != "learn" and (page != LAB or current().tab in _TABS_WITH_OWN_DATA)
 
 
 def shows_pins(page: str) -> bool:

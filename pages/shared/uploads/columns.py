@@ -16,20 +16,30 @@ from engine.core.lists import counted, shortened
 from engine.core.tasks import TASKS, DataType
 from engine.language.grammar import capital
 from engine.uploads import curves, rows
+from engine.uploads.conversions import CALENDAR, Dates, time_in_name
 from engine.uploads.curves import CurveTable, read_curves
 from engine.uploads.facts import check_columns
-from engine.uploads.layout import Layout, roles_by_name, site_like, suggest_layout
+from engine.uploads.layout import (
+    KINDS,
+    Layout,
+    has_people_in_columns,
+    roles_by_name,
+    site_like,
+    suggest_layout,
+)
 from engine.uploads.regressors import MOST_COVARIATES
 from engine.uploads.rows import RowTable, read_rows
 from engine.uploads.tables import Table
 from pages.shared.frame.controls import plain
-from pages.shared.uploads import tables
+from pages.shared.uploads import draft, tables
+from pages.shared.uploads.draft import Draft
 from pages.shared.uploads.tables import key_of
 
 _FILES = {
-    DataType.CURVES: ("Curves as CSV, TSV or XLSX: one row per reading or one row per curve",
+    DataType.CURVES: ("Curves as CSV, TSV or XLSX: a row per observation, or a row or column per "
+                      "curve",
                       curves.EXAMPLE_CSV),
-    DataType.READINGS: ("Readings as CSV, TSV or XLSX: one row per person",
+    DataType.READINGS: ("Observations as CSV, TSV or XLSX: one row per person",
                         curves.EXAMPLE_READINGS_CSV),
     DataType.RECORDS: ("Records as CSV, TSV or XLSX: one row per record, numbers in columns",
                        rows.EXAMPLE_ROWS_CSV)}
@@ -39,30 +49,99 @@ _SEVERAL = {"average": "average them: protect the person", "keep": "protect one 
 _EVERY_ROW = "every row is another person"
 
 
-def observations(task: str) -> CurveTable | RowTable | None:
-    """The uploader, how the file was read, and what is in it; None without a file."""
+def file_step(task: str) -> bool:
+    """The file and the roles of its columns; whether it can be read so.
+
+    Parameters
+    ----------
+    task : str
+        Whose data are asked for.
+
+    Raises
+    ------
+    InputError
+        Whatever the file or its columns are refused for.
+    """
+    before = draft.of(task)
+    draft.keep(None)
     data = TASKS[task].data
     table = tables.uploaded(*_FILES[data])
     if table is None:
-        return None
+        return False
     layout = _layout(table, task)
-    if data is DataType.RECORDS:
-        records = tables.read(read_rows, table, layout, None)
-        _in_short([f"{records.n_rows:,} records of "
-                   f"{counted(len(records.covariate_names), 'number')}",
-                   counted(len(records.server_names) or 1, "site")], records.notes)
-        return records
     several = st.selectbox("If one person has several rows", [*_SEVERAL],
                            format_func=_SEVERAL.__getitem__,
                            key=key_of("upload_several")) if layout.is_wide else "keep"
-    read = tables.read(read_curves, table, layout, several)
-    _in_short([*_numbers_of(read, layout.is_single), counted(len(read.server_names), "site")
-               if read.server_names else "one centre"], read.notes)
-    if read.is_of_rows:
+    observations = _read(table, layout, several)
+    draft.keep(Draft(layout, several, observations,
+                     None if before is None else before.declared))
+    _in_short(_counts(observations, layout), observations.notes)
+    if isinstance(observations, CurveTable) and observations.is_of_rows:
         st.warning("**One row is protected, not one person.** Average the rows of each person, or "
                    "state beside the odds how many rows one person has.",
                    icon=":material/warning:")
-    return read
+    return True
+
+
+def _read(table: Table, layout: Layout, several: str) -> CurveTable | RowTable:
+    """What is in the columns; dates that can be read in two ways are asked for."""
+    if layout.data is DataType.RECORDS:
+        return tables.read(read_rows, table, layout, None)
+    return tables.read(read_curves, table, layout, several)
+
+
+def file_line(task: str) -> str:
+    """The file in a line, once it was read."""
+    current = draft.of(task)
+    return "" if current is None else plain(" · ".join(_counts(current.observations,
+                                                               current.layout)))
+
+
+def _counts(observations: CurveTable | RowTable, layout: Layout) -> list[str]:
+    """How many there are, of what and where."""
+    if isinstance(observations, RowTable):
+        return [f"{observations.n_rows:,} records of "
+                f"{counted(len(observations.covariate_names), 'number')}"]
+    return _numbers_of(observations, layout.is_single)
+
+
+def trust_step(task: str) -> bool:
+    """Who is trusted with the data; whether it is said.
+
+    Parameters
+    ----------
+    task : str
+        Whose data were read.
+
+    Raises
+    ------
+    InputError
+        While the question has no answer.
+    """
+    current = draft.of(task)
+    if current is None:
+        return False
+    table: Table = current.layout.of(st.session_state.upload_read[1])
+    layout = replace(current.layout, server=_site_column(table, current.layout))
+    draft.keep(replace(current, layout=layout, observations=_read(
+        st.session_state.upload_read[1], layout, current.several)))
+    return True
+
+
+def has_sites_to_ask_for(task: str) -> bool:
+    """Whether a column is left that could name sites."""
+    current = draft.of(task)
+    return current is not None and bool(replace(current.layout, server=None).unused(
+        current.layout.of(st.session_state.upload_read[1])))
+
+
+def trust_line(task: str) -> str:
+    """Who is trusted, in a line."""
+    current = draft.of(task)
+    if current is None:
+        return ""
+    names = current.observations.server_names
+    return _ONE_CENTRE if not names else f"{counted(len(names), 'site')}: each adds its own noise"
 
 
 def _numbers_of(read: CurveTable, is_single: bool) -> list[str]:
@@ -88,12 +167,17 @@ def _in_short(counts: Sequence[str], notes: Sequence[str]) -> None:
 def _layout(table: Table, task: str) -> Layout:
     """Suggested roles, which the person may change, and those that are theirs alone to say."""
     data = TASKS[task].data
+    kind = _kind(table) if data is DataType.CURVES else None
+    dates = Dates(st.session_state.get(key_of("upload_dates")),
+                  str(st.session_state.get(key_of("upload_since")) or ""))
+    dated = replace(table, dates=dates)
     try:
-        layout, unknown = suggest_layout(table, data=data), None
+        layout, unknown = suggest_layout(dated, kind=kind, data=data), None
     except InputError as problem:  # the names do not say: the person may choose
         by_name = roles_by_name(table, {})
         layout, unknown = Layout(by_name.get("id"), by_name.get("time"), by_name.get("value"),
-                                 data=data), problem
+                                 data=data, dates=dates), problem
+    table = layout.of(table)
     is_curve = data is DataType.CURVES
     person = layout.id if is_curve else _who(table, layout.id)
     is_known = is_curve or person in table.columns
@@ -103,13 +187,38 @@ def _layout(table: Table, task: str) -> Layout:
               _with_roles(table, layout, roles))
     if unknown is not None and None in (getattr(layout, role) for role in roles):
         raise unknown
+    _ask_for_dates(table, layout)
     try:
-        layout = replace(layout, server=_site_column(table, layout))
         return replace(layout, covariates=_covariates(table, layout, task))
     finally:
         if person is None and not is_curve:  # of what is not said yet, what stands first
             raise InputError("Say who a row belongs to.", field="id", hint="A column that names "
                              "the people, or every row is another person: only you know.")
+
+
+def _kind(table: Table) -> str | None:
+    """What a row of the file is, asked where people may stand in columns."""
+    if not has_people_in_columns(table):
+        return None
+    return st.selectbox("In the file there is", ["transposed", "wide", "long"],
+                        format_func=KINDS.__getitem__, key=key_of("upload_kind"))
+
+
+def _ask_for_dates(table: Table, layout: Layout) -> None:
+    """How dates are meant, where there are any."""
+    times = [layout.time] if layout.time else []
+    read = [table.numbers(name) for name in [*times, *([layout.value] if layout.value else [])]]
+    if any(column.is_ambiguous for column in read) or layout.dates.day_first is not None:
+        st.selectbox("Dates such as 3/4/2024 are", [True, False], index=None,
+                     format_func=lambda is_day: "day/month/year" if is_day else "month/day/year",
+                     key=key_of("upload_dates"), placeholder="Choose")
+    names_are_dates = layout.is_wide and time_in_name(layout.times[0][0], CALENDAR) is not None
+    if (any("dates" in column.conversion for column in read) or layout.dates.since
+            or (names_are_dates and ":" not in layout.times[0][0][:3])):
+        st.text_input("Count days from (optional)", key=key_of("upload_since"), max_chars=10,
+                      placeholder="calendar years, or e.g. 2024-01-31",
+                      help="A public day, such as the start of the study. Left empty, dates are "
+                      "calendar years: 1 July 2024 is 2024.497.")
 
 
 def _with_roles(table: Table, layout: Layout, roles: Sequence[str]) -> Layout:
@@ -161,8 +270,9 @@ def _site_column(table: Table, layout: Layout) -> str | None:
     Where a column looks like one of sites the question has no answer at first, and nothing is shown
     before it has one.
     """
-    free = layout.unused(table)
+    free = replace(layout, server=None).unused(table)
     if not free:
+        st.markdown("One trusted centre holds all of it: no column is left that could name sites.")
         return None
     likely = site_like(table)
     likely = likely if likely in free else None

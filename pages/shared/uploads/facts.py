@@ -16,8 +16,9 @@ from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
 from engine.core.tasks import TASKS, DataType
 from engine.core.types import PublicFacts
-from engine.language.grammar import capital
+from engine.language.grammar import capital, span
 from engine.sources import Source
+from engine.uploads.bounds_library import public_bounds
 from engine.uploads.curves import CurveTable, Upload
 from engine.uploads.design import LAWS, SINGLE_LAWS, StatedDesign, StatedLaw, numbers_in
 from engine.uploads.facts import REACHES, StatedCovariate, declare, declare_rows
@@ -25,24 +26,24 @@ from engine.uploads.rows import RowTable, UploadRows
 from pages.shared import components as pieces
 from pages.shared.frame import code_fold
 from pages.shared.frame.controls import message, plain
+from pages.shared.server import visitors
 from pages.shared.state import session
-from pages.shared.uploads import tables
+from pages.shared.uploads import draft
 from pages.shared.uploads.tables import key_of
 
 Bound = float | None
 Asked = tuple[tuple[str, str, str], ...]  # a field of `PublicFacts`, its label and an example
 _OF_CURVES: Asked = (
-    ("value_name", "What is measured", "Height"), ("value_unit", "Its unit", "cm"),
-    ("time_name", "What runs along the curve", "Age"), ("time_unit", "Its unit", "years"))
-_OF_PEOPLE: Asked = (("person", "One of them is called", "child"),
-                     ("people", "Many are called", "children"))
-_OF_ROWS: Asked = (("person", "One row is called", "scan"), ("people", "Many are called", "scans"))
+    ("value_name", "What is measured", "Height"), ("value_unit", "Unit", "cm"),
+    ("time_name", "What runs along it", "Age"), ("time_unit", "Unit along it", "years"))
+_OF_PEOPLE: Asked = (("person", "Unit of protection", "child"), ("people", "Plural", "children"))
+_OF_ROWS: Asked = (("person", "Unit of protection (a row)", "scan"), ("people", "Plural", "scans"))
 _FROM_OUTSIDE = ("These come from outside the file: {}, a law. Reading them off the file would "
                  "leak.{}")
 _LEADS = {
     DataType.CURVES: _FROM_OUTSIDE.format("a growth chart, a manual", ""),
     DataType.READINGS: _FROM_OUTSIDE.format("a growth chart, a manual", " The bounds are those of "
-                                            "the curve; single readings may lie beyond."),
+                                            "the curve; single observations may lie beyond."),
     DataType.RECORDS: _FROM_OUTSIDE.format(
         "a manual, an earlier study", " **One row is one record, and one record is protected: "
         "somebody with several rows is protected less.**")}
@@ -51,61 +52,103 @@ _SPREAD = {False: "Not known, or with skew, groups or outliers",
            True: "Symmetric about their mean"}
 
 
-def stated(observations: CurveTable | RowTable | None, show: str, task: str,
-           then: Callable[[], None]) -> None:
-    """What the person states, and the button that puts their data on screen.
+def bounds_step(task: str) -> bool:
+    """Public bounds of the file that was read; whether they are whole.
 
     Parameters
     ----------
-    observations : CurveTable, RowTable or None
-        What was read of the file, where one was.
-    show : str
-        The words of the button.
     task : str
-        Whose page this is.
-    then : callable
-        Called when it is pressed, after the data are in place.
+        Whose data they are about.
+
+    Raises
+    ------
+    InputError
+        What is missing or makes no sense, once anything is stated.
     """
-    data = TASKS[task].data
-    st.subheader("2. Facts you state, not the data", anchor=False)
+    current, data = draft.of(task), TASKS[task].data
+    if current is None:
+        st.markdown("First a file that can be read.")
+        return False
     st.markdown(_LEADS[data])
-    declared, numbers = (_of_rows(observations, task) if data is DataType.RECORDS else
-                         _of_curves(observations, data is DataType.READINGS))
-    if observations is None:
-        st.markdown(":small[First step 1: a file that can be read.]")
-        upload = None
-    else:
-        upload = _upload(observations, declared, any(number is not None for number in numbers))
-    if isinstance(upload, Upload):
-        doubts(upload)
-    st.button(show, disabled=upload is None, key="upload_show", icon=":material/visibility:",
-              on_click=None if upload is None else partial(_show, upload, task, then))
-
-
-def _upload(observations: CurveTable | RowTable, declared: Callable[[], PublicFacts],
-            is_begun: bool) -> Upload | UploadRows | None:
-    """The data if all is stated; before anything is, what comes first and no error."""
+    declared, numbers = (_of_rows(current.observations, task) if data is DataType.RECORDS else
+                         _of_curves(current.observations, data is DataType.READINGS))
+    draft.declare(None)
+    is_begun = any(number is not None for number in numbers)
     try:
         facts = declared()
     except InputError as first:
-        if is_begun or st.session_state.get("upload_origin"):
+        is_open = (first.field == "observations_per_curve"  # the one number in no library
+                   and st.session_state.get("upload_observations") is None)
+        if not is_open and (is_begun or st.session_state.get("upload_origin")):
             raise
         st.info(message(first), icon=":material/edit:")
+        return False
+    draft.declare(facts)
+    upload = own_data(task)
+    if isinstance(upload, Upload):
+        doubts(upload)
+    return True
+
+
+def bounds_line(task: str) -> str:
+    """The stated bounds in a line, or "" before they are whole."""
+    current = draft.of(task)
+    return "" if current is None or current.declared is None else in_short(current.declared)
+
+
+def in_short(facts: PublicFacts) -> str:
+    """Bounds and their source in a line.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+    """
+    value = facts.value_name or "value"
+    ranges = (", ".join(f"{c.name} {c.low:g} to {c.high:g} {c.unit}".strip()
+                        for c in facts.covariates[:3]) if facts.covariates and not facts.time_high
+              else f"{value} {facts.value_low:g} to {facts.value_high:g} {facts.value_unit}".strip()
+              + f", {span(facts)}")
+    return plain(f"{ranges} · from {shortened(facts.origin)}")
+
+
+def own_data(task: str) -> Upload | UploadRows | None:
+    """The visitor's own data, once file and bounds are there.
+
+    Parameters
+    ----------
+    task : str
+        Whose data they are.
+
+    Raises
+    ------
+    InputError
+        If the bounds do not go with the file.
+    """
+    current = draft.of(task)
+    if current is None or current.declared is None:
         return None
+    observations, facts = current.observations, current.declared
     return (Upload(curves=observations, declared=facts) if isinstance(observations, CurveTable)
             else UploadRows(rows=observations, declared=facts))
 
 
-def _show(upload: Source, task: str, then: Callable[[], None]) -> None:
-    """Put the data on screen; δ goes back to the usual one for their number."""
+def show(upload: Source, task: str) -> None:
+    """Put the data on screen; δ goes back to the default for their number.
+
+    Parameters
+    ----------
+    upload : Source
+        From `own_data`.
+    task : str
+        Whose page shows them.
+    """
     st.session_state[session.own_key(task)] = upload
     code_fold.remember(task)
     session.show_own(task, True)
-    st.session_state.upload_open = False
-    tables.forget()
+    visitors.drop_own_files()
+    st.session_state.pop("upload_held", None)
     session.change(delta=None)
     pieces.arrive()
-    then()
 
 
 def doubts(upload: Upload) -> None:
@@ -125,20 +168,25 @@ Stated = tuple[Callable[[], PublicFacts], Sequence[Bound]]  # how to declare it,
 def _of_curves(curves: CurveTable | RowTable | None, is_single: bool) -> Stated:
     assert not isinstance(curves, RowTable)
     is_of_rows = curves is not None and curves.is_of_rows
-    words = _words(_OF_CURVES + (_OF_ROWS if is_of_rows else _OF_PEOPLE))
+    _library()
+    words = {**_words(_OF_CURVES), **_words(_OF_ROWS if is_of_rows else _OF_PEOPLE)}
     if is_of_rows and not words["person"]:  # where rows are protected, one of them is no person
         words |= {"person": "row", "people": "rows"}
     value = plain(words["value_name"] or "value").lower()
     time = plain(words["time_name"] or "time").lower()
     of_curve = " of the curve" if is_single else ""
-    values = _pair((f"Lowest possible {value}{of_curve}", "e.g. 60", "value_low"),
-                   (f"Highest possible {value}{of_curve}", "e.g. 210", "value_high"))
+    left, right = st.columns(2)
+    with left:
+        values = _pair((f"Range of {value}{of_curve}: from", "e.g. 60", "value_low"),
+                       (f"Range of {value}{of_curve}: to", "e.g. 210", "value_high"))
+    with right:
+        times = _pair((f"Range of {time}: from", "e.g. 2", "time_low"),
+                      (f"Range of {time}: to", "e.g. 18", "time_high"))
     spread = _spread(
         f"How far one {value} typically lies from the curve (σ)", "Standard deviation of single "
-        "readings around the curve at the same time: about two in three lie within σ. From a "
-        "manual of the device or an earlier study. Too small: large readings are cut and the curve "
+        "observations around the curve at the same time: about two in three lie within σ. From a "
+        "manual of the device or an earlier study. Too small: large ones are cut and the curve "
         "is pulled to the middle. Too large: more noise.") if is_single else None
-    times = _pair((f"First {time}", "e.g. 2", "time_low"), (f"Last {time}", "e.g. 18", "time_high"))
     plan = _plan(curves, time, is_single)
     covariates = [_covariate(name) for name in curves.covariate_names] if curves else []
     origin = _origin("national growth chart")
@@ -146,6 +194,25 @@ def _of_curves(curves: CurveTable | RowTable | None, is_single: bool) -> Stated:
     others = {**plan, **words, "periodic": periodic}
     return partial(declare, *values, *times, origin, covariates, is_single, spread,
                    **others), (*values, *times)
+
+
+def _library() -> None:
+    """Bounds that are publicly known; choosing some fills the fields, which stay free to change."""
+    library = public_bounds()
+    st.selectbox("Start from public bounds (optional)", list(library), index=None,
+                 format_func=lambda key: library[key].label, key="upload_library",
+                 placeholder="Height, glucose, temperature …", on_change=_fill,
+                 help="Each comes with its source. Check that it suits your study.")
+
+
+def _fill() -> None:
+    bounds = public_bounds().get(st.session_state.upload_library or "")
+    if bounds is not None:
+        stated = {**vars(bounds), "origin": bounds.source}
+        for name in ("value_name", "value_unit", "value_low", "value_high", "time_name",
+                     "time_unit", "time_low", "time_high", "person", "people", "periodic",
+                     "origin"):
+            st.session_state[f"upload_{name}"] = stated[name]
 
 
 def _of_rows(rows: CurveTable | RowTable | None, task: str) -> Stated:
@@ -160,19 +227,19 @@ def _of_rows(rows: CurveTable | RowTable | None, task: str) -> Stated:
 
 
 def _origin(example: str) -> str:
-    return st.text_input("Where do these bounds come from?", key="upload_origin",
+    return st.text_input("Source of these bounds", key="upload_origin",
                          placeholder=f"e.g. {example}, 2019", max_chars=200)
 
 
 def _words(asked: Asked) -> dict[str, Any]:
     """What things are called, two in a row; empty where nothing was said."""
     words = {}
-    columns = [column for _ in range(len(asked) // 2) for column in st.columns(2)]  # by rows
+    columns = st.columns(len(asked))
     for column, (name, label, example) in zip(columns, asked, strict=True):
         with column:
             words[name] = st.text_input(label, key=f"upload_{name}", placeholder=f"e.g. {example}",
                                         max_chars=40).strip()
-    if words["person"] and not words["people"]:
+    if words.get("person") and not words["people"]:
         words["people"] = f"{words['person']}s"
     return words
 
@@ -199,9 +266,9 @@ def _covariate(name: str) -> StatedCovariate:
     label, key = plain(shortened(name)), f"covariate_{name}"
     low, high, unit = st.columns([2, 2, 1], vertical_alignment="bottom")
     with low:
-        lowest = _number(f"Lowest possible {label}", "e.g. 140 or 0", f"{key}_low")
+        lowest = _number(f"Range of {label}: from", "e.g. 140 or 0", f"{key}_low")
     with high:
-        highest = _number(f"Highest possible {label}", "e.g. 200 or 1", f"{key}_high")
+        highest = _number(f"Range of {label}: to", "e.g. 200 or 1", f"{key}_high")
     with unit:
         its_unit = st.text_input("Its unit", key=f"upload_{key}_unit", placeholder="e.g. cm",
                                  max_chars=40)
@@ -212,8 +279,8 @@ def _ranges(names: tuple[str, ...]) -> list[StatedCovariate]:
     """One by one if they are few; otherwise one pair for all, and own pairs where they differ."""
     if len(names) <= _MOST_LISTED:
         return [_covariate(name) for name in names]
-    ends = _pair(("Lowest possible value of all features", "e.g. 0", "rows_all_low"),
-                 ("Highest possible value of all features", "e.g. 100", "rows_all_high"))
+    ends = _pair(("Range of all features: from", "e.g. 0", "rows_all_low"),
+                 ("Range of all features: to", "e.g. 100", "rows_all_high"))
     others = st.multiselect("Features with bounds of their own", names,
                             key=key_of("rows_others"), format_func=shortened,
                             placeholder="None", help="Everything else has the bounds above.")
@@ -259,8 +326,9 @@ def _plan(curves: CurveTable | None, time: str, is_single: bool) -> dict[str, An
     """Design, number of observations and spread of people: arguments of `declare`."""
     laws = SINGLE_LAWS if is_single else tuple(LAWS)
     law = st.selectbox(
-        "How observation times come about", [law.value for law in laws], index=None,
-        format_func=lambda law: LAWS[StatedLaw(law)], placeholder="Choose", key="upload_law",
+        "Distribution of observation times", [law.value for law in laws],
+        index=laws.index(StatedLaw.UNKNOWN),
+        format_func=lambda law: LAWS[StatedLaw(law)], key="upload_law",
         help="From the plan of the study, not from the file. Times on their own are the most "
         "accurate to estimate with, if they are so. “Not known” is always possible: methods then "
         "rely on nothing but what they release, with more noise.")

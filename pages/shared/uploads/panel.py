@@ -1,89 +1,155 @@
-"""Use my curves, readings or records: a file, who is one person, and facts from outside the file.
+"""Use my own data: a dialog over any page, opened from its data chip.
 
-Beside what is on screen stands how much of one's own data was moved into the stated ranges.
+Beside what is on screen stands how much of one's own data was moved into the stated bounds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
-from engine.core.errors import InputError
 from engine.core.lists import counted
 from engine.core.tasks import TASKS
 from engine.language.grammar import span
+from engine.sources import Source
 from engine.uploads.curves import Upload
 from engine.uploads.rows import UploadRows
-from pages.shared.frame.controls import message
+from pages.shared.frame import controls
 from pages.shared.server import visitors
 from pages.shared.state import session, settings
-from pages.shared.uploads import columns, facts
+from pages.shared.uploads import draft, facts, flow
 
-Result = TypeVar("Result")
-_QUESTIONS = ("trust",)  # fields of questions that have no answer at first
 _STAYS = "Stays in memory while you visit; nothing is published."
-_DEMONSTRATION = ("Switched off: others may reach this dashboard, and private data belong on a "
+DEMONSTRATION = ("Switched off: others may reach this dashboard, and private data belong on a "
                   "machine of your own. Start a copy there. Whoever runs this one can allow files.")
 
 
-def _title(task: str) -> str:
-    """What the panel is called: whole curves, single readings, or rows of numbers."""
-    return f"Use my {TASKS[task].data}"
+@dataclass(frozen=True)
+class Asked:
+    """What a page wants of the dialog: the words of its last button, whose data, what follows."""
+
+    show: str = "Show the released mean"
+    task: str = settings.TASK
+    then: Callable[[], None] = lambda: None
 
 
 def button(task: str = settings.TASK) -> None:
-    """Opens and closes the panel; nothing that is on screen is lost."""
-    def switch() -> None:
-        st.session_state.upload_open = not st.session_state.get("upload_open", False)
+    """Opens the dialog; nothing that is on screen is lost.
 
+    Parameters
+    ----------
+    task : str
+        Whose data it asks for.
+    """
     is_allowed = visitors.may_bring_files()
-    st.button(_title(task), icon=":material/upload_file:", type="tertiary", on_click=switch,
-              key="use_my_curves", disabled=not is_allowed,
-              help=_STAYS if is_allowed else _DEMONSTRATION)
+    st.button(_title(task), icon=":material/upload_file:", type="tertiary",
+              on_click=open_dialog, key="use_my_curves", disabled=not is_allowed,
+              help=_STAYS if is_allowed else DEMONSTRATION)
 
 
-def draw(show: str = "Show the protected average", task: str = settings.TASK,
-          then: Callable[[], None] = lambda: None) -> None:
-    """The file beside the facts; what is on screen stays until the last button is pressed.
+def _title(task: str) -> str:
+    """What a file is asked for: whole curves, single observations, or rows of numbers."""
+    return f"Use my {TASKS[task].data}"
+
+
+def open_dialog() -> None:
+    """Have the dialog over the page from the next run on."""
+    st.session_state.upload_open = True
+
+
+def draw(show: str = Asked.show, task: str = settings.TASK,
+         then: Callable[[], None] = lambda: None) -> None:
+    """What the dialog of this page does at its end; and what was moved into the stated bounds.
 
     Parameters
     ----------
     show : str
-        The words of that button.
+        The words of its last button.
     task : str
         Whose page this is: what its data are decides what is asked.
     then : callable
         Called when it is pressed, after the data are in place.
     """
-    if st.session_state.get("upload_open") and visitors.may_bring_files():
-        with st.container(border=True, key="upload_steps"):
-            st.header(_title(task), anchor=False)
-            left, right = st.columns(2, gap="medium")
-            with left:
-                observations = _guarded(lambda: columns.observations(task))
-            with right:
-                _guarded(lambda: facts.stated(observations, show, task, then))
+    st.session_state.upload_for = Asked(show, task, then)
     upload = session.own(task)
     if upload is not None and session.uploaded(task):
-        _moved(upload)
+        moved(upload)
 
 
-def _guarded(step: Callable[[], Result]) -> Result | None:
-    """One step; what is wrong with it is said under it, and the page goes on."""
-    try:
-        return step()
-    except InputError as problem:
-        if problem.field in _QUESTIONS:  # nothing is wrong yet
-            st.info(message(problem), icon=":material/edit:")
-        else:
-            st.error(message(problem), icon=":material/error:")
-        return None
+def dialog(task: str) -> None:
+    """The dialog, if it is open: the frame draws it after the page.
+
+    Parameters
+    ----------
+    task : str
+        Of the page, where the page itself asks for nothing.
+    """
+    asked: Asked = st.session_state.pop("upload_for", Asked(task=task))
+    if not st.session_state.get("upload_open") or not visitors.may_bring_files():
+        return
+    began = _on_screen(asked.task)
+    st.dialog("Data", width="large", on_dismiss=close)(lambda: _steps(asked, began))()
 
 
-def _moved(upload: Upload | UploadRows) -> None:
-    """How much was moved into the stated ranges; only ever shown beside one's own data."""
+def _on_screen(task: str) -> tuple[object, ...]:
+    """What of the data on the page the dialog can change."""
+    return session.current().source_of(task), session.uploaded(task)
+
+
+def close() -> None:
+    """Close the dialog; what was said in it is there when it is opened again."""
+    draft.hold_answers()
+    st.session_state.upload_open = False
+
+
+def _steps(asked: Asked, began: tuple[object, ...]) -> None:
+    """The step that is on, with those before it as one line each."""
+    if _on_screen(asked.task) != began:  # other data were chosen
+        close()
+    if not st.session_state.get("upload_open"):
+        st.rerun()  # the page shows what was chosen
+    steps = flow.steps(asked.task)
+    at = min(st.session_state.get("upload_at", 0), len(steps) - 1)
+    if draft.of(asked.task) is None:
+        at = 0
+    for number, step in enumerate(steps[:at]):
+        flow.decided(number + 1, step.title, step.line(asked.task),
+                     partial(_go, number))
+    if not at:
+        controls.source_choice(asked.task, "dialog_source")
+    st.subheader(f"{at + 1} {steps[at].title if at else _title(asked.task)}", anchor=False)
+    with st.container(key="upload_steps"):
+        is_whole = flow.draw(steps[at], asked.task)
+    if at + 1 < len(flow.steps(asked.task)):  # which a file may change
+        st.button("Next", key="upload_next", icon=":material/arrow_forward:",
+                  disabled=not is_whole, on_click=_go, args=(at + 1,))
+        return
+    upload = flow.own_data(asked.task) if is_whole else None
+    st.button(asked.show, disabled=upload is None, key="upload_show",
+              icon=":material/visibility:", on_click=_show, args=(upload, asked))
+
+
+def _go(number: int) -> None:
+    draft.hold_answers()
+    st.session_state.upload_at = number
+
+
+def _show(upload: Source, asked: Asked) -> None:
+    close()
+    facts.show(upload, asked.task)
+    asked.then()
+
+
+def moved(upload: Upload | UploadRows) -> None:
+    """How much was moved into the stated bounds; only ever shown beside one's own data.
+
+    Parameters
+    ----------
+    upload : Upload or UploadRows
+    """
     if isinstance(upload, Upload):
         facts.doubts(upload)
         sentence = _moved_of_curves(upload)
@@ -98,10 +164,10 @@ def _moved_of_curves(upload: Upload) -> str:
     stated, (times, values, covariates) = upload.declared, upload.clamped
     sentences = []
     if times and upload.is_single:
-        sentences.append(f"{times} readings lay outside {span(stated)}.")
+        sentences.append(f"{times} observations lay outside {span(stated)}.")
     elif times or values:
         sentences.append(
-            f"{values} readings lay outside {stated.value_low:g} to {stated.value_high:g} "
+            f"{values} observations lay outside {stated.value_low:g} to {stated.value_high:g} "
             f"{stated.value_unit} and {times} outside {span(stated)}.")
     if covariates:
         sentences.append(f"{counted(covariates, 'number')} of columns that may explain the curves "

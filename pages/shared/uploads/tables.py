@@ -19,8 +19,8 @@ from engine.uploads.limits import MOST_BYTES
 from engine.uploads.reading import BOUNDS, OF_COLUMNS, too_much
 from engine.uploads.tables import Table, read_table
 from engine.uploads.text import ENCODINGS
-from pages.shared.server import visitors
 from pages.shared.server.computing import computed
+from pages.shared.uploads import draft
 
 Built = TypeVar("Built")
 
@@ -38,13 +38,20 @@ def uploaded(label: str, example: str) -> Table | None:
     InputError
         Whatever `read_table` refuses, and what takes longer or needs more.
     """
-    st.subheader("1. The file", anchor=False)
     # Any name will do: the content decides, and a name that the widget refused would end the page.
-    file = st.file_uploader(label, key="upload_file", max_upload_size=MOST_BYTES // 1_000_000)
+    file = st.file_uploader(label, key="upload_file", on_change=_removed,
+                            max_upload_size=MOST_BYTES // 1_000_000)
+    file = file or st.session_state.get("upload_held")
+    if file is None and "upload_read" in st.session_state:  # its bytes went, its table stays
+        st.button("Remove the file", icon=":material/delete:", type="tertiary",
+                  key="remove_file", on_click=draft.forget_file)
+        table: Table = st.session_state.upload_read[1]
+        return table
     if file is None:
         st.download_button("An example file", example, "example.csv", "text/csv",
                            on_click="ignore", type="tertiary", icon=":material/description:")
         return None
+    st.session_state.upload_held = file  # the widget forgets it when another step is on screen
     if st.session_state.get("upload_file_last") != file.file_id:
         st.session_state.upload_file_last = file.file_id
         st.session_state.upload_files = st.session_state.get("upload_files", -1) + 1
@@ -92,9 +99,10 @@ def read(reader: Callable[..., Built], table: Table, layout: Layout, several: st
     observations = _once("upload_built", (of_file, reader.__name__, layout, *choices),
                          "Reading the columns …", OF_COLUMNS, reader,
                          lambda: (table, layout, *choices))
-    file = st.session_state.get("upload_file")
-    st.session_state.file_read = None if file is None else OwnFile(
-        file.name, of_file[1], of_file[2], layout, several or "keep")
+    file, before = (st.session_state.get(name) for name in ("upload_held", "file_read"))
+    name = before.name if file is None and before is not None else getattr(file, "name", None)
+    st.session_state.file_read = None if name is None else OwnFile(
+        name, of_file[1], of_file[2], layout, several or "keep")
     return observations
 
 
@@ -112,11 +120,10 @@ def _once(name: str, choices: tuple[Any, ...], waiting: str, bounds: Bounds,
     return built
 
 
-def forget() -> None:
-    """Keep nothing of the file in the panel: what is shown has the arrays, and needs no more."""
-    for name in ("upload_read", "upload_built"):
-        st.session_state.pop(name, None)
-    visitors.drop_own_files()
+def _removed() -> None:
+    """A file that is taken away takes along what was said of it."""
+    if st.session_state.get("upload_file") is None:
+        draft.forget_file()
 
 
 def key_of(name: str) -> str:

@@ -1,0 +1,61 @@
+"""Public bounds that people may start from: `data/public_bounds.json`, each with its source."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_FILE = Path(__file__).resolve().parents[2] / "data" / "public_bounds.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicBounds:
+    """What is publicly known of one kind of curve; facts of the world, not of any file.
+
+    Parameters
+    ----------
+    key, label : str
+        In a choice of them.
+    value_name, value_unit, time_name, time_unit : str
+        Of the two axes.
+    value_low, value_high, time_low, time_high : float
+        In those units.
+    person, people : str
+        Nouns for one of them and for many.
+    periodic : bool
+        Whether a curve ends where it began.
+    source : str
+        Where the bounds come from.
+    """
+
+    key: str
+    label: str
+    value_name: str
+    value_unit: str
+    value_low: float
+    value_high: float
+    time_name: str
+    time_unit: str
+    time_low: float
+    time_high: float
+    person: str
+    people: str
+    periodic: bool
+    source: str
+
+
+@cache
+def public_bounds() -> dict[str, PublicBounds]:
+    """All of them by key, in the order of the file.
+
+    Examples
+    --------
+    >>> public_bounds()["anisotropy"].value_high
+    1.0
+    """
+    listed = json.loads(_FILE.read_text("utf-8"))
+    numbers = ("value_low", "value_high", "time_low", "time_high")
+    return {entry["key"]: PublicBounds(**{**entry, **{name: float(entry[name])
+                                                      for name in numbers}}) for entry in listed}

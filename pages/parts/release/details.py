@@ -1,0 +1,46 @@
+"""What the drawer of Publish holds: ledger, attacker, cost, limits, formula and code."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from engine.release import sentences as words
+from engine.release.certified import Quote
+from pages.parts.release import cards
+from pages.parts.release.cards import Choice
+from pages.shared.cards import odds as odds_card
+from pages.shared.frame.drawer import Detail
+
+
+def of(choice: Choice, quoted: Quote | None) -> list[Detail]:
+    """All details that there are at a step.
+
+    Parameters
+    ----------
+    choice : Choice
+        What is to be published.
+    quoted : Quote or None
+        What it would cost, once the data are there.
+    """
+    always = [Detail("release_ledger", "Ledger and total budget",
+                     partial(cards.book, choice, quoted)),
+              Detail("release_limits", "What a release covers", _covered)]
+    if quoted is None:
+        return always
+    return [*always,
+            Detail("release_attacker", "Attacker", partial(_attacker, choice, quoted),
+                   ("why", "trade_off", "several")),
+            Detail("release_cost", "How the cost is worked out", partial(cards.accounting, quoted)),
+            Detail("release_formula", "Formula and source", choice.formula),
+            Detail("release_code", "Code", choice.code, ("publish_code",), is_fold=True)]
+
+
+def _covered() -> None:
+    st.markdown(words.LIMITS)
+
+
+def _attacker(choice: Choice, quoted: Quote) -> None:
+    if choice.source is not None:
+        odds_card.card(choice.source.facts, quoted.charged, choice.source.sizes)

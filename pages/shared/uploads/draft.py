@@ -1,0 +1,94 @@
+"""What was said so far of a file: kept while steps come and go, and dropped with the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from engine.core.tasks import TASKS
+from engine.core.types import PublicFacts
+from engine.uploads.curves import CurveTable
+from engine.uploads.layout import Layout
+from engine.uploads.rows import RowTable
+from pages.shared.server import visitors
+
+_FIELDS = ("upload_", "rows_")  # how the keys of all questions begin
+_NO_FIELDS = ("upload_file", "upload_show", "upload_next")  # widgets whose value nobody may set
+_PLAIN = (str, int, float, tuple, list, type(None))
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A file that was read, and the public bounds that were stated for it.
+
+    Parameters
+    ----------
+    layout : Layout
+        Which column plays which role; without sites before somebody has said who is trusted.
+    several : str
+        What is done with several rows of one person.
+    observations : CurveTable or RowTable
+        What was read.
+    declared : PublicFacts or None
+        What was stated, once it is whole.
+    """
+
+    layout: Layout
+    several: str
+    observations: CurveTable | RowTable
+    declared: PublicFacts | None = None
+
+
+def of(task: str) -> Draft | None:
+    """What was said of a file with data of this task.
+
+    Parameters
+    ----------
+    task : str
+        Its key.
+    """
+    draft: Draft | None = st.session_state.get("upload_draft")
+    return draft if draft is not None and draft.layout.data == TASKS[task].data else None
+
+
+def keep(draft: Draft | None) -> None:
+    """Put it in place of the last one.
+
+    Parameters
+    ----------
+    draft : Draft or None
+        None where the file cannot be read as it is.
+    """
+    st.session_state.upload_draft = draft
+
+
+def declare(facts: PublicFacts | None) -> None:
+    """Put public bounds beside the file.
+
+    Parameters
+    ----------
+    facts : PublicFacts or None
+        None while something is missing.
+    """
+    draft: Draft | None = st.session_state.get("upload_draft")
+    if draft is not None:
+        st.session_state.upload_draft = replace(draft, declared=facts)
+
+
+def hold_answers() -> None:
+    """Keep the answers of a step that leaves the screen: otherwise they would go with it."""
+    state: Any = st.session_state
+    answers: dict[str, Any] = state.setdefault("answers_of_steps", {})
+    for key in [str(key) for key in state if str(key).startswith(_FIELDS)]:
+        if key not in _NO_FIELDS and isinstance(state[key], _PLAIN):
+            answers[key] = state[key]
+    state.update(answers)  # of a step that comes back, too
+
+
+def forget_file() -> None:
+    """Keep nothing of the file itself: its observations are held elsewhere."""
+    for name in ("upload_read", "upload_built", "upload_held", "upload_draft"):
+        st.session_state.pop(name, None)
+    visitors.drop_own_files()
