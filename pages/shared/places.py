@@ -14,7 +14,6 @@ PAGES = (
     ("", "decide.py", "Decide"),
     ("", "learn.py", "Learn"),
     ("Compare", "compare.py", "Methods"),
-    ("Compare", "sites.py", "Sites"),
     ("Compare", "sweeps.py", "Sweeps"),
     ("Models", "coefficients.py", "Varying coefficients"),
     ("Models", "regression.py", "Regression"),
@@ -42,7 +41,8 @@ class Moved(NamedTuple):
 
 # By the address of the earlier page.
 EARLIER = {
-    "plan": Moved("decide"),
+    "plan": Moved("decide", "open-planner"),
+    "sites": Moved("decide", "sites-equal~open-hospitals"),
     "teach": Moved("learn"),
     "release": Moved("publish"),
 }
