@@ -20,7 +20,7 @@ from engine.figures.theme import (
 )
 from engine.figures.traces import plain
 from engine.language.numbers import named, number, with_unit
-from engine.topics.decision.answer import MAP_EPSILONS, SHARES, Decision, Option, Profile
+from engine.topics.decision.answer import MAP_EPSILONS, SHARES, Decision, Option
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning import charts as maps
 
@@ -76,48 +76,44 @@ def trade_off(answer: Decision) -> Picture:
                         EPSILON_STEPS[-1], tuple((tick, f"{tick:g}") for tick in _TICKS),
                         is_log=True),
                    Axis(title, low, high, ticks, is_log=True), tuple(marks),
-                   f"{title} falls as ε grows.", "")
+                   f"{title} falls as ε grows.", "", asks=False)
 
 
 PRINTED = drawn.Look(660, 205, 12, dot=4.0)
 
 
-def band(profile: Profile, option: Option, theme: Theme) -> Chart:
-    """Between what values 95 % of releases lie at each time, with the true mean.
+def band(answer: Decision, option: Option, theme: Theme) -> Chart:
+    """Between what distances from the true mean 95 % of releases lie at each time.
+
+    Less the true mean, since a small error is not seen on the scale of the values; the axis is the
+    same for the options beside each other.
 
     Parameters
     ----------
-    profile : Profile
-        Of the study.
+    answer : Decision
+        Of a study.
     option : Option
-        One budget.
+        One of its budgets.
     theme : {"light", "dark"}
         Of the page.
     """
-    facts, x = profile.facts, plain(profile.times)
-    low, high = option.band
-    shade = colour("gradient", theme)
-    bottom, top = _heights(profile)
+    profile, facts = answer.profile, answer.profile.facts
+    x, (low, high) = plain(profile.times), option.band - profile.truth
+    widest = max(float(np.abs(each.band - profile.truth).max()) for _, each in answer.options)
     spec = {"data": [
-        traces.filled("95 % of releases", x, plain(low), plain(high), shade, hoverinfo="skip"),
-        traces.line("True mean", x, plain(profile.truth), colour("truth", theme), 1.4,
+        traces.filled("95 % of releases", x, plain(low), plain(high), colour("gradient", theme),
+                      hoverinfo="skip"),
+        traces.line("True mean", x, [0.0] * len(x), colour("truth", theme), 1.4,
                     hoverinfo="skip")],
         "layout": layout(theme, hovermode=False, margin={"l": 46, "r": 6, "t": 6, "b": 34},
                          xaxis=time_axis(theme, facts) | {"nticks": 4},
-                         yaxis=axis(theme, facts.value_unit or facts.value_name, grid=True,
-                                    range=[bottom, top], nticks=4))}
+                         yaxis=axis(theme, named("Difference", facts.value_unit), grid=True,
+                                    range=[-1.1 * widest, 1.1 * widest], nticks=4))}
     epsilon = f"ε = {option.budget.epsilon:g}"
     width = with_unit(number(float((high - low).mean()) / 2), facts.value_unit)
     return Chart(spec, f"At {epsilon} 95 % of releases lie within a band of ± {width} on average.",
                  {facts.time_name: x, "true mean": plain(profile.truth),
-                  "low": plain(low), "high": plain(high)})
-
-
-def _heights(profile: Profile) -> tuple[float, float]:
-    """One range for all options: of the true mean, with as much again for the noise."""
-    low, high = float(profile.truth.min()), float(profile.truth.max())
-    room = max(0.35 * (high - low), 0.05 * profile.facts.value_half_width)
-    return low - room, high + room
+                  "lower difference": plain(low), "upper difference": plain(high)})
 
 
 def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array], theme: Theme

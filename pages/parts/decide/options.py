@@ -52,13 +52,13 @@ def cards(view: Study) -> None:
 
 
 def _card(view: Study, name: str, option: Option, is_chosen: bool) -> None:
-    st.markdown(f"{':material/check: ' * is_chosen}{name}")
-    st.markdown(f"### ε = {option.budget.epsilon:g}")
-    st.markdown(f"Attacker’s accuracy **{words.attacker(option.odds)}**  \n"
+    mark = ":blue[:material/check_circle:] " * is_chosen
+    st.markdown(f"{mark}{name}  \n:large[**ε = {option.budget.epsilon:g}**]  \n"
+                f"Attacker’s accuracy **{words.attacker(option.odds)}**  \n"
                 f"Error **± {words.error(option, view.facts)}**")
     assert view.answer is not None
     view.draw(f"Band at ε = {option.budget.epsilon:g}",
-              charts.band(view.answer.profile, option, layout.theme()),
+              charts.band(view.answer, option, layout.theme()),
               f"band_{name.replace(' ', '_').lower()}", 130, 120)
 
 

@@ -14,7 +14,7 @@ from engine.topics.decision import words
 from engine.topics.decision.answer import Noise
 from engine.topics.planning.answer import Setting, bounds
 from engine.topics.sites import site_table
-from pages.parts.decide.examples import EXAMPLES
+from pages.parts.decide import examples as worked
 from pages.parts.decide.view import Study
 from pages.shared.frame import controls
 from pages.shared.state import address, session, settings
@@ -24,7 +24,7 @@ def examples() -> None:
     """Worked examples, each one click away."""
     with st.container(horizontal=True, key="decide_examples", vertical_alignment="center"):
         st.markdown(":small[Worked examples:]", width="content")
-        for k, (label, token) in enumerate(EXAMPLES):
+        for k, (label, token) in enumerate(worked.examples()):
             st.button(label, key=f"example_{k}", type="tertiary", on_click=_open, args=(token,))
 
 
@@ -44,7 +44,7 @@ def show(view: Study) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="sentence", gap="small"):
         _say("We publish the mean curve of")
         with st.container(width=230):
-            controls.source_choice()
+            controls.source_choice(label_visibility="collapsed")
         _say("for")
         _count(view, "people", f"{facts.people.capitalize()} at each {site}", people)
         _say(f"{escape(facts.people)} at each of")

@@ -86,8 +86,11 @@ def plain(text: str) -> str:
 # -- what is shown --------------------------------------------------------------------------
 
 
-def source_choice(task: str = settings.TASK) -> None:
-    """Where the curves come from: simulated, public data, or the visitor's own."""
+def source_choice(task: str = settings.TASK, **more: Any) -> None:
+    """Where the curves come from: simulated, public data, or the visitor's own.
+
+    `more` are options of the widget.
+    """
     presets, noun = _presets(sources, task), _noun(task)
     mine = f"Your {noun.lower()}"
     labels = [label for label, _, _ in presets] + ([mine] if session.own(task) is not None else [])
@@ -101,7 +104,8 @@ def source_choice(task: str = settings.TASK) -> None:
             session.change_source(task, cls(**parameters))
 
     bound(st.selectbox, noun, current, write, _key("source", task), options=labels,
-          help=f"Where the {noun.lower()} come from: simulated, public data, or your file.")
+          help=f"Where the {noun.lower()} come from: simulated, public data, or your file.",
+          **more)
 
 
 def _noun(task: str) -> str:
