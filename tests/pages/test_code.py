@@ -342,7 +342,7 @@ def test_a_file_with_quotes_in_its_name_is_no_code():
 
 
 def test_rows_and_groups_are_written_by_what_differs():
-    row = dataclasses.replace(USUAL.sites[0], epsilon=2.0)
+    row = dataclasses.replace(PRESETS["equal"].rows[0], epsilon=2.0)
     script = code_for._Script()
     assert script.written(row) == \
         'SiteRow(name="North", n_curves=250, n_observations_per_curve=10, epsilon=2.0)'

@@ -35,7 +35,7 @@ from engine.topics.sites.site_table import SiteRow
 SHARES = {"10": 0.5, "16": 0.8, "18": 0.9, "19": 0.95}  # of releases, by how many of twenty
 _BAND = (0.025, 0.975)
 MAP_EPSILONS = EPSILON_STEPS[1::3]
-_MAP_FACTORS = (0.25, 0.5, 2.0, 4.0)  # times the people of every site
+_MAP_FACTORS = (0.25, 0.5, 2.0)  # times the people of every site
 _MOST_ON_MAP = 400_000  # observations of one data set
 
 
@@ -165,6 +165,18 @@ def alike(source: Source[Any], noun: str) -> tuple[SiteRow, ...]:
     observations = max(round(sizes.n_observations_per_curve), 1)
     return tuple(SiteRow(f"{noun} {k}", n, observations)
                  for k, n in enumerate(sizes.n_curves_per_server, 1))
+
+
+def at_one_budget(rows: Sequence[SiteRow]) -> tuple[SiteRow, ...]:
+    """The sites that take part, without budgets of their own: what a study depends on.
+
+    Parameters
+    ----------
+    rows : sequence of SiteRow
+        The table.
+    """
+    return tuple(SiteRow(row.name, row.n_curves, row.n_observations_per_curve)
+                 for row in rows if row.included)
 
 
 def sized(source: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:

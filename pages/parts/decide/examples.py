@@ -1,4 +1,4 @@
-"""Worked examples of Decide, each an address: of the lines of one, the first that opens is shown."""
+"""Worked examples of Decide, each an address: of several lines, the first that opens is shown."""
 
 from __future__ import annotations
 

@@ -25,6 +25,8 @@ def solve(view: Study) -> None:
     def tell(done: int) -> None:
         bar.progress(min(done / _STEPS, 0.95), text="Simulating this study at every budget")
 
+    if not run.knows(decisions.profile_of, *view.asked):
+        tell(0)
     try:
         view.decide(view.simulated(tell))
     finally:

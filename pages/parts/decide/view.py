@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -67,9 +66,8 @@ class Study(View):
     @property
     def asked(self) -> tuple[Source, Any, tuple[SiteRow, ...], float | None, str, int]:
         """All that the simulation depends on."""
-        rows = tuple(replace(row, epsilon=1.0, delta=None) for row in self.included)
-        return (self.source, self.now.mechanism, rows, self.now.delta, self.now.noise,
-                self.now.seed)
+        return (self.source, self.now.mechanism, decisions.at_one_budget(self.rows),
+                self.now.delta, self.now.noise, self.now.seed)
 
     def decide(self, profile: Profile) -> None:
         self.answer = decisions.decision(profile, self.target, self.now.confidence,

@@ -15,7 +15,7 @@ from pages.shared import places
 
 NAMES = "ABCD"
 # Pages with a scenario in their strip, by script, with their titles.
-PAGES = {"explore": "Explore", "decide": "Decide", "rates": "Rates", "sites": "Sites",
+PAGES = {"explore": "Explore", "decide": "Decide", "rates": "Rates",
          "coefficients": "Varying coefficients", "regression": "Regression",
          "summaries": "Summaries", "sparse": "Sparse regression"}
 _HOME = ("", "home")  # how the address calls the first page
