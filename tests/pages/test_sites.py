@@ -152,21 +152,21 @@ def test_details_show_what_was_sent_and_what_would_change():
 
 
 def test_a_method_that_refuses_the_table_is_explained_and_the_table_stays():
-    at = edit(visit("sites", "m-noisy_gradient_mean"), 0, delta=0.0)
+    at = edit(visit("sites", "m-noisy_gradient_mean~target-100"), 0, delta=0.0)
     assert len(at.error) == 1
     assert len(editor(at).value) == 4
     assert not edit(at, 0, delta=None).error
 
 
 def test_ones_own_sites_have_fixed_sizes_and_never_enter_an_address():
-    at = visit("sites", upload=with_sites(), show_upload=True)
+    at = visit("sites", "target-100", upload=with_sites(), show_upload=True)
     assert not at.error
     assert list(editor(at).value["name"]) == ["Clinic 0", "Clinic 1", "Clinic 2"]
     assert "from the average without protection" in words(at)
     edit(at, 0, epsilon=3.0, people=5)
     assert at.session_state.given_sites[0].epsilon == 3.0
     assert "s" not in at.query_params
-    assert at.session_state.settings.sites == USUAL.sites
+    assert at.session_state.settings.sites == EQUAL
     at.session_state.show_upload = False
     at.run()
     assert "Clinic" not in address.encode(at.session_state.settings)

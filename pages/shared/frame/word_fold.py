@@ -17,10 +17,9 @@ _STRIP = ("ε", "δ", "Unit of protection", "Odds", "Error")
 TERMS: dict[str, tuple[str, ...]] = {
     "explore": (*_STRIP, "Simulated", "Release", "Band", "Privacy noise", "Clipping", "Method",
                 "Trade-off curve", "Ledger", "Seed"),
-    "decide": (*_STRIP, "Simulated", "Curve", "Method", "Seed"),
+    "decide": (*_STRIP, "Simulated", "Curve", "Central", "Method", "Seed"),
     "learn": ("ε", "δ", "Unit of protection", "Odds", "Simulated", "Release", "Seed"),
     "compare": (*_STRIP, "Simulated", "Release", "Method", "Seed"),
-    "sites": (*_STRIP, "Simulated", "Central", "Privacy noise", "Clipping", "Method"),
     "sweeps": ("ε", "δ", "Unit of protection", "Odds", "Simulated", "Method", "Seed"),
     "coefficients": (*_STRIP, "Simulated", "Covariate", "Release", "Method", "Trade-off curve",
                      "Ledger", "Seed"),
