@@ -12,8 +12,8 @@ from engine.language import error_parts, tags
 from engine.privacy import accounting
 from engine.privacy.failure import delta_rule
 from engine.topics.coefficients.answer import coefficients_answer, total
-from engine.topics.pins.answer import Pinned
 from engine.topics.decision import answer as decisions
+from engine.topics.pins.answer import Pinned
 from engine.topics.planning import answer as planner
 from engine.topics.planning.answer import Setting, usual_target
 from engine.topics.regression import words as regression_words
