@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.core.types import PublicFacts
+from engine.figures import drawn
 from engine.language import chances, tags
 from engine.language.grammar import uncapital
 from engine.templates import render
+from engine.topics.decision import charts
+from engine.topics.decision import words as decision_words
+from engine.topics.decision.answer import Decision
 from engine.topics.pins import answer as pinned
 from engine.topics.pins.answer import Pinned
 from engine.topics.planning import precedents
@@ -60,6 +64,40 @@ def _by_rule(epsilon: float, rule: float | None) -> str:
     if rule is None:
         return "No rule of our own was stated."
     return precedents.beyond_rule(epsilon, rule) or f"Within our own rule, ε at most {rule:g}."
+
+
+def study_memo(answer: Decision, *, author: str = "", date: str = "", link: str = "",
+               rule: float | None = None) -> str:
+    """A decision about a study with sites, on one printed page.
+
+    Parameters
+    ----------
+    answer : Decision
+        From `engine.topics.decision.answer`.
+    author, date, link : str
+        Who signs it, the day, and the address of the same study; left out where empty.
+    rule : float, optional
+        The most ε by a rule of one's own.
+
+    Returns
+    -------
+    str
+        HTML that stands alone.
+    """
+    profile, facts, chosen = answer.profile, answer.profile.facts, answer.chosen
+    head = ["", "ε", "Attacker’s accuracy", f"{answer.confidence} of 20 within", "Error (95 %)"]
+    rows = [[name, f"{option.budget.epsilon:g}", decision_words.attacker(option.odds),
+             decision_words.within(answer, option), f"± {decision_words.error(option, facts)}"]
+            for name, option in answer.options]
+    return render(
+        "study_memo", title=decision_words.memo_title(profile), author=author, date=date, link=link,
+        colours=drawn.palette("light"), question=decision_words.question(answer),
+        is_reached=chosen is not None, verdict=decision_words.verdict(answer),
+        rule="" if rule is None or chosen is None else _by_rule(chosen.budget.epsilon, rule),
+        head=head, rows=rows, chart_title=decision_words.chart_title(answer),
+        chart=drawn.svg(charts.trade_off(answer), charts.PRINTED, "trade-off"),
+        protection=decision_words.protection(profile), delta=chances.delta_stated(profile.delta),
+        assumptions=decision_words.assumptions(profile))
 
 
 def comparison_memo(pins: Sequence[Pinned]) -> bytes:

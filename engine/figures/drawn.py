@@ -119,6 +119,8 @@ class Picture:
         Later ones lie above earlier ones.
     alt, alt_after : str
         A sentence that says what is seen before and after a guess.
+    asks : bool
+        Whether a guess is drawn into it, which then has an entry in the legend.
     table : dict of str to list
         The numbers behind it, by column.
     """
@@ -128,6 +130,7 @@ class Picture:
     marks: tuple[Mark, ...]
     alt: str
     alt_after: str
+    asks: bool = field(default=True, kw_only=True)
     table: dict[str, list[Any]] = field(default_factory=dict)
 
 
@@ -332,7 +335,8 @@ def _entries(picture: Picture, look: Look, left: float
              ) -> Iterator[tuple[int, float, Mark, float]]:
     """Row, start, mark and width of each entry; as many in a row as there is room for."""
     row, x = 0, left
-    for mark in (*[m for m in picture.marks if m.label and not m.after], _GUESS_MARK,
+    for mark in (*[m for m in picture.marks if m.label and not m.after],
+                 *[_GUESS_MARK] * picture.asks,
                  *[m for m in picture.marks if m.label and m.after]):
         width = _SAMPLE + 6 + _LETTER * look.text * len(mark.label)
         if x > left and x + width > look.width - 6:

@@ -18,7 +18,6 @@ PAGES = (
     ("", "learn.py", "Learn"),
     ("", "lab.py", "Lab"),
     ("", "publish.py", "Publish"),
-    ("More", "sites.py", "Sites"),
     ("More", "guide.py", "Guide"),
 )
 
@@ -36,7 +35,8 @@ class Moved(NamedTuple):
 
 # By the address of the earlier page.
 EARLIER = {
-    "plan": Moved("decide"),
+    "plan": Moved("decide", "open-planner"),
+    "sites": Moved("decide", "sites-equal~open-hospitals"),
     "teach": Moved("learn"),
     "release": Moved("publish", "step-release"),
     "coefficients": Moved("lab", "estimand-coefficients"),

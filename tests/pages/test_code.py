@@ -32,6 +32,7 @@ from engine.simulation.scenario import from_json
 from engine.sources import sources
 from engine.topics.mean.answer import mean_answer
 from engine.topics.regression.answer import Network, regression_answer
+from engine.topics.sites.site_table import PRESETS
 from engine.topics.sparse.answer import sparse_answer
 from engine.topics.summaries.answer import summaries_answer
 from engine.uploads.curves import read_curves
@@ -55,8 +56,8 @@ USUAL = settings.Settings()
 _SMALL = "c.n_curves-60~c.n_observations_per_curve-6"
 CHANGED = {
     "explore": f"c-sparse_curves~{_SMALL}~m-noisy_gradient_mean~epsilon-0.7~seed-4",
-    "plan": f"c-sparse_curves~{_SMALL}~unknown-error~epsilon-2~delta-0.001",
-    "sites": "sites-mixed~seed-2", "rates": "r-univariate_mean~along-n",
+    "decide": f"c-sparse_curves~{_SMALL}~noise-centre~confidence-10~delta-0.001",
+    "rates": "r-univariate_mean~along-n",
     "coefficients": "epsilon-3~seed-2",
     "regression": "network-4x4000x0.3_2x1000x2~seed-5", "summaries": "summary-density~epsilon-2",
     "sparse": "x-sparse_rows~x.n_curves-4000~epsilon-2",
@@ -342,7 +343,7 @@ def test_a_file_with_quotes_in_its_name_is_no_code():
 
 
 def test_rows_and_groups_are_written_by_what_differs():
-    row = dataclasses.replace(USUAL.sites[0], epsilon=2.0)
+    row = dataclasses.replace(PRESETS["equal"].rows[0], epsilon=2.0)
     script = code_for._Script()
     assert script.written(row) == \
         'SiteRow(name="North", n_curves=250, n_observations_per_curve=10, epsilon=2.0)'

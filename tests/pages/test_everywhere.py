@@ -39,7 +39,7 @@ ROOT = Path(__file__).parents[2]
 _SMALL = "c-sparse_curves~c.n_curves-60~c.n_observations_per_curve-6"
 SMALL = {  # a view of every page that computes, with controls and folds that are quick
     "explore": f"{_SMALL}~m-noisy_gradient_mean~epsilon-2~open-more",
-    "plan": f"{_SMALL}~unknown-error~epsilon-2~open-plan_more", "sites": "open-sites_more",
+    "plan": f"{_SMALL}~unknown-error~epsilon-2~open-plan_more", "sites": "open-hospitals",
     "rates": f"{_SMALL}~open-rate_options.rate_formula", "regression": "open-regression_more",
     "summaries": "summary-density~open-summaries_more",
     "sweeps": f"{_SMALL}~sweep.across-source.n_curves~open-sweeps_more",
@@ -510,12 +510,12 @@ def test_every_model_says_what_is_protected_from_whom_and_what_that_rests_on(pag
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["compare", "sites", "coefficients", "summaries", "plan", "sweeps",
+@pytest.mark.parametrize("page", ["compare", "coefficients", "summaries", "sweeps",
                                   "rates", "release"])
 def test_no_page_on_ones_own_curves_has_a_link_or_a_file_to_take_away(page):
     at = visit(page, "c-sea_temperature", upload=own_curves(), show_upload=True)
     taken = [button.proto.label for button in at.get("download_button")
              if not button.proto.disabled]
     assert not taken
-    if page in ("compare", "sites", "summaries", "plan"):
+    if page in ("compare", "summaries"):
         assert "s" not in at.query_params

@@ -38,7 +38,6 @@ def answered(at, setting, unknown, target):
 
 def test_plan_answers_on_arrival_with_the_engines_number():
     at, usual = visit("plan"), settings.Settings()
-    assert at.title[0].value == "What do we need for the accuracy we want?"
     found = answered(at, Setting(usual.source, usual.mechanism, 1.0, 200, 30), "epsilon", 2.0)
     assert at.success[0].value.startswith(plan_words.verdict(found, usual.source.facts))
     assert chances.odds_main(found.protection.odds, "child") in words(at)
@@ -108,9 +107,8 @@ def test_constants_that_break_their_promise_are_not_planned_with_as_if_they_kept
 
 
 def test_the_numbers_behind_the_charts_are_there():
-    for page, charts in (("plan", 1), ("rates", 2)):
-        at = visit(page, fold_numbers=True)
-        assert len(at.dataframe) >= charts
+    at = visit("rates", fold_numbers=True)
+    assert len(at.dataframe) >= 2
 
 
 def test_own_curves_are_planned_with_by_their_twin_which_is_named_and_whose_guess_can_be_changed():
@@ -150,9 +148,11 @@ def test_while_a_plan_is_computed_the_last_answer_stands_gray_with_its_inputs(mo
     at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
     answer = at.success[0].value
     assert "with 150 people" in answer  # every answer names its inputs
-    monkeypatch.setattr(run, "answer", lambda *asked, **options: st.stop())  # while computing
+    other = run.answer
+    monkeypatch.setattr(run, "answer", lambda function, *asked, **options: st.stop()
+                        if function is plan else other(function, *asked, **options))  # computing
     at.number_input(key="w_plan_people").set_value(151).run()
-    assert not at.success and not at.error and not at.get("download_button")
+    assert not at.success and not at.error
     (gray,) = [text.value for text in at.markdown if "For the earlier inputs" in text.value]
     assert gray.startswith(":gray[") and "with 150 people" in gray
     assert answer.split("**")[1] in gray
@@ -162,16 +162,6 @@ def test_a_known_answer_is_shown_without_a_gray_one_between():
     at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
     at.run()
     assert at.success and "For the earlier inputs" not in words(at)
-
-
-def test_code_of_a_plan_with_a_twin_gives_the_same_answer_and_holds_no_value():
-    at = visit("plan", "unknown-error", upload=own_curves(), show_upload=True, fold_plan_code=True)
-    code = at.code[0].value
-    assert "Twin(" in code and "Upload" not in code
-    made = {}
-    exec(code.split("print(")[0], made)
-    answer = plan_words.verdict(made["answer"], made["source"].facts)
-    assert at.success[0].value.startswith(answer)
 
 
 # -- Rates ----------------------------------------------------------------------------------
@@ -363,18 +353,17 @@ def test_damaged_words_of_a_link_are_named():
 
 @pytest.mark.slow
 def test_a_plan_can_start_from_a_risk_and_take_the_epsilon_it_allows():
-    at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
+    at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1~open-risk")
     assert "**At most ε = " in words(at) and "ε alone is known" in words(at)
     at.number_input(key="w_plan_risk").set_value(55.0).run()
     assert "risk-55" in "".join(at.query_params["s"])
     at.button(key="take_risk").click().run()
     now = at.session_state.settings
     assert now.unknown == "error" and 0.05 <= now.epsilon < 1.1
-    assert "The error is" in at.success[0].value
 
 
 def test_a_risk_below_a_coin_toss_is_refused_beside_its_field():
-    at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
+    at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1~open-risk")
     at.number_input(key="w_plan_risk").set_value(40.0).run()
     assert any("above 50 and below 100" in error.value for error in at.error)
     assert at.session_state.settings.risk == 60

@@ -1,4 +1,4 @@
-"""Sites through the framework's own tester: it draws, reacts to edits, refuses kindly and links."""
+"""Budgets of single sites, a part of Decide: they react to edits, refuse kindly and link."""
 
 import dataclasses
 
@@ -19,10 +19,12 @@ from tests.pages.reading import words
 from tests.pages.test_explore import METHODS, first_of_each
 
 USUAL = settings.Settings()
+EQUAL = PRESETS["equal"].rows
 
 
 def editor(at):
-    return at.data_editor[0]
+    """The table with a budget for each site, beside which stands that of their sizes."""
+    return at.data_editor[-1]
 
 
 def edit(at, row, **cells):
@@ -45,12 +47,12 @@ def with_sites():
 
 def test_the_page_answers_on_arrival_with_the_engines_numbers():
     at = visit("sites")
-    found = federation(USUAL.source, USUAL.mechanism, USUAL.sites, USUAL.seed)
-    assert at.title[0].value == "What does each site cost and add?"
+    found = federation(USUAL.source, USUAL.mechanism, EQUAL, USUAL.seed)
     assert site_words.compared(found) in words(at)
+    assert not at.error
+    at = visit("sites", "open-trust")
     assert site_words.odds(found, "sites") in words(at)
     assert "trusts only itself" in words(at)
-    assert not at.error
 
 
 @pytest.mark.slow
@@ -68,8 +70,8 @@ def test_every_preset_draws_and_is_a_short_link():
 @pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(METHODS), 2), ids=lambda x: str(x))
 def test_every_method_draws(cls, chosen):
     token = address.encode(dataclasses.replace(USUAL, mechanism=cls(**chosen)))
-    at = visit("sites", token, fold_what_if=True, fold_transcript=True)
-    assert not any("our side" in error.value for error in at.error)
+    for part in ("leaves", "centre_saw"):
+        visit("sites", f"{token}~open-{part}".strip("~"))  # says that nothing of ours goes wrong
 
 
 def test_an_edited_cell_changes_the_numbers_the_address_and_says_what_it_did():
@@ -138,39 +140,33 @@ def test_the_longest_table_fits_into_an_address():
 
 
 def test_the_centre_can_be_trusted_instead():
-    at = visit("sites")
+    at = visit("sites", "open-trust")
     at.segmented_control(key="w_trust").set_value("centre").run()
     assert "All sites trust the centre" in words(at)
 
 
-def test_folds_show_what_was_sent_what_would_change_and_the_numbers():
-    at = visit("sites", fold_what_if=True, fold_transcript=True, fold_numbers=True,
-               fold_formula=True, fold_sites_more=True, fold_sites_code=True)
-    assert "**24 messages** from 4 sites, 6 each" in words(at)
-    assert "Without" in words(at) and "With half the ε" in words(at)
-    assert "python -m engine ask" in at.code[1].value
-    assert len(at.dataframe) >= 6
-    assert "**Shares of the squared error.** The largest is" in words(at)  # its title once
-    assert not at.error
+def test_details_show_what_was_sent_and_what_would_change():
+    assert "**24 messages** from 4 sites, 6 each" in words(visit("sites", "open-transcript"))
+    changed = words(visit("sites", "open-what_if"))
+    assert "Without" in changed and "With half the ε" in changed
 
 
 def test_a_method_that_refuses_the_table_is_explained_and_the_table_stays():
-    at = edit(visit("sites", "m-noisy_gradient_mean"), 0, delta=0.0)
+    at = edit(visit("sites", "m-noisy_gradient_mean~target-100"), 0, delta=0.0)
     assert len(at.error) == 1
     assert len(editor(at).value) == 4
     assert not edit(at, 0, delta=None).error
 
 
 def test_ones_own_sites_have_fixed_sizes_and_never_enter_an_address():
-    at = visit("sites", upload=with_sites(), show_upload=True, fold_transcript=True)
+    at = visit("sites", "target-100", upload=with_sites(), show_upload=True)
     assert not at.error
     assert list(editor(at).value["name"]) == ["Clinic 0", "Clinic 1", "Clinic 2"]
     assert "from the average without protection" in words(at)
     edit(at, 0, epsilon=3.0, people=5)
     assert at.session_state.given_sites[0].epsilon == 3.0
     assert "s" not in at.query_params
-    assert at.session_state.settings.sites == USUAL.sites
-    assert not at.get("download_button") and len(at.dataframe) == len(at.data_editor)
+    assert at.session_state.settings.sites == EQUAL
     at.session_state.show_upload = False
     at.run()
     assert "Clinic" not in address.encode(at.session_state.settings)
@@ -188,7 +184,7 @@ def test_words_of_the_table_survive_the_way_into_the_address_and_back():
 
 @pytest.mark.slow
 def test_the_hormone_study_at_seven_sites_brings_its_own_curves_and_protocol():
-    at = visit("sites", fold_holdout=True)
+    at = visit("sites", "open-holdout")
     at.selectbox(key="w_site_preset").set_value("Hormone study at seven sites").run()
     assert not at.exception and not at.error
     now = at.session_state.settings

@@ -42,7 +42,7 @@ def sentences(at):
 
 
 @pytest.mark.parametrize("script", all_but(
-    ("decide.py",), [script for _, script, _ in PAGES]))
+    (), [script for _, script, _ in PAGES]))
 def test_every_chart_says_a_number_and_its_sentence_and_table_are_in_the_fold(visit, script):
     if script in ("explore.py", "lab.py"):
         pytest.skip("Its charts are in its details: see below.")

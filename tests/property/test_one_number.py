@@ -30,12 +30,13 @@ from engine.sources.bundled import SeaTemperature
 from engine.sources.hormone_study import HormoneStudy
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.asking import WITHIN
+from engine.topics.decision import answer as decisions
 from engine.topics.mean.answer import EPSILON_STEPS, errors_and_shares, if_doubled, other_methods
 from engine.topics.planning import answer as planner
 from engine.topics.planning import words as plan_words
 from engine.topics.sites.site_table import SiteRow, rows_of
 from pages.parts.compare import pin_facts
-from pages.parts.plan import cards as plan_cards
+from pages.shared import places
 from pages.shared.state import address, run, settings
 from pages.shared.state.pins import Pin
 from tests.conftest import FEW_DATA_SETS, fewer_data_sets
@@ -251,15 +252,17 @@ def check_pages(case, monkeypatch):
     answer, others = run.answer, (if_doubled, other_methods)  # which are about other scenarios
     monkeypatch.setattr(run, "answer", lambda function, *asked, **options: {}
                         if function in others else answer(function, *asked, **options))
-    monkeypatch.setattr(plan_cards, "_people", lambda setting: (setting.people, setting.people + 1))
-    monkeypatch.setattr(plan_cards, "_MAP_EPSILONS", (case.epsilon, 10.5))
+    parts = run.parts  # without the map around the study
+    monkeypatch.setattr(run, "parts", lambda function, *asked, **options: []
+                        if function is decisions.error_map else parts(function, *asked, **options))
+    monkeypatch.setattr(decisions, "map_people", lambda rows: ())
     odds = chances.odds_short(SimpleNamespace(right=said.right, group=1))
     amber = chances.delta_tag(case.stated)
-    for page, key in (("explore", "strip"), ("plan", "plan_strip_found"),
-                      ("sites", "sites_strip"), ("rates", "rates_strip")):
-        if case.source.is_random or page == "explore" or (page == "sites" and len(case.rows) > 1):
+    for page, key in (("explore", "strip"), ("rates", "rates_strip")):
+        if case.source.is_random or page == "explore":
             opened = f"{token}~open-accuracy".strip("~") if page == "explore" else token
             check_page(visit(page, opened), page, key, said, odds, amber, facts)
+    check_decide(case, token, said, facts)
     if case.epsilon in EPSILON_STEPS:
         table = visit("compare", token).dataframe[0].value.iloc[0]
         assert table["Error"] == (said.written or "nothing published")
@@ -267,9 +270,25 @@ def check_pages(case, monkeypatch):
         assert table["Right guess"] == odds
 
 
+def check_decide(case, token, said, facts):
+    """The solver, the table of sites, and the study itself: cards, strip and memo."""
+    if case.source.is_random and said.written:
+        assert quality.accuracy(facts, said.error, said.within, said.baseline, True
+                                ) in words(visit("plan", token))
+    if len(case.rows) > 1 and said.written:
+        compared = words(visit("sites", token))
+        assert numbers.with_unit(numbers.number(said.error), said.unit) in compared
+        assert said.baseline is None or (
+            f"Without privacy: {numbers.with_unit(numbers.number(said.baseline), said.unit)}"
+            in compared)
+    if case.source.is_random and said.written and case.epsilon in EPSILON_STEPS:
+        target = f"~target-{said.within * 1.000001:.9g}"
+        at = visit("decide", f"{token}{target}".strip("~"))
+        assert f"± {said.written}" in words(at)
+        assert strip(at, "decide_strip").error == said.written
+
+
 def check_page(at, page, key, said, odds, amber, facts):
-    if page == "plan" and not said.written:
-        return
     if page == "explore":
         figure = components(at, "figure")[0]
         error, within, _ = figure["curves"]["errors"][figure["now"]["start"]]
@@ -280,11 +299,9 @@ def check_page(at, page, key, said, odds, amber, facts):
     assert here.error == said.written, page
     assert here.odds == odds, page
     assert [chip for chip in here.chips if chip.startswith("δ above")] == [amber] * bool(amber), page
-    if said.written and page in ("explore", "plan"):
+    if said.written and page == "explore":
         assert quality.accuracy(facts, said.error, said.within, said.baseline,
                                 at.session_state.settings.source.is_random) in words(at)
-    if said.written and page == "sites" and said.baseline is not None:
-        assert f"Without privacy: {numbers.with_unit(numbers.number(said.baseline), said.unit)}" in words(at)
 
 
 def check_pins(case):
@@ -294,7 +311,7 @@ def check_pins(case):
     for page in ("explore", "rates", "plan", "sites"):
         if page == "plan" and not said.written:
             continue
-        pin = pin_facts.of(Pin("A", page, token))
+        pin = pin_facts.of(Pin("A", *places.present(page, token)))
         assert pin.error == pytest.approx(said.error, rel=1e-9, nan_ok=True), page
         assert math.isnan(said.error) or pin.within == pytest.approx(said.within, rel=1e-9), page
         assert pin.budget == case.budget, page

@@ -29,6 +29,7 @@ from engine.topics.audit.answer import Attack, audit_answer
 from engine.topics.coefficients.answer import coefficients_answer
 from engine.topics.compare.answer import at_budgets
 from engine.topics.coverage.answer import Experiment, coverage_answer
+from engine.topics.decision.answer import decision_of
 from engine.topics.mean.answer import mean_answer
 from engine.topics.planning.answer import Setting, plan_of
 from engine.topics.rates.check import terms
@@ -61,6 +62,8 @@ ASKED = {
     "sparse": ask(sparse_answer, USUAL.rows_source, USUAL.rows_mechanism, Budget(2.0, 1e-6), 1
                   ).about(Person(2)),
     "regression": ask(regression_answer, USUAL.readings_source, USUAL.readings_mechanism, NETWORK, 5),
+    "decision": ask(decision_of, CURVES, MEAN, PRESETS["mixed"].rows, None, "centre", 2.0, "18",
+                    3).about(Person(2)),
     "sites": ask(federation, CURVES, MEAN, PRESETS["mixed"].rows, 2),
     "plan": ask(plan_of, CURVES, MEAN, 2.0, 1e-4, "error", 1.0, 1).about(Person(2)),
     "rate": ask(terms, RATE, {"n": 200.0}, 0.4),

@@ -169,3 +169,69 @@ def _check_range(row: SiteRow, what: str, value: float, low: float, high: float,
     if not low <= value <= high:  # also refuses NaN
         raise InputError(f"{row.name}: {what} must lie between {low:g} and {high:g}; got "
                          f"{value:g}.", field=field)
+
+
+# -- from a spreadsheet ---------------------------------------------------------------------------
+
+_SEPARATORS = ("\t", ";", ",")
+_LONGEST_PASTE = 20_000  # characters
+
+
+def pasted(text: str, observations: int = 10) -> tuple[SiteRow, ...]:
+    r"""The table copied from a spreadsheet: name, people, and if given observations each.
+
+    Cells are separated by tabs, semicolons or commas; a first row without a number is a heading.
+
+    Parameters
+    ----------
+    text : str
+        One site in each line.
+    observations : int
+        Of everybody where no third column says it.
+
+    Returns
+    -------
+    tuple of SiteRow
+        Names that are missing, alike or too long are numbered.
+
+    Raises
+    ------
+    InputError
+        That names the line whose numbers cannot be read, or as `checked` does.
+
+    Examples
+    --------
+    >>> [row.n_curves for row in pasted("Hospital;Patients\nNorth;150\nSouth;90")]
+    [150, 90]
+    """
+    if len(text) > _LONGEST_PASTE:
+        raise InputError(f"The table has more than {_LONGEST_PASTE:,} characters.", field="sites",
+                         hint="Paste names, people and observations alone.")
+    lines = [line for line in text.splitlines() if line.strip()]
+    separator = next((mark for mark in _SEPARATORS if any(mark in line for line in lines)), "\t")
+    cells = [[cell.strip().strip('"') for cell in line.split(separator)] for line in lines]
+    first = 1 if cells and not any(map(_is_count, cells[0])) else 0
+    numbered = [(k, row) for k, row in enumerate(cells[first:], first + 1)]
+    sizes = [_pasted_sizes(k, row, observations) for k, row in numbered]
+    names = fit_names([row[0] for _, row in numbered if not _is_count(row[0])], len(sizes))
+    return checked([SiteRow(name, *size) for name, size in zip(names, sizes, strict=True)])
+
+
+def _is_count(cell: str) -> bool:
+    return _count(cell) is not None
+
+
+def _count(cell: str) -> int | None:
+    """A whole number, with or without marks between thousands."""
+    digits = re.sub(r"(?<=\d)[\s.,’'\u202f](?=\d{3}\b)", "", cell)
+    return int(digits) if re.fullmatch(r"\d{1,9}", digits) else None
+
+
+def _pasted_sizes(line: int, cells: Sequence[str], observations: int) -> tuple[int, int]:
+    """People and observations of one line."""
+    counts = [count for cell in cells[1 if not _is_count(cells[0]) else 0:]
+              if (count := _count(cell)) is not None]
+    if not counts:
+        raise InputError(f"Line {line} has no whole number of people.", field="sites",
+                         hint="Each line needs a name and a number, such as: North, 150.")
+    return counts[0], counts[1] if len(counts) > 1 else observations

@@ -12,6 +12,7 @@ from engine.language import error_parts, tags
 from engine.privacy import accounting
 from engine.privacy.failure import delta_rule
 from engine.topics.coefficients.answer import coefficients_answer, total
+from engine.topics.decision import answer as decisions
 from engine.topics.pins.answer import Pinned
 from engine.topics.planning import answer as planner
 from engine.topics.planning.answer import Setting, usual_target
@@ -66,6 +67,31 @@ def _average(scenario: Settings) -> dict[str, Any]:
 def _largest(names: Any, shares: Any) -> str:
     share, name = max(zip(shares, names, strict=True))
     return f"{name}, {100 * share:.0f} %"
+
+
+def _decide(scenario: Settings) -> dict[str, Any]:
+    """The part of Decide that a pin was made of: its solver, its table of sites, or the study."""
+    if "planner" in scenario.folds:
+        return _plan(scenario)
+    return _sites(scenario) if "hospitals" in scenario.folds else _study(scenario)
+
+
+def _study(scenario: Settings) -> dict[str, Any]:
+    """The recommendation, at the least protected site."""
+    source, method = scenario.source, scenario.mechanism
+    rows = scenario.sites or decisions.alike(source, "Site")
+    profile = run.answer(decisions.profile_of, source, method, decisions.at_one_budget(rows),
+                         scenario.delta, scenario.noise, scenario.seed)
+    target = usual_target(source.facts) if scenario.target is None else scenario.target
+    chosen = decisions.decision(profile, target, scenario.confidence, scenario.group).chosen
+    if chosen is None:
+        raise InputError("No budget reaches the target, so there is nothing to compare.",
+                         hint="Open it and allow a larger distance.")
+    return {"facts": source.facts, "protects": tags.unit_tag(source.facts)[0],
+            "method": method.nearest_preset()[0], "people": profile.n_people,
+            "budget": chosen.budget, "budgets": tags.budget_chip(chosen.budget),
+            "spends": chosen.spends, "error": chosen.accuracy.error,
+            "within": chosen.accuracy.within, "error_unit": source.facts.value_unit}
 
 
 def _plan(scenario: Settings) -> dict[str, Any]:
@@ -170,5 +196,5 @@ _IN_LAB: dict[str, Callable[[Settings], dict[str, Any]]] = {
     "mean": _average, "coefficients": _coefficients, "regression": _regression,
     "summaries": _summary, "sparse": _sparse}
 _ON_PAGE: dict[str, Callable[[Settings], dict[str, Any]]] = {
-    "explore": _average, "decide": _plan, "sites": _sites,
+    "explore": _average, "decide": _decide,
     "lab": lambda scenario: _IN_LAB[scenario.estimand](scenario)}

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from engine.core.errors import InputError
-from engine.core.types import Array, Budget, PublicFacts
+from engine.core.types import PublicFacts
 from engine.exports import memo
-from engine.language import chances, glossary, numbers, tags
-from engine.language.grammar import escape
-from engine.language.numbers import with_unit
+from engine.language import chances, glossary
 from engine.privacy.amplification import Person
 from engine.questions import Question, ask
 from engine.sources.twin import Twin
 from engine.topics.planning import answer as planner
-from engine.topics.planning import charts as figures
 from engine.topics.planning import words as plan_words
 from engine.topics.planning.answer import (
     Measured,
@@ -35,14 +30,12 @@ from engine.topics.planning.answer import (
 from engine.topics.planning.risk import budget_for_risk
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import rules as rule_cards
-from pages.shared.frame import controls, layout, odometer, strips
+from pages.shared.frame import controls, layout, odometer
 from pages.shared.frame.page import View
 from pages.shared.state import run, session, settings
 
 Number = TypeVar("Number", int, float)
-_MAP_EPSILONS = (0.1, 0.15, 0.25, 0.4, 0.6, 1.0, 1.5, 2.5, 4.0, 6.0, 10.0)
-_MAP_SIZES = 7
-_MAP_HEIGHT = 430
+_ANSWER_HEIGHT = 430
 _EARLIER = "plan_earlier"  # where the session keeps the last question with its answer
 
 
@@ -86,22 +79,6 @@ class Planned(View):
 
 
 # -- the question -------------------------------------------------------------------------------
-
-
-def strip(view: Planned, answer: PlanningAnswer | None) -> None:
-    """The same facts as on Explore, with what the answer gives; without one with what was asked."""
-    protection = None if answer is None or not answer.is_possible else answer.protection
-    if answer is not None and protection is not None:
-        error = numbers.error(answer.reached.error, view.facts.value_unit, answer.reached.within)
-        strips.fixed(view.facts, tags.budget_chip(protection.asked), "plan_strip_found",
-                     chances.odds_short(protection.for_group(view.now.group).odds), error,
-                     highest=protection.asked.epsilon,
-                     stated=answer.reached.setting.stated_delta)
-        return
-    budget = Budget(view.now.epsilon, session.delta(view.source))
-    chip = "ε to be found" if view.unknown == "epsilon" else tags.budget_chip(budget)
-    key = "plan_strip" if answer is None else "plan_strip_no"
-    strips.fixed(view.facts, chip, key, stated=view.setting.stated_delta)
 
 
 def question(view: Planned) -> None:
@@ -195,7 +172,7 @@ def place(view: Planned) -> tuple[DeltaGenerator, DeltaGenerator]:
         with below.container():
             earlier = st.session_state.get(_EARLIER, "")
             st.markdown(f":gray[{plan_words.earlier(earlier)}]" if earlier else "")
-            st.skeleton(height=_MAP_HEIGHT)
+            st.skeleton(height=_ANSWER_HEIGHT)
     return bar, below
 
 
@@ -302,53 +279,17 @@ def _take(epsilon: float) -> None:
     session.change(unknown="error")
 
 
-# -- the map --------------------------------------------------------------------------------------
-
-
-def error_map(view: Planned, answer: PlanningAnswer) -> None:
-    """The error over people and ε, with the line of the target."""
-    st.header(f"Error over {view.facts.people} and ε", anchor=False)
-    people = _people(view.setting)
-    bar = st.empty()
-    asked = (view.setting, people, _MAP_EPSILONS, view.now.seed)
-    here = layout.pending(_MAP_HEIGHT, run.knows_parts(planner.error_map, *asked))
-
-    def tell(done: int) -> None:
-        bar.progress(done / len(people), text=f"Simulating the map: {done} of {len(people)} rows")
-
-    try:
-        errors = np.stack(run.parts(planner.error_map, *asked, shown=tell))
-    finally:
-        bar.empty()
-    with here.container():
-        _map(view, answer, people, errors)
-
-
-def _map(view: Planned, answer: PlanningAnswer, people: tuple[int, ...], errors: Array) -> None:
-    """The picture, and how to read it."""
-    here = answer.reached.setting
-    line = answer.reached.error if view.unknown == "error" else view.target
-    if not math.isfinite(line):
-        line = view.target
-    chart = figures.error_map(people, _MAP_EPSILONS, errors, line, (here.epsilon, here.people),
-                              view.facts.people, view.facts.value_unit, layout.theme())
-    view.draw(f"Error over {view.facts.people} and ε", chart, "plan", _MAP_HEIGHT, 340)
-    unit = escape(view.facts.value_unit)
-    st.markdown(f":small[Thick line: an error of {with_unit(f'{line:.3g}', unit)}. "
-                f"Numbers: the error on the thin lines{', in ' * bool(unit)}{unit}. Stronger blue: "
-                "larger error. Blank: nothing would be published. ◇ the answer.]")
-
-
-def _people(setting: Setting) -> tuple[int, ...]:
-    low, high = bounds(setting, "people")
-    most = min(high, 10_000 // setting.sites)
-    span = np.geomspace(max(low, setting.people / 8), min(most, setting.people * 8), _MAP_SIZES)
-    return tuple(sorted({round(float(f"{n:.2g}")) for n in span}))
-
-
-def options() -> None:
-    """Curves and method, as on Explore."""
-    with st.container(horizontal=True):
-        controls.source_choice()
-        controls.mechanism_choice()
-    controls.more_options()
+def section() -> None:
+    """All of the solver: the question with one blank, and its answer."""
+    view = Planned()
+    question(view)
+    twin(view)
+    bar, below = place(view)
+    solved = solve(view, bar)
+    if solved is None:
+        below.empty()
+        return
+    with below.container():
+        verdict(view, solved)
+        beyond_rule(solved)
+        answer(view, solved)

@@ -160,8 +160,6 @@ def table(view: SitesTable) -> None:
     site_editor.editor(view.found, view.facts)
     if view.problem is not None:
         st.error(controls.message(view.problem), icon=":material/error:")
-    if not view.is_fixed:
-        site_editor.buttons()
 
 
 def answer(view: SitesTable) -> None:
@@ -207,12 +205,10 @@ def pictures(view: SitesTable) -> None:
     with st.container(horizontal=True, horizontal_alignment="right"):
         lines = controls.look("Show", list(site_words.LINES), "site_lines", "difference",
                               format_func=site_words.LINES.get, label_visibility="collapsed")
-    for k, (column, (name, chart)) in enumerate(zip(
-            st.columns(3), figures.panels(view.found, *view.style, layout.theme(),
-                                          lines == "difference"), strict=True)):
-        with column:
-            st.markdown(f"**{escape(name)}**")
-            view.draw(name, chart, f"way_{k}", 220, 190)
+    panels = figures.panels(view.found, *view.style, layout.theme(), lines == "difference")
+    for k, (name, chart) in enumerate(panels):
+        st.markdown(f"**{escape(name)}**")
+        view.draw(name, chart, f"way_{k}", 220, 190)
     st.markdown(f":small[{site_words.lines(view.found, lines == 'difference')}]")
 
 

@@ -12,8 +12,11 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.types import PublicFacts
+from engine.language.grammar import capital
 from engine.sources import Source
 from engine.sources import sources as all_sources
+from engine.topics.decision import words as decision_words
+from engine.topics.decision.answer import alike
 from engine.topics.sites import site_table as tables
 from engine.topics.sites.answer import SitesAnswer
 from engine.topics.sites.site_table import PRESETS, SiteRow
@@ -23,6 +26,9 @@ from pages.shared.state import session, site_table
 _OWN_TABLE = "Your own table"
 _WIDTHS = {"name": 130, "epsilon": 60, "people": 105, "readings": 105, "delta": 75,
            "included": 85, "weight": 70, "share": 105, "guarantee": 165}  # pixels
+# The columns of the table of Decide, where all sites have one budget, and of their own budgets.
+STUDY = ("name", "people", "readings", "included")
+BUDGETS = ("name", "epsilon", "delta", "included", *site_table.FIXED)
 _ROW, _HEAD, _MOST_ROWS = 35, 38, 12  # pixels of the table, and rows before it scrolls
 
 
@@ -33,7 +39,10 @@ def rows() -> tuple[SiteRow, ...]:
     """
     source = session.source()
     if source.has_free_sites:
-        return session.current().sites
+        now = session.current()
+        noun = capital(decision_words.site_noun(source.facts)[0])
+        return now.sites or tuple(replace(row, epsilon=now.epsilon)
+                                  for row in alike(source, noun))
     usual, edited = _usual_rows(source), st.session_state.get("given_sites", ())
     return edited if _sizes(edited) == _sizes(usual) else usual
 
@@ -51,14 +60,17 @@ def _sizes(rows: Sequence[SiteRow]) -> list[tuple[str, int, int]]:
 
 
 def take_edits() -> None:
-    """What was edited becomes the table.
+    """What was edited becomes the table; without edits there stays what was there.
 
     Raises
     ------
     InputError
         If such a table cannot be simulated; the last one that could stays.
     """
-    _keep(site_table.edited(rows(), _edits()))
+    for columns in (STUDY, BUDGETS):
+        edits = _edits(columns)
+        if edits:
+            _keep(site_table.edited(rows(), edits))
 
 
 def _keep(table: Sequence[SiteRow]) -> None:
@@ -71,16 +83,17 @@ def _keep(table: Sequence[SiteRow]) -> None:
         st.session_state.given_sites = checked
 
 
-def _editor_key() -> str:
+def _editor_key(columns: Sequence[str]) -> str:
     """Another editor for other curves, and whenever the table was not changed by its cells."""
     source = session.source()
     sizes = [] if source.has_free_sites else _sizes(rows())
-    return f"sites_{st.session_state.rev}_{digest((source.facts.name, sizes))}"
+    part = "study" if columns is STUDY else "budgets"
+    return f"sites_{part}_{st.session_state.rev}_{digest((source.facts.name, sizes))}"
 
 
-def _edits() -> Mapping[int, Mapping[str, Any]]:
+def _edits(columns: Sequence[str]) -> Mapping[int, Mapping[str, Any]]:
     """All edits since the editor was drawn first; taking them over again changes nothing."""
-    return st.session_state.get(_editor_key(), {}).get("edited_rows", {})
+    return st.session_state.get(_editor_key(columns), {}).get("edited_rows", {})
 
 
 # -- another table ---------------------------------------------------------------------------
@@ -98,15 +111,21 @@ def preset_choice() -> None:
             return
         if preset.source and session.source().key != preset.source:
             session.change(source=all_sources.get(preset.source)())
-        _replace(preset.rows)
+        replace_table(preset.rows)
 
     controls.bound(st.selectbox, "Start from", current, write, "site_preset",
                    options=labels if key else [_OWN_TABLE, *labels],
                    help="Tables to start from; every cell can then be changed.")
 
 
-def _replace(table: Sequence[SiteRow]) -> None:
-    """Another table; the editor starts anew."""
+def replace_table(table: Sequence[SiteRow]) -> None:
+    """Another table; the editor starts anew.
+
+    Raises
+    ------
+    InputError
+        If it cannot be simulated; the last one stays.
+    """
     _keep(table)
     session.change()
     st.session_state.rev += 1
@@ -116,7 +135,7 @@ def _replace_by(change: Callable[[], Sequence[SiteRow]]) -> Callable[[], None]:
     """A change of the table that, if it cannot be, is explained and leaves all as it is."""
     def changed() -> None:
         try:
-            _replace(change())
+            replace_table(change())
         except InputError as problem:
             st.session_state.problem = ("sites", problem)
     return changed
@@ -125,17 +144,19 @@ def _replace_by(change: Callable[[], Sequence[SiteRow]]) -> Callable[[], None]:
 # -- the editor ------------------------------------------------------------------------------
 
 
-def editor(federation: SitesAnswer | None, facts: PublicFacts) -> None:
-    """The sites, to be edited; cells that are worked out follow.
+def editor(federation: SitesAnswer | None, facts: PublicFacts, columns: Sequence[str] = BUDGETS
+           ) -> None:
+    """The sites, to be edited; cells that are worked out follow. `columns` are those in sight.
 
     The number of rows is fixed for the editor, so that an edit neither remounts it nor moves the
     focus; sites come and go by the buttons below it.
     """
     free, current = session.source().has_free_sites, rows()
     st.data_editor(
-        site_table.frame(current, federation), key=_editor_key(), num_rows="fixed", hide_index=True,
+        site_table.frame(current, federation), key=_editor_key(columns), num_rows="fixed",
+        hide_index=True,
         disabled=[*site_table.FIXED, *(() if free else site_table.SIZES)],
-        column_config=_columns(facts), placeholder="usual", column_order=site_table.ORDER,
+        column_config=_columns(facts), placeholder="usual", column_order=columns,
         height=_HEAD + _ROW * min(len(current), _MOST_ROWS),
         on_change=session.change)  # an edit is no navigation
     controls.show_problem("sites")

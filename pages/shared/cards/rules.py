@@ -30,13 +30,18 @@ def rule_and_precedents() -> None:
     with layout.fold("Your own rule, and budgets of others", "rule") as is_open:
         if not is_open:
             return
-        controls.bound(st.number_input, "Our rule: ε at most", session.current().rule,
-                       lambda rule: session.change(rule=settings.checked_rule(rule)), "rule",
-                       format="%g", step=None, placeholder="none", width=220,
-                       help="From your own policy, for one whole release. It is marked under the "
-                       "slider, and a budget above it is pointed out.")
+        own_rule()
         layout.table(precedents.table())
         st.markdown(precedents.CAUTION)
+
+
+def own_rule() -> None:
+    """The most ε by the visitor's own policy."""
+    controls.bound(st.number_input, "Our rule: ε at most", session.current().rule,
+                   lambda rule: session.change(rule=settings.checked_rule(rule)), "rule",
+                   format="%g", step=None, placeholder="none", width=220,
+                   help="From your own policy, for one whole release. It is marked under the "
+                   "slider, and a budget above it is pointed out.")
 
 
 def beyond_rule(epsilon: float) -> None:

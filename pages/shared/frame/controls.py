@@ -86,10 +86,10 @@ def plain(text: str) -> str:
 # -- what is shown --------------------------------------------------------------------------
 
 
-def source_choice(task: str = settings.TASK, key: str = "") -> None:
+def source_choice(task: str = settings.TASK, key: str = "", **more: Any) -> None:
     """Where the curves come from: simulated, public data, or the visitor's own.
 
-    `key` tells two of them apart that are on screen at once.
+    `key` tells two of them apart that are on screen at once; `more` are options of the widget.
     """
     presets, noun = _presets(sources, task), _noun(task)
     mine = f"Your {noun.lower()}"
@@ -104,7 +104,8 @@ def source_choice(task: str = settings.TASK, key: str = "") -> None:
             session.change_source(task, cls(**parameters))
 
     bound(st.selectbox, noun, current, write, key or _key("source", task), options=labels,
-          help=f"Where the {noun.lower()} come from: simulated, public data, or your file.")
+          help=f"Where the {noun.lower()} come from: simulated, public data, or your file.",
+          **more)
 
 
 def _noun(task: str) -> str:

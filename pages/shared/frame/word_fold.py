@@ -17,9 +17,8 @@ _STRIP = ("ε", "δ", "Unit of protection", "Odds", "Error")
 TERMS: dict[str, tuple[str, ...]] = {
     "explore": (*_STRIP, "Simulated", "Release", "Band", "Privacy noise", "Clipping", "Method",
                 "Trade-off curve", "Ledger", "Seed"),
-    "decide": (*_STRIP, "Simulated", "Curve", "Method", "Seed"),
+    "decide": (*_STRIP, "Simulated", "Curve", "Central", "Method", "Seed"),
     "learn": ("ε", "δ", "Unit of protection", "Odds", "Simulated", "Release", "Seed"),
-    "sites": (*_STRIP, "Simulated", "Central", "Privacy noise", "Clipping", "Method"),
     "publish": (*_STRIP, "Public", "Release", "Method", "Bounds", "Trade-off curve", "Ledger"),
     "lab": (*_STRIP, "Simulated", "Method", "Release", "Privacy noise", "Trade-off curve"),
 }

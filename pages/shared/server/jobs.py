@@ -44,7 +44,8 @@ _LATER_SECONDS = 4.0  # by which what no page waits for starts behind
 # What most jobs use: a worker that was killed is replaced in the middle of somebody's work.
 _MODULES = ("pages.shared.server.jobs", "scipy.optimize", "scipy.special", *(
     f"engine.topics.{topic}.answer" for topic in (
-        "coefficients", "mean", "planning", "rates", "regression", "sites", "sparse", "summaries")))
+        "coefficients", "decision", "mean", "planning", "rates", "regression", "sites", "sparse",
+        "summaries")))
 DIED = "WorkerDied"  # the fault of a job whose worker ended before it
 _log = logging.getLogger("privacy_curves")
 

@@ -16,7 +16,7 @@ from pages.shared import places
 
 NAMES = "ABCD"
 # Pages with a scenario in their strip, by script, with their titles.
-PAGES = {"explore": "Explore", "decide": "Decide", "sites": "Sites", "lab": "Lab"}
+PAGES = {"explore": "Explore", "decide": "Decide", "lab": "Lab"}
 _HOME = ("", "home")  # how the address calls the first page
 _LONGEST = 800  # characters of the settings of one pin, so that a link with all of them works
 

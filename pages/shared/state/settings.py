@@ -32,10 +32,10 @@ from engine.mechanisms import Mechanism, mechanisms
 from engine.privacy.amplification import MOST_PEOPLE
 from engine.rates import Rate, rates
 from engine.sources import Source, sources
+from engine.topics.decision.answer import Noise
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning.budget_split import Split
 from engine.topics.regression.answer import NETWORKS, Network
-from engine.topics.sites.site_table import PRESETS as SITE_PRESETS
 from engine.topics.sites.site_table import SiteRow
 from pages.shared.state.sweep_choice import SweepChoice
 
@@ -105,7 +105,12 @@ class Settings:
     # group that a secret random sample was declared to be drawn of.
     group: int = 1
     population: int | None = None
-    # Plan: the size to find; the error to reach, usually a seventieth of the values' range; right
+    # Decide: a table of sites (without one they are those of the curves; those of a file are never
+    # kept here), who adds the noise, and how many releases of twenty are to reach the target.
+    sites: tuple[SiteRow, ...] = ()
+    noise: str = Noise.SITES
+    confidence: str = "19"
+    # The size to find; the error to reach, usually a seventieth of the values' range; right
     # guesses in 100; the most ε by a rule of one's own; a total for several outputs.
     unknown: str = "epsilon"
     target: float | None = None
@@ -115,11 +120,9 @@ class Settings:
     # Teach; a presenter has large type for a class.
     lesson: str = "1"
     presenter: str = "off"
-    # Compare: methods and budgets side by side, sites (those of a file are never kept here), and
-    # what is swept.
+    # Compare: methods and budgets side by side, and what is swept.
     methods: tuple[str, ...] = ()
     budgets: tuple[float, ...] = (0.5, 1.0, 2.0)
-    sites: tuple[SiteRow, ...] = SITE_PRESETS["equal"].rows
     sweep: SweepChoice = field(default_factory=SweepChoice)
     # Lab: what is estimated, the tab, and parts of tabs.
     estimand: str = ESTIMANDS[0]

@@ -116,7 +116,7 @@ def labels(facts: PublicFacts) -> dict[str, tuple[str, str]]:
     return {
         "name": ("Site", "Letters, digits, spaces and hyphens."),
         "people": (f"{facts.people.capitalize()} (n)", "How many keep their curve at this site."),
-        "readings": ("Readings (m)", "How many points are known on each curve."),
+        "readings": ("Observations (m)", "How many points are known on each curve."),
         "epsilon": ("ε", f"Lower: each {facts.person} of this site is better protected, and the "
                          "site adds more noise."),
         "delta": ("δ", "The small chance that the limit does not hold. Empty: 1/n² of the site."),

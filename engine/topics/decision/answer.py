@@ -1,0 +1,429 @@
+"""Which budget does a study need? One sentence about it, and three budgets to choose from.
+
+Budgets are steps of the scale that every page has. A study is released at all of them at once
+(`profile_of`): that takes seconds and depends on neither the target nor the confidence, so that
+these can be tried at will (`decision`). Errors are those of the study of each scenario
+(`engine.simulation.studies`), the numbers that every other page shows for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine.core.enumerations import Enumeration
+from engine.core.errors import InputError, brief
+from engine.core.grids import drawing_grid
+from engine.core.types import Array, Budget, CurveData, PublicFacts, Spend
+from engine.language.numbers import digits_up
+from engine.mechanisms import Mechanism
+from engine.privacy import accounting, risk
+from engine.privacy.failure import Delta, delta_rule
+from engine.simulation import studies
+from engine.simulation.metrics import Accuracy, distances, integrated_squared_errors
+from engine.simulation.random_streams import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.studies import SHOWN, SHOWN_DRAWS, Budgets
+from engine.sources import Source
+from engine.sources.twin import Twin
+from engine.topics.mean.answer import EPSILON_STEPS
+from engine.topics.sites import site_table
+from engine.topics.sites.site_table import SiteRow
+
+SHARES = {"10": 0.5, "16": 0.8, "18": 0.9, "19": 0.95}  # of releases, by how many of twenty
+_BAND = (0.025, 0.975)
+MAP_EPSILONS = EPSILON_STEPS[1::3]
+_MAP_FACTORS = (0.25, 0.5, 2.0)  # times the people of every site
+_MOST_ON_MAP = 400_000  # observations of one data set
+
+
+class Noise(Enumeration):
+    """Who adds the noise."""
+
+    SITES = "sites"
+    CENTRE = "centre"
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One study at every step of the budget scale.
+
+    Attributes
+    ----------
+    source : Source
+        The curves with the sizes of the study.
+    mechanism : Mechanism
+        What every site uses.
+    rows : tuple of SiteRow
+        The sites that take part.
+    noise : Noise
+        Who adds the noise.
+    delta : Delta
+        δ by the rule of all pages.
+    errors : (steps, data sets, releases of each)
+        Distances from the true mean, in response units; NaN where nothing would be published.
+    times : (GRID_SIZE,)
+        In their own units.
+    truth : (GRID_SIZE,)
+        The true mean of the simulated curves.
+    bands : (steps, 2, GRID_SIZE)
+        Between which 95 % of the releases of one data set lie at each time.
+    spends : tuple of tuples of Spend
+        A ledger for each step.
+    """
+
+    source: Source[Any]
+    mechanism: Mechanism
+    rows: tuple[SiteRow, ...]
+    noise: Noise
+    delta: Delta
+    errors: Array
+    times: Array
+    truth: Array
+    bands: Array
+    spends: tuple[tuple[Spend, ...], ...]
+
+    @property
+    def facts(self) -> PublicFacts:
+        return self.source.facts
+
+    @property
+    def n_people(self) -> int:
+        return site_table.people(self.rows)
+
+    def distance(self, share: float) -> Array:
+        """The distance (steps,) that a share of releases stay within; NaN where there are none."""
+        return np.asarray(np.quantile(self.errors, share, axis=(1, 2)))
+
+    def option(self, step: int, records: int = 1) -> Option:
+        """What one step of the scale gives, for a person with so many curves."""
+        spends = self.spends[step]
+        return Option(Budget(EPSILON_STEPS[step], self.delta.value),
+                      Accuracy.of(self.errors[step]), risk.of_ledger(spends, records),
+                      self.bands[step], spends)
+
+
+@dataclass(frozen=True)
+class Option:
+    """One budget: its error with the 95 % value, the attacker's odds, a band, and its ledger."""
+
+    budget: Budget
+    accuracy: Accuracy
+    odds: risk.Odds
+    band: Array
+    spends: tuple[Spend, ...]
+
+    @property
+    def keeps_promise(self) -> bool:
+        """Whether its noise proves the ε that was asked for."""
+        return accounting.keeps_promise(self.spends)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The smallest budget that reaches the target, and one step of the scale to either side.
+
+    `chosen` is None where no budget up to the largest reaches the target; `more_private` and
+    `more_accurate` are None at the ends of the scale, or where nothing would be published.
+    `reachable` is the target, rounded up, that ε = 1 would reach, or else the largest ε; None where
+    nothing would be published at all.
+    """
+
+    profile: Profile
+    target: float
+    confidence: str
+    chosen: Option | None
+    more_private: Option | None
+    more_accurate: Option | None
+    reachable: float | None
+
+    @property
+    def options(self) -> list[tuple[str, Option]]:
+        """Those that exist with their names, the more private one first."""
+        first = "One step more private" if self.chosen else "Largest budget"
+        named = ((first, self.more_private), ("For the target", self.chosen),
+                 ("One step more accurate", self.more_accurate))
+        return [(name, option) for name, option in named if option is not None]
+
+
+# -- the study ------------------------------------------------------------------------------------
+
+
+def alike(source: Source[Any], noun: str) -> tuple[SiteRow, ...]:
+    """The table of a source whose sites are given by their sizes alone.
+
+    Parameters
+    ----------
+    source : Source
+        Whose sites are listed.
+    noun : str
+        What a site is called, with a capital.
+    """
+    sizes = source.sizes
+    observations = max(round(sizes.n_observations_per_curve), 1)
+    return tuple(SiteRow(f"{noun} {k}", n, observations)
+                 for k, n in enumerate(sizes.n_curves_per_server, 1))
+
+
+def at_one_budget(rows: Sequence[SiteRow]) -> tuple[SiteRow, ...]:
+    """The sites that take part, without budgets of their own: what a study depends on.
+
+    Parameters
+    ----------
+    rows : sequence of SiteRow
+        The table.
+    """
+    return tuple(SiteRow(row.name, row.n_curves, row.n_observations_per_curve)
+                 for row in rows if row.included)
+
+
+def sized(source: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
+    """The curves at the sites that take part.
+
+    Parameters
+    ----------
+    source : Source
+        The kind of curves; of real ones the twin of their facts stands in.
+    rows : sequence of SiteRow
+        The table.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be simulated.
+    """
+    site_table.checked(rows)
+    taking_part = [row for row in rows if row.included]
+    people = [row.n_curves for row in taking_part]
+    each = [row.n_observations_per_curve for row in taking_part]
+    if not source.is_random:
+        source = Twin.of(source.facts, source.sizes)
+    if source.has_free_sites:
+        return source.with_sites(people, each)
+    if isinstance(source, Twin):
+        if min(each) != max(each):
+            raise InputError("A twin has as many observations of everybody.", field="readings",
+                             hint="Give all sites the same number of observations.")
+        return replace(source, people=tuple(people), n_observations=each[0])
+    return source.resized(people[0], each[0], len(people))
+
+
+def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
+               delta: float | None, noise: str, seed: int = 1
+               ) -> Generator[int, None, Profile]:
+    """A study at every step of the budget scale; yields after each part of the work.
+
+    Parameters
+    ----------
+    source : Source
+        The kind of curves.
+    mechanism : Mechanism
+        What every site uses.
+    rows : sequence of SiteRow
+        The table: people and observations of every site. All have one budget here.
+    delta : float or None
+        None for the rule of all pages.
+    noise : str
+        Who adds it, one of `Noise`.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    generator
+        Its value is the `Profile`.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be simulated, or whatever the mechanism refuses.
+    """
+    study = _Study.of(source, mechanism, rows, delta, noise, seed)
+    budgets = [study.budgets(epsilon) for epsilon in EPSILON_STEPS]
+    errors = study.errors(budgets)
+    yield 1
+    shown = study.put(study.recipe.draw(1, generator(seed, DATA_STREAM, SHOWN)))
+    estimate = mechanism.release_many(shown, budgets, SHOWN_DRAWS,
+                                      generator(seed, NOISE_STREAM, SHOWN))
+    yield 2
+    grid = drawing_grid()
+    releases = estimate.values(grid)[:, 0]  # (steps, draws, GRID_SIZE)
+    assert shown.truth is not None
+    return Profile(
+        study.recipe, mechanism, tuple(row for row in rows if row.included), Noise(noise),
+        study.delta, errors, study.recipe.facts.from_unit_time(grid), shown.truth.grid_values,
+        np.moveaxis(np.quantile(releases, _BAND, axis=1), 0, 1), tuple(estimate.spends))
+
+
+@dataclass(frozen=True)
+class _Study:
+    """Curves, method and trust of one study, ready to be released."""
+
+    recipe: Source[CurveData]
+    mechanism: Mechanism
+    delta: Delta
+    is_to_pool: bool
+    seed: int
+
+    @classmethod
+    def of(cls, source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
+           delta: float | None, noise: str, seed: int) -> _Study:
+        recipe, is_pooled = sized(source, rows), Noise(noise) is Noise.CENTRE
+        each = {row.n_observations_per_curve for row in rows if row.included}
+        n = site_table.people(rows)
+        if is_pooled and len(each) == 1:  # one centre is one site: the scenario of other pages
+            recipe, is_pooled = recipe.resized(n, each.pop(), 1), False
+        stated = delta_rule(n, delta, mechanism.guarantee == "pure")
+        return cls(recipe, mechanism, stated, is_pooled, seed)
+
+    def budgets(self, epsilon: float) -> Budgets:
+        return (Budget(epsilon, self.delta.value),)
+
+    def put(self, data: CurveData) -> CurveData:
+        """Data sets where the noise is added."""
+        return data.pooled() if self.is_to_pool else data
+
+    def errors(self, budgets: Sequence[Budgets]) -> Array:
+        """Distances from the true mean (budgets, data sets, releases of each); NaN if refused."""
+        data = self.put(studies.data(self.recipe, self.seed))
+        estimate = studies.released(self.recipe, self.mechanism, data, budgets, self.seed)
+        total = integrated_squared_errors(estimate, data.truth).total
+        assert total is not None
+        errors = np.array(distances(total[:len(budgets)]))
+        for k, asked in enumerate(budgets):
+            verdict = self.mechanism.feasibility(data.sizes, asked)
+            if verdict is not None and not verdict.is_feasible:
+                errors[k] = np.nan
+        return errors
+
+
+# -- the decision ---------------------------------------------------------------------------------
+
+
+def decision(profile: Profile, target: float, confidence: str, records: int = 1) -> Decision:
+    """The smallest budget of the scale that keeps a share of releases within the target.
+
+    Parameters
+    ----------
+    profile : Profile
+        Of the study.
+    target : float
+        A distance from the true mean, in response units.
+    confidence : str
+        How many releases of twenty are to stay within: a key of `SHARES`.
+    records : int
+        Curves of one person.
+
+    Raises
+    ------
+    InputError
+        If the target is not above zero, or there is no such confidence.
+    """
+    if confidence not in SHARES:
+        raise InputError(f"There is no confidence {brief(confidence)}.", field="confidence",
+                         hint=f"Ask for {', '.join(SHARES)} of 20 releases.")
+    if not 0 < target < 1e12:
+        raise InputError(f"The target must be above zero; got {target:g}.", field="target",
+                         hint="Give it in the unit of the values.")
+    distance = profile.distance(SHARES[confidence])
+    # the last step that misses the target: all above it reach it
+    misses = np.flatnonzero(~(distance <= target))
+    step = int(misses.max(initial=-1)) + 1
+
+    def option(place: int) -> Option | None:
+        if 0 <= place < len(EPSILON_STEPS) and np.isfinite(distance[place]):
+            return profile.option(place, records)
+        return None
+
+    return Decision(profile, target, confidence, option(step), option(step - 1), option(step + 1),
+                    _reachable(distance))
+
+
+def _reachable(distance: Array) -> float | None:
+    """What ε = 1 reaches, rounded up to two digits, or else the largest ε."""
+    for step in (EPSILON_STEPS.index(1.0), len(EPSILON_STEPS) - 1):
+        if np.isfinite(distance[step]):
+            return digits_up(float(distance[step:].max()), 2)
+    return None
+
+
+def decision_of(source: Source[Any], mechanism: Mechanism, rows: tuple[SiteRow, ...],
+                delta: float | None, noise: str, target: float, confidence: str, seed: int = 1
+                ) -> Generator[int, None, Decision]:
+    """The budget that a study with sites needs, with one step to either side.
+
+    Parameters
+    ----------
+    source : Source
+        The kind of curves.
+    mechanism : Mechanism
+        What every site uses.
+    rows : tuple of SiteRow
+        People and observations of every site.
+    delta : float or None
+        None for the rule of all pages, 1/n².
+    noise : str
+        Who adds it: "sites" or "centre".
+    target : float
+        A distance from the true mean, in response units.
+    confidence : str
+        How many releases of twenty stay within it: "10", "16", "18" or "19".
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    generator
+        Its value is the `Decision`.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be simulated, or whatever the mechanism refuses.
+    """
+    profile = yield from profile_of(source, mechanism, rows, delta, noise, seed)
+    return decision(profile, target, confidence)
+
+
+# -- the map --------------------------------------------------------------------------------------
+
+
+def map_people(rows: Sequence[SiteRow]) -> tuple[int, ...]:
+    """How many people take part in each further row of the map, where not too many would.
+
+    Parameters
+    ----------
+    rows : sequence of SiteRow
+        The table.
+    """
+    tables = [_scaled(rows, factor) for factor in _MAP_FACTORS]
+    return tuple(site_table.people(table) for table in tables if _fits(table))
+
+
+def error_map(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
+              delta: float | None, noise: str, seed: int) -> Iterator[Array]:
+    """Errors (budgets of the map, data sets, releases) for each row of `map_people`.
+
+    Parameters
+    ----------
+    source, mechanism, rows, delta, noise, seed
+        As in `profile_of`.
+    """
+    for factor in _MAP_FACTORS:
+        table = _scaled(rows, factor)
+        if _fits(table):
+            study = _Study.of(source, mechanism, table, delta, noise, seed)
+            yield study.errors([study.budgets(epsilon) for epsilon in MAP_EPSILONS])
+
+
+def _fits(rows: Sequence[SiteRow]) -> bool:
+    return (sum(row.n_curves * row.n_observations_per_curve for row in rows) <= _MOST_ON_MAP
+            and all(row.n_curves <= site_table.MOST_CURVES for row in rows))
+
+
+def _scaled(rows: Sequence[SiteRow], factor: float) -> tuple[SiteRow, ...]:
+    """The same sites with so many times the people."""
+    return tuple(replace(row, n_curves=max(2, round(factor * row.n_curves)))
+                 for row in rows if row.included)

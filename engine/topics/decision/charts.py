@@ -1,0 +1,158 @@
+"""Pictures of a decision: the distance at every budget, the band of an option, and the map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.core.types import Array
+from engine.figures import drawn, traces
+from engine.figures.drawn import Axis, Mark, Picture
+from engine.figures.theme import (
+    Chart,
+    Theme,
+    axis,
+    colour,
+    layout,
+    log_ticks,
+    time_axis,
+)
+from engine.figures.traces import plain
+from engine.language.numbers import named, number, with_unit
+from engine.topics.decision.answer import MAP_EPSILONS, SHARES, Decision, Option
+from engine.topics.mean.answer import EPSILON_STEPS
+from engine.topics.planning import charts as maps
+
+_TICKS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+
+
+def step_of(option: Option) -> int:
+    """Which step of the scale an option is.
+
+    Parameters
+    ----------
+    option : Option
+        One budget.
+    """
+    return EPSILON_STEPS.index(option.budget.epsilon)
+
+
+def over_budgets(answer: Decision) -> Chart:
+    """The distance that so many releases stay within at every budget, for a notebook.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+    """
+    distance = answer.profile.distance(SHARES[answer.confidence])
+    return traces.table({"ε": list(EPSILON_STEPS), f"{answer.confidence} of 20 within":
+                         plain(distance), "target": [answer.target] * len(EPSILON_STEPS)})
+
+
+def trade_off(answer: Decision) -> Picture:
+    """The same for print: the line, the target, and a mark for every option.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+    """
+    distance, facts = answer.profile.distance(SHARES[answer.confidence]), answer.profile.facts
+    known = np.isfinite(distance)
+    epsilons = np.array(EPSILON_STEPS)[known]
+    every = np.append(distance[known], answer.target)
+    low, high = float(every.min()) / 1.3, float(every.max()) * 1.3
+    ticks = tuple((tick, f"{tick:g}") for tick in log_ticks(low, high))
+    title = named(f"{answer.confidence} of 20 within", facts.value_unit)
+    ends = np.array([EPSILON_STEPS[0], EPSILON_STEPS[-1]])
+    marks = [Mark(epsilons, distance[known], "gradient", "Mean, released"),
+             Mark(ends, np.full(2, answer.target), "bias", "Target", dash="6,4", width=1.6)]
+    marks += [Mark(np.array([option.budget.epsilon]), distance[[step_of(option)]], "gradient", "",
+                   "dot" if option is answer.chosen else "ring")
+              for _, option in answer.options]
+    return Picture(Axis("Privacy budget ε (smaller = more private)", EPSILON_STEPS[0],
+                        EPSILON_STEPS[-1], tuple((tick, f"{tick:g}") for tick in _TICKS),
+                        is_log=True),
+                   Axis(title, low, high, ticks, is_log=True), tuple(marks),
+                   f"{title} falls as ε grows.", "", asks=False)
+
+
+PRINTED = drawn.Look(660, 205, 12, dot=4.0)
+
+
+def band(answer: Decision, option: Option, theme: Theme) -> Chart:
+    """Between what distances from the true mean 95 % of releases lie at each time.
+
+    Less the true mean, since a small error is not seen on the scale of the values; the axis is the
+    same for the options beside each other.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+    option : Option
+        One of its budgets.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    profile, facts = answer.profile, answer.profile.facts
+    x, (low, high) = plain(profile.times), option.band - profile.truth
+    widest = max(float(np.abs(each.band - profile.truth).max()) for _, each in answer.options)
+    spec = {"data": [
+        traces.filled("95 % of releases", x, plain(low), plain(high), colour("gradient", theme),
+                      hoverinfo="skip"),
+        traces.line("True mean", x, [0.0] * len(x), colour("truth", theme), 1.4,
+                    hoverinfo="skip")],
+        "layout": layout(theme, hovermode=False, margin={"l": 46, "r": 6, "t": 6, "b": 34},
+                         xaxis=time_axis(theme, facts) | {"nticks": 4},
+                         yaxis=axis(theme, named("Difference", facts.value_unit), grid=True,
+                                    range=[-1.1 * widest, 1.1 * widest], nticks=4))}
+    epsilon = f"ε = {option.budget.epsilon:g}"
+    width = with_unit(number(float((high - low).mean()) / 2), facts.value_unit)
+    return Chart(spec, f"At {epsilon} 95 % of releases lie within a band of ± {width} on average.",
+                 {facts.time_name: x, "true mean": plain(profile.truth),
+                  "lower difference": plain(low), "upper difference": plain(high)})
+
+
+def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array], theme: Theme
+              ) -> Chart:
+    """Over people in all and ε: the distance that so many releases stay within; the target's line.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+    people : sequence of int
+        In all, by row; the study itself is one row more.
+    errors : sequence of (budgets, data sets, releases)
+        As `engine.topics.decision.answer.error_map` gives them.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    facts, share = answer.profile.facts, SHARES[answer.confidence]
+    places = [EPSILON_STEPS.index(epsilon) for epsilon in MAP_EPSILONS]
+    known = {answer.profile.n_people: answer.profile.distance(share)[places]}
+    known |= {n: np.quantile(row, share, axis=(1, 2)) for n, row in zip(people, errors,
+                                                                        strict=True)}
+    rows = sorted(known)
+    here = (answer.chosen or answer.more_private)
+    epsilon = EPSILON_STEPS[-1] if here is None else here.budget.epsilon
+    return maps.error_map(rows, MAP_EPSILONS, np.array([known[n] for n in rows]), answer.target,
+                          (epsilon, answer.profile.n_people), f"{facts.people} in all",
+                          facts.value_unit, theme)
+
+
+def map_key(answer: Decision) -> str:
+    """How the map is read.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+    """
+    unit = answer.profile.facts.value_unit
+    return (f"Thick line: {answer.confidence} of 20 releases within "
+            f"{with_unit(f'{answer.target:g}', unit)}. Thin lines{', in ' * bool(unit)}{unit}. "
+            "Stronger blue: less accurate. ◇ the recommendation.")

@@ -1,0 +1,33 @@
+"""Decide: the budget that a study with sites needs, and one step to either side."""
+
+from __future__ import annotations
+
+from engine.core.tasks import MEAN_FUNCTION
+from engine.figures.theme import Chart
+from engine.language.numbers import named
+from engine.topics.asking import WITHIN, Asked, Kind, Numbers, as_floats
+from engine.topics.decision import charts
+from engine.topics.decision.answer import Decision, decision_of
+
+
+def numbers(answer: Decision, asked: Asked) -> Numbers:
+    """ε, error, its 95 % value and the attacker's accuracy of every option."""
+    unit, units = answer.profile.facts.value_unit, asked.person.units
+    found: Numbers = {"δ": answer.profile.delta.value}
+    for name, option in answer.options:
+        step = name.lower()
+        odds = option.odds if units == 1 else answer.profile.option(
+            charts.step_of(option), units).odds
+        found |= {f"{step}: ε": option.budget.epsilon,
+                  f"{step}: {named('error', unit)}": option.accuracy.error,
+                  f"{step}: {named(WITHIN, unit)}": option.accuracy.within,
+                  f"{step}: attacker’s accuracy, at most": odds.right}
+    return as_floats(found)
+
+
+def chart(answer: Decision, _: Asked) -> Chart:
+    """The distance that so many releases stay within, at every budget."""
+    return charts.over_budgets(answer)
+
+
+KIND = Kind("decision", "Decide", decision_of, numbers, chart, (MEAN_FUNCTION.key,))

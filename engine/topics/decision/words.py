@@ -1,0 +1,263 @@
+"""Sentences of a decision: the study, what is recommended, who is protected, what is assumed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from engine.core.types import PublicFacts
+from engine.language.grammar import a, escape, of
+from engine.language.numbers import digits_up, number, percent_of, whole, with_unit
+from engine.privacy import risk
+from engine.topics.decision.answer import SHARES, Decision, Noise, Option, Profile
+from engine.topics.mean.answer import EPSILON_STEPS
+from engine.topics.sites import site_table
+from engine.topics.sites.site_table import SiteRow
+
+CONFIDENCES = {key: f"{key} of 20" for key in SHARES}
+WHO = {Noise.SITES: "Each {site} adds noise", Noise.CENTRE: "A trusted centre adds noise"}
+_SITES = {"patient": ("hospital", "hospitals"), "woman": ("hospital", "hospitals"),
+          "child": ("school", "schools"), "pupil": ("school", "schools"),
+          "household": ("district", "districts")}
+GUESSING = "guessing: 50 %"
+
+
+def site_noun(facts: PublicFacts) -> tuple[str, str]:
+    """What one site and several are called, by whose curves they have.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for one person.
+    """
+    return _SITES.get(facts.person, ("site", "sites"))
+
+
+def attacker(odds: risk.Odds) -> str:
+    """The attacker's accuracy in a few words, rounded up.
+
+    Parameters
+    ----------
+    odds : Odds
+        Of one protected unit, or of several of one person.
+    """
+    together = f", {odds.group} together" if odds.group > 1 else ""
+    return f"≤ {percent_of(odds.right)} ({GUESSING}{together})"
+
+
+def error(option: Option, facts: PublicFacts) -> str:
+    """The error of an option with its 95 % value: "0.31 mmol/L (95 %: 0.48)".
+
+    Parameters
+    ----------
+    option : Option
+        One budget.
+    facts : PublicFacts
+        The unit of values.
+    """
+    within = f" (95 %: {number(option.accuracy.within)})"
+    return f"{with_unit(number(option.accuracy.error), escape(facts.value_unit))}{within}"
+
+
+def sizes(rows: Sequence[SiteRow], facts: PublicFacts) -> str:
+    """Who takes part: "150 patients at each of 12 hospitals (1 800 in all)".
+
+    Parameters
+    ----------
+    rows : sequence of SiteRow
+        The table.
+    facts : PublicFacts
+        The noun for several persons.
+    """
+    here = [row for row in rows if row.included]
+    n, people, (site, several) = site_table.people(rows), escape(facts.people), site_noun(facts)
+    if len(here) == 1:
+        return f"{whole(n)} {people} at one {site}"
+    if len({row.n_curves for row in here}) == 1:
+        return (f"{whole(here[0].n_curves)} {people} at each of {len(here)} {several} "
+                f"({whole(n)} in all)")
+    low, high = (f(row.n_curves for row in here) for f in (min, max))
+    return f"{whole(n)} {people} at {len(here)} {several}, {whole(low)} to {whole(high)} at each"
+
+
+def question(answer: Decision) -> str:
+    """The study and its target as two sentences.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+    """
+    profile, facts = answer.profile, answer.profile.facts
+    each = sorted({row.n_observations_per_curve for row in profile.rows})
+    observations = whole(each[0]) if len(each) == 1 else f"{whole(each[0])} to {whole(each[-1])}"
+    curve = f"{escape(facts.curve)} curve" if facts.curve else "curve"
+    return (f"Which privacy budget ε does the mean {curve} of {sizes(profile.rows, facts)} need, "
+            f"with {observations} observations each, if {_who(profile)}, so that it is within "
+            f"{target(answer)} of the true mean in {CONFIDENCES[answer.confidence]} releases?")
+
+
+def _who(profile: Profile) -> str:
+    site = site_noun(profile.facts)[0]
+    if len(profile.rows) == 1:
+        return f"the {site} adds the noise"
+    return (f"each {site} adds its own noise" if profile.noise is Noise.SITES else
+            "a trusted centre adds the noise")
+
+
+def target(answer: Decision) -> str:
+    """The target with its unit.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+    """
+    return with_unit(f"{answer.target:g}", escape(answer.profile.facts.value_unit))
+
+
+def verdict(answer: Decision) -> str:
+    """What is recommended, in one sentence.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+    """
+    facts = answer.profile.facts
+    if answer.chosen is None:
+        return not_reached(answer)
+    return (f"**Release with ε = {answer.chosen.budget.epsilon:g} for every "
+            f"{escape(facts.person)}.** An attacker’s accuracy is then "
+            f"{attacker(answer.chosen.odds)}; the error is {error(answer.chosen, facts)}.")
+
+
+def not_reached(answer: Decision) -> str:
+    """Why no budget of the scale reaches the target.
+
+    Parameters
+    ----------
+    answer : Decision
+        In which none is chosen.
+    """
+    profile, unit = answer.profile, escape(answer.profile.facts.value_unit)
+    nearest = answer.more_private
+    if nearest is None:
+        return ("**No budget reaches the target:** with so few people nothing useful could be "
+                "published at any ε of the scale.")
+    distance = float(profile.distance(SHARES[answer.confidence])[-1])
+    return (f"**No ε up to {nearest.budget.epsilon:g} reaches the target.** There "
+            f"{CONFIDENCES[answer.confidence]} releases are within "
+            f"{with_unit(number(distance), unit)}, {number(distance / answer.target)} times the "
+            "target.")
+
+
+def protection(profile: Profile) -> dict[str, str]:
+    """Who is protected from whom, and who must be trusted, by their headings.
+
+    Parameters
+    ----------
+    profile : Profile
+        Of a study.
+    """
+    facts, (site, several) = profile.facts, site_noun(profile.facts)
+    person = escape(facts.person)
+    if len(profile.rows) == 1:
+        hidden, trusted = "everybody who sees the release", f"the {site}, which has the curves"
+    elif profile.noise is Noise.SITES:
+        hidden = f"everybody who sees the release, the other {several} and the centre"
+        trusted = f"the {of(person)} own {site}, and nobody else"
+    else:
+        hidden = f"everybody who sees the release, and the other {several}"
+        trusted = f"the centre, which sees every curve, and the {of(person)} own {site}"
+    return {"Protected": f"the whole curve of {a(person)}, from {hidden}.",
+            "Must be trusted": f"{trusted}.",
+            "Not hidden": f"that {a(person)} takes part, how many do, and what is true of "
+                          f"{escape(facts.people)} in general."}
+
+
+def assumptions(profile: Profile) -> list[str]:
+    """What the numbers rest on.
+
+    Parameters
+    ----------
+    profile : Profile
+        Of a study.
+    """
+    facts, releases = profile.facts, math.prod(profile.errors.shape[1:])
+    bounds = with_unit(f"{facts.value_low:g} to {facts.value_high:g}", escape(facts.value_unit))
+    return [
+        f"Simulated: {releases} releases at each ε, of curves of the kind “{escape(facts.name)}” "
+        f"within {bounds}. No real data were used; real curves may differ, so leave room.",
+        f"Method: {escape(profile.mechanism.label)}. Bounds, times and settings are public facts.",
+        f"Each {escape(facts.person)} has one curve, and all other releases about the same "
+        "people are charged as well.",
+        "Error: root mean squared distance from the true mean."]
+
+
+def memo_title(profile: Profile) -> str:
+    """The heading of the memo.
+
+    Parameters
+    ----------
+    profile : Profile
+        Of a study.
+    """
+    facts = profile.facts
+    curve = f"{facts.curve} curve" if facts.curve else "curve"
+    return f"Privacy budget for a mean {curve} of {whole(profile.n_people)} {facts.people}"
+
+
+def chart_title(answer: Decision) -> str:
+    """What the chart of the memo shows.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+    """
+    if answer.chosen is None:
+        return "No budget of the scale reaches the target"
+    return f"The target is reached from ε = {answer.chosen.budget.epsilon:g} on"
+
+
+def within(answer: Decision, option: Option) -> str:
+    """The distance that so many releases of an option stay within, with its unit.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study, with its confidence.
+    option : Option
+        One budget.
+    """
+    step = EPSILON_STEPS.index(option.budget.epsilon)
+    distance = float(answer.profile.distance(SHARES[answer.confidence])[step])
+    return with_unit(number(distance), escape(answer.profile.facts.value_unit))
+
+
+def map_title(answer: Decision) -> str:
+    """The finding of the map.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+    """
+    if answer.chosen is None:
+        return "More people would reach the target"
+    return f"The target needs ε = {answer.chosen.budget.epsilon:g} here"
+
+
+def reachable(answer: Decision) -> str:
+    """The label of the button that takes a target that can be reached; empty where there is none.
+
+    Parameters
+    ----------
+    answer : Decision
+        In which no budget is chosen.
+    """
+    if answer.reachable is None:
+        return ""
+    unit = escape(answer.profile.facts.value_unit)
+    return f"Allow {with_unit(f'{digits_up(answer.reachable, 2):g}', unit)}"

@@ -1,0 +1,83 @@
+"""What the drawer of Decide holds: one detail at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from engine.topics.planning import precedents
+from pages.parts.decide.view import Study
+from pages.parts.plan import cards as solver
+from pages.parts.plan import split
+from pages.parts.sites import cards as sites
+from pages.shared.cards import guarantees, rules
+from pages.shared.frame import controls, layout
+from pages.shared.frame.drawer import Detail
+from pages.shared.frame.page import cards
+
+
+def of(view: Study) -> list[Detail]:
+    """All details; those of an answer only where there is one."""
+    details = [
+        Detail("planner", "Solve for a size", solver.section),
+        Detail("risk", "Start from a risk", lambda: solver.risk(solver.Planned())),
+        Detail("hospitals", "A budget for each site", _sites(
+            sites.table, sites.answer, sites.warnings, sites.guarantees), ("sites_table",)),
+        Detail("ways", "Together, central, or alone", _sites(sites.pictures)),
+        Detail("shares", "Where the error comes from", _sites(sites.shares)),
+        Detail("leaves", "If a site leaves", _sites(sites.what_if), ("what_if",)),
+        Detail("centre_saw", "What the centre saw", _sites(sites.transcript), ("transcript",)),
+        Detail("trust", "Who is trusted", _sites(sites.trust, sites.SitesTable.consequences),
+               ("sites_label", "plan_label", "decide_label")),
+        Detail("study_holdout", "As in the published study", _sites(sites.published_study),
+               ("holdout",), is_fold=True),
+        Detail("split_total", "Split a total", lambda: split.fold(solver.Planned()),
+               ("split",), is_fold=True),
+        Detail("precedents", "Own rule and precedents", _rule, ("rule",)),
+        Detail("more", "Method and options", _options, ("plan_more", "sites_more")),
+        Detail("decide_formula", "Formula and source", view.formula,
+               ("plan_formula", "formula")),
+    ]
+    if view.answer is not None and view.answer.options:
+        details += [
+            Detail("ledger", "Privacy ledger", partial(_ledger, view)),
+            Detail("numbers", "Numbers", partial(_numbers, view)),
+            Detail("code", "Code", view.code, ("decide_code", "plan_code", "sites_code"),
+                   is_fold=True)]
+    return details
+
+
+def _sites(*parts: Callable[[sites.SitesTable], None]) -> Callable[[], None]:
+    """Cards about the table of sites, each with its own budget."""
+    def draw() -> None:
+        table = sites.solved()
+        if table.found is None:
+            sites.table(table)
+            return
+        cards(table, *parts)
+
+    return draw
+
+
+def _rule() -> None:
+    rules.own_rule()
+    layout.table(precedents.table())
+    st.markdown(precedents.CAUTION)
+
+
+def _options() -> None:
+    controls.mechanism_choice()
+    controls.more_options(columns=1)
+
+
+def _ledger(view: Study) -> None:
+    assert view.answer is not None
+    option = view.answer.chosen or view.answer.options[0][1]
+    guarantees.ledger(option.spends, option.budget)
+
+
+def _numbers(view: Study) -> None:
+    for title, chart in view.charts.items():
+        layout.in_words(title, chart, view.is_own)

@@ -1,0 +1,24 @@
+"""Worked examples of Decide, each an address: of several lines, the first that opens is shown."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pages.shared.state import address
+
+_EXAMPLES = (
+    (("Glucose in twelve hospitals", "c-glucose_days~c.n_curves-1800~c.n_servers-12~target-0.5"),
+     ("Hormones in twelve hospitals", "c-hormone_study~c.n_curves-1800~c.n_servers-12~target-8")),
+    (("Growth in schools", "c-growth_curves~c.n_curves-1000~c.n_servers-10~target-2"),
+     ("Growth in schools", "c-sparse_curves~c.n_curves-1000~c.n_servers-10~target-2")),
+    (("Electricity by district", "c-electricity_days~c.n_curves-2000~c.n_servers-8"),
+     ("Activity by district", "c-activity_days~c.n_curves-2000~c.n_servers-8"),
+     ("Growth by district", "c-sparse_curves~c.n_curves-2000~c.n_servers-8~target-2")),
+)
+
+
+@cache
+def examples() -> tuple[tuple[str, str], ...]:
+    """Label and address of every example."""
+    return tuple(next(line for line in lines if not address.decode(line[1])[1])
+                 for lines in _EXAMPLES)

@@ -1,0 +1,38 @@
+"""The memo beside the study: as it will be printed, and as a file."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+
+import streamlit as st
+
+from engine.exports.memo import study_memo
+from pages.parts.decide.view import Study
+from pages.shared import components as pieces
+from pages.shared.state import address, session
+
+_LONGEST_NAME = 80  # characters
+
+
+def show(view: Study) -> None:
+    """The live preview; the author's name is in no link."""
+    if view.answer is None:
+        return
+    st.subheader("Memo", anchor=False)
+    author = st.text_input("Author", key="memo_author", max_chars=_LONGEST_NAME,
+                           placeholder="Author of the memo", label_visibility="collapsed")
+    html = study_memo(view.answer, author=author.strip(), link=_link(view),
+                      date=datetime.date.today().strftime("%-d %B %Y"), rule=view.now.rule)
+    pieces.memo(html, "memo_sheet")
+    st.download_button("Save as a file", html.encode(), "privacy-curves-memo.html", "text/html",
+                       on_click="ignore", icon=":material/download:", key="study_memo",
+                       type="tertiary")
+
+
+def _link(view: Study) -> str:
+    """The address of the same study; empty for one's own file, which no link holds."""
+    if view.shown is not session.current().source or not st.context.url:
+        return ""
+    token = address.encode(replace(view.now, folds=()))
+    return f"{st.context.url.split('?')[0]}?s={token}"

@@ -1,0 +1,86 @@
+"""Three budgets to choose from, and the map around them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.core.errors import InputError
+from engine.topics.decision import answer as decisions
+from engine.topics.decision import charts, words
+from engine.topics.decision.answer import Option
+from pages.parts.decide.view import Study
+from pages.shared.frame import controls, layout, timed
+from pages.shared.server.computing import uses_workers
+from pages.shared.state import run, session
+
+_STEPS = 3  # of the simulation
+_CARD, _MAP = 330, 380  # pixels
+
+
+def solve(view: Study) -> None:
+    """Simulate the study, with progress; what is known is there at once."""
+    place = layout.pending(_CARD, run.knows(decisions.profile_of, *view.asked))
+    bar = st.empty()
+
+    def tell(done: int) -> None:
+        bar.progress(min(done / _STEPS, 0.95), text="Simulating this study at every budget")
+
+    if not run.knows(decisions.profile_of, *view.asked):
+        tell(0)
+    try:
+        view.decide(view.simulated(tell))
+    finally:
+        bar.empty()
+        place.empty()
+
+
+def cards(view: Study) -> None:
+    """The budget for the target, and one step of the scale to either side."""
+    answer = view.answer
+    if answer is None:
+        return
+    if answer.chosen is None:
+        st.error(words.not_reached(answer), icon=":material/block:")
+        label = words.reachable(answer)
+        if label:
+            st.button(label, key="allow_target", on_click=lambda: session.change(
+                target=answer.reachable))
+    for column, (name, option) in zip(st.columns(3), answer.options, strict=False):
+        with column, st.container(border=True):
+            _card(view, name, option, option is answer.chosen)
+    if answer.chosen is not None and not answer.chosen.keeps_promise:
+        st.error("**The noise of this method does not prove the ε that was asked for.** See the "
+                 "privacy ledger.", icon=":material/error:")
+
+
+def _card(view: Study, name: str, option: Option, is_chosen: bool) -> None:
+    mark = ":blue[:material/check_circle:] " * is_chosen
+    st.markdown(f"{mark}{name}  \n:large[**ε = {option.budget.epsilon:g}**]  \n"
+                f"Attacker’s accuracy **{words.attacker(option.odds)}**  \n"
+                f"Error **± {words.error(option, view.facts)}**")
+    assert view.answer is not None
+    view.draw(f"Band at ε = {option.budget.epsilon:g}",
+              charts.band(view.answer, option, layout.theme()),
+              f"band_{name.replace(' ', '_').lower()}", 130, 120)
+
+
+def error_map(view: Study) -> None:
+    """The map with the target line; simulated once the page stands."""
+    answer = view.answer
+    if answer is None:
+        return
+    st.subheader(words.map_title(answer), anchor=False)
+    people = decisions.map_people(view.rows)
+    if uses_workers() and not run.knows_parts(decisions.error_map, *view.asked):
+        st.skeleton(height=_MAP)
+        timed.afterwards("The map is being simulated.",
+                         lambda: run.parts(decisions.error_map, *view.asked))
+        return
+    try:
+        errors = run.parts(decisions.error_map, *view.asked)
+    except InputError as problem:  # a method may refuse fewer people
+        st.markdown(f":small[{controls.message(problem)}]")
+        return
+    chart = charts.error_map(answer, people, errors, layout.theme())
+    view.draw("Accuracy over people and ε", chart, "map", _MAP, 320)
+    st.markdown(f":small[{charts.map_key(answer)}]")

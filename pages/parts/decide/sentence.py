@@ -1,0 +1,121 @@
+"""The study as one sentence; every bracket can be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from engine.core.errors import InputError
+from engine.language.grammar import escape
+from engine.language.numbers import whole
+from engine.sources.twin import Twin
+from engine.topics.decision import words
+from engine.topics.decision.answer import Noise
+from engine.topics.planning.answer import Setting, bounds
+from engine.topics.sites import site_table
+from pages.parts.decide import examples as worked
+from pages.parts.decide.view import Study
+from pages.shared.frame import controls
+from pages.shared.state import address, session, settings
+
+
+def examples() -> None:
+    """Worked examples, each one click away."""
+    with st.container(horizontal=True, key="decide_examples", vertical_alignment="center"):
+        st.markdown(":small[Worked examples:]", width="content")
+        for k, (label, token) in enumerate(worked.examples()):
+            st.button(label, key=f"example_{k}", type="tertiary", on_click=_open, args=(token,))
+
+
+def _open(token: str) -> None:
+    """Another study; whatever it does not say is as on a bare address."""
+    st.session_state.settings, _ = address.decode(token)
+    session.show_own(settings.TASK, False)
+    session.change()
+    st.session_state.rev += 1
+
+
+def show(view: Study) -> None:
+    """The sentence with its brackets."""
+    facts, included = view.facts, view.included
+    people, observations = _means(view)
+    site, several = words.site_noun(facts)
+    with st.container(horizontal=True, vertical_alignment="center", key="sentence", gap="small"):
+        _say("We publish the mean curve of")
+        with st.container(width=230):
+            controls.source_choice(label_visibility="collapsed")
+        _say("for")
+        _count(view, "people", f"{facts.people.capitalize()} at each {site}", people)
+        _say(f"{escape(facts.people)} at each of")
+        _count(view, "sites", several.capitalize(), len(included))
+        n = site_table.people(view.rows)
+        _say(f"{several if len(included) != 1 else site} ({whole(n)} in all),")
+        _count(view, "readings", f"Observations of each {facts.person}", observations)
+        _say("observations each.")
+        _who(view)
+        _say("The mean must be within")
+        with st.container(width=110):
+            controls.bound(st.number_input, "Target", view.target, _set_target, "target",
+                           format="%g", step=None, label_visibility="collapsed",
+                           help="Root mean squared distance from the true mean.")
+        _say(f"{escape(facts.value_unit)} in")
+        with st.container(width=120):
+            controls.bound(st.selectbox, "Confidence", view.now.confidence,
+                           lambda share: session.change(confidence=share), "confidence",
+                           options=list(words.CONFIDENCES), label_visibility="collapsed",
+                           format_func=words.CONFIDENCES.__getitem__)
+        _say("releases.")
+    if view.problem is not None:
+        st.error(controls.message(view.problem), icon=":material/error:")
+
+
+def _means(view: Study) -> tuple[int, int]:
+    """People and observations of a site, on average."""
+    included = view.included
+    return (round(sum(row.n_curves for row in included) / len(included)),
+            round(sum(row.n_observations_per_curve for row in included) / len(included)))
+
+
+def _say(text: str) -> None:
+    st.markdown(text, width="content")
+
+
+def _set_target(value: float | None) -> None:
+    session.change(target=settings.checked_target(value or 0.0))
+
+
+def _who(view: Study) -> None:
+    site = view.site
+    with st.container(width=260):
+        controls.bound(st.selectbox, "Who adds noise", view.now.noise,
+                       lambda who: session.change(noise=who), "noise",
+                       options=list(map(str, Noise)),
+                       format_func=lambda who: words.WHO[Noise(who)].format(site=site),
+                       label_visibility="collapsed")
+
+
+def _count(view: Study, dial: str, label: str, value: int) -> None:
+    """One size; a table whose sites differ becomes one of sites that are alike."""
+    with st.container(width=92):
+        controls.bound(st.number_input, label, value, _resize(view, dial), f"study_{dial}",
+                       format="%d", step=1, label_visibility="collapsed")
+
+
+def _resize(view: Study, dial: str) -> Callable[[int | None], None]:
+    def write(value: int | None) -> None:
+        people, observations = _means(view)
+        setting = Setting(view.source, view.now.mechanism, view.now.epsilon, people, observations,
+                          len(view.included))
+        low, high = bounds(setting, dial)
+        if dial == "sites":
+            high = min(high, site_table.MOST_SITES)
+        if value is None or not low <= value <= high:
+            raise InputError(f"This must lie between {low:g} and {high:g}.", field=dial)
+        resized = setting.moved(dial, value).curves
+        if isinstance(resized, Twin):
+            session.change_twin(view.shown, resized)
+        else:
+            session.change(source=resized, sites=())
+        st.session_state.rev += 1
+    return write

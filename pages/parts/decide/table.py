@@ -1,0 +1,49 @@
+"""The table of sites on Decide: edited by cells, filled by a preset or by a paste."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.core.errors import InputError
+from engine.topics.decision import words
+from engine.topics.sites import site_table
+from pages.parts.decide.view import Study
+from pages.parts.sites import editor
+from pages.shared.frame import controls
+
+
+def show(view: Study) -> None:
+    """Who takes part; curves that come with their sites keep them."""
+    several = words.site_noun(view.facts)[1]
+    st.subheader(f"Table of {several}", anchor=False)
+    if not view.shown.has_free_sites:
+        st.markdown(":small[Sites and sizes are those of the file; a twin is simulated from its "
+                    "stated facts.]" if view.facts.is_upload else
+                    ":small[A twin with these sizes is simulated from the public facts.]")
+        st.dataframe({"Site": [row.name for row in view.rows],
+                      view.facts.people.capitalize(): [row.n_curves for row in view.rows]},
+                     hide_index=True)
+        return
+    editor.editor(None, view.facts, editor.STUDY)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.popover("Paste from a spreadsheet", icon=":material/content_paste:"):
+            _paste(view, several)
+        editor.preset_choice()
+        editor.buttons()
+
+
+def _paste(view: Study, several: str) -> None:
+    st.text_area(f"One of the {several} in each line: name, {view.facts.people}, observations",
+                 key="pasted_table", placeholder="North, 150, 30\nSouth, 90, 30", height=160)
+    observations = view.included[0].n_observations_per_curve
+    st.button("Use this table", key="use_pasted", type="primary", on_click=_use,
+              args=(observations,))
+    controls.show_problem("pasted_table")
+
+
+def _use(observations: int) -> None:
+    try:
+        editor.replace_table(site_table.pasted(st.session_state.get("pasted_table", ""),
+                                               observations))
+    except InputError as problem:
+        st.session_state.problem = ("pasted_table", problem)

@@ -1,0 +1,82 @@
+"""Decide in a real browser: from a worked example, or from numbers of one's own, to a printed memo."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+# The frame of the memo, whose printing is counted and not done: it would open a window.
+COUNTED = """() => { const frame = [...document.querySelectorAll('*')].map(e => e.shadowRoot?.querySelector('#sheet'))
+  .find(Boolean); window.__printed = 0; frame.contentWindow.print = () => { window.__printed += 1; };
+  return frame.srcdoc; }"""
+
+
+class Hand:
+    """Does what a person does, and counts it."""
+
+    def __init__(self, page):
+        self.page, self.interactions = page, 0
+
+    def press(self, name):
+        self.page.get_by_role("button", name=name).click()
+        self.interactions += 1
+
+    def type(self, label, value):
+        field = self.page.locator(f"input[aria-label='{label}']")
+        field.fill(str(value))
+        field.press("Enter")
+        self.interactions += 1
+
+
+@pytest.fixture
+def hand(server, open_app):
+    page = open_app(f"{server.url}/decide?s=c-sparse_curves~c.n_observations_per_curve-6~target-1")
+    expect(page.get_by_role("button", name="Print the memo")).to_be_visible()
+    return Hand(page)
+
+
+def printed(hand, *words):
+    """The memo with these words, once it was printed."""
+    sheet = hand.page.frame_locator("iframe#sheet")
+    for text in words:
+        expect(sheet.get_by_text(text).first).to_be_attached()
+    html = hand.page.evaluate(COUNTED)
+    hand.press("Print the memo")
+    assert hand.page.evaluate("window.__printed") == 1
+    return html
+
+
+def pages_of(hand, html):
+    """How many sheets of paper the browser prints a memo on."""
+    sheet = hand.page.context.new_page()
+    sheet.set_content(html)
+    return len(re.findall(rb"/Type\s*/Page\b", sheet.pdf(prefer_css_page_size=True)))
+
+
+def test_a_ministry_prints_a_memo_with_its_own_numbers_in_eight_interactions_on_one_page(hand):
+    hand.type("People at each site", 40)
+    hand.type("Sites", 12)
+    hand.type("Observations of each person", 5)
+    hand.type("Target", 1.5)
+    html = printed(hand, "40 people at each of 12 sites", "with 5 observations each", "1.5")
+    assert hand.interactions <= 8 and pages_of(hand, html) == 1
+    card = hand.page.get_by_text("For the target").first.inner_text()
+    error = re.search(r"Error (± [^)]*\))", card)
+    assert error is None or error.group(1) in html
+    assert hand.page.problems == [] and hand.page.outside == []
+
+
+@pytest.mark.slow
+def test_a_worked_example_of_twelve_hospitals_is_printed_in_three_interactions(hand):
+    hand.press(re.compile("in twelve hospitals"))
+    html = printed(hand, "12 hospitals")
+    assert hand.interactions <= 3 and pages_of(hand, html) == 1
+    assert hand.page.problems == []
+
+
+def test_nothing_scrolls_sideways_on_a_phone(server, open_app):
+    page = open_app(f"{server.url}/decide?s=c-sparse_curves~c.n_observations_per_curve-6~target-1",
+                    viewport={"width": 390, "height": 844})
+    expect(page.get_by_role("button", name="Print the memo")).to_be_visible()
+    main = page.locator("[data-testid=stMain]")
+    assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 0

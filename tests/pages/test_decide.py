@@ -1,0 +1,118 @@
+"""Decide through the framework's own tester: sentence, budgets, table, memo, and earlier addresses."""
+
+import pytest
+
+from engine.running.steps import result_of
+from engine.topics.decision import answer as decisions
+from engine.topics.decision import words as decision_words
+from engine.topics.sites.site_table import PRESETS, SiteRow
+from pages.parts.decide.examples import examples
+from pages.shared import places
+from pages.shared.state import address, run, settings
+from tests.pages.opening import own_curves, visit
+from tests.pages.reading import components, words
+
+SMALL = "c-sparse_curves~c.n_curves-150~target-1"
+
+
+def link(at):
+    return "".join(at.query_params["s"])
+
+
+def memo(at):
+    return next(sent["html"] for sent in components(at, "memo_sheet") if "html" in sent)
+
+
+def test_the_page_answers_on_arrival_with_the_engines_numbers_on_cards_and_in_the_memo():
+    at, usual = visit("decide"), settings.Settings()
+    rows = decisions.alike(usual.source, "School")
+    answer = decisions.decision(result_of(decisions.profile_of(
+        usual.source, usual.mechanism, rows, None, "sites", 1)), 2.0, "19")
+    assert len(answer.options) == 3 and not at.error
+    for _, option in answer.options:
+        assert f"± {decision_words.error(option, usual.source.facts)}" in words(at)
+        assert f"± {decision_words.error(option, usual.source.facts)}" in memo(at)
+    assert decision_words.question(answer) in memo(at)
+
+
+def test_another_target_or_confidence_needs_no_further_simulation(monkeypatch):
+    at = visit("decide", SMALL)
+    before, simulated = memo(at), []
+    monkeypatch.setattr(run, "computed", lambda *asked, **_: simulated.append(asked))
+    at.number_input(key="w_target").set_value(2.0).run()
+    assert "target-2" in link(at) and memo(at) != before
+    at.selectbox(key="w_confidence").set_value("10").run()
+    assert "10 of 20 releases" in memo(at) and not simulated and not at.error
+
+
+def test_every_bracket_changes_the_study_and_the_link():
+    at = visit("decide", SMALL)
+    at.number_input(key="w_study_sites").set_value(3).run()
+    at.number_input(key="w_study_people").set_value(60).run()
+    at.number_input(key="w_study_readings").set_value(5).run()
+    at.selectbox(key="w_noise").set_value("centre").run()
+    chosen, problems = address.decode(link(at))
+    assert not problems and chosen.noise == "centre"
+    assert chosen.source.sizes.n_curves_per_server == (60, 60, 60)
+    assert "60 people at each of 3 sites (180 in all)" in memo(at)
+    assert "the centre, which sees every curve" in memo(at)
+    at.number_input(key="w_study_sites").set_value(10_000).run()
+    assert any("must lie between" in error.value for error in at.error)
+
+
+def test_a_target_out_of_reach_is_refused_with_a_button_that_mends_it():
+    at = visit("decide", "c-sparse_curves~c.n_curves-150~target-0.01")
+    assert "**No ε up to 10 reaches the target.**" in at.error[0].value
+    at.button(key="allow_target").click().run()
+    assert not at.error and at.session_state.settings.target > 0.01
+
+
+def test_a_paste_fills_the_table_and_a_size_of_the_sentence_takes_over_again():
+    at = visit("decide", SMALL)
+    at.text_area(key="pasted_table").set_value("North;40;6\nSouth;90;6").run()
+    at.button(key="use_pasted").click().run()
+    assert at.session_state.settings.sites == (SiteRow("North", 40, 6), SiteRow("South", 90, 6))
+    assert "130 people at 2 sites, 40 to 90 at each" in memo(at)
+    at.text_area(key="pasted_table").set_value("South;5\nNorth;none").run()
+    at.button(key="use_pasted").click().run()
+    assert any("Line 2" in error.value for error in at.error)
+    at.number_input(key="w_study_people").set_value(50).run()
+    assert at.session_state.settings.sites == () and "50 people at each of 2" in memo(at)
+
+
+def test_a_cell_of_the_table_changes_the_study():
+    at = visit("decide", f"{SMALL}~c.n_servers-2")
+    at.session_state[at.data_editor[0].key] = {"edited_rows": {0: {"people": 30}},
+                                               "added_rows": [], "deleted_rows": []}
+    at.run()
+    assert not at.error and "105 people at 2 sites, 30 to 75 at each" in memo(at)
+
+
+def test_the_author_signs_the_memo_and_is_in_no_link():
+    at = visit("decide", SMALL)
+    at.text_input(key="memo_author").set_value("A. Ministry").run()
+    assert "A. Ministry" in memo(at) and "Ministry" not in link(at)
+
+
+def test_a_file_is_decided_on_by_its_twin_and_never_linked():
+    at = visit("decide", "target-5", upload=own_curves(), show_upload=True)
+    assert not at.error and "80 children" in memo(at) and "s" not in at.query_params
+    at.number_input(key="w_study_people").set_value(120).run()
+    assert "120 children" in memo(at) and at.session_state["upload"].sizes.n_curves == 80
+
+
+def test_every_worked_example_opens():
+    for label, token in examples():
+        chosen, problems = address.decode(token)
+        assert label and not problems and chosen.source.sizes.n_servers >= 8
+
+
+@pytest.mark.parametrize(("page", "token", "opened"), [
+    ("plan", "unknown-error~epsilon-2", "planner"), ("sites", "sites-mixed", "hospitals")])
+def test_an_earlier_address_opens_its_part_with_its_settings(page, token, opened):
+    today, words_of = places.present(page, token)
+    chosen, problems = address.decode(words_of)
+    assert today == "decide" and not problems and chosen.folds == (opened,)
+    alone, _ = address.decode(token)
+    assert (chosen.unknown, chosen.epsilon) == (alone.unknown, alone.epsilon)
+    assert chosen.sites == (PRESETS["mixed"].rows if page == "sites" else ())

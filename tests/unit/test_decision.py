@@ -1,0 +1,123 @@
+"""A decision takes the least budget that reaches the target, with the numbers of every page."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine.core.errors import InputError
+from engine.exports.memo import study_memo
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.running.steps import result_of
+from engine.sources.sparse_curves import SparseCurves
+from engine.sources.twin import Twin
+from engine.topics.decision import answer as decisions
+from engine.topics.decision import words
+from engine.topics.mean.answer import EPSILON_STEPS
+from engine.topics.planning import answer as planner
+from engine.topics.sites.answer import without_baseline
+from engine.topics.sites.site_table import SiteRow, pasted
+from tests.conftest import FEW_DATA_SETS, fewer_data_sets
+
+GROWTH = SparseCurves(mean="growth", n_curves=360, n_observations_per_curve=8, n_servers=3)
+AT_TWO = EPSILON_STEPS.index(2.0)
+
+
+@pytest.fixture(scope="module")
+def few_data_sets():
+    yield from fewer_data_sets(FEW_DATA_SETS)
+
+
+@pytest.fixture(scope="module")
+def profiles(few_data_sets):
+    rows = decisions.alike(GROWTH, "School")
+    return {noise: result_of(decisions.profile_of(GROWTH, AdaptiveMean(), rows, None, noise, 1))
+            for noise in ("sites", "centre")}
+
+
+def test_each_site_adding_noise_has_the_numbers_of_the_solver_and_of_the_sites(profiles):
+    option = profiles["sites"].option(AT_TWO)
+    setting = planner.Setting.of(GROWTH, AdaptiveMean(), 2.0)
+    measured = planner.measure(setting, 1)
+    assert option.accuracy.error == pytest.approx(measured.error, rel=1e-9)
+    assert option.accuracy.within == pytest.approx(measured.within, rel=1e-9)
+    assert option.odds.right == pytest.approx(planner.protection(setting).odds.right, rel=1e-9)
+    rows = tuple(replace(row, epsilon=2.0) for row in decisions.alike(GROWTH, "School"))
+    federation = without_baseline(GROWTH, AdaptiveMean(), rows, 1)
+    assert option.accuracy.error == pytest.approx(federation.together.error, rel=1e-9)
+    central = profiles["centre"].option(AT_TWO)
+    assert central.accuracy.error == pytest.approx(federation.pooled.error, rel=1e-9)
+    assert central.accuracy.error < option.accuracy.error
+
+
+def made(profile, distances):
+    """The same profile where all releases of a step are equally far off."""
+    errors = np.repeat(np.array(distances)[:, None, None], 4, axis=1)
+    return replace(profile, errors=errors)
+
+
+def test_the_least_step_from_which_on_all_reach_the_target_is_chosen(profiles):
+    steps = len(EPSILON_STEPS)
+    falling = made(profiles["sites"], [np.nan, np.nan, *np.linspace(5, 1, steps - 2)])
+    answer = decisions.decision(falling, 3.0, "19")
+    distance = falling.distance(0.95)
+    place = EPSILON_STEPS.index(answer.chosen.budget.epsilon)
+    assert distance[place] <= 3.0 < distance[place - 1]
+    assert [EPSILON_STEPS.index(option.budget.epsilon) for _, option in answer.options] == [
+        place - 1, place, place + 1]
+    assert decisions.decision(falling, 5.0, "19").more_private is None  # nothing is published there
+    missed = decisions.decision(falling, 0.5, "19")
+    assert missed.chosen is None and missed.reachable >= distance[EPSILON_STEPS.index(1.0)]
+    assert decisions.decision(falling, missed.reachable, "19").chosen.budget.epsilon <= 1.0
+    nothing = decisions.decision(made(profiles["sites"], [np.nan] * steps), 1.0, "19")
+    assert (nothing.chosen, nothing.options, nothing.reachable) == (None, [], None)
+    assert "No budget reaches the target" in words.verdict(nothing)
+
+
+def test_fewer_releases_within_the_target_need_no_larger_budget(profiles):
+    chosen = [decisions.decision(profiles["sites"], 2.0, share).chosen.budget.epsilon
+              for share in decisions.SHARES]
+    assert chosen == sorted(chosen)
+
+
+@pytest.mark.parametrize(("target", "confidence"), [(0.0, "19"), (float("nan"), "19"), (1.0, "21")])
+def test_a_target_or_confidence_that_cannot_be_is_refused(profiles, target, confidence):
+    with pytest.raises(InputError):
+        decisions.decision(profiles["sites"], target, confidence)
+
+
+def test_a_twin_can_have_sites_of_different_sizes():
+    twin = Twin.of(GROWTH.facts, GROWTH.sizes)
+    rows = (SiteRow("A", 50, 8), SiteRow("B", 90, 8), SiteRow("C", 10, 8, included=False))
+    assert decisions.sized(twin, rows).sizes.n_curves_per_server == (50, 90)
+
+
+@pytest.mark.parametrize("text", [
+    "North\t150\t30\nSouth\t1 200\t30", "North;150;30\nSouth;1.200;30", "North,150,30\nSouth,1200,30",
+    "Hospital\tPatients\tObservations\r\nNorth\t150\t30\r\n\r\nSouth\t1,200\t30\r\n"])
+def test_a_table_is_pasted_with_any_separator_and_heading(text):
+    assert pasted(text) == (SiteRow("North", 150, 30), SiteRow("South", 1200, 30))
+
+
+def test_numbers_alone_are_sites_and_names_that_do_not_fit_are_numbered():
+    assert [row.name for row in pasted("150\n90")] == ["Site 1", "Site 2"]
+    assert [row.n_curves for row in pasted("A_1;20\nA_1;30", 12)] == [20, 30]
+    assert pasted("A;20", 12)[0].n_observations_per_curve == 12
+
+
+@pytest.mark.parametrize("text", ["", "North", "North;many", "North;0", "x" * 30_000,
+                                  "\n".join("A;5" for _ in range(51))])
+def test_a_paste_without_people_is_refused_and_no_cell_is_repeated(text):
+    with pytest.raises(InputError) as refused:
+        pasted(text)
+    assert "many" not in str(refused.value)
+
+
+def test_the_memo_has_the_options_and_what_the_author_typed_is_no_markup(profiles):
+    answer = decisions.decision(profiles["sites"], 2.0, "19")
+    memo = study_memo(answer, author="<b>A</b>", date="1 May 2030", link="https://here", rule=0.1)
+    for _, option in answer.options:
+        assert words.attacker(option.odds) in memo
+        assert words.error(option, GROWTH.facts) in memo
+    assert "&lt;b&gt;A" in memo and "1 May 2030" in memo and "https://here" in memo
+    assert "<svg" in memo and "above your own rule" in memo
