@@ -771,7 +771,7 @@ _WHOLE = Family("whole curves", usual_whole_curves, pairs_of_whole_curves)
 FAMILIES: dict[tuple[str, str], Family] = {
     (MEAN_FUNCTION.key, ""): _CURVES,
     (VARYING_COEFFICIENTS.key, ""): _WITH_COVARIATES,
-    (WAVELET_REGRESSION.key, ""): Family("single readings", usual_readings, pairs_of_readings),
+    (WAVELET_REGRESSION.key, ""): Family("single observations", usual_readings, pairs_of_readings),
     (SPARSE_MEAN.key, ""): Family("rows", usual_rows, pairs_of_rows),
     (SPARSE_REGRESSION.key, ""): Family("rows with a response", usual_rows_with_response,
                                         pairs_of_rows_with_response),

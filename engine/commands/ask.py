@@ -24,7 +24,7 @@ def add(commands: Any) -> None:
     """The command with its options."""
     parser = commands.add_parser(
         "ask", help="answer a question of the dashboard",
-        description="Answer a question of the dashboard. “ask NAME --help” says its options.")
+        description="Answer a question of the dashboard. “ask NAME --help” lists its options.")
     parser.add_argument("--json", action="store_true", help="print its numbers as one JSON object")
     parser.add_argument("question", help="its name, a file with the question, or - for standard "
                         "input")

@@ -23,7 +23,7 @@ from engine.topics.audit import words as audit_words
 
 def add(commands: Any) -> None:
     """The command with its options."""
-    parser = commands.add_parser("audit", help="try to break what mechanisms claim")
+    parser = commands.add_parser("audit", help="attack mechanisms to test their privacy claims")
     _add_what(parser)
     _add_how(parser)
     parser.set_defaults(command=command)
@@ -35,7 +35,7 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
                         "must be caught; “all” takes every one, of the mechanism if one is given")
     parser.add_argument("--epsilon", action="append", metavar="E",
                         type=arguments.number(LEAST_EPSILON, MOST_EPSILON), help="claim to audit "
-                        "at, instead of the usual one; may be given several times")
+                        "at, instead of the default; may be given several times")
     parser.add_argument("--scenario", metavar="FILE", help="audit the mechanism of a scenario at "
                         "its budget, around its simulated data (- for standard input)")
     parser.add_argument("--small", action="store_true", help="with --scenario: around small data "

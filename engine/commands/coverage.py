@@ -28,7 +28,8 @@ _OTHERS: dict[str, Callable[..., Sequence[Any]]] = {
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """The command and its options."""
     parser = commands.add_parser(
-        "coverage", help="measure whether confidence bands hold on uneven, sparse and skewed data")
+        "coverage", help="measure the coverage of confidence bands on uneven, sparse and skewed "
+                         "data")
     parser.add_argument("--of", choices=("mean", *_OTHERS), default="mean",
                         help="mean curves, effects of covariates, sparse or wavelet regression")
     parser.add_argument("--repeats", type=int, default=60, help="data sets of each row")

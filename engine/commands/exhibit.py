@@ -23,7 +23,7 @@ ALL = "all"
 
 def add(commands: Any) -> None:
     """The command with its options."""
-    parser = commands.add_parser("exhibit", help="a figure or table of a paper, run again")
+    parser = commands.add_parser("exhibit", help="replicate a figure or table of a paper")
     parser.add_argument("key", nargs="?", help="PAPER/EXHIBIT, or “all”; without it, a list")
     parser.add_argument("--full", action="store_true", help="the paper's own sizes and repeats")
     parser.add_argument("--executor", default="processes:2",

@@ -15,7 +15,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("ledger", help="check the ledger of releases, or repair it")
     parts = parser.add_subparsers(required=True, metavar="WHAT")
     for name, function, help_text in (
-            ("verify", _verify, "say whether it can be believed, and what was spent"),
+            ("verify", _verify, "check it, and show the budget spent"),
             ("repair", _repair, "make a new one from what is left; never lowers what was spent")):
         part = parts.add_parser(name, help=help_text)
         part.add_argument("--ledger", metavar="PATH", help="the ledger (default: what the variable "

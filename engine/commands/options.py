@@ -22,6 +22,7 @@ from engine.privacy.amplification import Person
 from engine.questions import Question, kinds
 from engine.topics.asking import Kind
 
+_PERSON = "against whom the attacker’s accuracy is computed"
 _MOST_DIGITS = 400  # of a number that is written in full
 
 
@@ -84,7 +85,7 @@ _MISSING = object()
 
 
 def _arguments(kind: Kind) -> dict[str, Any]:
-    """The types of all arguments that can be given, and of whose odds are wanted."""
+    """The types of all arguments that can be given, and that of the person to be protected."""
     hints = typing.get_type_hints(kind.function)
     return {name: hints[name] for name in plain.writable(kind.function)} | {"person": Person}
 
@@ -97,7 +98,7 @@ def _parser(kind: Kind, texts: Mapping[str, Any], add_help: bool = True) -> argp
         epilog="A list of records, a mapping, and any record or member may be given as JSON.",
         add_help=add_help, allow_abbrev=False)
     for name, hint in _arguments(kind).items():
-        words = explained.get(name, "whose odds are wanted" if hint is Person else "")
+        words = explained.get(name, _PERSON if hint is Person else "")
         for option in _options(Option(name, hint, words), texts, {*kind.tasks}):
             parser.add_argument(f"--{option.path}", dest=option.path, metavar=_metavar(option.hint),
                                 help=option.help.replace("%", "%%") or None)

@@ -18,7 +18,7 @@ from engine.topics.planning import words as plan_words
 def add(commands: Any) -> None:
     """The command with its options."""
     parser = commands.add_parser(
-        "plan", help="solve a scenario for one size or the budget that reaches an error")
+        "plan", help="solve a scenario for the budget, or a size, that reaches a target error")
     parser.add_argument("file", help="scenario file, or - for standard input")
     parser.add_argument("--unknown", choices=planner.DIALS, default="epsilon",
                         help="what to solve for (default: epsilon)")

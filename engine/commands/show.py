@@ -52,7 +52,7 @@ def from_json(text: str) -> Question:
         arguments |= _VIEWS[name](arguments)
     except (KeyError, TypeError, AttributeError) as problem:
         missing = f" ({brief(problem.args[0])})" if isinstance(problem, KeyError) else ""
-        raise InputError(f"The view lacks something, or holds what no page can show{missing}.",
+        raise InputError(f"The view is incomplete, or holds settings that no page has{missing}.",
                          field="view", hint="Write it again under *Code for this view*.") from None
     known = ("person", *inspect.signature(kinds.kinds()[name].function).parameters)
     return kinds.from_plain({"question": name, **{

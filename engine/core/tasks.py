@@ -172,7 +172,7 @@ UNIVARIATE_MEAN = Task(
 
 WAVELET_REGRESSION = Task(
     key="wavelet_regression", label="Regression curve", result="Regression curve",
-    meaning="The curve behind single readings that are spread over sites.",
+    meaning="The curve behind single observations that are spread over sites.",
     loss="integrated squared error, or squared error at one point",
     unit=Unit.READING, data=DataType.READINGS, argument=Argument.TIME,
     source="regression_points",

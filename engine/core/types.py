@@ -60,11 +60,11 @@ class Budget:
                 raise InputError(f"“{name}” must be a number; got {brief(value)}.", field=name)
         if not self.epsilon > 0:
             raise InputError(f"ε must be positive; got {brief(self.epsilon)}.", field="epsilon",
-                             hint="Usual values lie between 0.05 and 10.")
+                             hint="Common values lie between 0.05 and 10.")
         if not LEAST_EPSILON <= self.epsilon <= MOST_EPSILON and self.epsilon != math.inf:
             raise InputError(f"ε must lie between {LEAST_EPSILON:g} and {MOST_EPSILON:g}; got "
                              f"{brief(self.epsilon)}.", field="epsilon",
-                             hint="Usual values lie between 0.05 and 10.")
+                             hint="Common values lie between 0.05 and 10.")
         if not 0 <= self.delta < 1:
             raise InputError(f"δ must lie between 0 and 1; got {brief(self.delta)}.",
                              field="delta", hint="Choose δ below 1/n, for example 1/n².")
@@ -730,9 +730,10 @@ class CurveData:
     def __post_init__(self) -> None:
         if self.times.shape != self.values.shape or self.times.ndim != 2:
             raise InputError(f"times {self.times.shape} and values {self.values.shape} must both "
-                             "have the shape (repeats, readings).", field="values")
+                             "have the shape (repeats, observations).", field="values")
         if self.counts.sum() != self.times.shape[1] or len(self.server) != len(self.counts):
-            raise InputError("The readings per curve must add up to the number of readings.",
+            raise InputError("The observations per curve must add up to the number of "
+                             "observations.",
                              field="counts")
         if len(self.server) and (np.diff(self.server) < 0).any():
             raise InputError("Curves must be ordered by server.", field="server")

@@ -73,7 +73,7 @@ class Code:
     say: str
     plot: str
     command: str
-    about: str = "The numbers of this view, simulated for looking and not for publishing."
+    about: str = "The numbers of this view, simulated for exploring and not for publishing."
     prints: str = "These stand on the page, with its seed:"
     spends: bool = False
 

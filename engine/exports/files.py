@@ -24,7 +24,8 @@ def numbers_csv(shown: MeanAnswer, budget: int, plain: dict[str, Any] | None) ->
     """
     facts, at = shown.data.facts, shown.budgets[budget]
     out = io.StringIO()
-    out.write(f"# Privacy Curves {__version__}: simulated releases, for looking, not publishing\n")
+    out.write(f"# Privacy Curves {__version__}: simulated releases, for exploring, not "
+              "publishing\n")
     out.write(f"# epsilon {at.epsilon:g}, delta {at.delta:g}, protects one whole curve\n")
     if plain is not None:
         out.write(f"# scenario {json.dumps(plain, ensure_ascii=False)}\n")

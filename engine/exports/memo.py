@@ -53,7 +53,7 @@ def _steps(answer: PlanningAnswer, facts: PublicFacts) -> list[list[str]]:
     """A table of one step either way, with its head; empty where the error was asked for."""
     if answer.unknown == "error":
         return []
-    return [["With", "Error", *["Right guess"] * bool(answer.beside), ""],
+    return [["With", "Error", *["Attacker’s accuracy"] * bool(answer.beside), ""],
             *([*plan_words.step(reached, answer.unknown, facts),
                *([] if given is None else [chances.odds_short(given.odds)]),
                "the answer" if reached is answer.reached else ""]

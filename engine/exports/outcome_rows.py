@@ -12,7 +12,7 @@ from typing import Any
 from engine import __version__
 from engine.core.identity import digest
 from engine.language.cells import safe_cell
-from engine.language.numbers import in_hundred, number
+from engine.language.numbers import at_most_percent, number
 from engine.privacy import risk
 from engine.simulation.agreement import STANDARD_ERRORS
 from engine.simulation.experiments import KINDS, Outcome
@@ -128,7 +128,7 @@ def _written(outcome: Outcome, has_baseline: bool) -> list[str]:
     return ["unknown" if error is None else f"{number(error)}{bar}",
             *(_or_unknown(figures[name]) for name in
               ("within_95", *["rms_error_without_privacy"] * has_baseline)),
-            in_hundred(figures["attacker_accuracy"] or 1.0).replace(" times in", " in")]
+            at_most_percent(figures["attacker_accuracy"] or 1.0)]
 
 
 def _or_unknown(value: float | None) -> str:

@@ -9,22 +9,30 @@ import math
 from collections.abc import Mapping
 
 from engine.core.types import PublicFacts
-from engine.language.grammar import a, capital, escape, of
-from engine.language.numbers import digits_up, in_hundred, one_in, percent_of, small, whole
+from engine.language.grammar import a, escape, of
+from engine.language.numbers import (
+    at_most_percent,
+    digits_up,
+    one_in,
+    percent,
+    percent_of,
+    small,
+    whole,
+)
 from engine.language.tags import proved_chip
 from engine.privacy.failure import LARGEST_COMMON, Delta
 from engine.privacy.risk import Odds
 
 
 def odds_short(odds: Odds) -> str:
-    """For the strip: "at most 56 in 100", and for how many records if for several.
+    """For the strip: "at most 56 %", and for how many records if for several.
 
     Parameters
     ----------
     odds : Odds
         From `engine.privacy.risk`; of one protected unit, or of several of one person.
     """
-    return _bare(odds.right) + (f" ({odds.group} together)" if odds.group > 1 else "")
+    return at_most_percent(odds.right) + (f" ({odds.group} together)" if odds.group > 1 else "")
 
 
 def odds_main(odds: Odds, person: str, unit: str = "curve") -> str:
@@ -45,15 +53,13 @@ def odds_main(odds: Odds, person: str, unit: str = "curve") -> str:
         Markdown, with the chance rounded up and in bold.
     """
     if odds.right <= 0.5:
-        return ("Nothing would be published, so an attacker learns nothing: **50 right guesses in "
-                "100**, as with a coin toss.")
-    almost = ", almost a coin toss." if odds.right <= 0.51 else ". A coin toss gets 50."
-    if odds.group > 1:
-        return (f"An attacker who knows every other {of(person)} {unit}s, and has narrowed all "
-                f"{odds.group} of this {person} down to two possibilities, picks the right one "
-                f"**{in_hundred(odds.right)}**{almost}")
-    return (f"An attacker who knows every other {of(person)} {unit}, and has narrowed this "
-            f"{of(person)} down to two, picks the right one **{in_hundred(odds.right)}**{almost}")
+        return ("Nothing would be published, so an attacker learns nothing and is right in **50 "
+                "%** of cases, as by guessing.")
+    almost = ", hardly better than guessing." if odds.right <= 0.51 else ". Guessing gives 50 %."
+    several, noun = ((f"two candidates for all {odds.group} of this {person}", f"{unit}s")
+                     if odds.group > 1 else (f"two candidates for this {of(person)}", unit))
+    return (f"An attacker who knows every other {of(person)} {noun} and has {several} picks the "
+            f"right one in **{at_most_percent(odds.right)}** of cases{almost}")
 
 
 def group(single: Odds, several: Odds, person: str, unit: str = "curve") -> str:
@@ -66,10 +72,11 @@ def group(single: Odds, several: Odds, person: str, unit: str = "curve") -> str:
     person, unit : str
         Nouns for one person and for one protected unit.
     """
-    return (f"Protected is **one {unit}**, with {proved_chip(single.budget)}. {capital(a(person))} "
-            f"with **{several.group} {unit}s** has **{proved_chip(several.budget)}**: where a "
-            f"guess about one {unit} is right {_bare(single.right)}, one about all of them "
-            f"together is right {_bare(several.right)}.")
+    return (f"The guarantee is for **one {unit}**: {proved_chip(single.budget)}. For "
+            f"{a(person)} with **{several.group} {unit}s** it is "
+            f"**{proved_chip(several.budget)}**. The attacker’s accuracy is "
+            f"{at_most_percent(single.right)} for one {unit} and "
+            f"{at_most_percent(several.right)} for all of them together.")
 
 
 def sampled(full: Odds, drawn: Odds, share: float, person: str) -> str:
@@ -84,12 +91,12 @@ def sampled(full: Odds, drawn: Odds, share: float, person: str) -> str:
     person : str
         The noun for one person.
     """
-    return (f"Drawn were {percent_of(share)} of the larger group. About {a(person)} of that group, "
-            "an attacker who does not know who was drawn guesses right "
-            f"**{in_hundred(drawn.right)}** instead of {_bare(full.right)}: against them "
-            f"{proved_chip(full.budget)} counts as **{proved_chip(drawn.budget)}**. "
+    return (f"The sample is {percent_of(share)} of the larger group. Against an attacker who does "
+            f"not know who was drawn, {proved_chip(full.budget)} counts as "
+            f"**{proved_chip(drawn.budget)}**, and the attacker’s accuracy is "
+            f"**{at_most_percent(drawn.right)}** instead of {at_most_percent(full.right)}. "
             f"**Not covered:** an attacker who knows that this {person} takes part, who drew the "
-            "sample, or who holds the data: for them nothing changes. The ledger stays as it is.")
+            "sample, or who holds the data. The ledger stays as it is.")
 
 
 DECLARATION = ("I declare: they were drawn at random without replacement, nobody but me knows who, "
@@ -108,10 +115,10 @@ def with_and_without(odds: Odds, person: str, unit: str = "curve") -> str:
     """
     best = max(odds.first_guess, 1 - odds.first_guess)
     records = unit if odds.group == 1 else f"{odds.group} {unit}s"
-    return (f"**With** this {of(person)} {records} in the data, an attacker’s best guess which of "
-            f"the two it is, starting from {100 * odds.first_guess:.0f} in 100, is right "
-            f"**{_bare(odds.guessed)}**. **With another {of(person)} in its place** it is right "
-            f"{100 * best:.0f} in 100.")
+    return (f"An attacker who gives one of the two candidates a prior probability of "
+            f"{percent(odds.first_guess)} is right in **{at_most_percent(odds.guessed)}** of cases "
+            f"**with** this {of(person)} {records} in the data, and in {percent(best)} **with "
+            f"another {of(person)} in its place**.")
 
 
 def odds_key(odds: Odds) -> str:
@@ -124,7 +131,7 @@ def odds_key(odds: Odds) -> str:
     """
     more = math.ceil(round(100 * odds.right, 6)) - 50
     gained = [f"■ at most {more} more"] if more > 0 else []
-    return " · ".join(["● right by chance", *gained, "○ wrong"])
+    return " · ".join(["● right by guessing", *gained, "○ wrong"])
 
 
 def odds_careful(odds: Odds) -> str:
@@ -133,10 +140,10 @@ def odds_careful(odds: Odds) -> str:
     Parameters
     ----------
     odds : Odds
-        `detected` is the chance to catch the right curve at 5 false alarms in 100.
+        `detected` is the power at a false-positive rate of 5 %.
     """
-    return (f"If they accept 5 false alarms in 100, they catch the right curve "
-            f"**{in_hundred(odds.detected)}** (5 = no information).")
+    return (f"At a 5 % false-positive rate the attack has **{at_most_percent(odds.detected)} "
+            "power**; without information it has 5 %.")
 
 
 def odds_rare(odds: Odds) -> str:
@@ -145,19 +152,19 @@ def odds_rare(odds: Odds) -> str:
     Parameters
     ----------
     odds : Odds
-        `rarely` is the chance to catch the right curve at 1 false alarm in 100.
+        `rarely` is the power at a false-positive rate of 1 %.
     """
-    return (f"With 1 false alarm in 100 they catch it {in_hundred(odds.rarely)} (1 = no "
-            "information).")
+    return (f"At a 1 % false-positive rate it has {at_most_percent(odds.rarely)} power; without "
+            "information, 1 %.")
 
 
 # What the chances are worked out from, by the kind of trade-off curve.
-_FOUND = {"gaussian": "This is worked out from the noise this method really adds",
-          "laplace": "This is worked out from the noise this method really adds, for the worst way "
-                     "of sharing ε out among its numbers",
-          "losses": "This is worked out from the noise of all releases together, each at its worst",
-          "zcdp": "This is what the ρ of all releases together allows, whatever their noise",
-          "subsampled": "This is worked out from the noise this method really adds, and the draw"}
+_FOUND = {"gaussian": "Computed from the noise that this method adds",
+          "laplace": "Computed from the noise that this method adds, for the worst split of ε "
+                     "among its numbers",
+          "losses": "Computed from the noise of all releases together, each in its worst case",
+          "zcdp": "Computed from the total ρ of all releases, for the worst mechanisms of that ρ",
+          "subsampled": "Computed from the noise that this method adds and from the sampling"}
 
 
 def odds_why(odds: Odds) -> str:
@@ -174,16 +181,17 @@ def odds_why(odds: Odds) -> str:
         Markdown, with what the worst method of the same ε would allow.
     """
     if not odds.from_noise or odds.curve is None:
-        return ("This is what ε alone allows, whatever the noise: the worst method of this ε. No "
-                "more is known of this noise.")
-    return (f"{_FOUND[odds.curve.name]}. ε = "
-            f"{digits_up(odds.budget.epsilon, 3):g} by itself would allow "
-            f"{_bare(odds.right_cap)} and, for the careful attacker, {_bare(odds.detected_cap)}: "
-            "use those to compare different methods.")
+        return ("Computed from ε alone, for the worst mechanism of this ε: nothing more is known "
+                "of the noise.")
+    return (f"{_FOUND[odds.curve.name]}. The worst mechanism with ε = "
+            f"{digits_up(odds.budget.epsilon, 3):g} would allow an accuracy of "
+            f"{at_most_percent(odds.right_cap)} and a power of "
+            f"{at_most_percent(odds.detected_cap)}.")
 
 
-TRADE_OFF_KEY = ("Line: at most what this noise allows. Dotted: what (ε, δ) alone would allow. "
-                 "Dashed: no information. ◆ 1 and 5 false alarms in 100.")
+TRADE_OFF_KEY = ("Line: the most powerful attack on this noise. Dotted: on the worst mechanism "
+                 "with the same (ε, δ). Dashed: no information. ◆ False-positive rates of 1 % "
+                 "and 5 %.")
 
 
 def odds_flagged(odds: Odds, people: str) -> str:
@@ -196,8 +204,8 @@ def odds_flagged(odds: Odds, people: str) -> str:
     people : str
         The noun for several persons.
     """
-    return (f"Of the {people} such an attacker flags, **{_bare(odds.flagged_right)}** are right; "
-            f"without the release, {100 * odds.first_guess:.0f} in 100.")
+    return (f"Of the {people} such an attacker accuses, **{at_most_percent(odds.flagged_right)}** "
+            f"are accused rightly; without the release, {percent(odds.first_guess)}.")
 
 
 def not_covered(facts: PublicFacts) -> str:
@@ -223,13 +231,13 @@ def weak(odds: Odds, person: str) -> str:
         The noun for one person.
     """
     epsilon = f"{digits_up(odds.budget.epsilon, 3):g}"
-    return (f"**ε = {epsilon} is weak protection for one {person}.** An attacker is "
-            f"right {in_hundred(odds.right)} with this method, and {in_hundred(odds.right_cap)} "
-            "with the worst method of the same ε.")
+    return (f"**ε = {epsilon} is weak protection for one {person}.** An attacker is right in "
+            f"{at_most_percent(odds.right)} of cases with this method, and in "
+            f"{at_most_percent(odds.right_cap)} with the worst mechanism of the same ε.")
 
 
 def two_kinds(deltas: Mapping[str, float]) -> str:
-    """Where promises with δ = 0 and with a δ stand side by side under the same ε; else empty.
+    """Where pure and approximate guarantees stand side by side under the same ε; else empty.
 
     Parameters
     ----------
@@ -239,19 +247,15 @@ def two_kinds(deltas: Mapping[str, float]) -> str:
     Returns
     -------
     str
-        Markdown, or empty where all promises are of one kind.
+        Markdown, or empty where all guarantees are of one kind.
     """
     never = [name for name, delta in deltas.items() if delta == 0]
     may = {name: delta for name, delta in deltas.items() if delta > 0}
     if not never or not may:
         return ""
     first, delta = next(iter(may.items()))
-    return (f"**Two kinds of promise.** {escape(first)} has δ = {small(delta)}, {escape(never[0])} "
-            "has δ = 0. Equal ε is **not** equal protection: compare *Right guess*.")
-
-
-def _bare(chance: float) -> str:
-    return in_hundred(chance).replace(" times in", " in")
+    return (f"**Pure and approximate DP differ:** {escape(never[0])} has δ = 0, {escape(first)} "
+            f"has δ = {small(delta)}. At equal ε, compare the attacker’s accuracy.")
 
 
 def delta_explained(delta: float) -> str:
@@ -265,11 +269,11 @@ def delta_explained(delta: float) -> str:
     Examples
     --------
     >>> delta_explained(0.0)
-    'With δ = 0 the limit set by ε never fails.'
+    'With δ = 0 the bound given by ε never fails.'
     """
     if delta == 0:
-        return "With δ = 0 the limit set by ε never fails."
-    return (f"With a chance of at most δ the limit set by ε may fail. δ = {small(delta)} is "
+        return "With δ = 0 the bound given by ε never fails."
+    return (f"The bound given by ε may fail with probability at most δ = {small(delta)}, that is "
             f"{one_in(delta)}.")
 
 
@@ -284,7 +288,7 @@ def delta_stated(stated: Delta) -> str:
     if stated.value == 0:
         return delta_explained(0.0)
     whence = ("was chosen" if stated.is_chosen else
-              f"is the default, 1/n² for n = {whole(stated.n_people)} in all")
+              f"is the default, 1/n² for n = {whole(stated.n_people)} people")
     return " ".join(filter(None, (
         f"δ = {small(stated.value)} {whence}. {delta_explained(stated.value)}",
         delta_concern(stated))))
@@ -300,9 +304,9 @@ def delta_concern(stated: Delta) -> str:
     """
     if stated.is_near_one_in_n:
         return (f"**δ is large:** above a tenth of 1/n = {small(1 / stated.n_people)}. A method "
-                "that publishes one whole record with chance δ n would still pass.")
+                "that publishes one whole record with probability δn would still satisfy it.")
     if stated.is_above_common:
-        return f"**δ is above {small(LARGEST_COMMON)},** the most that is common practice."
+        return f"**δ is above {small(LARGEST_COMMON)},** the largest value in common practice."
     return ""
 
 

@@ -17,7 +17,7 @@ def parts(facts: PublicFacts) -> tuple[str, str, str]:
     facts : PublicFacts
         Of the data on screen.
     """
-    return ("privacy noise", "chance in who took part", "smoothing and clipping")
+    return ("privacy noise", "sampling variability", "smoothing and clipping")
 
 
 def what_limits(facts: PublicFacts, shares: Sequence[float]) -> str:
@@ -73,7 +73,7 @@ def steps_done(facts: PublicFacts, n_coefficients: int, moves: Sequence[float]) 
         after clipping and smoothing, and after noise.
     """
     fewer, clipped, noise = (with_unit(text, escape(facts.value_unit)) for text in together(moves))
-    first = (f"Keeping {n_coefficients} coefficients moves the average by **{fewer}**"
+    first = (f"Truncating to {n_coefficients} coefficients moves the mean by **{fewer}**"
              if moves[0] > 1e-6 * max(moves) else f"All {n_coefficients} coefficients are kept")
     return f"{first}; clipping and smoothing move it by **{clipped}**; noise by **{noise}**."
 
@@ -90,8 +90,8 @@ def parts_left(facts: PublicFacts, error: float, whole: float) -> str:
     """
     here, of = (with_unit(number(value), escape(facts.value_unit)) for value in (error, whole))
     if error == whole:
-        return f"With all parts the error is **{of}**."
-    return f"With what is switched on, the error is **{here}** of {of}."
+        return f"With all sources the error is **{of}**."
+    return f"With the selected sources the error is **{here}** of {of}."
 
 
 def parts_key(has_sampling: bool) -> str:
@@ -100,12 +100,12 @@ def parts_key(has_sampling: bool) -> str:
     Parameters
     ----------
     has_sampling : bool
-        Whether each release is of fresh curves, so that chance in who took part can be seen.
+        Whether each release is of fresh curves, so that sampling variability can be seen.
     """
     if has_sampling:
-        return "Each line: the error of one release of fresh curves, from the true average."
-    return ("Each line: one release less the average without protection. Chance in who took part "
-            "cannot be seen in real curves.")
+        return "Each line: one release of newly drawn curves minus the true mean."
+    return ("Each line: one release minus the non-private mean. Sampling variability cannot be "
+            "seen in real curves.")
 
 
 def if_doubled(facts: PublicFacts, changes: dict[str, float]) -> list[str]:
@@ -124,5 +124,5 @@ def if_doubled(facts: PublicFacts, changes: dict[str, float]) -> list[str]:
     list of str
         Markdown, in the order of `changes`.
     """
-    names = {"people": facts.people, "readings": f"readings per {facts.person}", "epsilon": "ε"}
+    names = {"people": facts.people, "readings": f"observations per {facts.person}", "epsilon": "ε"}
     return [f"{names[size]}: error **{change(relative)}**" for size, relative in changes.items()]

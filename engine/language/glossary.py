@@ -1,10 +1,12 @@
-"""Words of the field, each explained in a plain sentence, with its formula and where it is met.
+"""Terms of the field, each with a plain gloss, its formula and where it is met.
 
-Pages show them as a list, and take single ones with `explain`.
+This is the one place for glosses: controls get theirs by their label (`of_label`) or by a name
+(`explain`), and pages list them.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from engine.core.errors import InputError
@@ -41,149 +43,166 @@ class Term:
 
 
 TERMS = (
-    # -- what is promised --
-    Term("ε", "Limits how much one person can shift what is published: exchanging their data makes "
-         "no outcome more likely by more than the factor e^ε. Smaller means better protected.",
-         "The slider of Explore, and the strip of every page",
+    # -- the guarantee --
+    Term("Privacy budget", "ε: how much one person’s data can change the result. No outcome "
+         "becomes more likely by more than a factor e^ε if that person’s data are replaced. "
+         "Smaller means more private.", "The slider of Explore, and every page",
          r"\Pr[M(D)\in A]\le e^{\varepsilon}\Pr[M(D')\in A]+\delta",
-         ("epsilon", "protection", "privacy budget")),
-    Term("δ", "The small chance that the limit set by ε may fail. It must stay far below one in "
-         "the number of people.", "The strip of every page, More options",
-         r"\delta \ll 1/n,\qquad\text{usually } 1/n^2", ("delta",)),
-    Term("Differential privacy", "A promise about a way to publish: whatever one person’s data "
-         "are, what comes out would have been nearly as likely with others in their place.",
-         "All pages", r"\Pr[M(D)\in A]\le e^{\varepsilon}\Pr[M(D')\in A]+\delta"),
-    Term("Unit of protection", "What may be exchanged without being noticed: one person’s whole "
-         "curve, one reading, one row, one machine. ε means nothing without it.",
+         ("ε", "epsilon", "privacy budget ε")),
+    Term("δ", "The probability that the bound given by ε fails. It must be far below 1/n, with n "
+         "people in the data; the default is 1/n².", "The strip of every page, the options",
+         r"\delta \ll 1/n,\qquad\text{by default } 1/n^2", ("delta", "failure probability")),
+    Term("Differential privacy", "A property of a mechanism: replacing one person’s data by any "
+         "others hardly changes the distribution of its output. ε and δ say how little.",
+         "All pages", r"\Pr[M(D)\in A]\le e^{\varepsilon}\Pr[M(D')\in A]+\delta", ("DP",)),
+    Term("Unit of protection", "What is replaced to make neighbouring data sets: a person’s whole "
+         "curve, one observation, one row, or all data of one machine. ε has no meaning without "
+         "it.",
          "The strip of every page"),
-    Term("Neighbours", "Two data sets that differ in one unit of protection. Here one unit is "
-         "replaced by another, and all sizes stay the same and public.", "Audit, and every proof",
-         r"D \sim D' \iff D' = D \text{ with one unit replaced}", ("neighbouring data",)),
-    Term("Pure", "A promise with δ = 0: the limit always holds.", "Summaries, Sparse regression",
-         r"\delta = 0", ("pure privacy", "(ε, 0)")),
-    Term("Approximate", "A promise that may fail with the chance δ. At equal ε it is weaker than a "
-         "pure one.", "Explore, Summaries", r"\delta > 0", ("(ε, δ)",)),
-    Term("Group privacy", "What protects one unit protects several together less: k units of one "
-         "person have k times the ε where δ = 0.", "The odds card",
+    Term("Neighbouring data sets", "Two data sets that differ in one unit of protection. Here one "
+         "unit is replaced by another; all sizes stay the same and are public.",
+         "Lab, Verify; every proof",
+         r"D \sim D' \iff D' = D \text{ with one unit replaced}", ("neighbours",)),
+    Term("Pure", "Differential privacy with δ = 0: the bound given by ε always holds.",
+         "Lab, density and sparse regression", r"\delta = 0",
+         ("pure differential privacy", "(ε, 0)")),
+    Term("Approximate", "Differential privacy with δ above zero. At equal ε it is weaker than pure "
+         "differential privacy.", "Explore, Lab", r"\delta > 0",
+         ("approximate differential privacy", "(ε, δ)")),
+    Term("Group privacy", "Several units of one person are protected less than one of them: with "
+         "δ = 0, k units have k times the ε.", "The attacker’s accuracy",
          r"\varepsilon_k = k\,\varepsilon \quad (\delta = 0)"),
-    # -- how noise is made --
-    Term("Mechanism", "A randomised way to compute something from data. Pages call it a method.",
-         "The choice Method on every page", r"M : \text{data} \to \text{random output}",
-         ("method",)),
-    Term("Sensitivity", "The most that replacing one unit can change what is computed, before "
-         "noise. It decides how much noise is needed.", "The ledger, Method notes",
+    # -- noise --
+    Term("Mechanism", "A randomised algorithm that computes a result from data. Each method of the "
+         "dashboard is one.", "The choice of a method on every page",
+         r"M : \text{data} \to \text{random output}", ("method",)),
+    Term("Sensitivity", "The largest change of a statistic when one unit of protection is "
+         "replaced. The noise is proportional to it.", "The ledger, the method notes",
          r"\Delta = \sup_{D\sim D'}\lVert f(D)-f(D')\rVert"),
-    Term("Privacy noise", "Random numbers that are added so that one person’s part cannot be told "
-         "from chance.", "All pictures", r"f(D) + \text{scale}\cdot Z"),
-    Term("Laplace noise", "Noise with two exponential tails. It gives δ = 0 if its scale is the "
-         "sensitivity over ε.", "Summaries, Regression at single points",
-         r"p(z) \propto e^{-|z|/b},\qquad b = \Delta_1/\varepsilon"),
-    Term("Gaussian noise", "Normal noise. It needs δ above 0, and adds up well over many releases "
-         "and many numbers.", "Explore, Sites, Regression",
+    Term("Privacy noise", "Random numbers added to a statistic, large enough to hide the "
+         "contribution of any one person.", "All charts", r"f(D) + \text{scale}\cdot Z"),
+    Term("Laplace noise", "Noise with exponential tails on both sides. With scale sensitivity / "
+         "ε it gives δ = 0.", "Lab", r"p(z) \propto e^{-|z|/b},\qquad b = \Delta_1/\varepsilon"),
+    Term("Gaussian noise", "Normally distributed noise. It needs δ above zero, and composes well "
+         "over many releases and many numbers.", "Explore, Lab",
          r"Z\sim N(0,\sigma^2),\qquad \mu = \Delta_2/\sigma"),
-    Term("Clipping", "Whatever lies beyond a stated limit is moved to it, so that no person counts "
-         "too much. It makes sensitivity finite, and adds bias.", "Explore, More options",
+    Term("Clipping", "Values beyond a stated bound are moved to the bound. This makes the "
+         "sensitivity finite, and adds bias.", "Explore, the options",
          r"\psi_R(h) = h\,\min(1, R/\lVert h\rVert)"),
-    Term("Bounds", "The lowest and highest possible value, stated from outside the data.",
-         "Use my curves", r"\text{value} \in [a, b]", ("public bounds",)),
+    Term("Bounds", "The smallest and largest possible value, stated from outside the data.",
+         "Publish", r"\text{value} \in [a, b]", ("public bounds",)),
     Term("Public", "Known without looking at the data: sizes, bounds, units, the choice of method. "
-         "Only such facts may decide how noise is made.", "Use my curves, the ledger"),
-    Term("Randomised response", "Each person tells the truth with a stated chance and the opposite "
-         "otherwise; averages can be corrected, single answers cannot be trusted.",
-         "Sparse regression, without trust",
+         "Only public facts may determine the noise.", "Publish, the ledger", "",
+         ("public facts",)),
+    Term("Randomised response", "Each person gives the true answer with a known probability, and "
+         "the opposite otherwise. Averages can be corrected for this; single answers reveal "
+         "little.",
+         "Lab, sparse regression without a trusted centre",
          r"\Pr[\text{true answer}] = \frac{e^{\varepsilon}}{1+e^{\varepsilon}}"),
-    Term("Seed", "A number that fixes chance, so that a class sees the same picture. Never used "
-         "for a release.", "Explore, More options"),
-    # -- how it adds up --
-    Term("Release", "What is published once, for real, with fresh noise, and written in the "
-         "ledger. Pictures on other pages are not releases.", "Release"),
-    Term("Composition", "Several releases about the same people add up: together they tell more "
-         "than each alone.", "The ledger of every page",
+    Term("Seed", "A number that fixes the random draws, so that a class sees the same chart. Never "
+         "used for a release.", "The options"),
+    # -- composition --
+    Term("Release", "A result published once, with fresh noise, and recorded in the ledger. Charts "
+         "on the other pages are simulations.", "Publish"),
+    Term("Composition", "Several releases about the same people add up: together they cost more "
+         "privacy than each alone.", "The ledger",
          r"\varepsilon_{1..k}\le\sum_i\varepsilon_i,\qquad \mu^2=\sum_i\mu_i^2"),
-    Term("Parallel composition", "Releases about different people do not add up: each person is in "
-         "one of them only.", "Sites", r"\varepsilon = \max_s \varepsilon_s"),
-    Term("Post-processing", "Whatever is computed from a release alone costs nothing more.",
-         "Bands, smoothing after a release"),
-    Term("Ledger", "The list of what was spent: every message, its sensitivity, its noise, and "
-         "how the costs add up.", "The fold What was spent, and Release"),
-    Term("μ", "The strength of Gaussian noise as one number: the attacker’s task is to tell a "
-         "normal variable from one moved by μ. Squares of μ add.", "The ledger",
+    Term("Parallel composition", "Releases about different people do not add up, as each person is "
+         "in only one of them.", "Decide, several sites",
+         r"\varepsilon = \max_s \varepsilon_s"),
+    Term("Post-processing", "Whatever is computed from a release alone costs no further budget.",
+         "Confidence bands, smoothing after a release"),
+    Term("Ledger", "The record of the budget spent: every message with its sensitivity and noise, "
+         "and the total by composition.", "Publish, and the details of every estimate"),
+    Term("μ", "The strength of Gaussian noise as one number: the attacker has to tell a standard "
+         "normal variable from one shifted by μ. Squares of μ add up.", "The ledger",
          r"\delta(\varepsilon)=\Phi\big(\tfrac{\mu}{2}-\tfrac{\varepsilon}{\mu}\big)"
          r"-e^{\varepsilon}\Phi\big(-\tfrac{\mu}{2}-\tfrac{\varepsilon}{\mu}\big)",
          ("Gaussian differential privacy", "mu")),
-    Term("zCDP", "Another way to count, by one number ρ that adds over releases of any kind and is "
-         "turned into (ε, δ) once, at the end.", "Sparse regression, Release",
+    Term("zCDP", "Zero-concentrated differential privacy: a guarantee by one number ρ, which "
+         "adds up over releases of any kind and is converted to (ε, δ) at the end.", "Lab, Publish",
          r"D_\alpha(M(D)\,\Vert\,M(D'))\le\rho\,\alpha", ("ρ", "zero-concentrated privacy")),
-    Term("Trade-off curve", "For every rate of false alarms an attacker accepts, the most they can "
-         "catch. It says all about a method’s protection.", "The odds card",
-         r"f(\alpha)=\inf\{\text{misses} : \text{false alarms}\le\alpha\}"),
-    Term("Odds", "How often an attacker who knows everything else, and has two candidates for one "
-         "person, picks the right one, at most.", "The odds card",
-         r"\text{right}\le\Phi(\mu/2),\qquad \text{or}\quad "
-         r"\frac{e^{\varepsilon}+\delta}{1+e^{\varepsilon}}", ("right guess",)),
-    Term("Amplification", "A secret random sample protects more against those who do not know who "
-         "was drawn. It must be declared.", "The odds card",
+    Term("Trade-off curve", "The largest power of an attack at each false-positive rate. It "
+         "describes the privacy of a mechanism completely.", "The attacker’s accuracy",
+         r"f(\alpha)=\inf\{\text{misses} : \text{false positives}\le\alpha\}"),
+    Term("Attacker’s accuracy", "How often, at most, an attacker who knows all other data picks "
+         "the right one of two candidates for one person. Guessing gives 50 %.",
+         "The strip of every page",
+         r"\text{accuracy}\le\Phi(\mu/2),\qquad \text{or}\quad "
+         r"\frac{e^{\varepsilon}+\delta}{1+e^{\varepsilon}}", ("odds", "attacker")),
+    Term("Amplification", "A secret random sample is better protected against attackers who do not "
+         "know who was drawn. It must be declared.", "The attacker’s accuracy",
          r"\varepsilon' = \log\big(1+q(e^{\varepsilon}-1)\big)", ("secret sample",)),
-    Term("Audit", "An attack on a method by its makers: whatever it finds is a lower bound on what "
-         "is really spent. Finding nothing proves nothing.", "Audit"),
-    # -- how wrong it is --
-    Term("Error", "The root mean squared distance of a release from the truth, averaged over the "
-         "whole curve and over releases. Beside it stands the distance that 95 % of releases stay "
-         "within.", "Every page, Plan, the memo, the command line",
+    Term("Audit", "An attack on a mechanism by its authors. It gives a lower bound on ε; an audit "
+         "that finds nothing proves nothing.", "Lab, Verify"),
+    # -- accuracy --
+    Term("Estimand", "The quantity to be estimated: here a curve, such as the mean.", "Lab"),
+    Term("Estimator", "A rule that computes an estimate from data. Here it is private: it adds "
+         "noise.", "Lab", r"\tilde f = \tilde f(\text{data})"),
+    Term("Error", "The root mean squared distance between a release and the true curve, over the "
+         "whole range and all releases. The 95 % value is the distance that 95 % of releases stay "
+         "within.", "Every page, the memo, the command line",
          r"\Big(\mathrm{E}\int(\tilde f-f)^2\Big)^{1/2}", ("root mean squared distance",)),
     Term("Integrated squared error", "The squared distance between two curves, averaged over time.",
-         "Rates, Sweeps, the command line", r"\int_0^1(\tilde f(t)-f(t))^2\,dt", ("ISE",)),
-    Term("Bias", "Error that does not shrink with more people: from smoothing, clipping and "
-         "rounding to a grid.", "What limits accuracy",
-         r"\mathrm{E}\tilde f - f"),
-    Term("Privacy noise range", "Where releases of the same data fall, because of the noise that "
-         "is added. It shrinks with more people and a larger ε.", "Explore, Numbers and files"),
-    Term("Sampling range", "How far chance in who took part moves the result. It is there without "
-         "protection, too.", "Explore, Numbers and files"),
-    Term("Band", "Limits around a released curve that hold the truth in 95 of 100 cases, at each "
-         "time or all along the curve.", "Explore", other_names=("confidence band",)),
-    Term("Coverage", "How often limits hold the truth when everything is repeated.", "Audit",
+         "Lab, Theory; the command line", r"\int_0^1(\tilde f(t)-f(t))^2\,dt", ("ISE",)),
+    Term("Bias", "The part of the error that more people do not reduce: from smoothing, clipping "
+         "and rounding to a grid.", "Sources of the error", r"\mathrm{E}\tilde f - f"),
+    Term("Privacy noise range", "The spread of releases of the same data, caused by the added "
+         "noise. It shrinks with more people and a larger ε.", "Explore, Numbers and files"),
+    Term("Sampling range", "The spread of the mean over random samples of people. It is there "
+         "without privacy as well.", "Explore, Numbers and files", "",
+         ("sampling variability",)),
+    Term("Confidence band", "A region around a released curve that covers the true curve in 95 % "
+         "of releases: at each time (pointwise), or everywhere at once (simultaneous).",
+         "Explore, Lab", other_names=("band",)),
+    Term("Confidence interval", "A range around a released number that covers the true number in "
+         "95 % of releases.", "Lab"),
+    Term("Coverage", "How often a confidence band or interval contains the truth when data and "
+         "noise are drawn again and again.", "Lab, Verify",
          r"\Pr[\,\text{lower}\le\theta\le\text{upper}\,]"),
-    Term("Minimax rate", "How fast the error of the best method must fall, in the worst case, as "
-         "sizes grow; up to a constant.", "Rates",
+    Term("Minimax rate", "How fast the error of the best mechanism falls with the sizes, in the "
+         "worst case and up to a constant.", "Lab, Theory",
          r"\inf_M\sup_f\mathrm{E}\lVert M-f\rVert^2\asymp n^{-a}"),
-    Term("Regime", "A range of sizes in which one term of the error is largest: people, sparse "
-         "readings, privacy.", "Rates"),
+    Term("Regime", "A range of sizes in which one term of the error dominates: number of people, "
+         "sparse observations, or privacy.", "Lab, Theory"),
     # -- curves --
-    Term("Curve", "A function of time, or of something else, that belongs to one person, known at "
-         "some points.", "All pages", r"Y_{ij} = f_i(t_{ij}) + \text{error}"),
-    Term("Sparse readings", "Few points on each curve: then more readings help as much as more "
-         "people.", "Rates", r"m \lesssim n^{1/(2\alpha)}", ("sparse",)),
-    Term("Dense readings", "Many points on each curve: then more readings help no further, only "
-         "more people do.", "Rates", r"m \gtrsim n^{1/(2\alpha)}", ("dense",)),
-    Term("Smoothness", "How quickly a curve may bend. The smoother it is stated to be, the fewer "
-         "waves describe it.", "More options, Rates", r"\alpha", ("α",)),
-    Term("Basis", "Fixed curves, such as waves or wavelets, whose mixture describes any curve by a "
-         "few numbers.", "More options", r"f=\sum_{l\le r}a_l\varphi_l"),
-    Term("Wavelets", "Short waves at every place and in every width: good for curves that bend "
-         "sharply somewhere.", "Regression", r"f=\sum_k c_k\varphi_{Jk}"),
-    Term("Kernel", "Says how alike the values of a random curve are at two times; it gives noise "
-         "the shape of a smooth curve.", "Summaries", r"C(s,t)=\sum_j\lambda_j\phi_j(s)\phi_j(t)"),
-    Term("Penalty", "A price for roughness that pulls an estimate towards smooth curves.",
-         "Summaries", r"\psi\,\lVert f\rVert_{C,\eta}^2"),
-    Term("Density", "How records are spread over their range: high where many of them lie.",
-         "Summaries"),
-    Term("Covariance", "How values at two times go together, over people.", "Summaries",
-         r"C(s,t)=\mathrm{Cov}(f(s),f(t))"),
-    Term("Covariate", "A number known of every person, such as age or dose, that may shape the "
-         "curve.", "Varying coefficients", r"f_i=\beta_0+\sum_k g_{ik}\beta_k"),
-    Term("Sparse regression", "A response depends on few of many features; which ones is to be "
-         "found.", "Sparse regression", r"y=x'\beta+\text{error},\qquad\lVert\beta\rVert_0\le s"),
+    Term("Curve", "A function of time, or of another variable, that belongs to one person and is "
+         "observed at some points.", "All pages", r"Y_{ij} = f_i(t_{ij}) + \text{error}"),
+    Term("Observation", "One value of one curve, with its time.", "All pages", r"(t_{ij}, Y_{ij})"),
+    Term("Sparse observations", "Few points on each curve: more observations per curve help as "
+         "much as more people.", "Lab, Theory", r"m \lesssim n^{1/(2\alpha)}", ("sparse",)),
+    Term("Dense observations", "Many points on each curve: further observations hardly help, only "
+         "more people do.", "Lab, Theory", r"m \gtrsim n^{1/(2\alpha)}", ("dense",)),
+    Term("Smoothness", "How quickly a curve may bend. The smoother it is assumed to be, the fewer "
+         "basis functions describe it.", "Lab", r"\alpha", ("α",)),
+    Term("Basis function", "One of a fixed set of curves, such as sines, splines or wavelets, "
+         "whose weighted sum approximates any curve. The weights are its coefficients.",
+         "Lab, the options", r"f=\sum_{l\le r}a_l\varphi_l", ("basis", "coefficients")),
+    Term("Wavelets", "Basis functions that are local, at every position and of every width: good "
+         "for curves with sharp bends.", "Lab, regression", r"f=\sum_k c_k\varphi_{Jk}"),
+    Term("Kernel", "The covariance of a random curve at two times. It makes the noise as smooth as "
+         "the curves.", "Lab, density and covariance",
+         r"C(s,t)=\sum_j\lambda_j\phi_j(s)\phi_j(t)"),
+    Term("Penalty", "A cost for roughness that draws an estimate towards smooth curves.",
+         "Lab, density and covariance", r"\psi\,\lVert f\rVert_{C,\eta}^2"),
+    Term("Density", "How records are distributed over their range: high where there are many.",
+         "Lab, density and covariance"),
+    Term("Covariance", "How values at two times vary together, over people.",
+         "Lab, density and covariance", r"C(s,t)=\mathrm{Cov}(f(s),f(t))"),
+    Term("Covariate", "A number known of every person, such as age or dose, that may influence the "
+         "curve.", "Lab, varying coefficients", r"f_i=\beta_0+\sum_k g_{ik}\beta_k"),
+    Term("Sparse regression", "Regression on many features, only a few of which matter.",
+         "Lab, sparse regression", r"y=x'\beta+\text{error},\qquad\lVert\beta\rVert_0\le s"),
     # -- who is trusted --
-    Term("Central", "One trusted holder has all data and adds noise once.", "Sites, Rates",
+    Term("Central", "One trusted centre holds all data and adds noise once.", "Decide, Lab",
          other_names=("trusted centre",)),
-    Term("Federated", "Each site keeps its people’s data and adds its own noise before anything "
-         "leaves.", "Sites, Regression"),
-    Term("Local", "Nobody is trusted: each person adds noise alone.", "Rates",
+    Term("Federated", "Each site keeps its data and adds its own noise before anything leaves it.",
+         "Decide, Lab"),
+    Term("Local", "Nobody is trusted: each person adds noise to their own data.", "Lab, Theory",
          other_names=("local privacy",)),
     Term("Masked sum", "Machines mask what they send, so that only the sum can be read.",
-         "Sparse regression"),
-    Term("Simulated", "Made by the computer from a known average. No person is behind it.",
+         "Lab, sparse regression", "", ("secure aggregation",)),
+    Term("Simulated", "Drawn by the computer from a known mean; no person is behind it.",
          "The strip of every page"),
 )
 _BY_NAME = {name.casefold(): term for term in TERMS for name in (term.name, *term.other_names)}
@@ -205,7 +224,7 @@ def find(name: str) -> Term:
     Examples
     --------
     >>> find("epsilon").name
-    'ε'
+    'Privacy budget'
     """
     term = _BY_NAME.get(name.casefold())
     if term is None:
@@ -214,20 +233,39 @@ def find(name: str) -> Term:
     return term
 
 
-def explain(name: str) -> str:
-    """What a term means, in plain words, for a tooltip or a sentence.
+def explain(name: str, more: str = "") -> str:
+    """What a term means, in plain words, for the help of a control or a sentence.
 
     Parameters
     ----------
     name : str
         Of the term, or one of its other names.
+    more : str
+        What is particular to this control, as sentences of their own.
 
     Raises
     ------
     InputError
         If there is none.
     """
-    return find(name).meaning
+    return f"{find(name).meaning} {more}".strip()
+
+
+def of_label(label: str) -> str | None:
+    """What the term means that a control is named by; None if it is named by no term.
+
+    Parameters
+    ----------
+    label : str
+        In any case; what stands in parentheses, such as a unit or symbol, does not count.
+
+    Examples
+    --------
+    >>> of_label("Sensitivity (Δ)") == explain("sensitivity"), of_label("Colour")
+    (True, None)
+    """
+    term = _BY_NAME.get(re.sub(r"\s*\(.*?\)", "", label).strip().casefold())
+    return None if term is None else term.meaning
 
 
 def search(words: str) -> tuple[Term, ...]:

@@ -187,8 +187,8 @@ def percent_of(share: float) -> str:
     return f"{math.ceil(share * 1000 - 1e-9) / 10:g} %"
 
 
-def in_hundred(chance: float) -> str:
-    """An upper bound on a chance, rounded up: "at most 56 times in 100".
+def at_most_percent(chance: float) -> str:
+    """An upper bound on a probability, rounded up: "at most 56 %".
 
     Parameters
     ----------
@@ -197,12 +197,15 @@ def in_hundred(chance: float) -> str:
 
     Examples
     --------
-    >>> in_hundred(0.553)
-    'at most 56 times in 100'
+    >>> at_most_percent(0.553)
+    'at most 56 %'
     """
     if chance > 0.99:
-        return "more than 99 times in 100"
-    return f"at most {math.ceil(round(100 * chance, 6))} times in 100"
+        return "more than 99 %"
+    return f"at most {math.ceil(round(100 * chance, 6))} %"
+
+
+in_hundred = at_most_percent  # its earlier name
 
 
 def one_in(value: float) -> str:

@@ -37,7 +37,7 @@ def accuracy(facts: PublicFacts, error: float, within: float, baseline: float | 
     """
     unit = escape(facts.value_unit)
     x, y = (with_unit(number(value), unit) for value in (error, within))
-    target = "the true average" if is_truth else "the average without protection"
+    target = "the true mean" if is_truth else "the non-private mean"
     text = f"The error is **{x}**: root mean squared distance from {target} over {span(facts)}."
     if math.isfinite(within):
         text += f" In 95 % of releases the distance is at most {y}."
@@ -67,7 +67,7 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
         A heading, and the sentence below it.
     """
     return (f"Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.",
-            f"The noise would be larger than the curve, so no budget is spent. "
+            f"The noise would be larger than the signal, so no budget is spent. "
             f"{capital(_what_helps(facts, verdict, budget, n_curves))} a coarse curve is "
             "possible.")
 
@@ -80,7 +80,7 @@ def coarse(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: i
     facts, verdict, budget, n_curves
         As for `refused`.
     """
-    return ("Coarse: at this ε only the level and the trend can be trusted. "
+    return ("Coarse: at this ε only the level and the trend are reliable. "
             f"{capital(_what_helps(facts, verdict, budget, n_curves))} the shape is usable.")
 
 
@@ -94,9 +94,9 @@ def few_in_a_round(fewest: int | None) -> str:
     """
     if fewest is None or fewest >= _ENOUGH_IN_A_ROUND:
         return ""
-    return (f"**A round has only {counted(fewest, 'curve')}.** Noise that hides one of fewer than "
-            f"{_ENOUGH_IN_A_ROUND} is large in every step. Take fewer rounds, or all curves in "
-            "every round.")
+    return (f"**A round has only {counted(fewest, 'curve')}.** With fewer than "
+            f"{_ENOUGH_IN_A_ROUND}, the noise of each step is large. Take fewer rounds, or use all "
+            "curves in every round.")
 
 
 def _what_helps(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:
@@ -125,37 +125,12 @@ def planned(facts: PublicFacts, verdict: Feasibility | None, distance: float) ->
     judged = ("Forecast from sizes and bounds alone:" if verdict is None else
               f"Forecast: **{words[verdict.verdict]}**. From sizes and bounds alone,")
     return (f"{judged} privacy adds about "
-            f"{with_unit(number(distance, 2), escape(facts.value_unit))}. No reading was looked "
-            "at, so the error above may differ.")
-
-
-def plausible(facts: PublicFacts, kind: str, waves: int) -> str:
-    """What the band of one release says, and what it does not.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The name of time.
-    kind : {"simultaneous", "pointwise"}
-        What the band promises.
-    waves : int
-        Frequencies that the estimate keeps.
-    """
-    holds = {"simultaneous": "95 in 100 such bands hold all of it but the dashed ends",
-             "pointwise": f"at any one {_point(facts)} but the dashed ends, 95 in 100 such bands "
-                          "hold it"}[kind]
-    return (f"Band: where the true average plausibly lies; {holds}. Counted are privacy noise and "
-            f"chance in who took part; not counted are details finer than {waves} waves, such as a "
-            "steep start or end (dashed: the last 3 in 100 on each side).")
-
-
-def _point(facts: PublicFacts) -> str:
-    name = facts.time_name.lower()
-    return name if " " not in name else "time"
+            f"{with_unit(number(distance, 2), escape(facts.value_unit))}. The data are not used "
+            "for this, so the error above may differ.")
 
 
 def compared(here: float, others: Mapping[str, float]) -> str:
-    """How far other methods err at the same budget.
+    """Errors of other methods at the same budget.
 
     Parameters
     ----------
@@ -165,13 +140,13 @@ def compared(here: float, others: Mapping[str, float]) -> str:
         Errors of other methods by their labels, in the same unit and at the same budget; those
         that are not finite are left out.
     """
-    known = [f"{uncapital(label)}{',' * (',' in label)} errs **{_ratio(error / here)}**"
+    known = [f"{uncapital(label)} {_ratio(error / here)}"
              for label, error in others.items() if math.isfinite(error / here)]
-    return f"Beside this method, at the same ε: {'; '.join(known)}." if known else ""
+    return f"Error at the same ε, relative to this method: {'; '.join(known)}." if known else ""
 
 
 def why_method(name: str, errors: Mapping[str, float], facts: PublicFacts) -> str:
-    """Why this method, or which one errs less: simulated errors at the same ε, by name.
+    """Why this method, or which has a smaller error: simulated errors at the same ε, by name.
 
     Parameters
     ----------
@@ -194,22 +169,22 @@ def why_method(name: str, errors: Mapping[str, float], facts: PublicFacts) -> st
         return ""
     if best == name:
         best = min(others, key=lambda method: known[method])
-        lead = f"**{name}** errs least of {len(known)} methods here"
+        lead = f"**{name}** has the smallest error of {len(known)} methods"
     else:
-        lead = f"**{best}** errs less here than {name}"
+        lead = f"**{best}** has a smaller error than {name}"
     here, least = (with_unit(number(error), escape(facts.value_unit))
                    for error in (known[name], known[best]))
     return f"{lead}: {here} against {least}, simulated at the same ε."
 
 
-CHOOSE_BY_SIZES = ("Choose a method by sizes and public facts, or by simulated curves like these: "
-                   "a choice by what your own curves show is not covered by ε.")
+CHOOSE_BY_SIZES = ("Choose a method from sizes and public facts, or on simulated curves like "
+                   "these: a choice that depends on your own curves is not covered by ε.")
 
 
 def _ratio(ratio: float) -> str:
     if 1 / 1.1 < ratio < 1.1:
-        return "about as far"
-    return f"{times(ratio)} as far" if ratio > 1 else f"only {percent(ratio)} as far"
+        return "**about equal**"
+    return f"**{times(ratio)}**" if ratio > 1 else f"**{percent(ratio)}**"
 
 
 def useless(facts: PublicFacts, error: float, budget: Budget, n_curves: int) -> str:
@@ -231,8 +206,8 @@ def useless(facts: PublicFacts, error: float, budget: Budget, n_curves: int) -> 
     n = whole(n_curves)
     return (f"**The noise is as large as the curve.** With {n} {facts.people} at ε = "
             f"{budget.epsilon:g} the error is as large as half the range of "
-            f"{facts.value_name.lower()}. Ask more {facts.people}, raise ε, or fit a simpler "
-            "curve.")
+            f"{facts.value_name.lower()}. Recruit more {facts.people}, raise ε, or fit a "
+            "simpler curve.")
 
 
 def budget_ratio(facts: PublicFacts, epsilon: float, error: float, baseline: float | None,
@@ -254,7 +229,7 @@ def budget_ratio(facts: PublicFacts, epsilon: float, error: float, baseline: flo
     if baseline is None:
         text = f"At ε = {epsilon:g} the error is **{with_unit(number(error), unit)}**."
     elif error <= 1.1 * baseline:
-        text = "Protection costs almost no accuracy here."
+        text = "Privacy costs almost no accuracy here."
     else:
         text = (f"At ε = {epsilon:g} the error is **{times(error / baseline)}** what it would be "
                 "without privacy.")
@@ -275,5 +250,5 @@ def enough(epsilon: float | None, largest_part: str) -> str:
     """
     if epsilon is None:
         return ""
-    return (f"From about **ε = {epsilon:g}** on, more budget buys almost nothing: what is left is "
-            f"{largest_part}.")
+    return (f"From about **ε = {epsilon:g}** on, a larger budget hardly helps: the remaining "
+            f"error is {largest_part}.")

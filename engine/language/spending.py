@@ -47,17 +47,16 @@ def how_added(sites: Iterable[Sequence[Spend]]) -> str:
     ledger = next(iter(sites))
     pure = [spend.what for spend in ledger if spend.epsilon is not None]
     if len(pure) == len(ledger):
-        return "All lines hold with δ = 0: their ε add up." if len(ledger) > 1 else ""
+        return "All lines have δ = 0: their ε add up." if len(ledger) > 1 else ""
     if all(spend.mu is not None for spend in ledger):
         return ("All noise is Gaussian: squares of μ add up, and ε is exact." if len(ledger) > 1
                 else "")
-    text = ("What attackers can gain from all lines together is bounded by their ρ, which add up, "
-            "and turned into ε once.")
+    text = ("The lines are composed by their ρ, which add up and are converted to ε once.")
     if all(spend.rho is None for spend in ledger):
-        text = "The laws of what attackers can gain from each line are added, not their ε."
+        text = "The lines are composed by their privacy loss distributions, not by adding their ε."
     if pure:
-        text += (f" **Pure and approximate DP:** {' and '.join(dict.fromkeys(pure))} holds with "
-                 "δ = 0, the other lines do not, so all together hold with the stated δ.")
+        text += (f" **Pure and approximate DP:** {' and '.join(dict.fromkeys(pure))} has "
+                 "δ = 0, the other lines do not, so the total has the stated δ.")
     return text
 
 
@@ -71,10 +70,10 @@ def ledger_of_several(count: int, unit: str, several: Sequence[Budget]) -> str:
     unit : str
         The noun for one of them.
     several : sequence of Budget
-        What such a person is promised at each site.
+        The guarantee for such a person at each site.
     """
     most = max(several, key=lambda budget: budget.epsilon)
-    return f"For a person with {count} {unit}s all of it gives **{proved_chip(most)}**."
+    return f"For a person with {count} {unit}s the total is **{proved_chip(most)}**."
 
 
 def broken_promise(asked: Budget, proved_epsilon: float) -> str:
@@ -89,9 +88,9 @@ def broken_promise(asked: Budget, proved_epsilon: float) -> str:
     """
     guarantee = (f"ε = {proved_epsilon:.3g}" if math.isfinite(proved_epsilon) else
                  "no protection at all")
-    return (f"**This method, as it is set, gives {guarantee}, not ε = {asked.epsilon:g}.** It can "
-            "be looked at, not released. Where there are published and tight constants, take "
-            "tight.")
+    return (f"**With these settings the method gives {guarantee}, not ε = {asked.epsilon:g}.** It "
+            "can be explored, but not released. Where there is a choice of constants, take "
+            "*tight*.")
 
 
 def more_noise_than_needed(asked: Budget, proved_epsilon: float) -> str:
@@ -104,7 +103,7 @@ def more_noise_than_needed(asked: Budget, proved_epsilon: float) -> str:
     proved_epsilon : float
         What its noise proves at the same δ.
     """
-    return (f"This adds more noise than ε = {asked.epsilon:g} needs: what it really gives is "
+    return (f"This adds more noise than ε = {asked.epsilon:g} needs: it gives "
             f"**ε = {number(proved_epsilon)}**.")
 
 

@@ -16,7 +16,7 @@ def title(facts: PublicFacts) -> str:
         The nouns for a curve and a person.
     """
     curve = f"{facts.curve} curve" if facts.curve else "curve"
-    return f"The average {curve}, published with protection for every {facts.person}"
+    return f"The mean {curve}, released with differential privacy for every {facts.person}"
 
 
 def study_title(facts: PublicFacts, n_curves: int) -> str:
@@ -60,8 +60,8 @@ def source_tag(facts: PublicFacts) -> tuple[str, str]:
     if facts.kind is DataKind.PUBLIC:
         return (f"Public data: {facts.name}",
                 f"Real curves that are already public. {facts.origin}".strip())
-    return ("Simulated", "Curves made by the computer from a known average. No person is behind "
-            "them. Noise here is for looking, not for publishing.")
+    return ("Simulated", "Curves simulated from a known mean; no person is behind them. The "
+            "noise on this page is for exploring, not for publishing.")
 
 
 def data_chip(facts: PublicFacts, n_curves: int) -> str:
@@ -99,18 +99,19 @@ def unit_tag(facts: PublicFacts, unit: Unit = Unit.CURVE) -> tuple[str, str]:
     """
     match unit:
         case Unit.READING:
-            return ("One person’s reading", "What is protected: exchanging one reading, with its "
-                    "position, changes what a site sends only a little.")
+            return ("One person’s observation", "Unit of protection: replacing one observation, "
+                    "with its position, hardly changes what a site sends.")
         case Unit.ROW:
-            return ("One row", "Exchanging one row, all of its numbers together, changes what is "
-                    "published only a little. A person with several rows is protected less.")
+            return ("One row", "Unit of protection: replacing one row, with all of its numbers, "
+                    "hardly changes what is published. A person with several rows is protected "
+                    "less.")
         case Unit.RECORD:
             return (f"One {of(facts.person)} record",
-                    "Exchanging one record, all of its numbers together, changes what is "
-                    "published only a little. Somebody with several records is protected less.")
+                    "Unit of protection: replacing one record, with all of its numbers, hardly "
+                    "changes what is published. A person with several records is protected less.")
     return (f"One {of(facts.person)} whole curve",
-            f"What is protected: exchanging every reading of any one {facts.person} changes what "
-            "is published only a little.")
+            f"Unit of protection: replacing all observations of any one {facts.person} hardly "
+            "changes what is published.")
 
 
 def group_tag(facts: PublicFacts, count: int, unit: str) -> tuple[str, str]:

@@ -99,7 +99,7 @@ class WhenPrivacyIsFree(Lesson):
                "than any other part of the error.", True),
         Option("A cleverer drawing of the same release.", "What was drowned by noise is gone. "
                "Whatever is computed from the release cannot bring it back.")))
-    terms = ("Sparse readings", "Dense readings")
+    terms = ("Sparse observations", "Dense observations")
     see = (See("rates.py", "Where privacy is free: the map"),)
 
     @classmethod

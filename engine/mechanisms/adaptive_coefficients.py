@@ -100,7 +100,7 @@ class AdaptiveCoefficients(AdaptiveRelease):
     basis: str | None = param(
         None, "Basis functions",
         "Cosine: for curves of any kind. Fourier: only for curves that end where they began. "
-        "Usual: Fourier where that is stated, cosine elsewhere.", choices=("cosine", "fourier"))
+        "Default: Fourier where that is stated, cosine elsewhere.", choices=("cosine", "fourier"))
     gram: str = param(
         "private", "Second moments of the covariates",
         "Private: released twice, at a tenth of the budget each. Declared: known from how the "
@@ -201,7 +201,7 @@ class AdaptiveCoefficients(AdaptiveRelease):
     def caution(self, facts: PublicFacts) -> str:
         if facts.periodic or self.basis != "fourier":
             return ""
-        return ("**Fourier waves end where they began; these curves are not stated to.** Near both "
+        return ("**A Fourier basis is periodic; these curves are not stated to.** Near both "
                 "ends the published functions would be wrong. Choose cosine.")
 
     def declared(self, n_functions: int) -> Array:

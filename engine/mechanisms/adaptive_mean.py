@@ -146,29 +146,29 @@ class AdaptiveMean(AdaptiveRelease):
         choices=("cosine", "fourier"))
     clipping: str | None = param(
         None, "Clipping of the last step",
-        "Tight: least noise, for readings spread evenly about their average. Wide: more noise and "
-        "less bias, for skewed readings. Usual: wide only where readings are stated to be visits "
-        "in a short window.", choices=("tight", "wide"))
+        "Tight: least noise, for observations symmetric about the mean. Wide: more noise and less "
+        "bias, for skewed ones. Default: wide only where observations are stated to be visits in a "
+        "short window.", choices=("tight", "wide"))
     design: str = param(
         "stated", "Distribution of observation times",
-        "Stated: as the facts about the data say. Unknown: a tenth of the budget is spent to learn "
-        "it.", choices=("stated", "unknown"))
+        "Stated: by the public facts. Unknown: a tenth of the budget is spent on estimating it.",
+        choices=("stated", "unknown"))
     prior: str | None = param(
-        None, "Known curve",
+        None, "Prior curve",
         "A public curve to start from, as values at equally spaced times. Only the difference "
         "from it is estimated. Empty: the middle of the bounds.")
     prior_room: float | None = param(
-        None, "Largest distance from it",
-        "How far a reading can lie from the known curve, in response units. Empty: as far as the "
-        "bounds allow.", low=1e-9, high=1e12)
+        None, "Largest distance from the prior",
+        "How far an observation can lie from the prior curve, in response units. Empty: as far as "
+        "the bounds allow.", low=1e-9, high=1e12)
     split: str | None = param(
         None, "Split of the budget",
         "Shares of the releases, in order, that sum to 1: six of μ² with a band, five without "
-        "one or where δ = 0 (of ε there). Empty: the usual ones.")
+        "one or where δ = 0 (of ε there). Empty: the default.")
     guessed_spread: float | None = param(
-        None, "Guessed spread of readings",
-        "For the planned error only: a guess, not from the data, of the standard deviation of "
-        "readings about the average curve.", low=1e-9, high=1e12)
+        None, "Guessed standard deviation",
+        "For the forecast error only: a guess, not from the data, of the standard deviation of "
+        "observations about the mean curve.", low=1e-9, high=1e12)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -357,9 +357,9 @@ class AdaptiveMean(AdaptiveRelease):
     def caution(self, facts: PublicFacts) -> str:
         if self.basis == "cosine" or facts.periodic:
             return ""
-        return ("**Fourier waves end where they began; these curves are not stated to.** Near both "
-                "ends the published curve would be wrong, and its band would miss the truth there "
-                "in about 8 of 10 releases. Choose cosine.")
+        return ("**A Fourier basis is periodic; these curves are not stated to.** Near both "
+                "ends the published curve would be wrong, and its band would not cover the true "
+                "curve there in about 80 % of releases. Choose cosine.")
 
     def _stated_shares(self, pure: bool = False) -> tuple[float, ...]:
         """The shares in `split`; they must be positive, sum to one, and be as many as needed."""

@@ -50,7 +50,7 @@ class Bernstein(FunctionalRelease):
     formula = (r"\tilde f(x) = \sum_{v=0}^{k}\Big(f(v/k) + \tfrac{\Delta_1}{\varepsilon}L_v\Big)"
                r"\tbinom{k}{v}x^v(1-x)^{k-v}")
 
-    degree: int = param(20, "Degree", "The lattice has k + 1 places on each axis.", low=1, high=50,
+    degree: int = param(20, "Degree", "The lattice has k + 1 points on each axis.", low=1, high=50,
                         symbol="k", when={"task=covariance": 10, "task=density": 30})
     iterations: int = param(1, "Order of iteration", "1 is the plain polynomial; larger ones "
                             "follow curves more closely.", low=1, high=5, symbol="h",

@@ -47,7 +47,7 @@ class Frl(Selection, KernelRelease):
                r"\qquad L_j \sim \mathrm{Lap}(1)")
 
     n_functions: int | None = param(
-        None, "Functions kept", "Usual: the whole part of the cube root of n; of its square root "
+        None, "Functions kept", "Default: the whole part of the cube root of n; of its square root "
         "for a density in the plane.", low=1, high=200, symbol="M")
     noise: NoiseLaw = param(
         NoiseLaw.LAPLACE, "Law of the noise",

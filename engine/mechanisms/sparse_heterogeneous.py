@@ -167,8 +167,8 @@ class SparseHeterogeneous(SparseIntervals):
                r"\tfrac1{n_i}\sum_j (y_{ij}-x_{ij}'\hat u-x_{ij}'v)^2")
 
     target: str = param(
-        "none", "Limits", "None: coefficients alone. Coordinates: an interval for each coefficient "
-        "on its own. Band: limits that hold all of a machine together, in 95 of 100 cases.",
+        "none", "Confidence intervals", "None: coefficients alone. Coordinates: one 95 % interval "
+        "for each coefficient. Band: simultaneous 95 % intervals for all of a machine.",
         choices=("none", "coordinates", "band"))
     fit: str = param(
         "two_stage", "Fit", "Two stages: shared, then own. Local: each machine alone. Pooled: as "
@@ -193,7 +193,7 @@ class SparseHeterogeneous(SparseIntervals):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.fit == "pooled" and self.target != "none":
-            raise InputError("Limits for a machine need coefficients of that machine.",
+            raise InputError("Intervals for a machine need coefficients of that machine.",
                              field="target", hint="Choose two stages or local.")
 
     @property

@@ -150,8 +150,8 @@ class SparseInference(SparseIntervals):
         "correlation. Thresholding: private hard thresholding, as published. Auto: moments where "
         "their noise allows it.", choices=PILOTS)
     conservative: bool = param(
-        False, "Worst-case bias", "Widens limits by the paper’s bound on the bias that is left. It "
-        "is hundreds of times too wide at usual sizes.")
+        False, "Worst-case bias", "Widens intervals by the paper’s bound on the remaining bias. It "
+        "is hundreds of times too wide at common sizes.")
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:

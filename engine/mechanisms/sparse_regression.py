@@ -133,16 +133,16 @@ class SparseRegression(PublicGuesses):
     sparsity: int = param(5, "Features kept", "How many coefficients are not zero. A public guess: "
                           "more needs more noise on each.", low=1, high=500, symbol="s")
     rounds: int | None = param(
-        None, "Rounds", "Usual: until at most a twentieth of the distance is left, if eigenvalues "
-        "are at least ⅓: 12 for a step of 0.7.", low=1, high=1000, symbol="T")
+        None, "Rounds", "Default: until at most a twentieth of the distance is left, if "
+        "eigenvalues are at least ⅓: 12 for a step of 0.7.", low=1, high=1000, symbol="T")
     feature_clip: float | None = param(
-        None, "Clip of features", "In standard deviations. Usual: 4, or the reach of the ranges "
+        None, "Clip of features", "In standard deviations. Default: 4, or the reach of the ranges "
         "where that is less.", low=0.1, high=1e3, symbol="c_x")
     residual_clip: float | None = param(
-        None, "Clip of residuals", "In response units. Usual: four times the spread of the noise; "
-        "none with published constants.", low=1e-9, high=1e9, symbol="R")
+        None, "Clip of residuals", "In response units. Default: four times the spread of the "
+        "noise; none with published constants.", low=1e-9, high=1e9, symbol="R")
     response_clip: float | None = param(
-        None, "Clip of responses", "In response units, from the middle of their range. Usual: "
+        None, "Clip of responses", "In response units, from the middle of their range. Default: "
         "none; with published constants σ(2 log N)^½.", low=1e-9, high=1e9)
 
     def __post_init__(self) -> None:

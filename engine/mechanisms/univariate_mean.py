@@ -175,7 +175,7 @@ class UnivariateMean(Mechanism):
     tasks = frozenset({UNIVARIATE_MEAN.key})
     guarantee = "pure"
     family = "gradient"
-    reference = "lecture slides on rates of univariate means under privacy; places of our own"
+    reference = "lecture slides on rates of univariate means under privacy; locations of our own"
     formula = (r"\hat\mu = \sum_p w_p\big(x_p + \tfrac{\Delta_p}{\varepsilon} L_p\big),\qquad "
                r"L_p \sim \mathrm{Lap}(1)")
 
@@ -186,7 +186,7 @@ class UnivariateMean(Mechanism):
     person_spread: float = param(
         0.0, "Spread of people",
         "A guess, not from the data, of the standard deviation of people's own means, in response "
-        "units. Larger makes places wider. A wrong guess costs accuracy, never protection.",
+        "units. A wrong guess costs accuracy, never privacy.",
         low=0.0, high=1e6)
 
     @classmethod

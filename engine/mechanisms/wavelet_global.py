@@ -183,15 +183,15 @@ class WaveletGlobal(WaveletRegression):
         "for all. Periodic wavelets have no edges.", choices=("weighted", "equal"))
 
     design: str = param(
-        "even", "Times of readings",
+        "even", "Distribution of observation times",
         "Even: uniform. Weighted, ranked: of a known density, by weights or by ranks. Released: "
         "unknown, and learned with the same message.",
         choices=("even", "weighted", "ranked", "released"))
     density: str | None = param(
         None, "Known density of the times", "Heights at equally spaced times, such as 0.5, 1.5.")
     invert_clip: bool = param(
-        False, "Undo the clip", "Moves the curve back by what clipping of normal readings shifts. "
-        "Right only if readings are normal around it.")
+        False, "Undo the clip", "Corrects the bias from clipping. Right only if observations are "
+        "normal about the curve.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -273,8 +273,8 @@ class WaveletGlobal(WaveletRegression):
         mass = largest_kernel_mass(self.moments, self.edges)
         spends = nothing_spent(budgets, Unit.READING) if not released else site_lines(
             LINE, NoiseLaw.GAUSSIAN, "weighted ℓ2", 2 * choice.clip * reach / sites.n, scales,
-            budgets, f"One message of {basis.size} numbers; every reading is in it once, so the "
-            "whole budget is spent on it.")
+            budgets, f"One message of {basis.size} numbers; every observation is in it once, so "
+            "the whole budget is spent on it.")
         return CurvePlan(basis, choice.clip, choice.weights, scales, share, choice.criterion,
                          released, self.largest_bias(basis, choice.clip, mass, sites, facts),
                          spends=spends)

@@ -187,7 +187,7 @@ class WaveletPointwise(WaveletRegression):
         low=1e-3, high=1e6, symbol="R")
     noise: str | None = param(
         None, "Kind of noise", "Laplace or Gaussian noise on the values, or a noisy curve that the "
-        "values are read off. Usual: whichever is planned to err least.", choices=KINDS)
+        "values are read off. Default: whichever has the smallest forecast error.", choices=KINDS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -290,7 +290,7 @@ class WaveletPointwise(WaveletRegression):
         is_pure = kind == "laplace"
         spends = nothing_spent(budgets, Unit.READING) if not released else site_lines(
             LINE, NoiseLaw.LAPLACE if is_pure else NoiseLaw.GAUSSIAN, "ℓ1" if is_pure else "ℓ2",
-            exact, scales, budgets, f"One message; every reading is in it once. {_WHY[kind]}")
+            exact, scales, budgets, f"One message; every observation is in it once. {_WHY[kind]}")
         return PointsPlan(
             kind, basis, choice.clip, choice.weights, scales, values, choice.criterion, released,
             self.largest_bias(basis, choice.clip, mass, sites, facts), spends=spends)

@@ -277,7 +277,7 @@ def _chance(value: ArrayLike, field: str) -> Chances:
     array = np.asarray(value, dtype=float)
     if not ((array > 0) & (array < 1)).all():
         raise InputError(f"“{field}” must lie between 0 and 1, both excluded.", field=field,
-                         hint="For 5 in 100 use 0.05.")
+                         hint="For 5 % use 0.05.")
     return array
 
 

@@ -16,7 +16,7 @@ from engine.sources.density_points import DensityPoints
 
 PRIVACY, PEOPLE, SMOOTHING = "Privacy", "Number of people", "Smoothing"
 N = Symbol("n", "Records", 10, 1e7, 1000)
-EPSILON = Symbol("epsilon", "Protection", 0.01, 10, 1, "ε")
+EPSILON = Symbol("epsilon", "Privacy budget", 0.01, 10, 1, "ε")
 n, epsilon = symbols("n", "epsilon")
 
 

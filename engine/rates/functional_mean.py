@@ -19,7 +19,7 @@ from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates import Boundary, Condition, Rate, Symbol, Term, border, rates
 from engine.rates.powers import Exponent, Powers, constant, symbols
 
-SPARSE, PRIVATE_SPARSE = "Sparse readings", "Privacy and sparse readings"
+SPARSE, PRIVATE_SPARSE = "Sparse observations", "Privacy and sparse observations"
 DENSE, PRIVATE_DENSE = "Number of people", "Privacy"
 
 
@@ -37,10 +37,10 @@ NOTIONS: Mapping[str, str] = {
     Trust.FEDERATED: "each site trusted", Trust.LOCAL: "nobody trusted"}
 
 N = Symbol("n", "People on each site", 10, 1e6, 200)
-M = Symbol("m", "Readings each", 1, 1e5, 30)
+M = Symbol("m", "Observations per curve", 1, 1e5, 30)
 S = Symbol("S", "Sites", 1, 1000, 1)
-EPSILON = Symbol("epsilon", "Protection", 0.01, 10, 1, "ε")
-DELTA = Symbol("delta", "Chance the limit fails", 1e-12, 1e-3, 1e-6, "δ")
+EPSILON = Symbol("epsilon", "Privacy budget", 0.01, 10, 1, "ε")
+DELTA = Symbol("delta", "Failure probability", 1e-12, 1e-3, 1e-6, "δ")
 D = Symbol("d", "Coefficient functions beside the first", 1, 50, 1)
 
 

@@ -29,8 +29,8 @@ MECHANISMS = {"qr": "quadratic penalty", "ar": "absolute penalty",
               "frl": "a few coefficients, equal noise", "gp": "quadratic penalty, Gaussian noise"}
 
 N = Symbol("n", "People", 10, 1e7, 1000)
-EPSILON = Symbol("epsilon", "Protection", 0.01, 10, 1, "ε")
-DELTA = Symbol("delta", "Chance the limit fails", 1e-12, 0.1, 0.01, "δ")  # only for "gp"
+EPSILON = Symbol("epsilon", "Privacy budget", 0.01, 10, 1, "ε")
+DELTA = Symbol("delta", "Failure probability", 1e-12, 0.1, 0.01, "δ")  # only for "gp"
 
 (n,) = symbols("n")
 _BASIS_SIZE = (n ** (1 / 3)).called("M")  # the largest published; not yet a whole number
@@ -88,7 +88,7 @@ class FunctionalReleaseRate(Rate):
         None, "Smoothness of the summary", "In powers of the noise kernel. Empty: the smallest "
         "for which the published theorem holds.", low=0.5, high=50.0, symbol="η")
     penalty: str = param(
-        "usual", "Weight of the penalty", "Usual: 1/n, but for the quadratic penalty at least "
+        "usual", "Weight of the penalty", "Default: 1/n, but for the quadratic penalty at least "
         "1/(nε²). One over n: 1/n, as in the paper's tables.", choices=("usual", "one_over_n"))
     tau: float = param(1.0, "Largest size of a curve", "Longer curves are shortened to it.",
                        low=1e-6, high=1e6, symbol="τ")

@@ -30,8 +30,8 @@ D = Symbol("d", "Features", 2, 1e5, 100)
 SPARSITY = Symbol("s", "Features that matter", 1, 1000, 5)
 SHARED = Symbol("s0", "Features that matter everywhere", 1, 1000, 5, "s_0")
 OWN = Symbol("s1", "Features that matter on one machine", 1, 1000, 2, "s_1")
-EPSILON = Symbol("epsilon", "Protection", 0.01, 10, 1, "ε")
-DELTA = Symbol("delta", "Chance the limit fails", 1e-12, 1e-3, 1e-6, "δ")
+EPSILON = Symbol("epsilon", "Privacy budget", 0.01, 10, 1, "ε")
+DELTA = Symbol("delta", "Failure probability", 1e-12, 1e-3, 1e-6, "δ")
 
 
 n, machines, d, epsilon, delta = symbols("n", "S", "d", "epsilon", "delta")

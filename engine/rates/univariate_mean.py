@@ -92,7 +92,8 @@ class UnivariateMeanRate(Rate):
     order = 20
     tasks = frozenset({UNIVARIATE_MEAN.key})
     reference = ("lecture slides on rates of univariate means under privacy; sums for maxima, the "
-                 "constant in the exponent and the limit between small and large n are our reading")
+                 "constant in the exponent and the border between small and large n as we "
+                 "understand them")
     symbols = (S, N, EPSILON)
     called: ClassVar[Mapping[str, str]] = CALLED
     dials: ClassVar[Mapping[str, str]] = {"S": "sites", "n": "readings", "epsilon": "epsilon"}
@@ -132,10 +133,11 @@ class UnivariateMeanRate(Rate):
         low = Condition("range of the table", r"\varepsilon \le 1", "epsilon",
                         lambda p: np.ones(()))
         if self.setting is RateSetting.LOCAL_USER_SMALL_N:
-            return (low, Condition("small n, our reading",
+            return (low, Condition("small n, as we understand it",
                                    r"n \le e^{S\varepsilon^2}/(S\varepsilon^2)", "n", _largest_n))
         if self.setting is RateSetting.LOCAL_USER_LARGE_N:
-            return (low, Condition("large n, our reading", r"S\varepsilon^2 \le -W_{-1}(-1/n)",
+            return (low, Condition("large n, as we understand it", r"S\varepsilon^2 \le "
+                                                                    "-W_{-1}(-1/n)",
                                    "epsilon", _largest_epsilon))
         return (low,)
 

@@ -17,13 +17,13 @@ from engine.core.types import Array
 from engine.rates import Boundary, Condition, Rate, Symbol, Term, border, rates
 from engine.rates.powers import Exponent, constant, symbols
 
-READINGS, PRIVACY = "Number of readings", "Privacy"
+READINGS, PRIVACY = "Number of observations", "Privacy"
 NOTHING = "Nothing can be learnt"  # not a term: the size of the class, where the rate is capped
 
-N = Symbol("n", "Readings on each site", 10, 1e8, 4000)
+N = Symbol("n", "Observations on each site", 10, 1e8, 4000)
 S = Symbol("S", "Sites", 1, 1000, 16)
-EPSILON = Symbol("epsilon", "Protection", 1e-3, 10, 1, "ε")
-DELTA = Symbol("delta", "Chance the limit fails", 1e-12, 1e-3, 1e-5, "δ")
+EPSILON = Symbol("epsilon", "Privacy budget", 1e-3, 10, 1, "ε")
+DELTA = Symbol("delta", "Failure probability", 1e-12, 1e-3, 1e-5, "δ")
 
 n, sites, epsilon = symbols("n", "S", "epsilon")
 _INFORMATION = sites * n**2 * epsilon**2

@@ -36,7 +36,7 @@ _ROUNDS_TIMES_SIZE = 50
 Budgets = tuple[Budget, ...]  # one for all sites, or one for each
 
 
-def check_readings(source: Source[Any], most: int, hint: str = "Take fewer people or readings."
+def check_readings(source: Source[Any], most: int, hint: str = "Take fewer people or observations."
                    ) -> None:
     """Refuse data sets that are too large for a picture.
 
@@ -47,7 +47,7 @@ def check_readings(source: Source[Any], most: int, hint: str = "Take fewer peopl
     """
     n = source.sizes.n_observations
     if n > most:
-        raise InputError(f"These sizes make {n:,} readings; a picture is drawn of at most "
+        raise InputError(f"These sizes make {n:,} observations; a chart is drawn of at most "
                          f"{most:,}.", field="n_curves", hint=hint)
 
 

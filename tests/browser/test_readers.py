@@ -123,7 +123,7 @@ def test_points_of_earlier_settings_stay_and_are_called_old(arrive):
     expect(page.get_by_text("Measured slope in n")).to_have_count(2)
     expect(page.get_by_text("Naive bands, which ignore")).to_be_visible()
     expect(page.get_by_role("button", name="Stop")).to_have_count(0)
-    choose(page, "w_along", "Readings each (m)")
+    choose(page, "w_along", "Observations per curve (m)")
     expect(page.get_by_text("These points are of earlier settings")).to_be_visible()
     expect(page.get_by_text("Measured slope in n")).to_have_count(2)
 

@@ -33,7 +33,7 @@ def test_beyond_the_limit_a_page_says_busy_and_opens_when_somebody_leaves(tmp_pa
                 for visitor in (first, second, third):
                     await visitor.run()
                 assert BUSY not in first.words + second.words
-                assert BUSY in third.words and "All places (2) are taken" in third.words
+                assert BUSY in third.words and "All 2 sessions are in use" in third.words
                 assert third.link == "epsilon-2" and not third.faults
                 place = (await third.upload_address("a.csv")).upload_url
                 assert put_file(url, place, "a.csv", b"x") == 403  # nothing is kept for them

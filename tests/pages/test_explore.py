@@ -125,7 +125,7 @@ def test_choosing_other_curves_changes_the_page_and_the_address():
 def test_a_changed_option_shows_as_a_chip_until_it_is_reset():
     at = open_page("m-noisy_gradient_mean~m.truncation-7~seed-9")
     badges = " ".join(m.value for m in at.markdown if "badge" in m.value)
-    assert "Basis functions kept 7" in badges
+    assert "Number of basis functions 7" in badges
     assert "Seed 9" in badges
     at.button(key="reset").click().run()
     assert at.session_state.settings.mechanism == mechanisms.get("noisy_gradient_mean")()
@@ -284,7 +284,7 @@ def test_own_curves_are_marked_not_private_and_cannot_leave():
     assert at.get("download_button")[1].proto.disabled
     assert at.button(key="save_SVG").disabled and not components(at, "figure")[0]["curves"]["downloads"]
     at.selectbox(key="drawer_choice").set_value("accuracy").run()
-    assert "from the average without protection" in words(at)
+    assert "from the non-private mean" in words(at)
 
 
 def test_own_curves_never_enter_the_cache_that_visitors_share():
@@ -416,17 +416,17 @@ def test_a_rule_of_ones_own_is_marked_pointed_out_and_kept_by_the_link():
 
 
 def test_a_line_beside_the_method_says_that_it_errs_least():
-    assert "**Adaptive mean** errs least of" in words(open_page("open-more"))
+    assert "**Adaptive mean** has the smallest error of" in words(open_page("open-more"))
 
 
 @pytest.mark.slow
 def test_the_usual_method_is_the_one_that_errs_least_on_all_curves():
     for cls, chosen in PRESETS:
         now = dataclasses.replace(settings.Settings(), source=cls(**chosen))
-        assert "**Adaptive mean** errs least of" in words(
+        assert "**Adaptive mean** has the smallest error of" in words(
             open_page(f"{address.encode(now)}~open-more".strip("~"))), cls
 
 
 def test_nobody_is_told_to_choose_a_method_by_curves_of_their_own():
     said = words(open_page("open-more", upload=own_curves(), show_upload=True))
-    assert "is not covered by ε" in said and "errs least of" not in said
+    assert "is not covered by ε" in said and "has the smallest error of" not in said

@@ -35,9 +35,9 @@ def test_a_child_with_three_curves_is_told_what_they_cost_together(several, chan
     shown = mean_over_budgets(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     at_one = EPSILON_STEPS.index(1.0)
     odds = risk.of_ledger(shown.spends[at_one], 3)
-    assert f"at most {-(-odds.right * 100 // 1):.0f} times in 100" in words(several)
+    assert f"at most {-(-odds.right * 100 // 1):.0f} %" in words(several)
     assert "A child with **3 curves** has **ε = 3.46" in words(several)
-    assert "Odds for 3 together (usual 1)" in changed
+    assert "Attacker’s accuracy for 3 together (default 1)" in changed
 
 
 def test_a_declared_sample_in_the_link_is_shown_with_whom_it_does_not_hold_against(several, changed):

@@ -162,7 +162,7 @@ def test_ones_own_sites_have_fixed_sizes_and_never_enter_an_address():
     at = visit("sites", "target-100", upload=with_sites(), show_upload=True)
     assert not at.error
     assert list(editor(at).value["name"]) == ["Clinic 0", "Clinic 1", "Clinic 2"]
-    assert "from the average without protection" in words(at)
+    assert "from the non-private mean" in words(at)
     edit(at, 0, epsilon=3.0, people=5)
     assert at.session_state.given_sites[0].epsilon == 3.0
     assert "s" not in at.query_params

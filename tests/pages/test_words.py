@@ -27,7 +27,7 @@ def all_of(page):
 
 def parts(found):
     """The words of a page as one link opens it."""
-    folds = [fold.label for fold in found.at.expander if fold.label != "What do these words mean?"]
+    folds = [fold.label for fold in found.at.expander if fold.label != "Glossary"]
     labels = [label for _, budget, _ in found.strips for label, value in
               (("Right guess", budget.odds), ("Error", budget.error)) if value]
     options = [option.content for group in found.at.get("button_group")
@@ -72,5 +72,5 @@ def test_a_class_sees_no_fold_of_words():
 def test_the_odds_and_the_accuracy_of_a_card_are_explained_at_their_headings():
     help_of = {one.value: one.proto.help for detail in ("accuracy", "attacker")
                for one in seen("explore", f"open-{detail}").at.subheader}
-    assert help_of["Odds for one child"] == glossary.explain("right guess")
+    assert help_of["Odds for one child"] == glossary.explain("odds")
     assert help_of["Accuracy"] == glossary.explain("error")

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "adding_a_mechanism.md").read_text("utf-8")
 PROPERTIES = "tests/property/test_every_mechanism.py"
 # Where each block of the document goes, in their order.
-PLACES = ("engine/mechanisms/averaged_waves.py", "docs/methods/averaged_waves.md",
+PLACES = ("engine/mechanisms/averaged_coefficients.py", "docs/methods/averaged_coefficients.md",
           "engine/sources/straight_lines.py", "engine/rates/example_rate.py",
           "engine/papers/example.py")
 CHECKS = """
@@ -34,7 +34,7 @@ with contextlib.redirect_stdout(out):
     command_line.main(["list"])
 found["listed"] = out.getvalue()
 at = AppTest.from_file(os.path.abspath("pages/shared/shell.py"), default_timeout=600)
-at.query_params["s"] = "m-averaged_waves~c-straight_lines~open-more"
+at.query_params["s"] = "m-averaged_coefficients~c-straight_lines~open-more"
 at.run()
 assert not at.exception, at.exception
 choices = {box.label: box for box in at.selectbox}
@@ -42,13 +42,13 @@ found["methods"] = list(choices["Method"].options)
 found["chosen"] = choices["Method"].value
 found["errors"] = [error.value for error in at.error]
 at.switch_page("../methods.py").run()
-at.selectbox[0].set_value("averaged_waves").run()
+at.selectbox[0].set_value("averaged_coefficients").run()
 found["notes"] = [header.value for header in at.header]
-case = audit.cases_of(mechanisms.get("averaged_waves"))[0]
+case = audit.cases_of(mechanisms.get("averaged_coefficients"))[0]
 report = audit.audit_case(case, tries=400, runs=0, seconds=3600)
 found["verdict"], found["ratio"], found["reason"] = report.verdict, report.ratio, report.reason
 source = sources.get("straight_lines")()
-line = mechanisms.get("averaged_waves")().release(
+line = mechanisms.get("averaged_coefficients")().release(
     source.draw(1, generator(1, 0, 0)), (Budget(1.0, 1e-4),), generator(1, 1, 0))
 found["drawn"] = line.coefficients.shape
 found["rate"] = float(rates.get("example_rate")().total(n=100, epsilon=1.0))
@@ -98,18 +98,18 @@ def found(copy):
 
 
 def test_it_is_listed_with_its_parameters(found):
-    assert "averaged_waves  Averaged waves" in found["listed"]
+    assert "averaged_coefficients  Averaged coefficients" in found["listed"]
     assert "Where half the stated range of values is 1." in found["listed"]
 
 
 def test_explore_offers_it_and_a_link_chooses_it(found):
-    assert "Averaged waves" in found["methods"]
-    assert found["chosen"] == "Averaged waves"
+    assert "Averaged coefficients" in found["methods"]
+    assert found["chosen"] == "Averaged coefficients"
     assert not found["errors"]
 
 
 def test_its_notes_are_on_the_page_of_methods(found):
-    assert found["notes"] == ["Averaged waves"]
+    assert found["notes"] == ["Averaged coefficients"]
 
 
 def test_the_audit_attacks_it_and_it_loses_what_it_claims_and_no_more(found):
@@ -128,7 +128,7 @@ def test_the_source_the_rate_and_the_exhibit_of_the_recipes_work(found):
 @pytest.mark.slow
 def test_it_has_every_property_that_all_mechanisms_have(copy):
     done = python(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist",
-                  PROPERTIES, "-k", "AveragedWaves")
+                  PROPERTIES, "-k", "AveragedCoefficients")
     assert done.returncode == 0, done.stdout[-3000:]
     assert int(re.search(r"(\d+) passed", done.stdout).group(1)) >= 15
 

@@ -174,7 +174,7 @@ def test_a_plan_shows_the_protection_that_the_noise_really_gives():
     found = answer(loose, "error")
     assert found.protection.proved.epsilon > 10.5 and not found.protection.keeps_promise
     assert "not ε = 10" in plan_words.broken_promise(found)
-    assert "It can be looked at, not released" in memo.decision_memo(loose, found, FACTS).decode()
+    assert "It can be explored, but not released" in memo.decision_memo(loose, found, FACTS).decode()
     honest = answer(HERE, "error")
     assert honest.protection.keeps_promise and plan_words.broken_promise(honest) == ""
     assert honest.protection.odds.curve.mu == pytest.approx(accounting.exact_mu(1.0, 150**-2), rel=1e-6)

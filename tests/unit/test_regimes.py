@@ -124,7 +124,7 @@ def test_the_panels_of_figure_1_show_the_three_orders_of_regimes():
         seen.append([preset.rate.terms[k].name for i, k in enumerate(order)
                      if i == 0 or order[i - 1] != k])
     assert [len(names) for names in seen] == [3, 3, 2]
-    assert seen[0][-1] == "Sparse readings" and seen[1][-1] == seen[2][-1] == "Number of people"
+    assert seen[0][-1] == "Sparse observations" and seen[1][-1] == seen[2][-1] == "Number of people"
 
 
 # -- theory over practice -----------------------------------------------------------------------
@@ -197,7 +197,7 @@ def test_sentences_name_the_largest_term_and_what_doubling_buys():
     assert rate_words.ruling(weighted, POINT).startswith("Largest term of the rate: **")
     lines = rate_words.if_doubled(weighted, POINT)
     assert [line.split(" (")[0] for line in lines] == [
-        "People on each site", "Readings each", "Sites", "Protection"]
+        "People on each site", "Observations per curve", "Sites", "Privacy budget"]
     assert "privacy is nearly free" in rate_words.when_free(weighted, POINT)
     assert rate_words.when_free(Weighted.plain(FunctionalMeanRate(privacy="none")), POINT) == ""
     assert "basis functions kept ≈" in rate_words.tuning(weighted, POINT)

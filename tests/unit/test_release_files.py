@@ -267,7 +267,7 @@ def test_a_coarse_release_says_so_in_the_first_line_of_every_file(tmp_path):
     assert one.uncertainty.feasibility.verdict == "coarse"
     every = texts(one)
     assert every["release.html"].split("</h1>")[1].lstrip().startswith(
-        '<p class="first">Coarse: at this ε only the level and the trend can be trusted.')
+        '<p class="first">Coarse: at this ε only the level and the trend are reliable.')
     assert "Coarse:" in every["release.csv"].splitlines()[1]
     assert "coarse ·" in every["release.svg"]
     assert json.loads(every["guarantee.json"])["accuracy"]["verdict"] == "coarse"

@@ -145,7 +145,7 @@ def test_without_protection_is_near_the_truth():
 
 
 def test_what_cannot_be_asked_is_said_kindly():
-    with pytest.raises(InputError, match="Limits for a machine need"):
+    with pytest.raises(InputError, match="Intervals for a machine need"):
         SparseHeterogeneous(fit="pooled", target="band")
     with pytest.raises(InputError, match="at least one row"):
         sizes = replace(SOURCE.sizes, n_curves_per_server=(10, 0, 10))

@@ -96,10 +96,10 @@ def test_the_table_is_known_to_hold_up_to_one():
         assert table.holds(rate.at(epsilon=1.0)) and not table.holds(rate.at(epsilon=1.1))
 
 
-def test_the_rate_serves_its_task_and_says_what_is_a_reading_of_ours():
+def test_the_rate_serves_its_task_and_says_what_is_our_understanding():
     assert rates.for_task("univariate_mean") == (UnivariateMeanRate,)
     assert "lecture slides on rates of univariate means under privacy" in UnivariateMeanRate.reference
-    assert "our reading" in UnivariateMeanRate.reference
+    assert "as we understand them" in UnivariateMeanRate.reference
     assert UnivariateMeanRate().setting == "central_item"
     with pytest.raises(InputError, match="site"):
         UnivariateMeanRate(setting="federated")

@@ -176,8 +176,8 @@ def test_what_does_not_fit_together_is_refused(chosen, words):
 @pytest.mark.parametrize(("change", "words"), [
     ({"facts": PublicFacts()}, "must be stated"),
     ({"counts": np.array([2, *[1] * 19_998]), "server": np.repeat([0, 1], [9999, 10_000])},
-     "one reading from every person"),
-    ({"server": np.repeat([0, 2], 10_000)}, "at least one reading")], ids=["σ", "two readings", "gap"])
+     "one observation from every person"),
+    ({"server": np.repeat([0, 2], 10_000)}, "at least one observation")], ids=["σ", "two readings", "gap"])
 def test_data_that_do_not_fit_are_refused(change, words):
     with pytest.raises(InputError, match=words):
         WaveletGlobal().release(replace(data_of(), **change), (Budget(1.0, 1e-5),), generator(1, 1, 0))

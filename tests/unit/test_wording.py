@@ -9,7 +9,7 @@ import pytest
 from engine.core.types import Budget, PublicFacts, Spend, Step
 from engine.language import chances, error_parts, numbers, quality, spending, tags
 from engine.language.grammar import of, uncapital
-from engine.language.numbers import change, in_hundred, number, one_in, small, times, together
+from engine.language.numbers import at_most_percent, change, number, one_in, small, times, together
 from engine.privacy import risk
 from engine.privacy.accounting import exact_mu
 from engine.privacy.failure import delta_rule
@@ -65,7 +65,7 @@ def test_a_change_that_rounds_to_nothing_is_no_change():
                                            (0.99, "at most 99"), (0.9901, "more than 99"),
                                            (1.0, "more than 99")])
 def test_an_upper_bound_is_rounded_up_and_never_printed_as_100(chance, words):
-    assert in_hundred(chance) == f"{words} times in 100"
+    assert at_most_percent(chance) == f"{words} %"
 
 
 def test_possessives_follow_the_last_letter():
@@ -78,12 +78,12 @@ def test_possessives_follow_the_last_letter():
 
 
 def test_the_title_names_the_curve_and_the_person():
-    assert tags.title(CHILDREN) == ("The average growth curve, published with protection for "
+    assert tags.title(CHILDREN) == ("The mean growth curve, released with differential privacy for "
                                     "every child")
 
 
 def test_a_title_without_a_kind_of_curve_has_no_gap():
-    assert tags.title(PublicFacts()) == ("The average curve, published with protection for "
+    assert tags.title(PublicFacts()) == ("The mean curve, released with differential privacy for "
                                          "every person")
 
 
@@ -104,9 +104,9 @@ def test_the_unit_of_protection_is_named_with_the_person():
 
 
 @pytest.mark.parametrize("epsilon, end", [
-    (0.05, "**at most 51 times in 100**, almost a coin toss."),
-    (1, "**at most 56 times in 100**. A coin toss gets 50."),
-    (10, "**at most 85 times in 100**. A coin toss gets 50.")])
+    (0.05, "**at most 51 %** of cases, hardly better than guessing."),
+    (1, "**at most 56 %** of cases. Guessing gives 50 %."),
+    (10, "**at most 85 %** of cases. Guessing gives 50 %.")])
 def test_the_odds_are_told_at_the_ends_and_in_the_middle(epsilon, end):
     text = chances.odds_main(odds_at(epsilon), "child")
     assert text.startswith("An attacker who knows every other child’s curve")
@@ -114,59 +114,59 @@ def test_the_odds_are_told_at_the_ends_and_in_the_middle(epsilon, end):
 
 
 def test_the_key_agrees_with_the_sentence():
-    assert chances.odds_key(odds_at(1)) == "● right by chance · ■ at most 6 more · ○ wrong"
-    assert chances.odds_short(odds_at(1)) == "at most 56 in 100"
+    assert chances.odds_key(odds_at(1)) == "● right by guessing · ■ at most 6 more · ○ wrong"
+    assert chances.odds_short(odds_at(1)) == "at most 56 %"
 
 
 def test_where_nothing_is_published_nobody_is_said_to_gain_anything():
     nothing = risk.Odds(Budget(0.05, 1e-5), 0.5, 0.05, 0.01, 0.53, 0.06)
     assert chances.odds_main(nothing, "child").startswith("Nothing would be published")
-    assert chances.odds_key(nothing) == "● right by chance · ○ wrong"
+    assert chances.odds_key(nothing) == "● right by guessing · ○ wrong"
 
 
 def test_the_careful_attacker_is_compared_with_no_information():
     assert chances.odds_careful(odds_at(1)).endswith(
-        "**at most 9 times in 100** (5 = no information).")
+        "**at most 9 % power**; without information it has 5 %.")
 
 
 def test_what_the_budget_alone_allows_is_told_beside_the_noise():
-    assert "would allow at most 74 in 100 and, for the careful attacker, at most 14 in 100" in \
+    assert "would allow an accuracy of at most 74 % and a power of at most 14 %" in \
         chances.odds_why(odds_at(1))
 
 
 def test_flags_are_compared_with_the_first_guess():
     text = chances.odds_flagged(odds_at(1, 0.01), "children")
-    assert text == ("Of the children such an attacker flags, **at most 2 in 100** are right; "
-                    "without the release, 1 in 100.")
+    assert text == ("Of the children such an attacker accuses, **at most 2 %** are accused rightly; "
+                    "without the release, 1 %.")
 
 
 def test_several_curves_of_one_child_are_told_together_and_beside_one():
     mu = exact_mu(1, DELTA)
     several = risk.odds(Gaussian(3 * mu), Budget(3.4567, DELTA), group=3)
-    assert chances.odds_short(several) == "at most 67 in 100 (3 together)"
-    assert "has narrowed all 3 of this child down to two" in chances.odds_main(several, "child")
-    assert "A child with **3 curves** has **ε = 3.46 · δ" in chances.group(
+    assert chances.odds_short(several) == "at most 67 % (3 together)"
+    assert "has two candidates for all 3 of this child" in chances.odds_main(several, "child")
+    assert "For a child with **3 curves** it is **ε = 3.46 · δ" in chances.group(
         odds_at(1), several, "child")
 
 
 def test_what_taking_part_adds_names_both_worlds():
     text = chances.with_and_without(odds_at(1, 0.5), "child")
-    assert "starting from 50 in 100, is right **at most 56 in 100**" in text
-    assert "**With another child’s in its place** it is right 50 in 100." in text
+    assert "of 50 % is right in **at most 56 %** of cases" in text
+    assert text.endswith("and in 50 % **with another child’s in its place**.")
 
 
 @pytest.mark.parametrize("curve", [Gaussian(0.3), Laplace(1.0), Zcdp(0.1),
                                    Losses((("laplace", 0.2, 2),)), Subsampled(Laplace(1.0), 0.1)])
 def test_every_kind_of_curve_says_what_it_was_worked_out_from(curve):
     text = chances.odds_why(risk.odds(curve, Budget(1.0, DELTA)))
-    assert text.startswith("This is w") and "by itself would allow at most" in text
+    assert text.startswith("Computed from the ") and "would allow an accuracy of at most" in text
 
 
-def test_two_kinds_of_promise_are_told_apart_only_where_there_are_two():
+def test_pure_and_approximate_guarantees_are_told_apart_only_where_there_are_two():
     assert chances.two_kinds({"A": 0.0, "B": 0.0}) == "" == chances.two_kinds({"A": 1e-5})
     assert chances.two_kinds({"A": 1e-5, "B": 0.0}) == (
-        "**Two kinds of promise.** A has δ = 1×10⁻⁵, B has δ = 0. Equal ε is **not** equal "
-        "protection: compare *Right guess*.")
+        "**Pure and approximate DP differ:** B has δ = 0, A has δ = 1×10⁻⁵. At equal ε, compare the "
+        "attacker’s accuracy.")
 
 
 def test_a_ledger_of_two_kinds_says_so_and_how_it_is_added():
@@ -174,15 +174,15 @@ def test_a_ledger_of_two_kinds_says_so_and_how_it_is_added():
         return Spend(Step("x"), 0, mu, (1.0,), (1.0,), 1, "sequential", Budget(1.0, DELTA), "", epsilon,
                      rho)
     both = spending.how_added([[line(mu=0.1), line(epsilon=0.2)]])
-    assert "**Pure and approximate DP:** x holds with δ = 0" in both and "laws" in both
+    assert "**Pure and approximate DP:** x has δ = 0" in both and "loss distributions" in both
     assert "their ρ, which add up" in spending.how_added([[line(mu=0.1), line(rho=0.2)]])
     assert spending.how_added([[line(epsilon=0.1)]]) == ""
 
 
 def test_weak_protection_names_the_worst_method_too():
     assert chances.weak(odds_at(8), "child") == (
-        "**ε = 8 is weak protection for one child.** An attacker is right at most 81 times in 100 "
-        "with this method, and more than 99 times in 100 with the worst method of the same ε.")
+        "**ε = 8 is weak protection for one child.** An attacker is right in at most 81 % of cases "
+        "with this method, and in more than 99 % with the worst mechanism of the same ε.")
 
 
 # -- accuracy and budget --------------------------------------------------------------------
@@ -190,7 +190,7 @@ def test_weak_protection_names_the_worst_method_too():
 
 def test_accuracy_names_three_numbers_of_one_unit():
     assert quality.accuracy(CHILDREN, 3.85, 5.6, 0.819) == (
-        "The error is **3.85 cm**: root mean squared distance from the true average over ages 2 to "
+        "The error is **3.85 cm**: root mean squared distance from the true mean over ages 2 to "
         "18. In 95 % of releases the distance is at most 5.60 cm. Without privacy the error is "
         "0.819 cm.")
 
@@ -204,11 +204,11 @@ def test_an_error_is_written_in_one_way_with_its_95_percent_value():
 def test_delta_is_marked_above_a_hundred_thousandth_and_above_a_tenth_of_one_in_n():
     large, common, small = delta_rule(50, 0.01), delta_rule(200), delta_rule(1000)
     assert "above a tenth of 1/n = 0.02" in chances.delta_stated(large)
-    assert "most that is common practice" in chances.delta_stated(common)
+    assert "largest value in common practice" in chances.delta_stated(common)
     assert chances.delta_tag(common) == "δ above 1×10⁻⁵"
     assert chances.delta_tag(large) == "δ above a tenth of 1/n"
     assert chances.delta_tag(small) == "" and chances.delta_concern(small) == ""
-    assert "is the default, 1/n² for n = 1\u2009000 in all" in chances.delta_stated(small)
+    assert "is the default, 1/n² for n = 1\u2009000 people" in chances.delta_stated(small)
     assert "never fails" in chances.delta_stated(delta_rule(50, 0.01, is_pure=True))
 
 
@@ -219,9 +219,9 @@ def test_what_was_foreseen_is_judged_only_where_there_is_a_rule():
     assert quality.planned(CHILDREN, Feasibility(5.0), math.nan) == ""
 
 
-def test_real_curves_are_compared_with_the_average_without_protection():
+def test_real_curves_are_compared_with_the_non_private_mean():
     text = quality.accuracy(CHILDREN, 3.85, 5.6, None, is_truth=False)
-    assert "from the average without protection" in text
+    assert "from the non-private mean" in text
     assert "true" not in text
 
 
@@ -233,7 +233,7 @@ def test_a_budget_at_the_end_of_the_slider_names_only_the_side_that_exists():
 
 def test_at_the_floor_protection_costs_almost_nothing():
     text = quality.budget_ratio(CHILDREN, 10, 0.83, 0.82, 1.0, None)
-    assert text.startswith("Protection costs almost no accuracy here.")
+    assert text.startswith("Privacy costs almost no accuracy here.")
 
 
 def test_without_a_known_truth_no_ratio_is_claimed():
@@ -256,12 +256,12 @@ def test_the_largest_part_of_the_error_is_named():
 
 def test_two_parts_within_ten_points_share_the_error():
     assert error_parts.what_limits(CHILDREN, [0.48, 0.44, 0.08]) == (
-        "**Privacy noise and chance in who took part** share the squared error about equally.")
+        "**Privacy noise and sampling variability** share the squared error about equally.")
 
 
 def test_doubling_names_the_people_of_the_source():
     lines = error_parts.if_doubled(CHILDREN, {"people": -0.47, "readings": 0.001, "epsilon": -0.43})
-    assert lines == ["children: error **−47\u00a0%**", "readings per child: error **no change**",
+    assert lines == ["children: error **−47\u00a0%**", "observations per child: error **no change**",
                      "ε: error **−43\u00a0%**"]
 
 
@@ -285,13 +285,13 @@ def test_inside_a_sentence_a_label_is_small_but_for_names_and_abbreviations(labe
     assert uncapital(label) == inside
 
 
-def test_a_line_says_whether_the_method_errs_least_and_which_one_does_else():
+def test_a_line_says_whether_the_method_has_the_smallest_error_and_which_has_else():
     facts = PublicFacts(value_unit="cm")
     errors = {"Ours": 1.32, "Other": 6.73, "Third": math.nan}
     assert quality.why_method("Ours", errors, facts) == (
-        "**Ours** errs least of 2 methods here: 1.32 cm against 6.73 cm, simulated at the same ε.")
+        "**Ours** has the smallest error of 2 methods: 1.32 cm against 6.73 cm, simulated at the same ε.")
     assert quality.why_method("Other", errors, facts) == (
-        "**Ours** errs less here than Other: 6.73 cm against 1.32 cm, simulated at the same ε.")
+        "**Ours** has a smaller error than Other: 6.73 cm against 1.32 cm, simulated at the same ε.")
     assert quality.why_method("Third", errors, facts) == ""
     assert quality.why_method("Ours", {"Ours": 1.0}, facts) == ""
 

@@ -51,17 +51,17 @@ class AdaptiveRelease(Mechanism):
 
     basis: str | None  # each model says what it may be
     truncation: int | None = param(
-        None, "Basis functions kept",
-        "How much detail of each curve is kept. More: finer curve, more noise. Usual: from the "
-        "public sizes.", low=1, high=33, symbol="r")
+        None, "Number of basis functions",
+        "More: less bias, more noise. Default: from the public sizes.", low=1, high=33, symbol="r")
     band: str = param(
         "simultaneous", "Confidence band",
-        "Simultaneous: 95 in 100 bands hold the whole curve. Pointwise: 95 in 100 at each time. "
-        "None: its share of the budget goes to the curve.",
+        "Simultaneous: covers the whole curve in 95 % of releases. Pointwise: covers it in 95 % at "
+        "each time. None: its share of the budget goes to the curve.",
         choices=("simultaneous", "pointwise", "none"))
     shrink: str | None = param(
-        None, "Shrink small waves",
-        "Pull waves that noise could have made towards zero. Usual: where the sizes say it helps.",
+        None, "Shrink small coefficients",
+        "Shrink coefficients no larger than their noise towards zero. Default: where the sizes say "
+        "that it helps.",
         choices=("always", "never"))
 
     # -- what a model says ------------------------------------------------------------------

@@ -187,7 +187,7 @@ class NoisyGradient(Mechanism):
     log_power: int  # each model says what it may be
 
     scheme: Scheme = param(
-        Scheme.FULL_BATCH, "Who takes part in a round",
+        Scheme.FULL_BATCH, "Curves in a round",
         "All curves in every round, composed exactly; or fresh curves each round, as published.")
     constants: str = param(
         "tight", "Constants",
@@ -199,11 +199,11 @@ class NoisyGradient(Mechanism):
         choices=("anisotropic", "isotropic"))
     functions: str = param(
         "fourier", "Basis functions",
-        "Fourier: waves of whole turns, as published. Cosine: half turns too, for curves that do "
-        "not end where they began.", choices=("fourier", "cosine"))
+        "Fourier: periodic, as published. Cosine: for curves that do not end where they began.",
+        choices=("fourier", "cosine"))
     truncation: int | None = param(
-        None, "Basis functions kept",
-        "How much detail is kept. More: finer curve, more noise. Usual: from the public sizes.",
+        None, "Number of basis functions",
+        "More: less bias, more noise. Default: from the public sizes.",
         low=1, high=33, symbol="r")
     n_iterations: int | None = param(
         10, "Rounds", "Gradient steps. None: the paper's rule, a constant times log n.",
@@ -216,8 +216,8 @@ class NoisyGradient(Mechanism):
         low=1.0, high=10.0, symbol="α")
     radius_constant: float = param(
         0.75, "Clipping",
-        "Gradients are held within this multiple of the theory's radius so that none counts too "
-        "much.", low=0.01, high=100.0, symbol="C_R")
+        "Gradients are clipped to this multiple of the radius in theory.", low=0.01, high=100.0,
+        symbol="C_R")
     failure_probability: float = param(
         0.05, "Failure probability in the radius", "Smaller: larger radii, less clipping.",
         low=1e-6, high=1.0, symbol="η")
@@ -236,7 +236,7 @@ class NoisyGradient(Mechanism):
         "Extra period at each end for curves that do not end where they began. None: 0.25 for "
         "such curves, 0 for periodic ones.", low=0.0, high=1.0, symbol="ζ")
     value_scale: str | None = param(
-        None, "Scale of the readings",
+        None, "Scale of the observations",
         "Raw: as they are. Bounds: mapped to −1 … 1 by the stated bounds. None: raw for curves "
         "simulated on unit scale, bounds for all others.", choices=("raw", "bounds"))
     weights: str = param(

@@ -107,10 +107,10 @@ class FunctionalRelease(Mechanism):
         "noise has the shape with the least total.", choices=("tight", "published", "optimal"))
     size: float | None = param(
         None, "Largest size of a curve (τ)", "Curves further from the middle of their bounds than "
-        "this, in root mean square, are drawn towards it. Usual: what the bounds allow.",
+        "this, in root mean square, are drawn towards it. Default: what the bounds allow.",
         low=1e-9, high=1e9, symbol="τ", only_for=CURVES)
     grid_size: int | None = param(
-        None, "Points of the grid", "On each axis. Usual: the common times of the curves, else "
+        None, "Points of the grid", "On each axis. Default: the common times of the curves, else "
         "100; 200 for a density, 28 on each of two axes, 50 for a covariance.",
         low=5, high=500, symbol="K")
 
@@ -132,7 +132,7 @@ class FunctionalRelease(Mechanism):
         only_for=(VARYING_COEFFICIENTS.key,))
     bandwidth: float | None = param(
         None, "Bandwidth", "c in the width h = c n^(−1/(4 + d)) of a density’s atoms, as a share "
-        "of the range; d is 1 or 2. Usual: 0.12, and 0.2 in the plane.", low=0.005, high=5.0,
+        "of the range; d is 1 or 2. Default: 0.12, and 0.2 in the plane.", low=0.005, high=5.0,
         symbol="c", only_for=(DENSITY.key,))
     clean: bool = param(
         True, "A density again", "Replace what is released by the nearest function that is never "
@@ -140,13 +140,13 @@ class FunctionalRelease(Mechanism):
         only_for=(DENSITY.key,))
     loss: str | None = param(
         None, "Loss", "Huber and square: for numbers; square needs far more noise. Logistic and "
-        "hinge: for two classes, above the middle of the stated bounds or not. Usual: Huber for "
+        "hinge: for two classes, above the middle of the stated bounds or not. Default: Huber for "
         "numbers, logistic for classes.", choices=LOSSES, only_for=(RISK_MINIMISATION.key,))
     huber_width: float = param(
-        0.5, "Where Huber’s loss turns straight", "As a share of half the stated range of numbers.",
+        0.5, "Threshold of Huber’s loss", "As a share of half the stated range of numbers.",
         low=0.01, high=10.0, symbol="k", only_for=(RISK_MINIMISATION.key,))
     risk_weight: float | None = param(
-        None, "Weight of the penalty", "Of smoothness against the mean loss. Usual: one over the "
+        None, "Weight of the penalty", "Of smoothness against the mean loss. Default: one over the "
         "root of n.", low=1e-6, high=1e3, symbol="ψ", only_for=(RISK_MINIMISATION.key,))
 
     def __post_init__(self) -> None:
@@ -406,9 +406,9 @@ class FunctionalRelease(Mechanism):
     def caution(self, facts: PublicFacts) -> str:
         if facts.common_times or self.task not in CURVES:
             return ""
-        return ("**This method is made for curves that are read densely, at common times.** Here "
-                "the readings of each curve are joined by straight lines: few readings flatten "
-                "peaks, and the errors of readings stay in. *Adaptive mean* has no such step.")
+        return ("**This method is for dense curves with common times.** Here the observations of "
+                "each curve are joined by straight lines, which flattens peaks where there are "
+                "few, and their errors are not smoothed. *Adaptive mean* has no such step.")
 
     def reach(self, facts: PublicFacts) -> float:
         """τ: the stated one, else what the bounds of the values allow.

@@ -65,15 +65,15 @@ class PenalisedRelease(KernelRelease):
     """
 
     eta: float | None = param(
-        None, "Smoothness of the summary", "In powers of the kernel. Usual: 1 + 2/β, twice that "
+        None, "Smoothness of the summary", "In powers of the kernel. Default: 1 + 2/β, twice that "
         "for the absolute penalty, β being the decay of the kernel; 1.5 for the Gaussian one, and "
         "for a density 1 + 9/(8β).",
         low=0.51, high=20.0, symbol="η")
     penalty_weight: float | None = param(
-        None, "Weight of the penalty", "Usual: by the rule below.", low=1e-12, high=1e6,
+        None, "Weight of the penalty", "Default: by the rule below.", low=1e-12, high=1e6,
         symbol="ψ", only_for=CURVES)
     rule: str = param(
-        "usual", "Rule for the weight", "Usual: 1/n, and at least 1/(nε²). One over n: 1/n at "
+        "usual", "Rule for the weight", "Default: 1/n, and at least 1/(nε²). One over n: 1/n at "
         "every ε, as in the paper’s tables.", choices=("usual", "one_over_n"), only_for=CURVES)
 
     @property

@@ -56,7 +56,7 @@ class PublicGuesses(Mechanism):
 
     noise_sd: float | None = param(
         None, "Spread of the noise", "A public guess of the standard deviation of a response "
-        "around what its features say. Usual: as stated with the data.", low=1e-9, high=1e9,
+        "around what its features say. Default: as stated with the data.", low=1e-9, high=1e9,
         symbol="σ")
     radius: float | None = param(
         None, "Largest norm", "A public guess of the Euclidean norm of all coefficients; hard "
@@ -68,7 +68,7 @@ class PublicGuesses(Mechanism):
         low=1e-3, high=2.0, symbol="η")
     reach: float | None = param(
         None, "Reach of the ranges", "How many standard deviations of a feature its stated range "
-        "reaches to each side; 1.7 for even spread. Usual: as stated with the data, else 4. Not "
+        "reaches to each side; 1.7 for even spread. Default: as stated with the data, else 4. Not "
         "used where values are of size one.", low=1.0, high=100.0)
 
     def reach_of(self, facts: PublicFacts) -> float:

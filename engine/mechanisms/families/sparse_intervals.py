@@ -64,8 +64,8 @@ class SparseIntervals(PublicGuesses):
     residual_sds: ClassVar[float] = 3.0
 
     target: str = param(
-        "coordinates", "Limits", "Coordinates: an interval for each coefficient on its own. Band: "
-        "limits that hold all of them together, in 95 of 100 cases.",
+        "coordinates", "Confidence intervals", "Coordinates: one 95 % interval for each "
+        "coefficient. Band: simultaneous intervals, which cover all coefficients in 95 % of cases.",
         choices=("coordinates", "band"))
     features: str | None = param(
         None, "Which features", "Their numbers, counted from 1, with commas. Fewer need less "

@@ -269,17 +269,17 @@ class WaveletRegression(Mechanism):
         "Periodic: for curves that end where they began. Corrected: for all others; needs more "
         "noise near the ends.", choices=EDGES)
     level: int | None = param(
-        None, "Level", "2^J functions are kept. Usual: chosen by the rule above.", low=0, high=14,
+        None, "Level", "2^J basis functions. Default: by the rule above.", low=0, high=14,
         symbol="J")
     clip: float | None = param(
-        None, "Clip", "Readings are held within τ of the middle of their bounds. Usual: chosen by "
-        "the rule above.", low=1e-6, high=1e9, symbol="τ")
+        None, "Clip", "Observations are clipped to τ from the middle of their bounds. Default: "
+        "by the rule above.", low=1e-6, high=1e9, symbol="τ")
     bound: float | None = param(
         None, "Bound of the curve", "How far the curve may lie from the middle of its bounds. "
-        "Usual: the stated bounds.", low=1e-6, high=1e9, symbol="B")
+        "Default: the stated bounds.", low=1e-6, high=1e9, symbol="B")
     noise_sd: float | None = param(
-        None, "Spread of readings", "Standard deviation of a reading around the curve. Usual: as "
-        "stated with the data.", low=1e-6, high=1e9, symbol="σ")
+        None, "Standard deviation", "Of an observation about the curve. Default: as stated with "
+        "the data.", low=1e-6, high=1e9, symbol="σ")
     class_stated: bool = param(
         False, "Smoothness is a stated fact", "You know from outside the data that smoothness and "
         "radius hold for the curve. Only then is the bias bounded, and a confidence interval or "
@@ -384,10 +384,11 @@ class WaveletRegression(Mechanism):
         """
         bound, sigma = self.stated(facts)
         if not sigma > 0:
-            raise InputError("The standard deviation of a reading around the curve must be stated.",
+            raise InputError("The standard deviation of an observation about the curve must be "
+                             "stated.",
                              field="noise_sd", hint="It is public, and no budget is spent on it.")
         if min(sizes.n_curves_per_server) == 0:
-            raise InputError("Every site needs at least one reading.", field="counts",
+            raise InputError("Every site needs at least one observation.", field="counts",
                              hint="Number sites without gaps.")
         return Sites.of(sizes, budgets, bound, sigma, 1.0 if facts.unit_scale else bound / 2)
 
@@ -458,7 +459,7 @@ class WaveletRegression(Mechanism):
     def caution(self, facts: PublicFacts) -> str:
         if facts.periodic or self.edges == "corrected" or self.moments == 1:
             return ""
-        return ("**Periodic wavelets end where they began; these curves are not stated to.** "
+        return ("**These wavelets are periodic; these curves are not stated to.** "
                 "Near both ends the estimate would be wrong. Choose corrected edges.")
 
 
@@ -538,7 +539,7 @@ def readings(data: CurveData, clip: float) -> Array:
         If a person has more than one reading.
     """
     if not (data.counts == 1).all():
-        raise InputError("Wavelet regression needs exactly one reading from every person.",
+        raise InputError("Wavelet regression needs exactly one observation from every person.",
                          field="counts")
     centred = data.values - data.facts.value_middle
     if _all_finite(centred) and _all_finite(data.times):

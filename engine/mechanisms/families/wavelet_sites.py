@@ -55,7 +55,7 @@ class WaveletSites:
             raise InputError(f"There must be one n and one ε for each site; got {self.n.shape} "
                              f"and {self.epsilon.shape}.", field="epsilon")
         if not ((self.n >= 1) & np.isfinite(self.n)).all():
-            raise InputError("Every site must have at least one reading.", field="n")
+            raise InputError("Every site must have at least one observation.", field="n")
         if not (self.epsilon >= 0).all():
             raise InputError("ε must not be negative.", field="epsilon")
 

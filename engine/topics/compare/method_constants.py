@@ -167,7 +167,7 @@ def _one_round() -> ConstantsTable:
 def _spent(tasks: Sequence[int]) -> ConstantsTable:
     costs = published_costs(_PROMISE, _MACHINES, _ROWS, _FEATURES, 10, 500, is_sharp=True)
     rows = [(costs[k].task.capitalize(), costs[k].total, _PROMISE) for k in tasks]
-    return _compared("800 features, 15 machines of 4000 rows", "ε spent as printed", "ε promised",
+    return _compared("800 features, 15 machines of 4000 rows", "ε spent as printed", "ε claimed",
                      rows)
 
 
@@ -186,7 +186,7 @@ def _truthful_bits() -> ConstantsTable:
         plan = method.plan(setting.public, (Budget(epsilon),) * setting.machines)
         rows.append((f"{epsilon:g}", _short(100 * (1 - float(method.turn_chance(plan)[0]))),
                      _short(float(method.gain(plan)[0]) ** 2)))
-    return ConstantsTable(("ε, one bit each", "Bits told as they are, in 100",
+    return ConstantsTable(("ε, one bit each", "True bits, in percent",
                            "Variance of an answer"), tuple(rows))
 
 

@@ -56,21 +56,22 @@ def _drawn(page: str, code: Code, file: OwnFile | None, note: str, scope: str) -
     python, command = st.tabs(["Python", "Command line"])
     with python:
         if file is not None:
-            st.markdown(":small[It reads your file by its name and holds none of its values. What "
-                        "it prints is for you only.]")
+            st.markdown(":small[It reads your file by name and contains none of its values. Its "
+                        "output is not private.]")
         st.code(code.python, language="python", height=_height(code.python))
     with command:
         if code.command:
             st.code(code.command, language="bash", height=_height(code.command))
             st.markdown(note)
         else:
-            st.markdown("The command line knows no facts that you stated. Save the Python and run "
-                        "it." if file is None else
-                        "The command line knows no file of your own. Save the Python beside your "
-                        "file and run it.")
+            st.markdown("The command line does not have the facts that you stated. Save the Python "
+                        "code and run it." if file is None else
+                        "The command line does not have your file. Save the Python code beside "
+                        "your file and run it.")
     st.download_button("Get the notebook", notebook(code), f"privacy-curves-{page}.ipynb",
                        "application/x-ipynb+json", on_click="ignore", key=f"{page}_notebook",
-                       icon=":material/book:", help="The same code with a plot and short words.")
+                       icon=":material/book:", help="The same code, with a chart and short "
+                                                    "comments.")
     if not code.spends:
         st.markdown(":small[Run it in the folder of Privacy Curves: it prints the numbers above. "
                     f"{scope}]")

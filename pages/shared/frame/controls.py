@@ -16,19 +16,22 @@ from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError
 from engine.core.registry import Parameter, Registry
 from engine.core.tasks import TASKS, DataType
+from engine.language import glossary
 from engine.mechanisms import Mechanism, mechanisms
 from engine.sources import sources
 from pages.shared.state import session, settings
 
 Option = TypeVar("Option")
-_USUAL = "usual"
+PRIVACY_BUDGET = "Privacy budget ε (smaller = more private)"
+_DEFAULT = "default"
 
 
 def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[Any], None],
           key: str, **options: Any) -> None:
     """A widget that shows `value` and calls `write` with what the visitor makes of it.
 
-    A value that cannot be is refused beside the widget, and the settings stay as they were.
+    A value that cannot be is refused beside the widget, and the settings stay as they were. A
+    label that is a term of the glossary is explained by it, unless there is other `help`.
     """
     key = f"w_{key}"
 
@@ -40,6 +43,7 @@ def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[A
 
     # a widget whose value is of an enumeration wants all of it for options, and ours are text
     st.session_state[key] = str(value) if isinstance(value, Enumeration) else value
+    options.setdefault("help", glossary.of_label(label))
     widget(label, key=key, on_change=changed, **options)
     show_problem(key)
 
@@ -104,7 +108,7 @@ def source_choice(task: str = settings.TASK, key: str = "", **more: Any) -> None
             session.change_source(task, cls(**parameters))
 
     bound(st.selectbox, noun, current, write, key or _key("source", task), options=labels,
-          help=f"Where the {noun.lower()} come from: simulated, public data, or your file.",
+          help=f"Where the {noun.lower()} come from: simulation, public data, or your file.",
           **more)
 
 
@@ -123,17 +127,19 @@ def mechanism_choice(task: str = settings.TASK) -> None:
 
     bound(st.selectbox, "Method", session.current().mechanism_of(task).nearest_preset()[0], write,
           _key("mechanism", task), options=[label for label, _, _ in presets],
-          help="How the noise is added. Under More options you can change its settings.")
+          help=glossary.explain("method", "Its settings are in the options."))
 
 
-def epsilon_slider(key: str, help: str,
-                   label: str = "Privacy budget ε (smaller = more private)") -> None:
-    """The ε of a page, with the steps of Explore and what its two ends mean."""
+def epsilon_slider(key: str, help: str, label: str = PRIVACY_BUDGET) -> None:
+    """The ε of a page, with the steps of Explore and what its two ends mean.
+
+    `help` says what is particular to this page, below what the term means.
+    """
     current = session.current()
     with st.container(gap=None):
         bound(st.select_slider, label, current.epsilon, session.set_epsilon, key,
               options=session.steps(current.epsilon), format_func="ε = {:g}".format,
-              help=help)
+              help=glossary.explain("privacy budget", help))
         with st.container(horizontal=True, horizontal_alignment="distribute"):
             st.markdown(":small[◀ more private]", width="content")
             st.markdown(":small[more accurate ▶]", width="content")
@@ -175,55 +181,57 @@ def _parameter_widget(member: Any, parameter: Parameter, prefix: str,
     label, key = f"{parameter.label}{symbol}", f"{prefix}_{parameter.name}"
     value = getattr(member, parameter.name)
     if parameter.choices:
-        options = [_USUAL] * parameter.optional + list(parameter.choices)
-        bound(st.selectbox, label, value or _USUAL,
-              lambda chosen: set_to(None if chosen == _USUAL else chosen), key, options=options,
-              help=parameter.help, format_func=lambda choice: choice.replace("_", " "))
+        options = [_DEFAULT] * parameter.optional + list(parameter.choices)
+        bound(st.selectbox, label, value or _DEFAULT,
+              lambda chosen: set_to(None if chosen == _DEFAULT else chosen), key, options=options,
+              help=parameter.help, format_func=_in_words)
     elif parameter.kind is bool:
         bound(st.toggle, label, value, set_to, key, help=parameter.help)
     elif parameter.kind is str:
         bound(st.text_input, label, value or "", lambda text: set_to(text.strip() or None), key,
-              help=parameter.help, placeholder="usual", max_chars=settings.LONGEST_TEXT)
+              help=parameter.help, placeholder=_DEFAULT, max_chars=settings.LONGEST_TEXT)
     else:
         whole = parameter.kind is int
         low = None if parameter.low is None else parameter.kind(parameter.low)
         high = None if parameter.high is None else parameter.kind(parameter.high)
         bound(st.number_input, label, value, set_to, key, help=parameter.help, min_value=low,
-              max_value=high, placeholder="usual" if parameter.optional else "",
+              max_value=high, placeholder=_DEFAULT if parameter.optional else "",
               step=1 if whole else None, format="%d" if whole else "%g")
 
 
 def with_value(member: Any, name: str, value: Any) -> Any:
-    """The member with one parameter changed; usual values that hang on it follow."""
+    """The member with one parameter changed; defaults that depend on it follow."""
     return type(member)(**{**member.changed(), name: value})
 
 
 def changed_chips(member: Any) -> list[str]:
-    """`Basis functions kept 8 (usual 12)` for every value that differs from its preset."""
-    usual = preset_of(member).values()
-    return [f"{p.label} {_in_words(getattr(member, p.name))} (usual {_in_words(usual[p.name])})"
-            for p in member.shown() if getattr(member, p.name) != usual[p.name]]
+    """`Basis functions 8 (default 12)` for every value that differs from its preset."""
+    preset = preset_of(member).values()
+    return [f"{p.label} {_in_words(getattr(member, p.name))} (default {_in_words(preset[p.name])})"
+            for p in member.shown() if getattr(member, p.name) != preset[p.name]]
 
 
 def _in_words(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:g}"
+    if value == "usual":  # the key of a rule, in links
+        return _DEFAULT
     return "from the sizes" if value is None else str(value).replace("_", " ")
 
 
 def all_changed(task: str = settings.TASK) -> list[str]:
-    """Everything that differs from the usual settings of a task, in words."""
+    """Everything that differs from the default settings of a task, in words."""
     current = session.current()
     out = [] if session.uploaded(task) else changed_chips(current.source_of(task))
     out += changed_chips(current.mechanism_of(task))
     if current.delta is not None:
-        out.append(f"δ {current.delta:g} (usual 1/n²)")
+        out.append(f"δ {current.delta:g} (default 1/n²)")
     if current.seed != settings.FRONT_PAGE.seed:
         out.append(f"Seed {current.seed}")
     if current.rule is not None:
-        out.append(f"Own rule: ε at most {current.rule:g}")
+        out.append(f"Rule of your own: ε at most {current.rule:g}")
     if current.group > 1:
-        out.append(f"Odds for {current.group} together (usual 1)")
+        out.append(f"Attacker’s accuracy for {current.group} together (default 1)")
     if current.population is not None and not session.uploaded(task):
         out.append(f"Secret sample of {current.population:,}, as declared")
     return out
@@ -246,22 +254,22 @@ def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = 
     st.subheader("Method", anchor=False)
     parameter_form(mechanism, f"m_{mechanism.key}",
                    lambda member: session.change_mechanism(task, member), n_columns=columns)
-    st.subheader("Protection and chance", anchor=False)
-    places = st.columns(columns)
+    st.subheader("Privacy budget and seed", anchor=False)
+    cells = st.columns(columns)
     if epsilon:
-        with places[0]:
-            bound(st.number_input, "Privacy budget (ε)", current.epsilon, session.set_epsilon,
-                  "epsilon", format="%g", step=None, help="Any value between the slider’s ends.")
+        with cells[0]:
+            bound(st.number_input, PRIVACY_BUDGET, current.epsilon, session.set_epsilon,
+                  "epsilon", format="%g", step=None,
+                  help=glossary.explain("privacy budget", "Any value in the slider’s range."))
     if delta:
-        with places[epsilon % columns]:
-            bound(st.number_input, "Chance the limit fails (δ)", session.chosen_delta(source),
+        with cells[epsilon % columns]:
+            bound(st.number_input, "Failure probability (δ)", session.chosen_delta(source),
                   lambda chosen: session.set_delta(chosen, task), "delta", format="%.2g",
-                  step=None, help="Usual value 1/n². Keep it far below 1/n: at 1/n a method could "
-                  "publish one whole curve and still pass. 0: never, for methods that can.")
-    with places[(epsilon + delta) % columns]:
+                  step=None, help=glossary.explain("δ", "With δ = 1/n a mechanism may publish one "
+                                                   "whole curve. Some methods allow δ = 0."))
+    with cells[(epsilon + delta) % columns]:
         bound(st.number_input, "Seed", current.seed, session.set_seed, "seed", step=1, format="%d",
-              help="Same seed, same noise: a class sees the same picture. Never used for a "
-              "release.")
+              help=glossary.explain("seed"))
 
 
 def named(mechanism: Mechanism) -> tuple[str, int]:

@@ -100,16 +100,16 @@ def link_problems() -> None:
     with st.container():  # always there: what follows keeps its place when this goes
         for name in st.session_state.get("link_problems", []):
             st.warning("**The link asked for something this page does not have "
-                       f"({escape(name[:40])}).** The usual value is shown instead.",
+                       f"({escape(name[:40])}).** The default is used instead.",
                        icon=":material/link_off:")
 
 
 def chips(changed: Sequence[str], reset: Callable[[], None]) -> None:
-    """Everything that differs from the usual settings, so that no figure is silently unusual."""
+    """Everything that differs from the default settings, so that no figure is silently unusual."""
     if not changed:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("Changed from the usual settings:", width="content")
+        st.markdown("Changed from the default settings:", width="content")
         for text in changed:
             st.badge(text, color="gray")
         st.button("Reset", icon=":material/undo:", type="tertiary", on_click=reset, key="reset")
@@ -137,7 +137,7 @@ def numbers(charts: Mapping[str, Chart], is_own: bool = False, key: str = "numbe
         for title, chart in charts.items():
             in_words(title, chart, is_own)
 
-    folded("Numbers behind these pictures", key, tables)
+    folded("Numbers behind these charts", key, tables)
 
 
 def in_words(title: str, chart: Chart, is_own: bool = False) -> None:

@@ -204,7 +204,7 @@ class ReleaseView(View):
     def consequences(self) -> None:
         if self.spends:
             guarantee_cards.consequences(self.spends, self.facts, self.page)
-            layout.folded("What was spent: the ledger", f"{self.fold_prefix}ledger",
+            layout.folded("Ledger: the budget spent", f"{self.fold_prefix}ledger",
                           lambda: guarantee_cards.ledger(self.spends, self.budget))
 
     def formula(self) -> None:

@@ -1,4 +1,4 @@
-"""The fold *What do these words mean?* under every page: words of the field that stand on it."""
+"""The fold *Glossary* under every page: terms of the field that stand on it."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from pages.shared.frame import layout
 from pages.shared.state import pins, session
 
 _GUIDE = Path(__file__).parents[2] / "guide.py"
-_STRIP = ("ε", "δ", "Unit of protection", "Odds", "Error")
+_GUARANTEE = ("Privacy budget", "δ", "Unit of protection", "Attacker’s accuracy")
+_STRIP = (*_GUARANTEE, "Error")
 # Terms of `engine.language.glossary` by page, as they are met from top to bottom.
 TERMS: dict[str, tuple[str, ...]] = {
-    "explore": (*_STRIP, "Simulated", "Release", "Band", "Privacy noise", "Clipping", "Method",
-                "Trade-off curve", "Ledger", "Seed"),
-    "decide": (*_STRIP, "Simulated", "Curve", "Central", "Method", "Seed"),
-    "learn": ("ε", "δ", "Unit of protection", "Odds", "Simulated", "Release", "Seed"),
-    "publish": (*_STRIP, "Public", "Release", "Method", "Bounds", "Trade-off curve", "Ledger"),
-    "lab": (*_STRIP, "Simulated", "Method", "Release", "Privacy noise", "Trade-off curve"),
+    "explore": (*_STRIP, "Simulated", "Observation", "Estimator", "Release", "Confidence band",
+                "Privacy noise", "Clipping", "Mechanism", "Trade-off curve", "Ledger", "Seed"),
+    "decide": (*_STRIP, "Simulated", "Curve", "Central", "Mechanism", "Seed"),
+    "learn": (*_GUARANTEE, "Simulated", "Release", "Seed"),
+    "publish": (*_STRIP, "Public", "Release", "Mechanism", "Bounds", "Trade-off curve", "Ledger"),
+    "lab": (*_STRIP, "Simulated", "Mechanism", "Release", "Privacy noise", "Trade-off curve"),
 }
 # The same on the other tabs of Lab, and further ones on *Estimate* by estimand.
 OF_TABS: dict[str, tuple[str, ...]] = {
-    "compare": (*_STRIP, "Simulated", "Release", "Method", "Seed"),
-    "theory": (*_STRIP, "Simulated", "Sparse readings", "Central", "Smoothness", "Clipping",
+    "compare": (*_STRIP, "Simulated", "Release", "Mechanism", "Seed"),
+    "theory": (*_STRIP, "Simulated", "Sparse observations", "Central", "Smoothness", "Clipping",
                "Approximate", "Composition", "μ"),
-    "verify": ("ε", "δ", "Unit of protection", "Odds", "Simulated", "Audit", "Neighbours",
-               "Mechanism", "Coverage", "Release"),
-    "papers": ("ε", "δ", "Unit of protection", "Simulated", "Public")}
+    "verify": (*_GUARANTEE, "Simulated", "Audit", "Neighbouring data sets", "Mechanism",
+               "Coverage", "Release"),
+    "papers": ("Privacy budget", "δ", "Unit of protection", "Simulated", "Public")}
 OF_ESTIMANDS: dict[str, tuple[str, ...]] = {
     "coefficients": ("Covariate",), "regression": ("Wavelets", "Laplace noise", "Bounds"),
     "summaries": ("Density", "Covariance", "Penalty")}
@@ -40,11 +41,11 @@ def show() -> None:
     terms = _on_screen()
     if not terms or (pins.page() == "learn" and session.current().presenter == "on"):
         return
-    with layout.fold("What do these words mean?", "words") as is_open:
+    with layout.fold("Glossary", "words") as is_open:
         if is_open:
             formulas = st.toggle("With formulas", key="words_formulas")
             st.markdown("\n\n".join(entry(glossary.find(name), formulas) for name in terms))
-            st.page_link(_GUIDE, label="All words, in the Guide", icon=":material/menu_book:",
+            st.page_link(_GUIDE, label="Full glossary in the guide", icon=":material/menu_book:",
                          query_params={"s": "chapter-glossary"})
 
 

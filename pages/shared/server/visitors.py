@@ -129,13 +129,13 @@ _VISITORS = Visitors(limit(), _is_connected)  # of this process
 
 
 def admit() -> None:
-    """Go on if there is a place; otherwise say so, and try again by itself."""
+    """Go on if there is room; otherwise say so, and try again by itself."""
     context = get_script_run_ctx()
     if context is None or not Runtime.exists() or _VISITORS.let_in(context.session_id):
         return
     st.title("The server is busy", anchor=False)
-    st.info(f"**All places ({_VISITORS.limit}) are taken.** Your page opens by itself as soon as "
-            "one is free. The address keeps your settings.", icon=":material/hourglass_top:")
+    st.info(f"**All {_VISITORS.limit} sessions are in use.** Your page opens by itself as soon as "
+            "one ends. The address keeps your settings.", icon=":material/hourglass_top:")
     timed.run(lambda: _retry(context.session_id), _RETRY_SECONDS)
     st.stop()
 

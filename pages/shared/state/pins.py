@@ -91,7 +91,7 @@ def reason_against(token: str) -> str:
     if len(kept()) == len(NAMES):
         return f"{len(NAMES)} scenarios are pinned already. Unpin one in Lab, under Compare."
     if len(token) > _LONGEST:
-        return "So many settings differ from the usual ones that a link could not hold several."
+        return "Too many settings differ from their defaults for several to fit into a link."
     return ""
 
 

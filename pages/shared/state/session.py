@@ -166,12 +166,12 @@ def set_epsilon(epsilon: float | None) -> None:
 
 
 def set_delta(delta: float | None, task: str = TASK) -> None:
-    """Choose δ; nothing means the usual 1/n²."""
+    """Choose δ; nothing means the default 1/n²."""
     n = source(task).sizes.n_curves
     if delta is not None and not 0 <= delta < 1 / n:
         raise InputError(f"δ must be 0, or lie above 0 and below 1/n = {1 / n:.3g}; got "
                          f"{delta:g}.", field="delta",
-                         hint=f"Usual is 1/n² = {usual_delta(n):.2g}.")
+                         hint=f"The default is 1/n² = {usual_delta(n):.2g}.")
     if delta == 0 and current().mechanism_of(task).guarantee == "approximate":
         raise InputError("This method’s noise needs a δ above 0; got 0.", field="delta",
                          hint="Choose another method, or a δ such as 1/n².")

@@ -257,8 +257,9 @@ def checked_target(target: float) -> float:
 
 def checked_risk(risk: float) -> float:
     if not 50 < risk < 100:
-        raise InputError(f"Right guesses in 100 must lie above 50 and below 100; got {risk:g}.",
-                         field="risk", hint="A coin toss is right 50 times in 100.")
+        raise InputError("The attacker’s accuracy must lie above 50 % and below 100 %; got "
+                         f"{risk:g} %.",
+                         field="risk", hint="Guessing is right in 50 % of cases.")
     return risk
 
 
@@ -273,8 +274,7 @@ def checked_epsilon(epsilon: float) -> float:
     if not LOWEST_EPSILON <= epsilon <= HIGHEST_EPSILON:
         raise InputError(f"ε must lie between {LOWEST_EPSILON:g} and {HIGHEST_EPSILON:g}; got "
                          f"{epsilon:g}.", field="epsilon",
-                         hint=f"Beyond {HIGHEST_EPSILON:g} the limit on one person means very "
-                         "little.")
+                         hint=f"Beyond {HIGHEST_EPSILON:g} there is hardly any privacy.")
     return epsilon
 
 

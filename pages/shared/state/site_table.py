@@ -15,6 +15,7 @@ import pandas as pd
 
 from engine.core.errors import InputError
 from engine.core.types import PublicFacts
+from engine.language import glossary
 from engine.topics.sites import words as site_words
 from engine.topics.sites.answer import Member, SitesAnswer
 from engine.topics.sites.site_table import PRESETS, SiteRow, checked, preset_of
@@ -115,15 +116,15 @@ def labels(facts: PublicFacts) -> dict[str, tuple[str, str]]:
     """Heading and help of every column."""
     return {
         "name": ("Site", "Letters, digits, spaces and hyphens."),
-        "people": (f"{facts.people.capitalize()} (n)", "How many keep their curve at this site."),
-        "readings": ("Observations (m)", "How many points are known on each curve."),
-        "epsilon": ("ε", f"Lower: each {facts.person} of this site is better protected, and the "
-                         "site adds more noise."),
-        "delta": ("δ", "The small chance that the limit does not hold. Empty: 1/n² of the site."),
+        "people": (f"{facts.people.capitalize()} (n)", "Whose curves are at this site."),
+        "readings": ("Observations (m)", "Observations on each curve."),
+        "epsilon": ("ε", glossary.explain("privacy budget", f"Of each {facts.person} at this "
+                                                            "site.")),
+        "delta": ("δ", glossary.explain("δ", "Empty: the default, with n of this site.")),
         "included": ("Takes part", "A site that is left out keeps its row and its curves."),
-        "weight": ("Weight", "Its share in the common average, from noise and sizes."),
-        "share": ("Share of error", "Its noise and its chance in who takes part, of all sites’."),
-        "guarantee": ("Guarantee", "Proved from the noise in its own messages."),
+        "weight": ("Weight", "Its weight in the common mean, from noise and sizes."),
+        "share": ("Share of error", "Of privacy noise and sampling variability of all sites."),
+        "guarantee": ("Guarantee", "Proved from the noise of its messages."),
     }
 
 
