@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine.core.types import Array, PublicFacts
-from engine.figures import traces
+from engine.figures import labels, traces
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -48,17 +48,19 @@ def panel(answer: CoefficientsAnswer, k: int, theme: Theme, one_release: bool = 
     """
     facts, x = answer.facts, answer.times.round(4).tolist()
     data = _one_release(answer, k, x, theme) if one_release else _releases(answer, k, x, theme)
-    data.append(traces.unprotected(x, _rounded(answer.without[k]), theme))
+    value = labels.hover(facts.value_unit)
+    data.append(traces.unprotected(x, _rounded(answer.without[k]), theme, hovertemplate=value))
     if answer.truth is not None:
-        data.append(traces.line("True", x, _rounded(answer.truth[k]), colour("truth", theme), 1.6))
+        data.append(traces.line("True", x, _rounded(answer.truth[k]), colour("truth", theme), 1.6,
+                                hovertemplate=value))
     quantity = facts.value_name if k == 0 else "Added"
     spec = {"data": data, "layout": layout(
-        theme, hovermode=False, legend=False,
+        theme, legend=False,
         xaxis=time_axis(theme, facts),
         yaxis=axis(theme, named(quantity, facts.value_unit), grid=True, range=_span(answer, k),
                    zeroline=k > 0, zerolinecolor=colour("raw", theme)))}
     typical = with_unit(number(float(answer.error[k])), facts.value_unit)
-    name = f"Effect of {answer.names[k]}" if k else "Average curve"
+    name = f"Effect of {answer.names[k]}" if k else "Mean curve"
     return Chart(spec, f"{name}: {len(answer.releases)} possible releases, typically "
                  f"{typical} from the {'true' if answer.truth is not None else 'unprotected'} "
                  "function.", _columns(answer, k))
@@ -68,7 +70,8 @@ def _columns(answer: CoefficientsAnswer, k: int) -> dict[str, list[float]]:
     columns = {answer.facts.time_name: answer.times, "without protection": answer.without[k],
                "release 1": answer.releases[0, k]}
     if answer.low is not None and answer.high is not None:
-        columns |= {"plausible from": answer.low[0, k], "plausible to": answer.high[0, k]}
+        columns |= {"95 % confidence from": answer.low[0, k],
+                    "95 % confidence to": answer.high[0, k]}
     if answer.truth is not None:
         columns["true"] = answer.truth[k]
     return {name: plain(values) for name, values in columns.items()}
@@ -81,10 +84,11 @@ def _releases(answer: CoefficientsAnswer, k: int, x: list[float], theme: Theme) 
 
 def _one_release(answer: CoefficientsAnswer, k: int, x: list[float], theme: Theme) -> list[Spec]:
     shade = colour("gradient", theme)
-    release = traces.line("One release", x, _rounded(answer.releases[0, k]), shade, 2.6)
+    release = traces.line("One release", x, _rounded(answer.releases[0, k]), shade, 2.6,
+                          hovertemplate=labels.hover(answer.facts.value_unit))
     if answer.low is None or answer.high is None:
         return [release]
-    return [traces.filled("Plausible range", x, _rounded(answer.low[0, k]),
+    return [traces.filled("95 % confidence band", x, _rounded(answer.low[0, k]),
                           _rounded(answer.high[0, k]), shade), release]
 
 

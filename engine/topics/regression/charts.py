@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.core.types import Array, PublicFacts
-from engine.figures import cards, traces
+from engine.figures import cards, labels, traces
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -85,11 +85,9 @@ def _one_release(answer: RegressionAnswer, x: list[float], theme: Theme) -> list
 
 def _over_positions(facts: PublicFacts, data: list[Spec], theme: Theme) -> Spec:
     """Axes of values over positions, in the words and units of the observations."""
-    x, y = "Position", "Value"
-    if not facts.is_simulated:
-        x, y = named(facts.time_name, facts.time_unit), named(facts.value_name, facts.value_unit)
-    return {"data": data, "layout": layout(theme, legend=True, hovermode=False,
-                                           xaxis=axis(theme, x), yaxis=axis(theme, y, grid=True))}
+    x, y = named(facts.time_name, facts.time_unit), named(facts.value_name, facts.value_unit)
+    return {"data": data, "layout": layout(
+        theme, legend=True, xaxis=axis(theme, x), yaxis=axis(theme, y, grid=True))}
 
 
 def messages(answer: RegressionAnswer, names: Sequence[str], theme: Theme) -> Chart:
@@ -244,7 +242,7 @@ def worst(pair: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
     data = [traces.line("weight of an observation", x, plain(pair.norms), colour("wavelet", theme)),
             traces.points("worst position", [x[place]], [float(pair.norms[place])], marker)]
     spec = {"data": data, "layout": layout(
-        theme, legend=True, hovermode=False, xaxis=axis(theme, "Time (a few cells)"),
+        theme, legend=True, xaxis=axis(theme, "Time (a few cells)"),
         yaxis=axis(theme, "‖b(x)‖", grid=True, rangemode="tozero"))}
     return Chart(spec, f"An observation weighs most at {x[place]:.4g}.",
                  {"position": x[::16], "weight": plain(pair.norms[::16])})
@@ -254,7 +252,8 @@ def _curve(answer: RegressionAnswer, name: str, values: Array, shade: str, width
            dash: str = "solid") -> Spec:
     """A line on the grid of the answer, in the units of the observations."""
     return traces.line(name, _positions(answer.facts, answer.times),
-                       _values(answer.facts, values), shade, width, dash)
+                       _values(answer.facts, values), shade, width, dash,
+                       hovertemplate=labels.hover(answer.facts.value_unit))
 
 
 def _points(name: str, x: list[int], y: Array, shade: str, dash: str, floor: float,

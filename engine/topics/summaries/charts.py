@@ -60,7 +60,7 @@ def panel(answer: SummariesAnswer, method: Way, k: int, theme: Theme) -> Chart:
         table["true"] = plain(answer.truth[k])
         data.append(traces.line("True", x, table["true"], colour("truth", theme), 1.6))
     spec = {"data": data, "layout": layout(
-        theme, hovermode=False, xaxis=axis(theme, axis_title(answer)),
+        theme, xaxis=axis(theme, axis_title(answer)),
         yaxis=axis(theme, value_title(answer), grid=True, range=_span(answer, k)))}
     return Chart(spec, f"{method.label}: {len(method.releases)} possible releases, typically "
                  f"{number(method.error)} off.", table)
@@ -223,7 +223,7 @@ def spectrum(spectra: Spectrum, theme: Theme) -> Chart:
         data.append(_positive("Kept by the filter (rescaled)", order, top * spectra.filter, least,
                               colour("without", theme), "12px,3px,2px,3px", 1.8))
     spec = {"data": data, "layout": layout(
-        theme, legend=True, hovermode=False,
+        theme, legend=True,
         xaxis=log_axis(theme, "Coefficient (log scale)", 1, float(len(order))),
         yaxis=log_axis(theme, "Standard deviation (log scale)", least, 1.3 * top, grid=True))}
     in_use = spectra.scales[spectra.chosen]
@@ -276,8 +276,8 @@ def worst(pair: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
     data = [traces.line("One curve", x, curve, colour("functional", theme)),
             traces.line("The other", x, mirrored, colour("bias", theme), dash="6px,3px")]
     spec = {"data": data, "layout": layout(
-        theme, legend=True, hovermode=False, xaxis=axis(theme, facts.time_name),
-        yaxis=axis(theme, facts.value_name, grid=True))}
+        theme, legend=True, xaxis=axis(theme, named(facts.time_name, facts.time_unit)),
+        yaxis=axis(theme, named(facts.value_name, facts.value_unit), grid=True))}
     return Chart(spec, f"The exchange that shows most costs ε = {number(pair.epsilon)}.",
                  {facts.time_name: x, "one curve": curve, "the other": mirrored})
 
