@@ -23,6 +23,8 @@ from tests.pages.reading import words
 from tests.unit.test_upload_readings import STATED, frame
 
 FACTS = {"value_low": 35, "value_high": 39, "time_low": 0, "time_high": 24}
+
+
 def own(n=3000, **stated):
     table = read_table(files.csv(frame(n)))
     curves = read_curves(table, suggest_layout(table, {"server": "site"}, data=DataType.READINGS))
