@@ -159,7 +159,7 @@ def test_the_numbers_on_screen_are_the_engines_and_no_error_is_claimed():
 def test_everything_in_the_folds_is_there_too_and_no_table_can_be_downloaded():
     at = shown(fold_regression_messages=True)
     assert not at.error and "noisy numbers, once" in words(at)
-    assert any("Limited by" in table.value.columns for table in at.table) and not at.dataframe
+    assert any("Bottleneck" in table.value.columns for table in at.table) and not at.dataframe
     assert not at.code  # a command line would need the file
     at = shown(fold_numbers=True)
     assert not at.error and at.table and not at.dataframe
