@@ -29,7 +29,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
          "--disable-dev-shm-usage"]
 SHORT = "--js-flags=--no-opt"  # for a page that lives for seconds, optimising scripts costs more
-FIRST_LINK = "/methods?s=e-0.5"
+FIRST_LINK = "/lab?s=e-0.5"
 WINDOW: ViewportSize = {"width": 1280, "height": 720}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 _OWN = (*(f"{scheme}://127.0.0.1:" for scheme in ("http", "https", "ws", "wss")), "data:", "blob:")

@@ -23,9 +23,6 @@ from tests.pages.reading import words
 from tests.unit.test_upload_readings import STATED, frame
 
 FACTS = {"value_low": 35, "value_high": 39, "time_low": 0, "time_high": 24}
-FOLDS = {f"fold_{name}": True for name in (
-    "regression_messages", "regression_worst", "regression_more", "numbers", "regression_ledger",
-    "regression_formula")}
 
 
 def own(n=3000, **stated):
@@ -137,7 +134,7 @@ def test_readings_are_shown_with_the_ends_that_were_stated(panel):
     ran(at)
     kept = at.session_state["upload_readings"]
     assert kept.facts.reading_sd == 0.5 and "upload" not in at.session_state
-    assert at.selectbox(key="w_readings").value == "Your readings"
+    assert at.selectbox(key="w_readings").value == "Your observations"
     assert at.selectbox(key="w_wavelet_method").value == "Wavelets with corrected edges"
     assert not at.warning
     same = the_same(kept, method=WaveletGlobal(edges="corrected"))
@@ -160,13 +157,15 @@ def test_the_numbers_on_screen_are_the_engines_and_no_error_is_claimed():
 
 
 def test_everything_in_the_folds_is_there_too_and_no_table_can_be_downloaded():
-    at = shown(**FOLDS)
-    assert not at.error and "noisy numbers, once" in words(at) and "The worst pair" in words(at)
+    at = shown(fold_regression_messages=True)
+    assert not at.error and "noisy numbers, once" in words(at)
+    assert any("Bottleneck" in table.value.columns for table in at.table) and not at.dataframe
     assert not at.code  # a command line would need the file
-    tables = [list(table.value.columns) for table in at.table]
-    assert any("Limited by" in columns for columns in tables)
+    at = shown(fold_numbers=True)
+    assert not at.error and at.table and not at.dataframe
     public = {"What leaves it", "All of it gives ε"}  # the ledger holds sizes and budgets alone
-    assert all(public & {*frame.value.columns} for frame in at.dataframe)
+    ledger = shown(fold_regression_ledger=True).dataframe
+    assert ledger and all(public & {*frame.value.columns} for frame in ledger)
 
 
 def test_one_site_can_protect_more_than_another():
@@ -245,7 +244,7 @@ def test_one_goes_back_and_forth_between_simulated_and_own_readings():
     at.selectbox(key="w_readings").set_value("Simulated")
     ran(at)
     assert "off by" in words(at) and at.selectbox(key="w_network")
-    at.selectbox(key="w_readings").set_value("Your readings")
+    at.selectbox(key="w_readings").set_value("Your observations")
     ran(at)
     assert "off by" not in words(at)
 

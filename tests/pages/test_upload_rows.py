@@ -158,9 +158,6 @@ def test_a_prediction_asks_for_a_predictor_a_response_and_whether_it_is_a_class(
 # -- on screen ----------------------------------------------------------------------------------
 
 
-FOLDS = {f"fold_{name}": True for name in (
-    "numbers", "sparse_ledger", "sparse_formula", "sparse_more", "summaries_ledger",
-    "summaries_formula", "summaries_more")}
 OWN = [(SPARSE, NAMES), (RISK, ["f0"]), (DENSITY, ["f0"]),
        pytest.param(DENSITY, ["f0", "f1"], marks=pytest.mark.slow)]
 
@@ -169,7 +166,7 @@ OWN = [(SPARSE, NAMES), (RISK, ["f0"]), (DENSITY, ["f0"]),
 def test_own_records_are_never_linked_or_shared_and_no_table_of_theirs_can_be_downloaded(
         task, names):
     run._SHARED._kept.clear()
-    at = shown(task, own(task, names), **FOLDS)
+    at = shown(task, own(task, names), fold_numbers=True)
     assert not faults(at) and not at.query_params.get("s") and not at.code
     token = address.encode(at.session_state.settings)
     assert "f0" not in token and "400" not in token and "upload" not in token

@@ -73,7 +73,7 @@ def odds_of_two(first: float, second: float, delta: float, is_fresh: bool) -> st
         Whether each has noise of its own.
     """
     if not is_fresh:
-        return "100 in 100, all is given away" if first != second else ""
+        return "100 %, all is given away" if first != second else ""
     mu = math.hypot(*(accounting.exact_mu(epsilon, delta) for epsilon in (first, second)))
     return chances.odds_short(risk.odds(mu, Budget(first + second, 2 * delta)))
 

@@ -219,12 +219,11 @@ def verdict(view: SideBySide) -> None:
 
 def table(view: SideBySide) -> None:
     """What errors are made of, and the risk, a row for each method and budget."""
-    st.header("What the error is made of, and the risk", anchor=False)
+    st.header("Error components and attacker", anchor=False)
     data = pd.DataFrame([_row(view, method, k) for k in view.at for method in view.known])
     layout.table(data, view.is_own, "content")
-    st.markdown(":small[Parts are shares of the squared error. Right guess: between two curves "
-                "(50: a coin toss). Careful attacker: catches the right curve with 5 false alarms "
-                "in 100 (5: no information). Both are at most.]")
+    st.markdown(":small[Parts are shares of the squared error. Accuracy: between two curves "
+                "(guessing: 50 %). Power: at a 5 % false-positive rate (no information: 5 %).]")
 
 
 def _row(view: SideBySide, method: MethodAnswer, k: int) -> dict[str, object]:
@@ -234,8 +233,8 @@ def _row(view: SideBySide, method: MethodAnswer, k: int) -> dict[str, object]:
                               "error": error or "nothing published"}
     for part, share in zip(error_parts.parts(view.facts), method.study.shares[k], strict=True):
         row[part] = f"{100 * share:.0f} %" if error else "–"
-    row["right guess"] = in_hundred(odds.right).replace(" times in", " in")
-    row["careful attacker"] = in_hundred(odds.detected).replace(" times in", " in")
+    row["attacker’s accuracy"] = in_hundred(odds.right)
+    row["attacker’s power"] = in_hundred(odds.detected)
     return row
 
 
