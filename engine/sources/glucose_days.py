@@ -61,7 +61,7 @@ class GlucoseDays(HumanCurves):
     credit = ("Figures of the shape: Freckmann et al. 2007; Shah et al. 2019; WHO and IDF 2006. "
               "No real patient’s data are used.")
 
-    n_curves: int = param(1800, "Patients", "How many take part, over all sites.",
+    n_curves: int = param(600, "Patients", "How many take part, over all sites.",
                           low=2, high=100_000, symbol="n")
     unit: str = param("mmol/L", "Unit", "In which glucose is observed; 1 mmol/L is 18 mg/dL. All "
                       "settings below are in mmol/L.", choices=tuple(_UNITS))
