@@ -44,15 +44,15 @@ class GlucoseDays(HumanCurves):
 
     The truth is the mean of what is observed. Without bounds it has a closed form: r averaged over
     a normal hour is e/p exp(σ²/2p² − d/p) (σφ(u) + (d − σ²/p)Φ(u)), with d from the usual hour and
-    u = d/σ − σ/p. What the bounds cut off, nothing to speak of without diabetes, is that of 4000
+    u = d/σ − σ/p. What the bounds cut off, which is next to nothing by default, is that of 4000
     fixed simulated patients.
 
     The figures are rounded ones of the literature. Without diabetes, 24 people had a mean of 89
     mg/dL (SD 6) and, 46 to 50 minutes after breakfast, lunch and dinner, peaks of 132, 118 and 123
     mg/dL (Freckmann et al. 2007, J Diabetes Sci Technol 1, 695–703); 153 people had means of 98 to
-    104 mg/dL (Shah et al. 2019, J Clin Endocrinol Metab 104, 4356–4364). With diabetes, level and
-    rises are set so that fasting and after meals glucose lies above the bounds of the WHO's
-    diagnosis, 7.0 and 11.1 mmol/L (WHO and IDF 2006).
+    104 mg/dL (Shah et al. 2019, J Clin Endocrinol Metab 104, 4356–4364). With diabetes, which is
+    the default, level and rises are set so that before breakfast and at its peak mean glucose lies
+    at the bounds of the WHO's diagnosis or above, 7.0 and 11.1 mmol/L (WHO and IDF 2006).
     """
 
     key = "glucose_days"
@@ -61,33 +61,35 @@ class GlucoseDays(HumanCurves):
     credit = ("Figures of the shape: Freckmann et al. 2007; Shah et al. 2019; WHO and IDF 2006. "
               "No real patient’s data are used.")
 
+    n_curves: int = param(600, "Patients", "How many take part, over all sites.",
+                          low=2, high=100_000, symbol="n")
     unit: str = param("mmol/L", "Unit", "In which glucose is observed; 1 mmol/L is 18 mg/dL. All "
                       "settings below are in mmol/L.", choices=tuple(_UNITS))
-    level: float = param(4.9, "Level between meals", "Mean over patients.",
+    level: float = param(7.6, "Level between meals", "Mean over patients.",
                          low=3.0, high=15.0, unit="mmol/L")
-    level_sd: float = param(0.4, "Spread of levels", "Standard deviation over patients.",
+    level_sd: float = param(1.6, "Spread of levels", "Standard deviation over patients.",
                             low=0.0, high=5.0, unit="mmol/L")
     meal_rise: float = param(
-        2.6, "Rise after breakfast", "Mean height of its peak; after lunch and dinner it is 70 % "
+        4.6, "Rise after breakfast", "Mean height of its peak; after lunch and dinner it is 70 % "
         "and 80 % of that.", low=0.0, high=10.0, unit="mmol/L")
     meal_spread: float = param(
         0.4, "Spread of rises", "Standard deviation of a rise as a share of its mean.",
         low=0.0, high=1.0)
     peak_hours: float = param(
-        0.8, "Hours to the peak", "From the beginning of a meal.", low=0.5, high=3.0, unit="h")
+        1.3, "Hours to the peak", "From the beginning of a meal.", low=0.5, high=3.0, unit="h")
     meal_time_sd: float = param(
         1.0, "Spread of hours of meals", "Standard deviation over patients. Larger: the mean curve "
         "is flatter.", low=0.5, high=3.0, unit="h")
     error_sd: float = param(
-        0.4, "Error of an observation", "Standard deviation, of one observation by a sensor.",
+        0.7, "Error of an observation", "Standard deviation, of one observation by a sensor.",
         low=0.05, high=5.0, unit="mmol/L")
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return ((cls.label, {"n_curves": 600}),
-                ("Glucose with diabetes, simulated", {
-                    "n_curves": 1800, "level": 7.6, "level_sd": 1.6, "meal_rise": 4.6,
-                    "peak_hours": 1.3, "error_sd": 0.7}))
+        return ((cls.label, {}),
+                ("Glucose without diabetes, simulated", {
+                    "level": 4.9, "level_sd": 0.4, "meal_rise": 2.6, "peak_hours": 0.8,
+                    "error_sd": 0.4}))
 
     @property
     def facts(self) -> PublicFacts:

@@ -21,6 +21,7 @@ from tests.heavy import few
 
 PRESETS = [cls(**chosen) for cls in sources.all() if issubclass(cls, HumanCurves)
            for _, chosen in cls.presets()]
+HEALTHY = GlucoseDays(**GlucoseDays.presets()[1][1])
 EXTREMES = [
     GrowthCurves(children="girls", height_sd=15, timing_sd=1.5, tempo_spread=0.5, error_sd=10),
     GlucoseDays(unit="mg/dL", level=12, level_sd=5, meal_rise=10, meal_spread=1, peak_hours=3),
@@ -128,22 +129,24 @@ def test_bands_cover_the_mean_although_few_children_are_ahead_of_the_others():
 
 def test_glucose_rises_after_three_meals_and_a_day_ends_where_it_began():
     hours = np.linspace(0, 24, 2401)
-    curve = GlucoseDays().mean_at(hours)
+    curve = HEALTHY.mean_at(hours)
     peaks = hours[1:-1][(np.diff(curve)[:-1] > 0) & (np.diff(curve)[1:] < 0)]
     assert len(peaks) == 3 and (np.abs(peaks - [8.8, 13.8, 20.3]) < 0.5).all()
     assert curve[0] == pytest.approx(curve[-1], abs=1e-9)
     assert curve.mean() * 18 == pytest.approx(100, abs=5)  # mg/dL
+    diabetes = GlucoseDays().mean_at(hours)
+    assert diabetes[600] > 7.0 and diabetes.max() > 11.1  # at six, and after breakfast
 
 
 def test_a_patients_day_has_higher_peaks_than_the_mean_of_all():
-    data = replace(GlucoseDays(error_sd=0.05), n_curves=500, n_observations_per_curve=96,
+    data = replace(HEALTHY, error_sd=0.05, n_curves=500, n_observations_per_curve=96,
                    times="common").draw(1, np.random.default_rng(5))
     highest = data.values.reshape(500, 96).max(axis=1)
-    assert np.median(highest) > GlucoseDays().truth.grid_values.max() + 1
+    assert np.median(highest) > HEALTHY.truth.grid_values.max() + 1
 
 
 def test_both_units_of_glucose_tell_the_same():
-    draws = [GlucoseDays(unit=unit).draw(1, np.random.default_rng(6)) for unit in
+    draws = [GlucoseDays(unit=unit, n_curves=100).draw(1, np.random.default_rng(6)) for unit in
              ("mmol/L", "mg/dL")]
     assert draws[1].values == pytest.approx(18.016 * draws[0].values)
     assert (draws[1].facts.value_low, draws[1].facts.value_high) == (36, 450)
