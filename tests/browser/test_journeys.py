@@ -140,7 +140,7 @@ def test_own_curves_are_shown_after_a_bad_file_is_explained_and_their_bounds_are
     assert page.problems == []
     upload(page, files.csv(files.growth_frame(60, 8)))
     expect(page.get_by_text("60 curves")).to_be_visible()
-    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Next", exact=True).click()
     show = page.get_by_role("button", name="Show the released mean")
     expect(page.get_by_text("State the lowest and highest possible")).to_be_visible()
     state(page)

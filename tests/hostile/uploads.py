@@ -20,16 +20,15 @@ def curves_csv(megabytes: float, seed: int = 0) -> bytes:
 
 
 async def brings(visitor: Visitor, name: str, content: bytes) -> None:
-    """Open the panel and upload."""
+    """Open the dialog and upload."""
     await visitor.run()
-    if not visitor.has("use_my_curves"):  # *Explore* has it in its drawer
-        await visitor.press("door_data")
-    await visitor.press("use_my_curves")
+    await visitor.press("door_data" if visitor.has("door_data") else "use_my_curves")
     await visitor.upload("upload_file", name, content)
 
 
 async def states(visitor: Visitor, origin: str = "a law", **words: str) -> None:
-    """State the facts and show the curves."""
+    """State the facts in their step and show the curves."""
+    await visitor.press("upload_next")
     for name, value in FACTS.items():
         await visitor.run(**{f"upload_{name}": value})
     for name, word in words.items():
