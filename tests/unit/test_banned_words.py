@@ -12,10 +12,9 @@ from scripts.wording import Phrase
 LEFT: dict[str, int] = {
     "data/README.md": 12,
     "docs/guide": 45,
-    "docs/methods.md": 1,
     "engine/figures": 3,
     "engine/lessons": 58,
-    "engine/release": 7,
+    "engine/release": 6,
     "engine/sources": 49,
     "engine/topics/asking.py": 2,
     "engine/topics/audit": 1,
@@ -30,7 +29,7 @@ LEFT: dict[str, int] = {
     "engine/topics/reuse": 1,
     "engine/topics/sites": 12,
     "engine/topics/summaries": 2,
-    "engine/uploads": 23,
+    "engine/uploads": 22,
     "pages/parts/audit.py": 1,
     "pages/parts/compare": 4,
     "pages/parts/explore": 1,
@@ -39,7 +38,7 @@ LEFT: dict[str, int] = {
     "pages/parts/sweeps": 1,
     "pages/shared/cards": 4,
     "pages/shared/components": 1,
-    "pages/shared/uploads": 9,
+    "pages/shared/uploads": 2,
 }
 
 
