@@ -257,7 +257,7 @@ def folder(file: Path) -> str:
     file : Path
         Below the root.
     """
-    parts = file.with_suffix("").parts
+    parts = file.parts
     depth = 3 if parts[:2] in {("engine", "topics"), ("pages", "parts"), ("pages", "shared")} else 2
     return "/".join(parts[:depth])
 

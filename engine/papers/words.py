@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from engine.papers.exhibits import Claim, Finding, Result, versions
 
-TITLE = "Does it come out as the papers say?"
+TITLE = "Do the published results replicate?"
 SOURCE = ("Simulated and public data",
-          "Made by the computer as the papers say, or already public. No private data are here.")
+          "Simulated as in the papers, or already public. No private data are used.")
 UNIT = ("One person’s data, as each document has it",
-        "What is protected: exchanging one curve, observation, record or row for another changes "
-        "what is published only a little. The words beside each figure or table say which.")
+        "Unit of protection: replacing one curve, observation, record or row hardly changes what "
+        "is published. The text beside each figure or table says which.")
 BUDGETS = "ε and δ as in the document"
 
 

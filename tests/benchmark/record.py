@@ -100,9 +100,9 @@ def _goal(row: Row) -> str:
 _WHERE_TIME_GOES = """## Where the time goes
 
 * *Studies.* The goal was set over the random numbers of a rougher process: two normal draws and an
-  exponential one for each reading, where these curves need one and a half normal draws and a uniform
+  exponential one for each observation, where these curves need one and a half normal draws and a uniform
   one. Over the random numbers of that process the ratio is less by three tenths. Nearly half of a
-  study is the draw of its curves, of which half are random numbers; two fifths are the waves at
+  study is the draw of its curves, of which half are random numbers; two fifths are the basis functions at
   their times and the products summed over each curve, the rest the rounds. These are double
   precision passes over arrays, each at what the cache gives: a third less would need single
   precision, in which released moments would differ from what is tested. All that reads arrays larger
@@ -110,13 +110,13 @@ _WHERE_TIME_GOES = """## Where the time goes
   on an idle machine.
 * *Sparse regression.* The goal was set for a variant that meets each row once. The method here
   uses all rows in every one of its 20 rounds, which needs less noise; half of its time are those 20
-  passes over the features, which memory limits, the rest is the draw.
-* *Wavelets.* Of a million readings on 16 sites three quarters of the time are the sums over
-  readings, half of those one product with a sparse matrix of two entries for each reading. With 200
+  passes over the features, whose speed is that of memory, the rest is the draw.
+* *Wavelets.* Of a million observations on 16 sites three quarters of the time are the sums over
+  observations, half of those one product with a sparse matrix of two entries for each observation. With 200
   small sites the sums are three fifths; a sixth is spent site by site, because each draws from its
   own generator.
-* *A table of a million readings.* Sorting readings takes a third; parsing, telling people apart by
-  their ids and putting curves in their public order a sixth each, reading numbers out of text a
+* *A table of a million observations.* Sorting observations takes a third; parsing, telling people apart by
+  their ids and putting curves in their public order a sixth each, parsing numbers a
   tenth.
 """
 

@@ -139,8 +139,8 @@ PATTERN = (
 
 
 FIGURE_2 = Exhibit(
-    "figure-2", "Figure 2: errors over observations, people and ε, smooth wave",
-    "Mean squared error of Algorithm 1 for μ₁, a wave of one turn, with 250 people and 2 to 20 "
+    "figure-2", "Figure 2: errors over observations, people and ε, smooth sine",
+    "Mean squared error of Algorithm 1 for μ₁, a sine of one turn, with 250 people and 2 to 20 "
     "observations each, and with 10 observations and 100 to 500 people; δ = 0.001, bars of two "
     "standard errors. The paper gives no η and no projection; here η = 0.05, one logarithm in the "
     "radii and none. Our default is drawn beside it at the same (ε, δ).",

@@ -107,9 +107,9 @@ FIGURE_3 = Exhibit(
               within(_at_base, high=2 * _PRINTED_LENGTH, of="length",
                      on={"where": PAPER}, text="{given} with ε kept and {features:g} features; the "
                      f"printed length is {_PRINTED_LENGTH}"), _REFUSED),
-        Claim("Where the noise leaves a signal they hold at least 95 times in 100",
+        Claim("Where the noise leaves a signal their coverage is at least 95 %",
               covers(_all_intervals, "held", "{share:.3f} of {repeats} intervals; they are wider "
-                     "than 95 in 100 needs, because what the first estimate lacks is bounded by "
+                     "than 95 % needs, because what the first estimate lacks is bounded by "
                      "what is stated of it", least=0.95, most=1.0)),
         Claim("There, every coefficient that matters is told from zero",
               within(_above_zero, 1.0, of="share", text="{clear} of {count} intervals lie above "

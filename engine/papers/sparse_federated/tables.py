@@ -247,7 +247,7 @@ def _draw_intervals(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
     for kind in (MATTERS, IS_ZERO):
         series = [curve(label, _EPSILONS, _pooled(table, kind, variant), look(role, theme, *style))
                   for variant, (label, role, *style) in _VARIANTS.items()]
-        series.append(level("Promised", [_EPSILONS[0], _EPSILONS[-1]], [0.95, 0.95], theme))
+        series.append(level("Nominal", [_EPSILONS[0], _EPSILONS[-1]], [0.95, 0.95], theme))
         panels.append(panel(kind, series, axis, "Share of intervals that hold", theme,
                             f"{kind}: coverage against ε, in four ways."))
     lengths = [curve("As derived", _EPSILONS, _pooled(table, MATTERS, "length"),
@@ -273,9 +273,9 @@ INTERVALS = Exhibit(
     "enough signal and the whole pipeline keeps ε: as derived, and with each of three things that "
     "are printed otherwise.",
     _intervals_work, _draw_intervals, (
-        Claim("Intervals hold coefficients that matter 93 to 97 times in 100",
+        Claim("Intervals cover coefficients that matter in 93 to 97 % of cases",
               _holds("proper", MATTERS)),
-        Claim("Intervals hold coefficients that are zero 93 to 97 times in 100",
+        Claim("Intervals cover coefficients that are zero in 93 to 97 % of cases",
               _holds("proper", IS_ZERO)),
         Claim("So do they with privacy noise left out (Theorem 4)", _holds("naive", IS_ZERO),
               "At small ε the noise is as large as chance in the rows, or larger."),
@@ -367,7 +367,7 @@ def _coverage_panel(table: pd.DataFrame, theme: Theme) -> Panel:
                   ("Share of coefficients held", "average", "functional", "12px,3px,2px,3px",
                    "diamond"),
                   ("Together, noise left out", "naive", "bias", "8px,3px", "triangle-up"))]
-    series.append(level("Promised", [1.0, 4.0], [0.95, 0.95], theme))
+    series.append(level("Nominal", [1.0, 4.0], [0.95, 0.95], theme))
     return panel("Bands that keep ε, 20 features", series, log(_NAMES["eps"]), "Share", theme,
                  "Coverage of bands against ε: joint, on average, and with the noise left out.")
 
@@ -401,11 +401,11 @@ TABLE_5 = Exhibit(
                      "at most {off:.4f} from bands without any noise"),
               "They are those without privacy, with an inverse covariance after 15 steps; at ε = "
               "0.5 and 0.3 they jump, but not like 1/ε."),
-        Claim("Bands that keep ε hold all coefficients together about 95 times in 100",
+        Claim("Bands that keep ε cover all coefficients together in about 95 % of cases",
               _band_holds("joint")),
         Claim("So do bands whose bootstrap leaves the privacy noise out (Algorithm 7)",
               _band_holds("naive"),
               "Estimates hold that noise, and the draws of the bootstrap do not."),
-        Claim("Bands that hold together 95 times in 100 hold more than 99 of 100 coefficients",
+        Claim("Bands with a joint coverage of 95 % cover more than 99 of 100 coefficients",
               within("average", 0.99, text="at least {0.low:.3f} of the coefficients"))),
     published=tuple(table_5()))
