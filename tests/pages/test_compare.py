@@ -14,6 +14,7 @@ from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
 from pages.parts.compare import pin_facts
+from pages.shared import places
 from pages.shared.state import address, pins, run, settings
 from pages.shared.state.pins import Pin
 from tests import files
