@@ -10,7 +10,10 @@ page.begin("Decide on a privacy budget")
 sentence.examples()
 view = Study()
 sentence.show(view)
-left, right = st.columns([63, 37], gap="medium")
+if view.now.folds:  # the drawer takes the room beside it
+    left, right = st.container(), st.container()
+else:
+    left, right = st.columns([63, 37], gap="medium")
 with left:
     with layout.user_errors():
         options.solve(view)

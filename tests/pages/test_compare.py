@@ -14,6 +14,7 @@ from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
 from pages.parts.compare import pin_facts
+from pages.shared import places
 from pages.shared.state import address, pins, run, settings
 from pages.shared.state.pins import Pin
 from tests import files
@@ -222,7 +223,7 @@ def test_every_page_and_estimand_that_pins_is_found_again_with_its_numbers(page,
 
 
 def test_a_plan_is_pinned_with_its_answer():
-    facts = pin_facts.of(Pin("A", "decide", "unknown-epsilon~target-4"))
+    facts = pin_facts.of(Pin("A", *places.present("plan", "unknown-epsilon~target-4")))
     assert facts.error <= 4 and facts.budget.epsilon != 1.0
 
 

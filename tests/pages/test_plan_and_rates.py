@@ -365,7 +365,7 @@ def test_a_plan_can_start_from_a_risk_and_take_the_epsilon_it_allows():
 def test_a_risk_below_a_coin_toss_is_refused_beside_its_field():
     at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1~open-risk")
     at.number_input(key="w_plan_risk").set_value(40.0).run()
-    assert any("above 50 and below 100" in error.value for error in at.error)
+    assert any("above 50 %" in error.value for error in at.error)
     assert at.session_state.settings.risk == 60
 
 

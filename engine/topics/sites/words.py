@@ -106,7 +106,7 @@ def compared(federation: SitesAnswer) -> str:
             f"{federation.members[federation.best].row.name}, the best site, alone: "
             f"**{written(federation.alone)}**.")
     if federation.truth is None:
-        text += " Measured from the average without protection."
+        text += " Measured from the non-private mean."
     elif federation.baseline is not None:  # it may be computed later
         text += f" Without privacy: {with_unit(number(federation.baseline), unit)}."
     return " ".join(filter(None, (text, _verdict(federation), _rough(federation))))

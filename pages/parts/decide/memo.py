@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -13,6 +14,7 @@ from pages.shared import components as pieces
 from pages.shared.state import address, session
 
 _LONGEST_NAME = 80  # characters
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")  # means nothing to whoever reads a memo elsewhere
 
 
 def show(view: Study) -> None:
@@ -35,4 +37,6 @@ def _link(view: Study) -> str:
     if view.shown is not session.current().source or not st.context.url:
         return ""
     token = address.encode(replace(view.now, folds=()))
-    return f"{st.context.url.split('?')[0]}?s={token}"
+    page = urlsplit(st.context.url)
+    host = "" if page.hostname in _LOOPBACK else f"{page.scheme}://{page.netloc}"
+    return f"{host}{page.path}?s={token}"

@@ -55,7 +55,7 @@ def cards(view: Study) -> None:
 
 def _card(view: Study, name: str, option: Option, is_chosen: bool) -> None:
     mark = ":blue[:material/check_circle:] " * is_chosen
-    st.markdown(f"{mark}{name}  \n:large[**ε = {option.budget.epsilon:g}**]  \n"
+    st.markdown(f"{mark}{name}\n#### ε = {option.budget.epsilon:g}\n"
                 f"Attacker’s accuracy **{words.attacker(option.odds)}**  \n"
                 f"Error **± {words.error(option, view.facts)}**")
     assert view.answer is not None
