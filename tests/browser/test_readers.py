@@ -155,7 +155,7 @@ _WATCH = """() => {
 
 @pytest.mark.slow
 def test_no_green_answer_stands_beside_inputs_that_it_does_not_belong_to(server, arrive):
-    page = arrive("/guide")
+    page = arrive("/learn")
     page.goto(f"{server.url}/plan?s=c-sparse_curves~c.n_curves-150~target-1")
     expect(page.get_by_text("is enough for an error of")).to_be_visible()
     page.evaluate(_WATCH)

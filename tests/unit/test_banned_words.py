@@ -45,7 +45,6 @@ LEFT: dict[str, int] = {
     "pages/parts/audit": 1,
     "pages/parts/compare": 4,
     "pages/parts/explore": 1,
-    "pages/parts/guide": 1,
     "pages/parts/plan": 5,
     "pages/parts/rates": 2,
     "pages/parts/regression": 11,
