@@ -30,8 +30,8 @@ def both_ways(seed: int) -> tuple[ReuseAnswer, ReuseAnswer]:
             reuse_answer(FIRST, SECOND, DELTA, seed, True))
 
 
-def exact_places(releases: ReuseAnswer) -> int:
-    """To how many decimal places the mean was worked out.
+def exact_digits(releases: ReuseAnswer) -> int:
+    """To how many decimal digits the mean was worked out.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ class ReusedNoise(Lesson):
         "size, and the sizes are public.",
         "Both releases are in the figure. The mean that they protect is not.")
     ask = "Where is the mean that was protected?"
-    shows = ("From the two releases the mean comes back exactly: to **{places} decimal "
-             "places**. The noise in them was {noise_first} and {noise_second}.")
+    shows = ("From the two releases the mean comes back exactly: to **{digits} decimal "
+             "digits**. The noise in them was {noise_first} and {noise_second}.")
     explains = (
         "The two releases are two equations. Unknown are the draw and the mean. Two equations "
         "with two unknowns have one solution.",
@@ -81,7 +81,7 @@ class ReusedNoise(Lesson):
         same, fresh = both_ways(seed)
         noise = together([*same.noise, fresh.largest_error])
         words = {"n": str(SOURCE.n_curves), "first": f"{FIRST:g}", "second": f"{SECOND:g}",
-                 "places": str(exact_places(same)), "noise_first": noise[0],
+                 "digits": str(exact_digits(same)), "noise_first": noise[0],
                  "noise_second": noise[1], "fresh": noise[2]}
         truth = np.interp(_PLACES, same.times, same.exact)
         middle = float(np.round(same.exact.mean(), 1))

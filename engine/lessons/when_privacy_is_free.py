@@ -52,7 +52,7 @@ def lines(children: int, seed: int) -> Lines:
 
 
 def _name(children: int) -> str:
-    return f"errors of {children} children by readings"
+    return f"errors of {children} children by observations"
 
 
 def _simulated(children: int, seed: int) -> tuple[Array, Array]:

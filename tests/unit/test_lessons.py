@@ -286,8 +286,8 @@ def test_two_releases_with_one_draw_give_the_average_and_with_fresh_noise_they_d
     found = reuse_topic.reuse_answer(0.3, 1.0, 1 / 200**2, SEED, False)
     one, other = found.scales
     worked_out = (other * found.first - one * found.second) / (other - one)
-    assert np.abs(worked_out - found.exact).max() < 10 ** -int(words["places"]) * 10
-    assert int(words["places"]) >= 12 and float(words["fresh"]) > 0.1
+    assert np.abs(worked_out - found.exact).max() < 10 ** -int(words["digits"]) * 10
+    assert int(words["digits"]) >= 12 and float(words["fresh"]) > 0.1
     assert float(words["noise_first"]) == pytest.approx(found.noise[0], abs=0.005)
 
 
@@ -301,8 +301,8 @@ def test_the_best_attacker_wins_as_often_as_the_noise_allows():
 
 
 @pytest.mark.parametrize("name", all_but(
-    ("errors of 200 children by readings", "errors of 1000 children by sites",
-     "errors of 2000 children by readings"),
+    ("errors of 200 children by observations", "errors of 1000 children by sites",
+     "errors of 2000 children by observations"),
     lesson_store.makers()))
 def test_what_is_kept_of_a_lesson_is_what_the_engine_makes(name, monkeypatch):
     monkeypatch.setattr(studies, "MOST_DATA_SETS", 100)

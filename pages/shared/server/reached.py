@@ -53,4 +53,4 @@ def is_loopback(host: str) -> bool:
 def what_to_do() -> str:
     """What to do where others cannot reach the server, in place of a link."""
     return ("Only this computer reaches this page. For a class, start the server with "
-            "`make run ADDRESS=0.0.0.0` and open it by this computer’s name in your network.")
+            "make run ADDRESS=0.0.0.0 and open it by this computer’s name in your network.")
