@@ -81,6 +81,42 @@ def chapter(key: str) -> Chapter:
     return _read(f"guide/{key}.md")
 
 
+@dataclass(frozen=True)
+class Found:
+    """A part of a chapter that holds the words that were looked for.
+
+    Parameters
+    ----------
+    chapter, title : str
+        Key and title of the chapter.
+    section : str
+        Its heading; empty for what stands above the first one.
+    """
+
+    chapter: str
+    title: str
+    section: str
+
+
+def search(words: str) -> tuple[Found, ...]:
+    """Parts of the guide that hold every word, those with all of them in a heading first.
+
+    Parameters
+    ----------
+    words : str
+        Parts of words count, too; in any case. No word finds nothing.
+    """
+    wanted = words.casefold().split()
+    found = [(heading, Found(key, text.title, section))
+             for key in CHAPTERS if wanted for text in (chapter(key),)
+             for section, body in {"": text.text.partition("\n## ")[0],
+                                   **_sections(text.text)}.items()
+             for heading in (f"{text.title} {section}".casefold(),)
+             if all(word in f"{heading} {body.casefold()}" for word in wanted)]
+    found.sort(key=lambda pair: not all(word in pair[0] for word in wanted))
+    return tuple(part for _, part in found)
+
+
 @cache
 def method(key: str) -> Chapter:
     """The notes on a registered mechanism; their sections are `PARTS`.

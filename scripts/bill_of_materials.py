@@ -30,7 +30,7 @@ SPDX = {"Apache 2.0": "Apache-2.0", "Apache License 2.0": "Apache-2.0",
         "3-Clause BSD License": "BSD-3-Clause"}
 # Those that give a text, or a family of licences; read from the text in the package.
 READ = {"altair": "BSD-3-Clause", "itsdangerous": "BSD-3-Clause", "jinja2": "BSD-3-Clause",
-        "pywavelets": "MIT", "scipy": "BSD-3-Clause"}
+        "pywavelets": "MIT", "scipy": "BSD-3-Clause", "segno": "BSD-3-Clause"}
 
 HEAD = """# Licences
 

@@ -7,6 +7,7 @@ say what is not so. Everything is simulated with a known seed, and only for look
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -162,7 +163,8 @@ class See:
 class Lesson(Parameterised):
     """A lesson; its class facts are its words.
 
-    `key` is its number in links, `label` its title, `unit` what is protected, with its tooltip.
+    `key` is its number in links, `label` its title, `minutes` what it takes, `unit` what is
+    protected, with its tooltip; `has_game` says whether the attacker's game is played in it.
     `story` and `explains` are paragraphs, `ask` what is to be guessed, `shows` what happened.
     `terms` are the words of `engine.language.glossary` for what it is about, `formula` LaTeX of
     what no term says.
@@ -170,6 +172,8 @@ class Lesson(Parameterised):
 
     registry = lessons
     order: ClassVar[int]
+    minutes: ClassVar[int] = 5
+    has_game: ClassVar[bool] = False
     unit: ClassVar[tuple[str, str]]
     story: ClassVar[tuple[str, ...]]
     ask: ClassVar[str]
@@ -193,8 +197,8 @@ class Lesson(Parameterised):
 
 
 def names() -> tuple[str, ...]:
-    """The keys of all lessons, as links may name them."""
-    return tuple(lesson.key for lesson in lessons.all())
+    """The keys of all lessons, as links may name them; an empty one for none."""
+    return ("", *(lesson.key for lesson in lessons.all()))
 
 
 def work(key: str, seed: int) -> Worked:
@@ -217,7 +221,7 @@ def work(key: str, seed: int) -> Worked:
 
 
 def heading(lesson: type[Lesson]) -> str:
-    """The lesson among all: "Lesson 2 of 8: averages survive, one child hides".
+    """The lesson among all: "Lesson 2 of 8: means survive, one child hides".
 
     Parameters
     ----------
@@ -225,6 +229,22 @@ def heading(lesson: type[Lesson]) -> str:
         A registered one.
     """
     return f"Lesson {lesson.key} of {len(lessons.all())}: {lesson.label}"
+
+
+def percent_up(chance: float) -> str:
+    """An upper bound on a chance in whole percent, rounded up.
+
+    Parameters
+    ----------
+    chance : float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> percent_up(0.556), percent_up(0.999)
+    ('56 %', 'more than 99 %')
+    """
+    return "more than 99 %" if chance > 0.99 else f"{math.ceil(round(100 * chance, 6))} %"
 
 
 def neighbours(lesson: type[Lesson]) -> tuple[type[Lesson] | None, type[Lesson] | None]:

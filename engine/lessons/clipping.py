@@ -1,4 +1,4 @@
-"""Lesson 3: tight bounds bend an average, wide ones drown it in noise."""
+"""Lesson 3: tight bounds bias a mean, wide ones drown it in noise."""
 
 from __future__ import annotations
 
@@ -49,31 +49,31 @@ class Clipping(Lesson):
 
     key = "3"
     order = 3
-    label = "where to cut, and what that bends"
+    label = "choosing a clipping bound"
     unit = ("One pupil’s number", "What is protected: the number of any one pupil.")
     story = (
-        "{n} pupils say how many minutes they need to school. The average is to be published.",
+        "{n} pupils say how many minutes they need to school. The mean is to be published.",
         "A pupil who says a thousand would move it far, and noise must hide even that. So every "
-        "number is first held below a **limit**, and noise is made to fit the limit.",
-        "A low limit bends the average. A high one needs much noise. ε = {epsilon}.")
-    ask = "Which limit gives the least error? Drag the square along the axis."
-    shows = ("The least error is at a limit of **{best} minutes**: {least} minutes. At {low} it "
+        "number is first clipped to a **bound**, and the noise is scaled to the bound.",
+        "A low bound adds bias. A high one needs much noise. ε = {epsilon}.")
+    ask = "Which clipping bound gives the smallest error?"
+    shows = ("The error is smallest at a bound of **{best} minutes**: {least} minutes. At {low} it "
              "would be {at_low}, at {high} it would be {at_high}.")
     explains = (
-        "At {low} minutes the noise is only {noise_low}. But long ways are cut, so the average is "
+        "At {low} minutes the noise is only {noise_low}. But long ways are clipped, so the mean is "
         "{bias_low} minutes too short. Asking more pupils does not mend that.",
-        "At {high} minutes nearly nothing is cut. But the noise is {noise_high} minutes.",
-        "The limit must come from what is known without these pupils, such as a bus timetable. "
+        "At {high} minutes nearly nothing is clipped. But the noise is {noise_high} minutes.",
+        "The bound must come from what is known without these pupils, such as a bus timetable. "
         "Read off their numbers, it would tell about the pupil who needs longest.")
-    question = Question("The school has twice as many pupils next year. What about the limit?", (
+    question = Question("The school has twice as many pupils next year. What about the bound?", (
         Option("It can be higher.", "Noise falls with the number of pupils, bias does not. The "
-               "best limit moves from {best} to {best_twice} minutes.", True),
-        Option("It should be lower.", "With more pupils there is less noise, so cutting is what "
-               "costs. The best limit becomes {best_twice} minutes."),
+               "best bound moves from {best} to {best_twice} minutes.", True),
+        Option("It should be lower.", "With more pupils there is less noise, so clipping is what "
+               "costs. The best bound becomes {best_twice} minutes."),
         Option("Take the longest way of all pupils.", "Then what is published depends on one "
                "pupil alone, and no noise was made for that.")))
     terms = ("Clipping", "Sensitivity", "Laplace noise")
-    see = (See("explore.py", "Bounds and clipping of curves"),)
+    see = (See("explore.py", "Clipping of curves on Explore"),)
 
     @classmethod
     def work(cls, seed: int) -> Worked:
@@ -86,7 +86,7 @@ class Clipping(Lesson):
             "n": str(CLASS.n_items), "epsilon": f"{BUDGET.epsilon:g}",
             "best": f"{LIMITS[best]:.0f}", "low": f"{LIMITS[low]:.0f}",
             "high": f"{LIMITS[high]:.0f}", "best_twice": f"{_best_with_twice(bias, noise):.0f}"}
-        guess = Guess((float(LIMITS[best]),), (75.0,), ("Limit",), close=6.0, step=1.0,
+        guess = Guess((float(LIMITS[best]),), (75.0,), ("Clipping bound",), close=6.0, step=1.0,
                       unit="minutes")
         return Worked(words, _picture(seed, words), guess, tags.budget_chip(BUDGET), BUDGET)
 
@@ -104,15 +104,15 @@ def _picture(seed: int, words: dict[str, str]) -> Picture:
     marks = (
         Mark(stack, height, "raw", "One pupil’s way", "dot", opacity=0.8),
         Mark(LIMITS, noise, "gradient", "Noise", dash="8,3", after=True),
-        Mark(LIMITS, np.where(bias <= _TALLEST, bias, np.nan), "bias", "Bias from cutting",
+        Mark(LIMITS, np.where(bias <= _TALLEST, bias, np.nan), "bias", "Bias from clipping",
              dash="2,3", after=True),
         Mark(LIMITS, both, "text", "Both together", width=2.6, after=True))
     alt = f"The ways of {CLASS.n_items} pupils as dots on an axis of minutes."
     few = slice(4, None, 5)
     return Picture(
-        Axis("Limit (minutes)", 0, 100, plain_ticks(*range(0, 101, 20))),
+        Axis("Clipping bound (minutes)", 0, 100, plain_ticks(*range(0, 101, 20))),
         Axis("Error (minutes)", 0, _TALLEST, plain_ticks(0, 2, 4, 6, 8)), marks, alt,
-        f"{alt} Noise grows with the limit and bias falls; together they are least at "
+        f"{alt} Noise grows with the bound and bias falls; together they are least at "
         f"{words['best']} minutes.",
         {"Limit (minutes)": [int(limit) for limit in LIMITS[few]],
          **{name: [round(float(value), 2) for value in values[few]] for name, values in

@@ -20,6 +20,7 @@ PUPILS, COPIED = 200, 0.3
 EPSILON = math.log(3)  # of two fair coins: an answer is turned round with chance 1/4
 _MECHANISM = SparseMeanSigns()
 _ROWS = 5  # of dots
+_IN_19_OF_20 = 1.96  # standard errors
 
 
 @dataclass(frozen=True)
@@ -69,31 +70,32 @@ class CoinFlip(Lesson):
 
     key = "1"
     order = 1
+    minutes = 4
     label = "a coin hides every answer"
     unit = ("One pupil’s answer", "What is protected: what any one pupil would truly say.")
     story = (
         "A teacher asks {n} pupils: have you ever copied homework? Nobody wants to say yes.",
         "So each flips a coin in secret. Heads: answer truly. Tails: flip again, and say yes for "
         "heads and no for tails.",
-        "Now every yes may be the coin’s. **{said} in 100** said yes.")
-    ask = "How many in 100 have really copied? Drag the square to your guess."
-    shows = ("**{true} in 100** have really copied. The answers alone give **{estimate} in 100**, "
-             "give or take {error}. Crosses: answers that the coins turned round.")
+        "Now every yes may be the coin’s. **{said} %** said yes.")
+    ask = "What share of the pupils has really copied?"
+    shows = ("**{true} %** have really copied. From the answers alone the estimate is **{estimate} "
+             "%** ± {error}. Crosses: answers that the coins turned round.")
     explains = (
-        "The coins turn about {turned} in 100 answers round. How many is known, so it can be taken "
-        "off the total.",
-        "Which ones is not known. So it cannot be taken off the answer of one pupil.",
-        "Whatever is true of a pupil, no answer becomes more than {ratio} times as likely. That is "
-        "protection (ε) of {epsilon}: the logarithm of {ratio}.")
+        "The coins turn {turned} % of the answers round on average. That share is known, so it can "
+        "be corrected in the total.",
+        "Which answers were turned is not known. So no single answer can be corrected.",
+        "Whatever is true of a pupil, no answer becomes more than {ratio} times as likely. The "
+        "logarithm of {ratio} is the privacy budget: ε = {epsilon}.")
     question = Question("Mia said yes. What does the teacher know about Mia?", (
         Option("That she has copied.", "The coins may have said yes for her. They turn "
-               "{turned} in 100 answers round."),
+               "{turned} % of the answers round."),
         Option("That it is somewhat likelier, and never for sure.", "A yes is {ratio} times as "
                "likely from a pupil who has copied. It is still no proof.", True),
         Option("Nothing at all.", "A yes is {ratio} times as likely from a pupil who has copied. "
-               "Protection limits what is learned; it is rarely nothing.")))
+               "Privacy bounds what is learned; it is rarely nothing.")))
     terms = ("Randomised response",)
-    see = (See("sparse.py", "One bit from each machine, at work"),)
+    see = (See("lab.py", "The same with machines, in the Lab", "estimand-sparse"),)
 
     @classmethod
     def work(cls, seed: int) -> Worked:
@@ -101,11 +103,12 @@ class CoinFlip(Lesson):
         yes, true = 100 * float(answers.said.mean()), 100 * float(answers.true.mean())
         estimate = 100 * answers.estimate
         words = {"n": str(PUPILS), "said": f"{yes:.0f}", "true": f"{true:.0f}",
-                 "estimate": f"{estimate:.0f}", "error": f"{100 * answers.standard_error:.0f}",
+                 "estimate": f"{estimate:.0f}",
+                 "error": f"{100 * _IN_19_OF_20 * answers.standard_error:.0f}",
                  "turned": f"{100 * float(_MECHANISM.turn_chance(plan())[0]):.0f}",
                  "ratio": f"{math.exp(EPSILON):.0f}", "epsilon": number(EPSILON)}
         guess = Guess((true,), (50.0,), ("Pupils who have copied",), close=5.0, step=1.0,
-                      unit="in 100")
+                      unit="%")
         return Worked(words, _picture(answers, words), guess, f"ε = {words['epsilon']}",
                       Budget(EPSILON))
 
@@ -125,13 +128,13 @@ def _picture(answers: Answers, words: dict[str, str]) -> Picture:
 
     marks = (Mark(x[said_yes], y[said_yes], "gradient", "Said yes", "dot"),
              Mark(x[~said_yes], y[~said_yes], "gradient", "Said no", "ring"),
-             Mark(x[turned], y[turned], "bias", "Turned round by the coins", "cross", after=True),
+             Mark(x[turned], y[turned], "bias", "Turned round by coins", "cross", after=True),
              line(true, "truth", "Have really copied", ""),
-             line(estimate, "functional", "Worked out from the answers", "10,2"))
-    alt = f"{PUPILS} dots, one for each pupil; {words['said']} in 100 said yes."
+             line(estimate, "functional", "Estimate from the answers", "10,2"))
+    alt = f"{PUPILS} dots, one for each pupil; {words['said']} % said yes."
     return Picture(
-        Axis("Pupils (in 100)", 0, 100, plain_ticks(0, 20, 40, 60, 80, 100)),
+        Axis("Share of pupils (%)", 0, 100, plain_ticks(0, 20, 40, 60, 80, 100)),
         Axis("", 0, _ROWS + 1, ((0.0, ""),)), marks, alt,
-        f"{alt} {words['true']} in 100 have copied; the answers give {words['estimate']}.",
-        {"what": ["said yes", "have really copied", "worked out from the answers"],
-         "in 100": [words["said"], words["true"], words["estimate"]]})
+        f"{alt} {words['true']} % have copied; the estimate is {words['estimate']} %.",
+        {"what": ["said yes", "have really copied", "estimate from the answers"],
+         "%": [words["said"], words["true"], words["estimate"]]})

@@ -32,7 +32,7 @@ class Errors:
     together, alone : (sites,)
         Of all sites together, and of one of them alone; NaN where nothing would be published.
     floor : float
-        Without protection, of all children together.
+        Without privacy, of all children together.
     """
 
     together: Array
@@ -53,7 +53,7 @@ def measure(seed: int) -> Errors:
 
 
 def _simulated(seed: int) -> tuple[Array, Array, float]:
-    """Errors together and alone, and that without protection."""
+    """Errors together and alone, and that without privacy."""
     together = [_errors(CHILDREN, sites, seed) for sites in SITES]
     alone = [_errors(CHILDREN // sites, 1, seed)[0] for sites in SITES]
     return np.array([error for error, _ in together]), np.array(alone), together[0][1]
@@ -64,7 +64,7 @@ MAKERS: dict[str, Make] = {_NAME: _simulated}
 
 
 def _errors(children: int, sites: int, seed: int) -> tuple[float, float]:
-    """Error with protection, NaN where nothing would be published, and without."""
+    """Error with privacy, NaN where nothing would be published, and without."""
     source = SparseCurves(mean="growth", n_curves=children, n_observations_per_curve=READINGS,
                           n_servers=sites)
     verdict = _METHOD.feasibility(source.sizes, (BUDGET,) * sites)
@@ -76,38 +76,38 @@ def _errors(children: int, sites: int, seed: int) -> tuple[float, float]:
 
 @lessons.register
 class ManySites(Lesson):
-    """Not trusting one centre costs noise; leaving the others out costs more."""
+    """Without a trusted centre there is more noise; leaving the others out costs more."""
 
     key = "5"
     order = 5
-    label = "many hospitals, nobody in the middle"
+    label = "many hospitals, no trusted centre"
     unit = ("One child’s whole curve, at its own site",
-            "What is protected: exchanging every reading of any one child changes what leaves the "
-            "site only a little, whoever reads it.")
+            "What is protected: exchanging all observations of any one child changes what leaves "
+            "the site only a little, whoever sees it.")
     story = (
-        "{n} children have {m} readings each. If one centre holds all curves, it adds noise once. "
-        "The error is {centre} cm (left end).",
+        "{n} children have {m} observations each. If one centre holds all curves, it adds noise "
+        "once. The error is {centre} cm (left end).",
         "Often no centre is trusted. Then the same children belong to several hospitals. Each adds "
         "its own noise, ε = {epsilon}, before anything leaves.",
         "What they send is averaged.")
-    ask = "The same children at more and more hospitals: how large is the error? Drag the squares."
+    ask = "How large is the error when more hospitals share the same children?"
     shows = ("With {most} hospitals the error is **{together} cm**, at one trusted centre it is "
-             "**{centre} cm**. Without protection: {floor} cm.")
+             "**{centre} cm**. Without privacy: {floor} cm.")
     explains = (
         "Each hospital must hide one child among its own, who are few. So each adds much noise, "
         "and only part of it averages out.",
-        "That is the price of trusting nobody in the middle: here the error is {price} as large.",
-        "Still it pays to work together. {some} hospitals together err by {together_some} cm. One "
+        "That is the price of having no trusted centre: here the error is {price} as large.",
+        "Still it pays to work together. The error of {some} hospitals is {together_some} cm. One "
         "of them alone: {alone}.")
     question = Question("What does the centre learn about one child?", (
         Option("The child’s curve.", "No curve leaves a hospital, only averages with noise in "
                "them."),
         Option("Nothing, for it sees no child’s name.", "Names are not what protects. A curve "
                "without a name can still be recognised; noise is what hides it."),
-        Option("As little as any reader of what was published.", "Noise was added before anything "
+        Option("As little as whoever sees the publication.", "Noise was added before anything "
                "left. The centre has nothing else.", True)))
     terms = ("Federated", "Central", "Parallel composition")
-    see = (See("sites.py", "Set up your own hospitals on Sites"),)
+    see = (See("decide.py", "Set up your own hospitals on Decide"),)
 
     @classmethod
     def work(cls, seed: int) -> Worked:
@@ -138,7 +138,7 @@ def _picture(errors: Errors) -> Picture:
     sites = np.array(SITES, dtype=float)
     top = math.ceil(2 * _ROOM * float(errors.together.max())) / 2
     marks = (
-        Mark(sites, np.full(len(sites), errors.floor), "without", "Without protection", dash="6,4"),
+        Mark(sites, np.full(len(sites), errors.floor), "without", "Non-private", dash="6,4"),
         Mark(sites[:1], errors.together[:1], "gradient", "One trusted centre", "dot"),
         Mark(sites, errors.together, "gradient", "Hospitals together", width=2.6, after=True),
         Mark(sites, errors.alone, "functional", "One hospital alone", dash="10,2", after=True))

@@ -30,62 +30,63 @@ def both_ways(seed: int) -> tuple[ReuseAnswer, ReuseAnswer]:
             reuse_answer(FIRST, SECOND, DELTA, seed, True))
 
 
-def exact_places(releases: ReuseAnswer) -> int:
-    """To how many decimal places the average was worked out.
+def exact_digits(releases: ReuseAnswer) -> int:
+    """To how many decimal digits the mean was worked out.
 
     Parameters
     ----------
     releases : ReuseAnswer
-        Two releases of one average.
+        Two releases of one mean.
     """
     return math.floor(-math.log10(max(releases.largest_error, 1e-16)))
 
 
 @lessons.register
 class ReusedNoise(Lesson):
-    """Two equations with two unknowns: the draw and the average."""
+    """Two equations with two unknowns: the draw and the mean."""
 
     key = "7"
     order = 7
-    label = "the same noise twice hides nothing"
+    minutes = 4
+    label = "reused noise hides nothing"
     unit = tags.unit_tag(SOURCE.facts)
     story = (
-        "The average of {n} curves is published with ε = {first}. Later it is published again, "
+        "The mean of {n} curves is published with ε = {first}. Later it is published again, "
         "with ε = {second}.",
         "To save work, the programmer uses the same random draw both times. It only gets another "
         "size, and the sizes are public.",
-        "Both releases are in the picture. The average that they protect is not.")
-    ask = "Where is the average that was protected? Drag the squares, or draw."
-    shows = ("Out of the two releases the average comes back exactly: to **{places} decimal "
-             "places**. The noise in them was of {noise_first} and {noise_second}.")
+        "Both releases are in the figure. The mean that they protect is not.")
+    ask = "Where is the mean that was protected?"
+    shows = ("From the two releases the mean comes back exactly: to **{digits} decimal "
+             "digits**. The noise in them was {noise_first} and {noise_second}.")
     explains = (
-        "The two releases are two equations. Unknown are the draw and the average. Two equations "
-        "with two unknowns have one answer.",
+        "The two releases are two equations. Unknown are the draw and the mean. Two equations "
+        "with two unknowns have one solution.",
         "With fresh noise for the second release the same formula is off by up to {fresh}.",
-        "Pages here use one draw at all ε, so that pictures move smoothly. That is fine for "
+        "Explore uses one draw at all ε, so that the figure moves smoothly. That is fine for "
         "simulated curves, and never done for a release.")
     question = Question("Both releases kept their ε. What went wrong?", (
         Option("The noise of the second was known from the first.", "Budgets add up only if every "
                "release has noise of its own.", True),
         Option("ε was too large.", "The same happens at any two ε that differ, however small."),
         Option("Nothing: each release was noisy.", "Each alone was. Together they give the exact "
-               "average, on which one person shows.")))
+               "mean, and one person shows in it.")))
     formula = FORMULA
     terms = ("Privacy noise", "Composition")
-    see = (See("audit.py", "Reused noise on Audit, at any two ε",
-               f"part-reuse~epsilon-{FIRST:g}~again-{SECOND:g}"),)
+    see = (See("lab.py", "Reused noise in the Lab, at any two ε",
+               f"tab-verify~part-reuse~epsilon-{FIRST:g}~again-{SECOND:g}"),)
 
     @classmethod
     def work(cls, seed: int) -> Worked:
         same, fresh = both_ways(seed)
         noise = together([*same.noise, fresh.largest_error])
         words = {"n": str(SOURCE.n_curves), "first": f"{FIRST:g}", "second": f"{SECOND:g}",
-                 "places": str(exact_places(same)), "noise_first": noise[0],
+                 "digits": str(exact_digits(same)), "noise_first": noise[0],
                  "noise_second": noise[1], "fresh": noise[2]}
         truth = np.interp(_PLACES, same.times, same.exact)
         middle = float(np.round(same.exact.mean(), 1))
         guess = Guess(tuple(truth.tolist()), (middle,) * len(_PLACES),
-                      tuple(f"Average at time {t:g}" for t in _PLACES), close=0.3, step=0.1,
+                      tuple(f"Mean at time {t:g}" for t in _PLACES), close=0.3, step=0.1,
                       places=_PLACES, decimals=2)
         return Worked(words, _picture(same), guess, f"ε = {FIRST:g}, then ε = {SECOND:g}")
 
@@ -98,19 +99,20 @@ def _picture(releases: ReuseAnswer) -> Picture:
              dash="2,2", width=1.8),
         Mark(releases.times, releases.second, "functional", f"Second release, ε = {SECOND:g}",
              width=1.8),
-        Mark(releases.times, releases.exact, "raw", "Without protection", width=5, opacity=0.55,
+        Mark(releases.times, releases.exact, "raw", "Non-private mean", width=5, opacity=0.55,
              after=True),
-        Mark(releases.times, releases.recovered, "bias", "What the formula gives", dash="6,4",
+        Mark(releases.times, releases.recovered, "bias", "Recovered by the formula", dash="6,4",
              after=True))
-    alt = "Two noisy releases of one average over time; the second is nearer to it."
+    alt = "Two noisy releases of one mean over time; the second is nearer to it."
 
     def column(values: Array) -> list[float]:
         return [round(float(value), 3) for value in values[::5]]
 
+    heights = plain_ticks(*np.arange(math.ceil(low), high + 0.01))
     return Picture(
-        Axis("Time", 0, 1, plain_ticks(0, 0.2, 0.4, 0.6, 0.8, 1)),
-        Axis("Average", low, high, plain_ticks(*np.arange(math.ceil(low), high + 0.01))), marks,
-        alt, f"{alt} What the formula gives lies exactly on the average without protection.",
+        Axis("Time (from 0 to 1)", 0, 1, plain_ticks(0, 0.2, 0.4, 0.6, 0.8, 1)),
+        Axis("Mean (arbitrary unit)", low, high, heights), marks, alt,
+        f"{alt} What the formula gives lies exactly on the non-private mean.",
         {"time": column(releases.times), "first release": column(releases.first),
-         "second release": column(releases.second), "without protection": column(releases.exact),
+         "second release": column(releases.second), "non-private mean": column(releases.exact),
          "what the formula gives": column(releases.recovered)})

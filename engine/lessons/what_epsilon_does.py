@@ -1,4 +1,4 @@
-"""Lesson 2: what ε does to an average curve, and to one child in it."""
+"""Lesson 2: what ε does to a mean curve, and to one child in it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from engine.core.grids import drawing_grid
 from engine.core.types import Array, Budget
 from engine.figures.drawn import Axis, Mark, Picture, gaps, plain_ticks
 from engine.language import tags
-from engine.language.numbers import in_hundred, together
-from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
+from engine.language.numbers import together
+from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons, percent_up
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.privacy import risk
 from engine.simulation.experiments import DATA_STREAM, generator
@@ -22,12 +22,12 @@ SOURCE = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=30)
 METHOD = AdaptiveMean()
 EPSILONS = (0.3, 1.0, 3.0)  # shown is the middle one
 DELTA = 1 / SOURCE.n_curves**2
-_AT, _DRAWN = 1, 30
-_AGES = (2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0)
+_AT = 1
+_AGES = (3.0, 6.0, 9.0, 12.0, 15.0, 17.0)
 
 
-def moved_by_one_child(seed: int) -> float:
-    """How far the average without protection moves if one child becomes as tall as can be; cm.
+def moved_by_one_child(seed: int) -> Array:
+    """How far the non-private mean moves if one child becomes as tall as can be; cm, (points,).
 
     Parameters
     ----------
@@ -37,105 +37,110 @@ def moved_by_one_child(seed: int) -> float:
     data = SOURCE.draw(1, generator(seed, DATA_STREAM, 0))
     values = data.values.copy()
     values[:, :data.counts[0]] = data.facts.value_high
-    averages = [METHOD.without_protection(data_set).values(drawing_grid())[0, 0, 0]
-                for data_set in (data, replace(data, values=values))]
-    return float(np.sqrt(np.mean((averages[0] - averages[1]) ** 2)))
+    means = [METHOD.without_protection(data_set).values(drawing_grid())[0, 0, 0]
+             for data_set in (data, replace(data, values=values))]
+    return np.asarray(means[1] - means[0])
 
 
-def typical_noise(releases: MeanAnswer) -> float:
-    """Root mean squared distance of the releases from the average without protection; cm.
+def spread(releases: MeanAnswer) -> Array:
+    """Half the width of the middle 95 % of releases around the non-private mean; cm, (points,).
 
     Parameters
     ----------
     releases : MeanAnswer
         Of `EPSILONS`, of which the middle one counts.
     """
-    squares = (releases.releases[_AT] - releases.without) ** 2
-    return float(np.sqrt(squares.mean()))
+    return np.asarray((releases.noise_high[_AT] - releases.noise_low[_AT]) / 2)
+
+
+def over_the_curve(differences: Array) -> float:
+    """Root mean square over the points of a curve.
+
+    Parameters
+    ----------
+    differences : (points,)
+        In cm.
+    """
+    return float(np.sqrt(np.mean(differences**2)))
 
 
 @lessons.register
 class WhatEpsilonDoes(Lesson):
-    """Noise as large as one child's influence hardly moves an average of many."""
+    """Noise as large as one child's influence hardly moves a mean of many."""
 
     key = "2"
     order = 2
-    label = "averages survive, one child hides"
+    label = "means survive, one child hides"
     unit = tags.unit_tag(SOURCE.facts)
     story = (
-        "{n} children were measured again and again as they grew. Each thin line is one child.",
-        "Their average growth curve is to be published. Noise is added first, so that no child’s "
-        "curve can be read back.",
-        "How much noise is set by the protection (ε). Here it is **ε = {epsilon}**.")
-    ask = "Where will the published curve run? Drag the squares, or draw."
-    shows = ("The error of the published curve is **{error} cm**. Thin lines: "
-             "other releases that were as likely.")
+        "The mean growth curve of {n} children is to be published. Noise is added first, so that "
+        "no child’s curve can be worked out from it.",
+        "The line shows one child’s influence: how far the mean moves if one child is as tall as "
+        "can be.",
+        "The amount of noise follows from the privacy budget, here **ε = {epsilon}**.")
+    ask = "How far from the non-private mean do {share} of releases stay?"
+    shows = ("They stay within **± {noise} cm**, and one child moves the mean by **{moved} cm**. "
+             "Thin lines: releases, all equally likely.")
     explains = (
-        "If one child were as tall as can be, the average would move by {moved} cm. The noise is "
-        "± {noise} cm. So it hides what one child adds.",
-        "The average is about all {n} children, so it survives.",
-        "ε sets the trade. At ε = {less} the error of a curve is {error_less} cm, at ε = {more} "
-        "only {error_more} cm.",
-        "An attacker chooses between two curves for one child. At ε = {less} they are right "
-        "{odds_less}. At ε = {more} it is {odds_more}.")
-    question = Question("What does ε = {epsilon} limit?", (
-        Option("How wrong the average may be.", "The error follows from ε, from how many take part "
-               "and from the method. ε itself limits something else."),
+        "So the noise hides what one child adds. The mean is about all {n} children, so it "
+        "survives.",
+        "ε sets the trade. At ε = {less} the error is {error_less} cm. At ε = {epsilon} it is "
+        "{error} cm, at ε = {more} only {error_more} cm.",
+        "An attacker chooses between two curves for one child. At ε = {less} their accuracy is at "
+        "most {odds_less}, at ε = {more} at most {odds_more}.")
+    question = Question("What does ε = {epsilon} control?", (
+        Option("How large the error may be.", "The error follows from ε, from how many take part "
+               "and from the method. ε itself controls something else."),
         Option("Who may see what is published.", "What is published may be seen by everybody. The "
-               "limit holds whoever looks."),
+               "bound holds whoever looks."),
         Option("How much one child’s curve can change what is published.", "That is what ε is "
                "about: with or without this child, much the same is published.", True)))
     terms = ("ε", "Gaussian noise")
-    see = (See("explore.py", "Move ε yourself on Explore"),)
+    see = (See("explore.py", "Pull a child’s curve on Explore"),)
 
     @classmethod
     def work(cls, seed: int) -> Worked:
         releases = mean_over_budgets(SOURCE, METHOD, DELTA, seed, EPSILONS)
-        release = releases.releases[_AT, 0]
+        shift, half = moved_by_one_child(seed), spread(releases)
         errors = together(releases.study.error.tolist())
         chances = [risk.of_ledger(spends) for spends in releases.spends]
-        odds = [in_hundred(chance.right) for chance in chances]
-        moved, noise = together([moved_by_one_child(seed), typical_noise(releases)])
+        odds = [percent_up(chance.right) for chance in chances]
+        moved, noise = together([over_the_curve(shift), over_the_curve(half)])
         words = {"n": str(SOURCE.n_curves), "epsilon": f"{EPSILONS[_AT]:g}",
                  "less": f"{EPSILONS[0]:g}", "more": f"{EPSILONS[2]:g}",
                  "error_less": errors[0], "error": errors[1], "error_more": errors[2],
-                 "odds_less": odds[0], "odds_more": odds[2], "moved": moved, "noise": noise}
-        truth = np.interp(_AGES, releases.times, release)
-        guess = Guess(tuple(truth.tolist()), (130.0,) * len(_AGES),
-                      tuple(f"Height at age {age:g}" for age in _AGES), close=5.0, step=1.0,
+                 "odds_less": odds[0], "odds_more": odds[2], "moved": moved, "noise": noise,
+                 "share": "95 %"}
+        top = float(np.ceil(1.6 * half.max()))
+        truth = np.interp(_AGES, releases.times, half)
+        guess = Guess(tuple(truth.tolist()), (0.9 * top,) * len(_AGES),
+                      tuple(f"Distance at age {age:g}" for age in _AGES), close=0.5, step=0.1,
                       places=_AGES, unit="cm", decimals=1)
         budget = Budget(EPSILONS[_AT], DELTA)
-        return Worked(words, _picture(releases), guess, tags.budget_chip(budget), budget,
-                      chances[_AT])
+        return Worked(words, _picture(releases, shift, half, top), guess,
+                      tags.budget_chip(budget), budget, chances[_AT])
 
 
-def _picture(releases: MeanAnswer) -> Picture:
-    facts, data = SOURCE.facts, releases.data
-    ends = np.cumsum(data.counts)[:_DRAWN]
-    children = []
-    for start, end in zip(np.append(0, ends[:-1]), ends, strict=True):
-        order = np.argsort(data.times[0, start:end])[::3]
-        children.append((facts.from_unit_time(data.times[0, start:end][order]),
-                         data.values[0, start:end][order]))
-    others = [(releases.times[::2], curve[::2]) for curve in releases.releases[_AT, 1:]]
+def _picture(releases: MeanAnswer, shift: Array, half: Array, top: float) -> Picture:
+    """Differences from the non-private mean: by one child, and by the noise of releases."""
+    times = releases.times
+    others = [(times[::2], curve[::2]) for curve in releases.releases[_AT] - releases.without]
     marks = (
-        Mark(*gaps(children), "raw", "Some of the children", width=1, opacity=0.3),
-        Mark(*gaps(others), "gradient", "Other possible releases", width=1, opacity=0.3,
-             after=True),
-        Mark(releases.times, releases.without, "without", "Without protection", dash="6,4",
-             after=True),
-        Mark(releases.times, releases.releases[_AT, 0], "gradient", "The release", width=2.6,
+        Mark(times, np.zeros(len(times)), "without", "Non-private mean", dash="6,4"),
+        Mark(times, shift, "bias", "Moved by one child"),
+        Mark(*gaps(others), "gradient", "Releases", width=1, opacity=0.35, after=True),
+        Mark(*gaps([(times, half), (times, -half)]), "gradient", "95 % of releases", width=2.6,
              after=True))
-    alt = f"Growth curves of {_DRAWN} of {SOURCE.n_curves} children from age 2 to 18."
+    alt = f"One child moves the mean by {over_the_curve(shift):.1f} cm, hardly off its line."
+    few = slice(None, None, 5)
+    ticks = plain_ticks(*np.arange(-top, top + 0.5, max(1.0, np.ceil(top / 4))))
     return Picture(
         Axis("Age (years)", 2, 18, plain_ticks(*range(2, 19, 2))),
-        Axis("Height (cm)", 60, 200, plain_ticks(*range(60, 201, 20))), marks, alt,
-        f"{alt} The release runs from {releases.releases[_AT, 0, 0]:.0f} to "
-        f"{releases.releases[_AT, 0, -1]:.0f} cm, near the average without protection.",
-        {"Age (years)": _rounded(releases.times[::5]),
-         "Without protection (cm)": _rounded(releases.without[::5]),
-         "The release (cm)": _rounded(releases.releases[_AT, 0, ::5])})
+        Axis("Difference from the mean (cm)", -top, top, ticks), marks, alt,
+        f"{alt} 95 % of releases stay within {over_the_curve(half):.1f} cm.",
+        {"Age (years)": _rounded(times[few]), "Moved by one child (cm)": _rounded(shift[few]),
+         "95 % of releases within (cm)": _rounded(half[few])})
 
 
 def _rounded(values: Array) -> list[float]:
-    return [round(float(value), 1) for value in values]
+    return [round(float(value), 2) for value in values]

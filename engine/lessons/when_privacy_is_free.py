@@ -1,4 +1,4 @@
-"""Lesson 4: more readings or more children, and when privacy is free."""
+"""Lesson 4: more observations or more children, and when privacy is free."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _METHOD = AdaptiveMean()
 
 @dataclass(frozen=True)
 class Lines:
-    """Errors in cm, by the number of readings of each child.
+    """Errors in cm, by the number of observations of each child.
 
     Parameters
     ----------
     private, without : (readings,)
-        With and without protection.
+        With and without privacy.
     """
 
     private: Array
@@ -38,7 +38,7 @@ class Lines:
 
 
 def lines(children: int, seed: int) -> Lines:
-    """So many children with 2 to 50 readings each; δ = 1/n².
+    """So many children with 2 to 50 observations each; δ = 1/n².
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def lines(children: int, seed: int) -> Lines:
 
 
 def _name(children: int) -> str:
-    return f"errors of {children} children by readings"
+    return f"errors of {children} children by observations"
 
 
 def _simulated(children: int, seed: int) -> tuple[Array, Array]:
@@ -70,37 +70,37 @@ MAKERS: dict[str, Make] = {_name(n): partial(_simulated, n) for n in (FEW, MANY)
 
 @lessons.register
 class WhenPrivacyIsFree(Lesson):
-    """More readings help what is sparse, more children help privacy."""
+    """More observations help what is sparse, more children help privacy."""
 
     key = "4"
     order = 4
-    label = "more readings or more children?"
+    label = "more observations or more children?"
     unit = tags.unit_tag(SparseCurves(mean="growth").facts)
     story = (
-        "An average growth curve of {few} children is published with ε = {epsilon}.",
-        "With {least} readings each, curves are sparse: between readings nobody knows them. With "
+        "The mean growth curve of {few} children is published with ε = {epsilon}.",
+        "With {least} observations each, curves are sparse: in between nobody knows them. With "
         "{most} each they are dense.",
-        "The dashed line shows how the error falls with more readings when nothing is protected.")
-    ask = "How does it fall with protection? Drag the squares to your curve."
-    shows = ("With protection the error falls from **{private_sparse} cm** to **{private_dense} "
+        "The dashed line shows how the error falls with more observations, without privacy.")
+    ask = "How does the error fall with privacy?"
+    shows = ("With privacy the error falls from **{private_sparse} cm** to **{private_dense} "
              "cm**, without it from {without_sparse} to {without_dense} cm.")
     explains = (
-        "More readings tell more about each child. They do not make a child count less. So noise "
-        "is left, however dense the curves are.",
+        "More observations tell more about each child. They do not make a child count less. So "
+        "privacy noise is left, however dense the curves are.",
         "More children do: each counts less, so less noise hides them. With {many} children and "
-        "{most} readings the error is {many_private} cm with protection and {many_without} cm "
+        "{most} observations the error is {many_private} cm with privacy and {many_without} cm "
         "without.",
         "Privacy is free where it adds nearly nothing to the error. With {few} children it is far "
-        "from free: {most} readings each leave {ratio} the error.")
+        "from free: with {most} observations each the error is {ratio} as large.")
     question = Question("Privacy costs too much. What helps most?", (
-        Option("More readings of the same children.", "From {least} to {most} readings the error "
-               "only falls to {private_dense} cm. What is left is noise for privacy."),
-        Option("More children.", "Noise for privacy falls as fast as their number grows, faster "
+        Option("More observations of the same children.", "From {least} to {most} the error "
+               "only falls to {private_dense} cm. What is left is privacy noise."),
+        Option("More children.", "Privacy noise falls as fast as their number grows, faster "
                "than any other part of the error.", True),
-        Option("A cleverer drawing of the same release.", "What was drowned by noise is gone. "
+        Option("A smoother drawing of the same release.", "What was drowned by noise is gone. "
                "Whatever is computed from the release cannot bring it back.")))
     terms = ("Sparse observations", "Dense observations")
-    see = (See("rates.py", "Where privacy is free: the map"),)
+    see = (See("lab.py", "Where privacy is free: the map", "tab-theory"),)
 
     @classmethod
     def work(cls, seed: int) -> Worked:
@@ -114,7 +114,7 @@ class WhenPrivacyIsFree(Lesson):
             "ratio": times(few.private[-1] / few.without[-1])}
         truth = tuple(few.private.tolist())
         start = (float(np.ceil(few.without[0]) + 0.5),) * len(READINGS)
-        guess = Guess(truth, start, tuple(f"Error with {m} readings" for m in READINGS),
+        guess = Guess(truth, start, tuple(f"Error with {m} observations" for m in READINGS),
                       close=0.25, step=0.05, places=tuple(map(float, READINGS)), unit="cm",
                       decimals=2)
         budget = Budget(EPSILON, 1 / FEW**2)
@@ -125,20 +125,20 @@ def _picture(few: Lines, many: Lines) -> Picture:
     readings = np.array(READINGS, dtype=float)
     top = float(np.ceil(max(3.0, few.private.max())))
     marks = (
-        Mark(readings, few.without, "without", f"{FEW} children, no protection", dash="6,4"),
-        Mark(readings, few.private, "gradient", f"{FEW} children, protected", width=2.6,
+        Mark(readings, few.without, "without", f"{FEW} children, non-private", dash="6,4"),
+        Mark(readings, few.private, "gradient", f"{FEW} children, private", width=2.6,
              after=True),
-        Mark(readings, many.without, "without", f"{MANY} children, no protection", dash="2,3",
+        Mark(readings, many.without, "without", f"{MANY} children, non-private", dash="2,3",
              width=1.6, after=True),
-        Mark(readings, many.private, "functional", f"{MANY} children, protected", dash="10,2",
+        Mark(readings, many.private, "functional", f"{MANY} children, private", dash="10,2",
              after=True))
-    alt = f"Error against readings of each of {FEW} children, without protection: it falls."
-    columns = {f"{n} children, {protection} (cm)": [round(float(v), 2) for v in values]
+    alt = f"Error against observations of each of {FEW} children, without privacy: it falls."
+    columns = {f"{n} children, {kind} (cm)": [round(float(v), 2) for v in values]
                for n, errors in ((FEW, few), (MANY, many))
-               for protection, values in (("protected", errors.private),
-                                          ("no protection", errors.without))}
+               for kind, values in (("private", errors.private),
+                                          ("non-private", errors.without))}
     return Picture(
-        Axis("Readings of each child (log scale)", 2, 50, plain_ticks(*READINGS), is_log=True),
+        Axis("Observations of each child (log scale)", 2, 50, plain_ticks(*READINGS), is_log=True),
         Axis("Error (cm)", 0, top, plain_ticks(*np.arange(0, top + 0.5))), marks, alt,
-        f"{alt} With protection it levels off at {few.private[-1]:.1f} cm; with {MANY} children "
-        "both lines nearly meet.", {"readings": list(READINGS), **columns})
+        f"{alt} With privacy it levels off at {few.private[-1]:.1f} cm; with {MANY} children "
+        "both lines nearly meet.", {"observations": list(READINGS), **columns})

@@ -18,7 +18,6 @@ PAGES = (
     ("", "learn.py", "Learn"),
     ("", "lab.py", "Lab"),
     ("", "publish.py", "Publish"),
-    ("More", "guide.py", "Guide"),
 )
 
 
@@ -37,7 +36,8 @@ class Moved(NamedTuple):
 EARLIER = {
     "plan": Moved("decide", "open-planner"),
     "sites": Moved("decide", "sites-equal~open-hospitals"),
-    "teach": Moved("learn"),
+    "teach": Moved("learn", "lesson-1"),
+    "guide": Moved("learn", "learn-guide"),
     "release": Moved("publish", "step-release"),
     "coefficients": Moved("lab", "estimand-coefficients"),
     "regression": Moved("lab", "estimand-regression"),

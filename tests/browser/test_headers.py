@@ -14,7 +14,7 @@ from tests.heavy import all_but
 from tests.waiting import settle
 
 PATHS = ["/", *("/" + script.removesuffix(".py") for _, script, _ in PAGES[1:])]
-QUICK = ("/guide",)
+QUICK = ("/learn",)
 # A library tries once whether numbers of 64 bits may be computed by machine code, and goes without.
 WITHOUT = ("script-src", "wasm-eval")
 RECORD = """window.refused = []; document.addEventListener('securitypolicyviolation',
@@ -74,7 +74,7 @@ def test_letters_formulas_and_charts_are_drawn(open_app, server):
 
 
 def test_a_script_that_got_into_the_page_does_not_run(open_app, server):
-    page = open_app(server.url + "/guide")
+    page = open_app(server.url + "/learn")
     page.evaluate("""() => { const script = document.createElement('script');
       script.textContent = 'window.ran = 1'; document.body.append(script);
       document.body.insertAdjacentHTML('beforeend', '<img src=none onerror="window.ran = 2">') }""")
@@ -84,7 +84,7 @@ def test_a_script_that_got_into_the_page_does_not_run(open_app, server):
 
 
 def test_another_site_cannot_show_the_dashboard_in_a_frame(open_app, server, tmp_path):
-    (tmp_path / "index.html").write_text(f"<iframe src='{server.url}/guide'></iframe>")
+    (tmp_path / "index.html").write_text(f"<iframe src='{server.url}/learn'></iframe>")
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(tmp_path))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as other:
         threading.Thread(target=other.serve_forever, daemon=True).start()

@@ -50,7 +50,7 @@ def test_a_teacher_opens_a_lesson_and_takes_the_link_for_the_class(arrive):
     expect(page.get_by_role("heading", level=1)).to_contain_text("Lesson 1 of 8")
     says(page.locator("#strip [role=status]"), "Link copied",
          page.get_by_role("button", name="Copy link").click)  # 2
-    expect(page).to_have_url(re.compile(r"teach$"))  # the first lesson needs no more words
+    expect(page).to_have_url(re.compile("learn.*lesson-1$"))
     assert page.problems == []
 
 
@@ -155,7 +155,7 @@ _WATCH = """() => {
 
 @pytest.mark.slow
 def test_no_green_answer_stands_beside_inputs_that_it_does_not_belong_to(server, arrive):
-    page = arrive("/guide")
+    page = arrive("/learn")
     page.goto(f"{server.url}/plan?s=c-sparse_curves~c.n_curves-150~target-1")
     expect(page.get_by_text("is enough for an error of")).to_be_visible()
     page.evaluate(_WATCH)

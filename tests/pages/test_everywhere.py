@@ -140,7 +140,7 @@ def test_each_exhibit_names_methods_with_formulas(key):
     assert found and all(cls.formula for cls in found)
 
 
-@pytest.mark.parametrize("lesson", lessons.names())
+@pytest.mark.parametrize("lesson", lessons.names()[1:])
 def test_each_lesson_has_its_words_and_a_formula(lesson):
     one = lessons.lessons.get(lesson)
     found = [glossary.find(name) for name in one.terms]

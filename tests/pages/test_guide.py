@@ -1,4 +1,4 @@
-"""Guide and Method notes: they render, links open a chapter or a method, and the glossary is searched."""
+"""The guide and Method notes: links open a chapter or a method, and words are found."""
 
 import dataclasses
 
@@ -24,7 +24,7 @@ def test_the_guide_opens_on_the_first_chapter_with_links_to_the_pages_it_names()
     at = visit("guide")
     assert headers(at) == [handbook.chapter(handbook.CHAPTERS[0]).title]
     linked = {link.proto.label for link in at.get("page_link")}
-    assert {"Explore", "Plan", "Sites"} <= linked
+    assert {"Explore", "Decide", "Publish"} <= linked
 
 
 def test_each_chapter_renders_and_nothing_is_html():
@@ -43,9 +43,9 @@ def test_a_link_opens_a_chapter():
 
 def test_choosing_a_chapter_writes_the_address():
     at = visit("guide")
-    at.get("button_group")[0].set_value("publishing").run()
+    at.selectbox(key="w_chapter").set_value("publishing").run()
     assert headers(at) == ["Publishing for real"]
-    assert at.query_params["s"] == "chapter-publishing"
+    assert {*at.query_params["s"].split("~")} == {"learn-guide", "chapter-publishing"}
 
 
 def test_an_unknown_chapter_is_said_and_the_first_one_shown():
@@ -53,20 +53,32 @@ def test_an_unknown_chapter_is_said_and_the_first_one_shown():
     assert headers(at) == [handbook.chapter(handbook.CHAPTERS[0]).title]
 
 
-def test_the_glossary_finds_terms_by_their_words_and_shows_formulas_when_asked():
+def test_the_glossary_has_all_terms_and_shows_formulas_when_asked():
     at = visit("guide", "chapter-glossary")
-    assert f"{len(glossary.TERMS)} of {len(glossary.TERMS)} terms" in words(at)
-    at.text_input(key="glossary_words").set_value("clipping").run()
-    assert glossary.explain("clipping") in words(at)
-    assert glossary.explain("masked sum") not in words(at)
+    assert all(term.meaning in words(at) for term in glossary.TERMS)
     assert "\\psi_R" not in words(at)
     at.toggle(key="glossary_formulas").set_value(True).run()
     assert "\\psi_R" in words(at)
 
 
-def test_a_word_that_no_term_holds_is_met_with_what_to_do():
-    at = visit("guide", "chapter-glossary")
-    at.text_input(key="glossary_words").set_value("xyzzy $ <b>").run()
+def test_a_search_from_the_path_finds_terms_and_chapters_which_open():
+    at = visit("learn")
+    at.text_input(key="guide_search").set_value("witness").run()
+    (found,) = [button for button in at.button if button.key.startswith("found_")]
+    assert found.label == "Publishing for real: The ledger"
+    at.text_input(key="guide_search").set_value("clipping").run()
+    assert glossary.explain("clipping") in words(at)
+    assert glossary.explain("masked sum") not in words(at)
+    at.text_input(key="guide_search").set_value("witness").run()
+    at.button(key="found_0").click().run()
+    assert headers(at) == ["Publishing for real"]
+    at.button(key="learn_path").click().run()
+    assert at.button(key="tile_1") and not headers(at)
+
+
+def test_a_word_that_stands_nowhere_is_met_with_what_to_do():
+    at = visit("guide")
+    at.text_input(key="guide_search").set_value("xyzzy $ <b>").run()
     assert "Try a shorter one" in at.info[0].value
     assert not at.exception
 

@@ -12,12 +12,12 @@ from tests.pages.opening import visit
 from tests.pages.reading import words
 from tests.pages.test_everywhere import seen, texts
 
-# Release needs real data; δ stands in all lessons but those on records with ε alone.
-TOKENS = {"release": ("c-sea_temperature",), "teach": ("lesson-2",),
+# Release needs real data.
+TOKENS = {"release": ("c-sea_temperature",),
           "explore": ("", "open-accuracy", "open-attacker", "open-more", "open-ledger")}
 UNIT = {"Unit of protection": "is protected"}  # a concept that has many names on pages
 SCRIPTS = {script.removesuffix(".py") for _, script, _ in PAGES}
-QUICK = ("explore", "teach", "release")
+QUICK = ("explore", "release")
 
 
 def all_of(page):
@@ -52,8 +52,8 @@ def test_every_word_that_is_explained_stands_on_the_page(page):
     assert not missing, missing
 
 
-def test_every_page_explains_its_words_but_the_guide_which_holds_them_all():
-    assert set(word_fold.TERMS) == SCRIPTS - {"guide"}
+def test_every_page_explains_its_words_but_the_one_that_holds_them_all():
+    assert set(word_fold.TERMS) == SCRIPTS - {"learn"}
     assert all(len(set(names)) == len(names) for names in word_fold.TERMS.values())
 
 
@@ -63,10 +63,6 @@ def test_words_have_their_meaning_and_on_demand_their_formula():
     assert glossary.explain("wavelets") not in words(at)  # none of this page
     at.toggle(key="words_formulas").set_value(True).run()
     assert "D \\sim D'" in words(at) and not at.exception
-
-
-def test_a_class_sees_no_fold_of_words():
-    assert not visit("teach", "presenter-on").expander
 
 
 def test_the_odds_and_the_accuracy_of_a_card_are_explained_at_their_headings():

@@ -84,7 +84,7 @@ LINKS = {"explore": "c.n_curves-60~epsilon-0.7~seed-4~group-2", "sites": "sites-
          "plan": "unknown-error~epsilon-2~delta-0.001", "coefficients": "epsilon-3~seed-2",
          "regression": "network-4x4000x0.3_2x1000x2~seed-5", "sparse": "epsilon-2",
          "summaries": "summary-density~epsilon-2", "rates": "r-univariate_mean~along-n",
-         "audit": "part-coverage~limits-coefficient~seed-2", "teach": "lesson-3~seed-7",
+         "audit": "part-coverage~limits-coefficient~seed-2", "teach": "lesson-3~seed-7~open-learn_code",
          "compare": "methods-frl.adaptive_mean~budgets-0.1_4~group-2"}
 VIEWS = json.loads((Path(__file__).parents[1] / "golden/views_before_questions.json").read_text())
 

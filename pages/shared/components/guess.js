@@ -1,24 +1,34 @@
 // Predict, then reveal. The drawing comes from the server with everything in it; what happened is
-// hidden until the visitor has moved the handles and asks for it. Guesses stay in this browser and
-// are never sent: those of this visit in its session, so that they outlive a change of the page, and
-// how far off each first guess was in its own storage.
+// hidden until the visitor has moved the handles and asks for it. Guesses stay in this browser: those
+// of this visit in its session, so that they outlive a change of the page, and how far off each first
+// guess was in its own storage. Only a pupil of a class sends theirs, by a button that says so.
+//
+// `mode` is "page", "slides" (a teacher's, over everything) or "pupil".
 
 const SVG = 'http://www.w3.org/2000/svg';
 const STORE = 'privacy-curves-guesses';   // how far off first guesses were, by lesson
 const VISIT = 'privacy-curves-handles';   // where handles stand and what is revealed, by picture
+const TEACHER = 'privacy-curves-class';   // what a teacher comes back to their class with
 const PHONE = 520;                        // narrower than this: the second drawing
 const REACH = 20;                         // pixels around a handle that take hold of it
 const SOME = 5;                           // steps of the large keys
 let made = {};                            // as in VISIT, where the session's storage is closed
 
-export default function ({data, parentElement: root, setStateValue}) {
+export default function ({data, parentElement: root, setStateValue, setTriggerValue}) {
   const S = root.__guess ||= {root, host: root.host, q: s => root.querySelector(s)};
   S.send = () => setStateValue('revealed', S.isRevealed ? S.data.tag : '');
+  S.ask = what => setTriggerValue('asked', what);
+  S.hand = () => setTriggerValue('sent', {tag: S.data.tag, values: S.values});
   if (!S.stop) wire(S);
   if (S.data?.tag !== data.tag) take(S, data);
+  if (data.mode === 'pupil') {            // the teacher reveals
+    if (data.is_revealed !== S.isRevealed && data.is_revealed && S.isTouched) keep(S, data);
+    S.isRevealed = data.is_revealed;
+  }
   S.data = data;
   if (S.isRevealed && !data.is_revealed && !S.isTold) S.send();   // the server forgets with the page
   S.isTold = S.isRevealed;
+  stand(S);
   paint(S);                               // also called when the theme changes
   return () => { if (!S.host.isConnected && S.stop) { S.stop(); S.stop = null; } };
 }
@@ -29,8 +39,9 @@ function take(S, data) {                  // another lesson, or other noise: a n
   }
   const mine = visit()[data.tag];
   S.isTold = false;
-  S.isRevealed = data.is_revealed || Boolean(mine?.isRevealed);
+  S.isRevealed = data.is_revealed || Boolean(mine?.isRevealed && data.mode !== 'pupil');
   S.isRestored = S.isRevealed && !mine;   // shown, but the guess is forgotten: no score
+  S.isTouched = Boolean(mine?.isTouched);
   S.values = [...(mine?.values || data.guess.start)];
 }
 
@@ -40,7 +51,8 @@ function visit() {
 }
 
 function remember(S) {
-  made = {...visit(), [S.data.tag]: {values: S.values, isRevealed: S.isRevealed}};
+  const {values, isRevealed, isTouched} = S;
+  made = {...visit(), [S.data.tag]: {values, isRevealed, isTouched}};
   try { sessionStorage.setItem(VISIT, JSON.stringify(made)); } catch (_) { /* closed */ }
 }
 
@@ -51,10 +63,21 @@ function forget(S) {
 }
 
 function wire(S) {
-  S.q('#reveal').onclick = () => reveal(S, !S.isRevealed);
+  S.q('#reveal').onclick = () => S.data.mode === 'pupil' ? S.hand() : reveal(S, !S.isRevealed);
   S.q('#forget').onclick = () => { forget(S); S.q('#reveal').focus(); };
+  const then = (id, act) => {             // back to the question, so that the space bar reveals again
+    S.q(id).onclick = () => { S.q('#question').focus(); act(); };
+  };
+  then('#back', () => step(S, -1));
+  then('#forth', () => step(S, 1));
+  then('#room', () => S.ask(S.data.room ? 'end' : 'open'));
+  S.q('#leave').onclick = () => S.ask('leave');
+  const stage = S.q('#stage');
+  stage.onkeydown = event => slideKey(S, event);
+  stage.oncancel = event => { event.preventDefault(); S.ask('leave'); };   // Escape
   const size = new ResizeObserver(() => {
-    if (S.data && S.q('#plot').clientWidth !== S.width) paint(S);
+    const {clientWidth, clientHeight} = S.q('#plot');
+    if (S.data && (clientWidth !== S.width || (S.data.mode === 'slides' && clientHeight !== S.height))) paint(S);
   });
   size.observe(S.q('#plot'));
   S.stop = () => size.disconnect();
@@ -63,11 +86,97 @@ function wire(S) {
 function reveal(S, isRevealed) {
   S.isRevealed = isRevealed;
   S.isRestored = false;
-  if (isRevealed) keep(S);
+  if (isRevealed && S.isTouched) keep(S, S.data);
   remember(S);
   S.isTold = isRevealed;
   S.send();
   show(S);
+}
+
+// ---- slides -----------------------------------------------------------------------------------
+
+function stand(S) {                       // in the page, or over everything
+  const {mode, slide, room} = S.data, stage = S.q('#stage'), box = S.q('#guess'), isSlide = mode === 'slides';
+  box.classList.toggle('slides', isSlide);
+  for (const id of ['#top', '#side', '#bar']) S.q(id).hidden = !isSlide;
+  if (isSlide && !stage.open) {
+    stage.append(box);
+    stage.showModal();
+    S.q('#question').focus();
+  } else if (!isSlide && stage.open) {
+    stage.close();
+    stage.after(box);
+  }
+  if (!isSlide) return;
+  if (S.q('#question').textContent !== slide.ask && !S.q('#plot').contains(S.root.activeElement)) S.q('#question').focus();
+  S.q('#heading').textContent = slide.heading;
+  S.q('#question').textContent = slide.ask;
+  stage.setAttribute('aria-label', slide.heading);
+  S.q('#back').disabled = !S.isRevealed && !slide.has_previous;
+  seatClass(S, room);
+}
+
+function seatClass(S, room) {             // the code to scan, and how many have guessed
+  S.q('#class').hidden = !room;
+  S.q('#room').textContent = room ? 'End the class' : 'Open a class';
+  try {
+    if (room) sessionStorage.setItem(TEACHER, room.key);
+    else if (S.wasRoom) sessionStorage.removeItem(TEACHER);
+    else if (sessionStorage.getItem(TEACHER) && !S.isBack) {           // the page was loaded again
+      S.isBack = true;
+      S.ask(`back:${sessionStorage.getItem(TEACHER)}`);
+    }
+  } catch (_) { /* storage is closed */ }
+  S.wasRoom = Boolean(room);
+  if (!room) return;
+  S.q('#address').textContent = room.link || `${room.note} Class ${room.code}.`;
+  const text = room.count === 1 ? '1 guess' : `${room.count} guesses`;
+  if (S.q('#count').textContent !== text) S.q('#count').textContent = text;
+  if (S.code === room.code) return;
+  S.code = room.code;
+  const drawing = room.qr ? [new DOMParser().parseFromString(room.qr, 'image/svg+xml').documentElement] : [];
+  for (const node of drawing) {
+    node.setAttribute('role', 'img');
+    node.setAttribute('aria-label', `Code to scan: ${room.link}`);
+  }
+  S.q('#code').replaceChildren(...drawing);
+}
+
+function slideKey(S, event) {             // a button keeps its own keys, a square those it has taken
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+  const isButton = S.root.activeElement?.localName === 'button';
+  const way = {ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1}[event.key];
+  if (event.key === ' ' && !isButton) {
+    event.preventDefault();
+    if (!S.isRevealed) step(S, 1);
+  } else if (way) {
+    event.preventDefault();
+    step(S, way);
+  }
+}
+
+function step(S, way) {                   // guess, reveal, next
+  const {slide} = S.data;
+  if (S.isRevealed === (way < 0)) reveal(S, way > 0);
+  else if (way > 0 ? slide.has_next : slide.has_previous) S.ask(way > 0 ? 'next' : 'previous');
+}
+
+function tellSlide(S) {
+  const {slide} = S.data;
+  const written = (S.isRevealed ? [slide.shows, ...slide.explains] : slide.story).map(text => {
+    const line = document.createElement('p');
+    line.append(...text.split('**').map((part, k) => {
+      if (k % 2 === 0) return part;
+      const strong = document.createElement('strong');
+      strong.textContent = part;
+      return strong;
+    }));
+    return line;
+  });
+  S.q('#text').replaceChildren(...written);
+  S.q('#forth').textContent = S.isRevealed ? 'Next lesson ▶' : 'Reveal';
+  S.q('#forth').disabled = S.isRevealed && !slide.has_next;
+  S.q('#back').disabled = !S.isRevealed && !slide.has_previous;
 }
 
 // ---- the score --------------------------------------------------------------------------------
@@ -91,16 +200,18 @@ function kept() {
   try { return JSON.parse(localStorage.getItem(STORE)) || {}; } catch (_) { return {}; }
 }
 
-function keep(S) {                        // the first guess of a lesson counts
+function keep(S, data) {                  // the first guess of a lesson counts
   const all = kept();
-  all[S.data.lesson] ||= {off: said(S, off(S)), verdict: verdict(S)};
+  all[data.lesson] ||= {off: said(S, off(S)), verdict: verdict(S)};
   try { localStorage.setItem(STORE, JSON.stringify(all)); } catch (_) { /* storage is closed */ }
 }
 
 function tell(S) {
-  const mine = S.isRevealed && !S.isRestored;
-  const word = verdict(S), all = Object.entries(kept());
-  S.q('#result').textContent = mine ? `${S.data.off} ${said(S, off(S))}: ${word}.` : '';
+  const mine = S.isRevealed && !S.isRestored && S.isTouched, {mode, is_sent} = S.data;
+  const word = verdict(S), all = mode === 'slides' ? [] : Object.entries(kept());
+  S.q('#result').textContent = mine ? `${S.data.off} ${said(S, off(S))}: ${word}.`
+    : mode === 'pupil' && is_sent && !S.isRevealed ? 'Your guess has arrived. Correct it until the teacher reveals.'
+    : S.isRevealed && mode === 'page' ? 'No guess was made, so none is scored.' : '';
   S.q('#sofar').textContent = all.length ? `Your guesses so far, kept in this browser only: ${
     all.map(([lesson, g]) => `lesson ${lesson} ${g.verdict} (${g.off} off)`).join(' · ')}.` : '';
   S.q('#forget').hidden = !all.length;
@@ -131,15 +242,20 @@ function paint(S) {                       // everything: new data, size or theme
   S.width = S.q('#plot').clientWidth;
   if (!S.width) return;
   dress(S);
-  S.look = S.data.looks[S.width < PHONE ? 1 : 0];
+  S.height = S.q('#plot').clientHeight;
+  const [wide, narrow, ...others] = S.data.looks, room = look => Math.min(S.width / look.width, S.height / look.height);
+  S.look = S.width < PHONE ? narrow : S.data.mode !== 'slides' ? wide
+    : [wide, ...others].reduce((best, look) => look.width * look.height * room(look) ** 2 > best.width * best.height * room(best) ** 2 ? look : best);
   const focused = S.root.activeElement?.dataset?.handle;
   const drawing = new DOMParser().parseFromString(S.look.svg, 'image/svg+xml').documentElement;
   S.svg = document.importNode(drawing, true);
   for (const child of S.svg.children) child.setAttribute('aria-hidden', 'true');
   S.svg.setAttribute('role', 'group');
+  if (S.data.mode === 'slides') S.svg.style.width = `${S.look.width * room(S.look)}px`;
+  S.room = svg('g', {class: 'room', 'aria-hidden': 'true'});
   S.line = svg('path', {class: 'line', 'stroke-width': 2.2 * S.look.thick});
   S.handles = S.values.map((_, k) => handle(S, k));
-  S.svg.append(S.line, ...S.handles);
+  S.svg.append(S.room, S.line, ...S.handles);
   S.svg.onpointerdown = event => grab(S, event);
   S.q('#plot').replaceChildren(S.svg);
   show(S);
@@ -170,6 +286,7 @@ function along(S, value, from, to) {
 function show(S) {
   const {guess, alt, alt_after, ask} = S.data, points = S.values.map((_, k) => at(S, k));
   S.q('#guess').classList.toggle('revealed', S.isRevealed);
+  S.q('#guess').classList.toggle('touched', S.isTouched);
   S.svg.setAttribute('aria-label', `${S.isRevealed ? alt_after : alt} ${ask}`);
   S.line.setAttribute('d', guess.is_curve ? `M${points.map(p => p.join(' ')).join('L')}`
     : `M${points[0][0]} ${S.look.box.bottom}V${S.look.box.top}`);
@@ -179,8 +296,13 @@ function show(S) {
     node.setAttribute('aria-valuetext', said(S, S.values[k]));
     node.setAttribute('aria-disabled', String(S.isRevealed));
   });
-  S.q('#reveal').textContent = S.isRevealed ? 'Guess again' : 'Reveal';
-  S.q('#how').hidden = S.isRevealed;
+  const isPupil = S.data.mode === 'pupil';
+  S.q('#reveal').hidden = S.data.mode === 'slides' || (isPupil && S.isRevealed);
+  S.q('#reveal').disabled = isPupil && !S.isTouched;
+  S.q('#reveal').textContent = isPupil ? 'Send my guess' : S.isRevealed ? 'Guess again' : 'Reveal';
+  S.q('#how').textContent = S.isRevealed || S.data.mode === 'slides' ? '' : 'Drag a square, or move it with the arrow keys.';
+  if (S.data.mode === 'slides') tellSlide(S);
+  drawRoom(S);
   S.host.dataset.values = S.values.join(' ');
   tell(S);
 }
@@ -190,8 +312,25 @@ function show(S) {
 function set(S, k, value) {
   const {low, high} = S.data.axis, {step} = S.data.guess;
   S.values[k] = Math.min(Math.max(+(Math.round(value / step) * step).toFixed(6), low), high);
+  S.isTouched = true;
   remember(S);
   show(S);
+}
+
+// The guesses of a class: dots above the number that was guessed, or beside the place of a height.
+function drawRoom(S) {
+  const {guess, guesses} = S.data, {box, places, thick} = S.look, r = 4.5 * thick;
+  const dot = (cx, cy) => svg('circle', {cx, cy, r});
+  const up = value => along(S, value, box.bottom, box.top);
+  if (guess.is_curve) {                   // a little to the side, so that equal ones can be counted
+    S.room.replaceChildren(...guesses.flatMap((values, k) => values.map((value, at) =>
+      dot(places[at] + ((k * .618) % 1 - .5) * 5 * r, up(value)))));
+    return;
+  }
+  const columns = guesses.map(([value]) => Math.round(along(S, value, box.left, box.right) / (2 * r)));
+  const heights = columns.map((column, k) => columns.slice(0, k).filter(other => other === column).length);
+  const apart = Math.min(2 * r + 1, (box.bottom - box.top - 2 * r) / Math.max(1, ...heights));
+  S.room.replaceChildren(...columns.map((column, k) => dot(column * 2 * r, box.bottom - r - 2 - heights[k] * apart)));
 }
 
 function press(S, k, event) {

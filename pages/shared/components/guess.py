@@ -1,11 +1,13 @@
 """Predict, then reveal: the visitor draws a guess into a picture, and only then sees the rest.
 
-The guess and how far off it was stay in the browser; the server learns that it was revealed.
+The guess and how far off it was stay in the browser; the server learns that it was revealed. A
+teacher sees the picture as a slide, and a pupil of a class sends the guess.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +28,93 @@ _component = st.components.v2.component(
 VERDICTS = ("close", "not far", "far off")  # up to `close`, up to three times that, beyond
 
 
-def payload(lesson: str, picture: drawn.Picture, guess: Guess, ask: str, is_large: bool
+_ROOM = {"light": "#B4480F", "dark": "#FFA45C"}  # the guesses of a class
+MODES = ("page", "slides", "pupil")
+
+
+@dataclass(frozen=True)
+class Slide:
+    """What stands beside the picture where a teacher shows it to a class.
+
+    Parameters
+    ----------
+    heading, ask : str
+        Which lesson it is, and what is to be guessed.
+    story, explains : sequence of str
+        Paragraphs before and after it is revealed; bold is the only markup.
+    shows : str
+        What happened, above `explains`.
+    has_previous, has_next : bool
+        Whether there are lessons before and after.
+    """
+
+    heading: str
+    ask: str
+    story: Sequence[str]
+    shows: str
+    explains: Sequence[str]
+    has_previous: bool
+    has_next: bool
+
+
+@dataclass(frozen=True)
+class Room:
+    """A class, as its teacher sees it.
+
+    Parameters
+    ----------
+    code, key : str
+        In the link of the pupils, and known to the teacher's browser alone.
+    link, qr : str
+        The address for pupils, and its QR code as SVG; empty where they cannot reach the server.
+    note : str
+        What to do instead.
+    count : int
+        How many have guessed.
+    """
+
+    code: str
+    key: str
+    link: str
+    qr: str
+    note: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the browser said since the last run.
+
+    Parameters
+    ----------
+    is_revealed : bool
+        Whether the rest of the picture is shown.
+    asked : str
+        "next", "previous", "leave", "open", "end", "back:" with a teacher's key; or nothing.
+    sent : object
+        The values of a pupil's guess in this picture, unchecked; None if none came.
+    """
+
+    is_revealed: bool
+    asked: str = ""
+    sent: object = None
+
+
+def payload(lesson: str, picture: drawn.Picture, guess: Guess, ask: str, mode: str = "page"
             ) -> dict[str, Any]:
     """The message of one picture; `tag` tells it from all others."""
-    looks = ((drawn.PRESENTED, drawn.PRESENTED_NARROW) if is_large else
-             (drawn.WIDE, drawn.NARROW))
-    data = {"lesson": lesson, "guess": {**asdict(guess), "is_curve": guess.is_curve},
+    looks = {"wide": drawn.WIDE, "narrow": drawn.NARROW} if mode != "slides" else {
+        "wide": drawn.PRESENTED, "narrow": drawn.PRESENTED_NARROW, "high": drawn.PRESENTED_HIGH}
+    data = {"lesson": lesson, "mode": mode, "guess": {**asdict(guess), "is_curve": guess.is_curve},
             "ask": ask, "alt": picture.alt, "alt_after": picture.alt_after,
             "axis": asdict(_ends(picture, guess)), "verdicts": VERDICTS,
             "off": "Your guess was typically off by" if len(guess.truth) > 1 else
                    "Your guess was off by",
-            "colours": {theme: drawn.palette(theme) for theme in ("light", "dark")}}
+            "colours": {theme: {**drawn.palette(theme), "room": _ROOM[theme]}
+                        for theme in ("light", "dark")}}
     tag = digest((lesson, guess, picture.marks))
-    return {**data, "tag": tag, "looks": [_look(picture, guess, look, name) for look, name in
-                                          zip(looks, ("wide", "narrow"), strict=True)]}
+    return {**data, "tag": tag, "looks": [_look(picture, guess, look, name)
+                                          for name, look in looks.items()]}
 
 
 def _ends(picture: drawn.Picture, guess: Guess) -> drawn.Axis:
@@ -52,19 +127,44 @@ def _look(picture: drawn.Picture, guess: Guess, look: drawn.Look, name: str) -> 
     box = drawn.frame(picture, look)
     places = box.x(picture.x, np.array(guess.places)).tolist() if guess.is_curve else []
     return {"svg": drawn.svg(picture, look, name), "box": asdict(box), "places": places,
-            "thick": look.thick}
+            "thick": look.thick, "width": look.width, "height": look.height}
 
 
-def guess(key: str, message: dict[str, Any]) -> bool:
-    """Draw the picture; whether the guess was made and the rest is shown."""
-    is_revealed = revealed(key, message)
-    result = _component(key=key, data={**message, "is_revealed": is_revealed},
-                        on_revealed_change=_nothing)
-    return bool(result.get("revealed") == message["tag"])
+def guess(key: str, message: Mapping[str, Any], is_shown: bool = False, is_sent: bool = False,
+          guesses: Sequence[Sequence[float]] = (), slide: Slide | None = None,
+          room: Room | None = None) -> Report:
+    """Draw the picture, and return what the visitor did in it.
+
+    Parameters
+    ----------
+    key : str
+        Of the component.
+    message : dict
+        From `payload`.
+    is_shown : bool
+        Whether the teacher of a class has revealed the rest.
+    is_sent : bool
+        Whether the guess of this pupil was counted.
+    guesses : sequence of sequence of float
+        Those of a class that are drawn as dots.
+    slide, room : Slide, Room, optional
+        Of a teacher.
+    """
+    is_revealed = is_shown or revealed(key, message)
+    result = _component(
+        key=key, on_revealed_change=_nothing, on_asked_change=_nothing, on_sent_change=_nothing,
+        data={**message, "is_revealed": is_revealed, "is_sent": is_sent,
+              "guesses": [list(values) for values in guesses],
+              "slide": slide and asdict(slide), "room": room and asdict(room)})
+    sent, asked = result.get("sent"), result.get("asked")
+    if not isinstance(sent, Mapping) or sent.get("tag") != message["tag"]:
+        sent = {}  # nothing, or a guess in another picture
+    return Report(bool(result.get("revealed") == message["tag"]),
+                  asked if isinstance(asked, str) else "", sent.get("values"))
 
 
-def revealed(key: str, message: dict[str, Any]) -> bool:
-    """The same answer before the picture is drawn."""
+def revealed(key: str, message: Mapping[str, Any]) -> bool:
+    """Whether the rest is shown, before the picture is drawn."""
     state = st.session_state.get(key)
     return state is not None and state.get("revealed") == message["tag"]
 

@@ -11,7 +11,7 @@ from engine.language.glossary import Term
 from pages.shared.frame import layout
 from pages.shared.state import pins, session
 
-_GUIDE = Path(__file__).parents[2] / "guide.py"
+_LEARN = Path(__file__).parents[2] / "learn.py"
 _GUARANTEE = ("Privacy budget", "δ", "Unit of protection", "Attacker’s accuracy")
 _STRIP = (*_GUARANTEE, "Error")
 # Terms of `engine.language.glossary` by page, as they are met from top to bottom.
@@ -19,7 +19,6 @@ TERMS: dict[str, tuple[str, ...]] = {
     "explore": (*_STRIP, "Simulated", "Observation", "Release", "Confidence band",
                 "Privacy noise", "Clipping", "Mechanism", "Trade-off curve", "Ledger", "Seed"),
     "decide": (*_STRIP, "Simulated", "Curve", "Central", "Mechanism", "Seed"),
-    "learn": (*_GUARANTEE, "Simulated", "Release", "Seed"),
     "publish": (*_STRIP, "Public", "Release", "Mechanism", "Bounds", "Trade-off curve", "Ledger"),
     "lab": (*_STRIP, "Simulated", "Mechanism", "Release", "Privacy noise", "Trade-off curve"),
 }
@@ -37,16 +36,16 @@ OF_ESTIMANDS: dict[str, tuple[str, ...]] = {
 
 
 def show() -> None:
-    """The fold, where the page has words to explain; not in front of a class."""
+    """The fold, where the page has words to explain."""
     terms = _on_screen()
-    if not terms or (pins.page() == "learn" and session.current().presenter == "on"):
+    if not terms:
         return
     with layout.fold("Glossary", "words") as is_open:
         if is_open:
             formulas = st.toggle("With formulas", key="words_formulas")
             st.markdown("\n\n".join(entry(glossary.find(name), formulas) for name in terms))
-            st.page_link(_GUIDE, label="Full glossary in the guide", icon=":material/menu_book:",
-                         query_params={"s": "chapter-glossary"})
+            st.page_link(_LEARN, label="Full glossary in the guide", icon=":material/menu_book:",
+                         query_params={"s": "learn-guide~chapter-glossary"})
 
 
 def _on_screen() -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from engine.topics.planning import budget_split
 from engine.topics.planning.answer import DIALS
 from engine.topics.rates.presets import PRESETS
 from engine.topics.regression.answer import MOST_KINDS, Group, Network
+from pages.shared.server import classroom
 from pages.shared.state import settings, site_table, sweep_choice
 from pages.shared.state.settings import CHOSEN_FOR, FRONT_PAGE, SHELVES, Settings
 
@@ -141,7 +142,8 @@ _CHOICES: dict[str, Sequence[str]] = {
     "around": ("small", "screen"),
     "draw": ("same", "fresh"), "chapter": (*handbook.CHAPTERS, handbook.GLOSSARY),
     "about": handbook.method_keys(), "publish": PUBLISHED, "step": settings.WIZARD,
-    "presenter": ("off", "on"), "shape": ("", *shape.KINDS), "noise": (*Noise,),
+    "presenter": ("off", "on"), "learn": ("", "guide"), "shape": ("", *shape.KINDS),
+    "noise": (*Noise,),
     "confidence": (*SHARES,)}
 # Choices whose names take a moment to find: "module:function" that gives them, asked for a word.
 _FOUND = {"exhibit": "engine.papers:names", "audited": "engine.topics.audit.answer:names",
@@ -218,8 +220,9 @@ _WORDS = {
     "budgets": Word(_budgets, lambda budgets: "_".join(map(_plain, budgets))),
     "network": Word(_network, _network_word),
     "sites": Word(site_table.rows_of_word, site_table.word),
+    "room": Word(classroom.checked_code),
     "folds": Word(lambda text: settings.checked_folds(text.split(".")), ".".join)}
-_CALLED = {"folds": "open"}  # settings whose word is not their name
+_CALLED = {"folds": "open", "room": "class"}  # settings whose word is not their name
 _NAMED = {_CALLED.get(name, name): name for name in _WORDS}
 
 

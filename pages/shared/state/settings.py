@@ -117,9 +117,12 @@ class Settings:
     risk: float = 60.0
     rule: float | None = None
     split: Split = field(default_factory=Split)
-    # Teach; a presenter has large type for a class.
-    lesson: str = "1"
+    # Learn: the guide in place of the path, the lesson that is open, if any, whether it is shown as
+    # slides, and the class whose pupils guess here.
+    learn: str = ""
+    lesson: str = ""
     presenter: str = "off"
+    room: str = ""
     # Compare: methods and budgets side by side, and what is swept.
     methods: tuple[str, ...] = ()
     budgets: tuple[float, ...] = (0.5, 1.0, 2.0)
@@ -162,7 +165,7 @@ class Settings:
     limits: str = "point"
     again: float = 2.0
     draw: str = "same"
-    # Reproduce, Release, Guide and Method notes.
+    # Reproduce, Publish, the guide, and Method notes.
     exhibit: str = ""
     publish: str = PUBLISHED[0]
     step: str = WIZARD[0]

@@ -1,8 +1,9 @@
-"""The parts of Teach: a story, a picture to guess in, what happened, a question, and ways on."""
+"""A lesson: a story, a picture to guess in, what happened, a question, and ways on."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -10,43 +11,74 @@ import streamlit as st
 from engine.exports.handout import handout
 from engine.language import glossary
 from engine.language.chances import odds_short
-from engine.language.grammar import capital
 from engine.language.tags import source_tag
 from engine.lessons import Lesson, heading, lessons, neighbours, work
 from engine.questions import Question, ask
+from pages.parts.learn import game, slides
 from pages.shared import components as pieces
 from pages.shared import places
 from pages.shared.components import guess
-from pages.shared.frame import controls, layout, strips
+from pages.shared.frame import controls, drawer, layout, page, strips
+from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import View
 from pages.shared.frame.word_fold import entry
+from pages.shared.server import reached
 from pages.shared.state import address, run, session, settings
 
 _KEY = "lesson_picture"
-_PAGES = Path(__file__).parents[1]
-_LARGE = "<style>html { font-size: 20px }</style>"  # everything is in rem, so everything grows
-_STEPS = ("**1. Predict.** Move the squares with the mouse, a finger or the arrow keys.",
-          "**2. Reveal.** See what happens, and how far off you were.",
-          "**3. Explain.** Read why, and answer one question.")
+_PAGES = Path(__file__).parents[2]
+_STEPS = ("**1. Guess.** Move the squares.", "**2. Reveal.** See what happens, and why.",
+          "**3. Answer** one question.")
+_WORDS = ("ε", "δ", "Unit of protection", "Odds")  # of every lesson, before its own
+
+
+def show() -> None:
+    """The lesson of the settings, as a page or as slides."""
+    lesson: type[Lesson] = lessons.get(session.current().lesson or lessons.all()[0].key)
+    page.begin(heading(lesson))
+    view = page.compute(partial(LessonView, lesson))
+    if view is None:
+        return
+    if view.is_presented:
+        slides.show(_KEY, view.message, lesson, view.worked)
+        return
+    details = [Detail("words", "Words and formula", view.formula, ("teach_formula", "words")),
+               Detail("data", "Numbers", view.table, ("teach_numbers",)),
+               Detail("seed", "Seed", _seed, ("teach_more",)),
+               Detail("code", "Code", view.code, ("learn_code",), is_fold=True)]
+    _above(details)
+    left, right = st.columns([7, 3], gap="medium")
+    with left, layout.user_errors():
+        predict(view)
+    with right, layout.user_errors():
+        explain(view)
+    if lesson.has_game and view.is_revealed:  # it shows what was to be guessed
+        with layout.user_errors():
+            game.show(view.now.seed)
+    page.cards(view, ways)
+    if not lesson.has_game:  # its figure says the same, and has a slider
+        view.strip()
+    drawer.show(details)
 
 
 class LessonView(View):
-    """The lesson on screen, for the seed of the link."""
+    """A lesson on screen, for the seed of the link."""
 
     page, fold_prefix, task = "learn", "teach_", ""
-    formula_label, code_note = "Formula, and its words", "It gives the answer away."
+    code_note = "It gives the answer away."
 
-    def __init__(self) -> None:
+    def __init__(self, lesson: type[Lesson]) -> None:
         super().__init__()
-        self.lesson: type[Lesson] = lessons.get(self.now.lesson)
+        self.lesson = lesson
         with st.spinner("Computing this lesson"):
-            self.worked = run.answer(work, self.now.lesson, self.now.seed)
-        self.message = guess.payload(self.now.lesson, self.worked.picture, self.worked.guess,
-                                     self.filled(self.lesson.ask), self.is_presented)
+            self.worked = run.answer(work, lesson.key, self.now.seed)
+        self.message = guess.payload(lesson.key, self.worked.picture, self.worked.guess,
+                                     self.filled(lesson.ask),
+                                     "slides" if self.is_presented else "page")
 
     @property
     def is_presented(self) -> bool:
-        """Whether a class looks on: large type, no folds, and the seed stays as it is."""
+        """Whether a class looks on."""
         return self.now.presenter == "on"
 
     @property
@@ -58,16 +90,17 @@ class LessonView(View):
 
     @property
     def link(self) -> str:
-        """The lesson with its seed for everybody in class, whatever else was set here."""
-        token = address.encode(replace(settings.Settings(), lesson=self.now.lesson,
+        """The lesson with its seed for everybody in class; "" where nobody else reaches it."""
+        token = address.encode(replace(settings.Settings(), lesson=self.lesson.key,
                                        seed=self.now.seed))
-        return f"{st.context.url or ''}?s={token}" if token else st.context.url or ""
+        others = reached.page_for_others("learn")
+        return f"{others}?s={token}" if others else ""
 
     def strip(self) -> None:
         """What is simulated, what is protected, and that everybody sees the same noise.
 
-        Odds are those of which the lesson tells, or else those that ε alone allows; errors are
-        what is guessed, so they stand below.
+        The attacker’s accuracy is that of which the lesson tells, or else what ε alone allows;
+        errors are what is guessed, so they stand in the text.
         """
         chips = [pieces.Chip(*source_tag(settings.FRONT_PAGE.source.facts)),
                  pieces.Chip(*self.lesson.unit, "blue", "shield"),
@@ -81,48 +114,41 @@ class LessonView(View):
             odds = strips.by_budget_alone(budget)
         pieces.strip(chips, [pieces.Budgeted(self.worked.budget, odds)], 0, key="teach_strip")
 
-    def numbers(self) -> None:
-        layout.folded("Numbers behind this picture", "teach_numbers", self._table)
-
-    def _table(self) -> None:
+    def table(self) -> None:
+        """The numbers behind the picture."""
         if self.is_revealed:
             layout.table(self.worked.picture.table)
         else:
             st.markdown("They are here once you have made your guess.")
 
     def formula(self) -> None:
-        st.markdown("\n\n".join(entry(glossary.find(name), True) for name in self.lesson.terms))
+        names = dict.fromkeys((*self.lesson.terms, *_WORDS))
+        st.markdown("\n\n".join(entry(glossary.find(name), True) for name in names))
         if self.lesson.formula:
             st.latex(self.lesson.formula)
 
     def question(self) -> Question:
         """The whole lesson."""
-        return ask(work, self.now.lesson, self.now.seed)
+        return ask(work, self.lesson.key, self.now.seed)
 
 
-def title() -> str:
-    return heading(lessons.get(session.current().lesson))
-
-
-def choose(view: LessonView) -> None:
-    """Which lesson, and whether it is shown to a class."""
-    if view.is_presented:
-        st.html(_LARGE)
-    names = {lesson.key: f"{lesson.key}. {capital(lesson.label)}" for lesson in lessons.all()}
+def _above(details: list[Detail]) -> None:
+    """Back to the path, on to the slides, and the drawer."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        controls.bound(st.selectbox, "Lesson", view.now.lesson, _go, "teach_lesson",
-                       options=list(names), format_func=names.__getitem__, width=420,
-                       label_visibility="collapsed")
-        controls.bound(st.toggle, "Presenter view", view.is_presented, _present,
-                       "teach_presenter", help="Large type, no folds, and the seed is locked.")
+        st.button("All lessons", icon=":material/arrow_back:", key="learn_path", on_click=_go,
+                  args=("",), type="tertiary")
+        st.button("Show as slides", icon=":material/slideshow:", key="learn_present",
+                  on_click=session.change, kwargs={"presenter": "on"},
+                  help="For a projector. A class can guess along on its phones.")
+        if slides.classroom() is not None:
+            st.button("End the class", icon=":material/stop_circle:", key="learn_end",
+                      on_click=slides.end_class)
+        st.space("stretch")
+        drawer.button(details, "Details", "details", ":material/right_panel_open:")
 
 
 def _go(key: str) -> None:
     session.change(lesson=key)
-
-
-def _present(is_on: bool) -> None:
-    session.change(presenter="on" if is_on else "off")
 
 
 # -- the lesson -----------------------------------------------------------------------------------
@@ -182,7 +208,7 @@ def ways(view: LessonView) -> None:
                           args=(other.key,), key=f"teach_{text.lower()}")
         st.download_button(
             "Handout", handout(view.lesson, view.worked, view.now.seed, view.link),
-            f"privacy-curves-lesson-{view.now.lesson}.html", "text/html", on_click="ignore",
+            f"privacy-curves-lesson-{view.lesson.key}.html", "text/html", on_click="ignore",
             icon=":material/print:", key="teach_handout",
             help="One page to print: story, picture, question, and the answer upside down.")
         for see in view.lesson.see:
@@ -202,8 +228,7 @@ def _going_on(view: LessonView, token: str) -> str:
     return address.encode(replace(address.decode(token)[0], seed=view.now.seed))
 
 
-def options() -> None:
-    """The seed."""
+def _seed() -> None:
     controls.bound(st.number_input, "Seed", session.current().seed, session.set_seed,
                    "teach_seed", step=1, format="%d",
                    help="Same seed, same noise: a class sees the same picture.")

@@ -1,0 +1,102 @@
+"""Lesson 8: the attacker's game, and why nobody wins it for long."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import binom
+
+from engine.core.types import Budget
+from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
+from engine.language import tags
+from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons, percent_up
+from engine.lessons.what_epsilon_does import DELTA, METHOD, SOURCE
+from engine.privacy import risk
+from engine.topics.mean.answer import mean_over_budgets
+
+BUDGET = Budget(1.0, DELTA)
+ROUNDS = 20
+COIN = 0.5
+_MOST = 20.0  # % on the vertical axis
+
+
+def best_accuracy(seed: int) -> risk.Odds:
+    """The most that any attacker can be right in the released mean.
+
+    Parameters
+    ----------
+    seed : int
+        Of data and noise.
+    """
+    answer = mean_over_budgets(SOURCE, METHOD, DELTA, seed, (BUDGET.epsilon,))
+    return risk.of_ledger(answer.spends[0])
+
+
+@lessons.register
+class AttackersGame(Lesson):
+    """Twenty rounds against a released mean: luck hides how little there is to see."""
+
+    key = "8"
+    order = 8
+    minutes = 8
+    has_game = True
+    label = "be the attacker"
+    unit = tags.unit_tag(SOURCE.facts)
+    story = (
+        "Now you attack. {n} children took part; their mean growth curve is released with "
+        "ε = {epsilon}.",
+        "Each round shows two curves. One child is in the data, the other is not. You know "
+        "everything else, and you see the release.",
+        "Guess first how well anybody could do. Then play {rounds} rounds yourself.")
+    ask = "How many of {rounds} rounds does the best attacker win on average?"
+    shows = ("The best attacker wins **{best} of {rounds}** rounds on average: an accuracy of at "
+             "most {accuracy}. Guessing wins {coin}. Now play: the game is below.")
+    explains = (
+        "No cleverness helps: the bound follows from the noise. It holds for every attack, also "
+        "for those that nobody has thought of.",
+        "One game says little. Pure guessing wins {low} to {high} rounds in {share} of games.",
+        "So an attack that fails proves nothing. An audit plays many thousand rounds, and only a "
+        "proof covers all attacks.")
+    question = Question("A pupil wins {high} of {rounds} rounds. What follows?", (
+        Option("Luck is enough to explain it.", "Pure guessing wins {low} to {high} rounds in "
+               "{share} of games.", True),
+        Option("The mechanism is broken.", "For that, luck must be ruled out. An audit plays many "
+               "thousand rounds."),
+        Option("This pupil knows who took part.", "At ε = {epsilon} nobody is right more often "
+               "than {accuracy} in the long run.")))
+    terms = ("Neighbours", "Odds", "Audit")
+    see = (See("lab.py", "Attack a faulty program in the Lab", "tab-verify"),)
+
+    @classmethod
+    def work(cls, seed: int) -> Worked:
+        odds = best_accuracy(seed)
+        best = ROUNDS * odds.right
+        low, high = (int(count) for count in binom.ppf([0.025, 0.975], ROUNDS, COIN))
+        words = {"n": str(SOURCE.n_curves), "epsilon": f"{BUDGET.epsilon:g}",
+                 "rounds": str(ROUNDS), "best": f"{best:.1f}", "coin": f"{ROUNDS * COIN:g}",
+                 "accuracy": percent_up(odds.right), "low": str(low), "high": str(high),
+                 "share": "95 %"}
+        guess = Guess((best,), (float(ROUNDS),), ("Rounds that the best attacker wins",),
+                      close=1.0, step=0.5, unit=f"of {ROUNDS}", decimals=1)
+        return Worked(words, _picture(odds.right, words), guess, tags.budget_chip(BUDGET), BUDGET,
+                      odds)
+
+
+def _picture(accuracy: float, words: dict[str, str]) -> Picture:
+    """How many rounds are won, by guessing and by the best attacker."""
+    wins = np.arange(ROUNDS + 1.0)
+    guessing, attacking = (100 * binom.pmf(wins, ROUNDS, chance) for chance in (COIN, accuracy))
+    marks = (
+        Mark(wins, guessing, "raw", "Pure guessing", "dot"),
+        Mark(wins, guessing, "raw", width=1.2, opacity=0.6),
+        Mark(wins, attacking, "gradient", "The best attacker", "ring", after=True),
+        Mark(wins, attacking, "gradient", width=1.6, after=True),
+        Mark(np.full(2, ROUNDS * accuracy), np.array([0.0, _MOST]), "gradient", dash="6,4",
+             after=True))
+    alt = f"Of {ROUNDS} rounds, pure guessing mostly wins {words['low']} to {words['high']}."
+    return Picture(
+        Axis(f"Rounds won (of {ROUNDS})", 0, ROUNDS, plain_ticks(*range(0, ROUNDS + 1, 2))),
+        Axis("Games (%)", 0, _MOST, plain_ticks(0, 5, 10, 15, 20)), marks, alt,
+        f"{alt} The best attacker wins {words['best']} on average, hardly more.",
+        {"rounds won": wins.astype(int).tolist(),
+         "pure guessing (%)": [round(float(v), 2) for v in guessing],
+         "the best attacker (%)": [round(float(v), 2) for v in attacking]})

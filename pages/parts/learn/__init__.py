@@ -1,0 +1,1 @@
+"""The parts of Learn: the path, a lesson, its slides, a class, and the guide."""

@@ -1,0 +1,23 @@
+"""The attacker's game of Explore, in a lesson."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pages.parts.explore.scene import Scene
+from pages.shared import components as pieces
+from pages.shared.state import run, session, settings
+
+_KEY = "lesson_game"
+_REV = -1  # of no strip or figure of a page: where their sliders stand is not where this one begins
+
+
+def show(seed: int) -> None:
+    """The figure of Explore with the game open, at the curves and methods of the front page."""
+    now = replace(settings.FRONT_PAGE, seed=seed, view="attack")
+    delta = session.delta_of(now, now.source).value
+    preview = run.picture(now.source, now.mechanism, delta, seed)
+    scene = Scene(preview, now.source, now)
+    payload = scene.made_once("figure", lambda: pieces.figure_payload(
+        scene.facts, scene.shown, scene.at_budgets))
+    pieces.figure(_KEY, payload, pieces.Picked(scene.at, "attack"), _REV)

@@ -1,0 +1,112 @@
+"""The guide: chapters on every place, the glossary, and a search through both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from engine import handbook
+from engine.language import glossary
+from engine.language.grammar import escape
+from pages.shared.frame import controls, page
+from pages.shared.frame.word_fold import entry
+from pages.shared.places import PAGES
+from pages.shared.state import session
+
+_FOLDER = Path(__file__).parents[2]
+_SEARCH = "guide_search"
+_MOST_FOUND = 8  # of sections, and of terms
+
+
+def entrance() -> None:
+    """The way in from the path: a chapter, or words to search for."""
+    with st.container(key="guide_entrance"):
+        st.subheader("Guide and glossary", anchor=False)
+        _choices(None)
+
+
+def show() -> None:
+    """One chapter, or what was found."""
+    page.begin("Guide and glossary")
+    st.button("All lessons", icon=":material/arrow_back:", key="learn_path", type="tertiary",
+              on_click=_close)
+    chapter = session.current().chapter
+    _choices(chapter)
+    wanted = st.session_state.get(_SEARCH, "").strip()
+    left, right = st.columns([7, 3], gap="medium")
+    with left:
+        if wanted:
+            _found(wanted)
+        elif chapter == handbook.GLOSSARY:
+            _terms()
+        else:
+            text = handbook.chapter(chapter)
+            st.header(text.title, anchor=False)
+            st.markdown(text.text)
+    with right:
+        if not wanted and chapter != handbook.GLOSSARY:
+            links(handbook.chapter(chapter))
+
+
+def _close() -> None:
+    _forget_search()
+    session.change(learn="", lesson="")
+
+
+def _open(chapter: str | None) -> None:
+    if chapter is not None:
+        _forget_search()
+        session.change(learn="guide", chapter=chapter)
+
+
+def _forget_search() -> None:
+    st.session_state[_SEARCH] = ""
+
+
+def _choices(chapter: str | None) -> None:
+    """A chapter to open, and words to look for."""
+    none_yet = {"index": None, "placeholder": "Choose a chapter"} if chapter is None else {}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.bound(st.selectbox, "Chapter", chapter, _open, "chapter", width=360,
+                       options=[*handbook.CHAPTERS, handbook.GLOSSARY], format_func=_title,
+                       **none_yet)
+        # The text outlives a change of the page's parts: the framework forgets what is not drawn.
+        st.session_state[_SEARCH] = st.session_state.get(_SEARCH, "")
+        st.text_input("Search", key=_SEARCH, max_chars=60, placeholder="e.g. clipping", width=360,
+                      on_change=lambda: session.change(learn="guide"))
+
+
+def _title(chapter: str) -> str:
+    return "Glossary" if chapter == handbook.GLOSSARY else handbook.chapter(chapter).title
+
+
+def _found(wanted: str) -> None:
+    """Sections and terms that hold all of the words."""
+    sections, terms = handbook.search(wanted), glossary.search(wanted)
+    st.header(f"Found for “{escape(wanted)}”", anchor=False)
+    if not sections and not terms:
+        st.info("**Nothing holds all of these words.** Try a shorter one.",
+                icon=":material/search_off:")
+    for number, found in enumerate(sections[:_MOST_FOUND]):
+        st.button(f"{found.title}: {found.section}" if found.section else found.title,
+                  key=f"found_{number}", type="tertiary", icon=":material/menu_book:",
+                  on_click=_open, args=(found.chapter,))
+    st.markdown("\n\n".join(entry(term, False, where=True) for term in terms[:_MOST_FOUND]))
+
+
+def _terms() -> None:
+    """Every term."""
+    st.header("Glossary", anchor=False)
+    formulas = st.toggle("With formulas", key="glossary_formulas")
+    st.markdown("\n\n".join(entry(term, formulas, where=True) for term in glossary.TERMS))
+
+
+def links(notes: handbook.Chapter) -> None:
+    """Links to the pages that a text names, in the order of the menu."""
+    named = [(script, title) for _, script, title in PAGES
+             if notes.names(title) and title != "Learn"]
+    if named:
+        st.markdown(":small[Pages named here]")
+    for script, title in named:
+        st.page_link(_FOLDER / script, label=title, icon=":material/arrow_forward:")

@@ -1,0 +1,107 @@
+"""A lesson in front of a class: slides over everything, and the guesses of the room."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+import segno
+import streamlit as st
+
+from engine.core.errors import InputError
+from engine.lessons import Guess, Lesson, Worked, heading, neighbours
+from pages.shared.components import guess as figure
+from pages.shared.frame import controls, timed
+from pages.shared.server import reached
+from pages.shared.server.classroom import CLASSROOMS, Asked, Classroom
+from pages.shared.state import session
+
+_LOOK_SECONDS = 1.0  # between looks at the guesses of a class
+
+
+def what_is_asked(lesson: str, seed: int, worked: Worked) -> Asked:
+    """What the class of a lesson guesses."""
+    guess: Guess = worked.guess
+    axis = worked.picture.y if guess.is_curve else worked.picture.x
+    return Asked(lesson, seed, len(guess.truth), axis.low, axis.high)
+
+
+def classroom() -> Classroom | None:
+    """The class of this visitor, who is its teacher; None if there is none."""
+    return CLASSROOMS.find(st.session_state.get("classroom", ""))
+
+
+def end_class() -> None:
+    """End it; the guesses are forgotten."""
+    CLASSROOMS.end(st.session_state.pop("classroom", ""))
+
+
+def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Worked) -> None:
+    """The slide of a lesson; with a class it looks for new guesses by itself."""
+    asked = what_is_asked(lesson.key, session.current().seed, worked)
+    slide = _slide(lesson, worked)
+
+    def part() -> None:
+        room = classroom()
+        if room is not None:
+            room.ask(asked, figure.revealed(key, message))
+        guesses: Sequence[tuple[float, ...]] = [] if room is None else room.guesses
+        report = figure.guess(
+            key, message, guesses=guesses, slide=slide,
+            room=None if room is None else _seen_by_teacher(room, len(guesses)))
+        if report.asked:
+            _do(report.asked, lesson, asked)
+            st.rerun()
+
+    timed.run(part, _LOOK_SECONDS if classroom() else None)
+    if problem := st.session_state.pop("class_problem", None):
+        st.error(controls.message(problem), icon=":material/error:")
+
+
+def _slide(lesson: type[Lesson], worked: Worked) -> figure.Slide:
+    before, after = neighbours(lesson)
+    story, explains, (ask, shows) = (
+        [template.format_map(worked.words) for template in templates]
+        for templates in (lesson.story, lesson.explains, (lesson.ask, lesson.shows)))
+    return figure.Slide(heading(lesson), ask, story, shows, explains, before is not None,
+                        after is not None)
+
+
+def _do(wish: str, lesson: type[Lesson], asked: Asked) -> None:
+    """What the teacher asked for on a slide."""
+    before, after = neighbours(lesson)
+    if wish == "leave":
+        session.change(presenter="off", lesson=lesson.key)
+    elif wish in ("previous", "next"):
+        other = before if wish == "previous" else after
+        session.change(lesson=lesson.key if other is None else other.key)
+    elif wish == "open":
+        _open_class(asked)
+    elif wish == "end":
+        end_class()
+    elif wish.startswith("back:"):
+        room = CLASSROOMS.of_teacher(wish.removeprefix("back:"))
+        if room is not None:
+            st.session_state.classroom = room.code
+
+
+def _open_class(asked: Asked) -> None:
+    try:
+        st.session_state.classroom = CLASSROOMS.open(asked).code
+    except InputError as problem:
+        st.session_state.class_problem = problem
+
+
+def _seen_by_teacher(room: Classroom, count: int) -> figure.Room:
+    page = reached.page_for_others("learn")
+    link = f"{page}?s=class-{room.code}" if page else ""
+    note = "" if link else reached.what_to_do()
+    return figure.Room(room.code, room.key, link, qr_code(link) if link else "", note, count)
+
+
+def qr_code(text: str) -> str:
+    """A QR code as SVG: dark on white in both themes, as cameras expect."""
+    drawing = io.BytesIO()
+    segno.make(text, error="m", micro=False).save(
+        drawing, kind="svg", xmldecl=False, omitsize=True, dark="#182033", light="#FFFFFF")
+    return drawing.getvalue().decode()

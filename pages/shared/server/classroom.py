@@ -1,0 +1,212 @@
+"""Guesses of a class: in memory and nowhere else, until the teacher ends it or some hours are over.
+
+A teacher opens a class and gets a short random code. Whoever opens its link may guess once for each
+picture, and correct the guess until the teacher reveals. Numbers are kept, and not who sent them.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+from engine.core.errors import InputError
+
+MOST_CLASSES, MOST_GUESSES, MOST_SECONDS = 20, 200, 3 * 3600.0
+_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # none that is read as another one
+_LENGTH = 6
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a class guesses.
+
+    Parameters
+    ----------
+    lesson : str
+        Its key.
+    seed : int
+        Of its data and noise.
+    n_values : int
+        How many numbers a guess has.
+    low, high : float
+        Between which each of them lies.
+    """
+
+    lesson: str
+    seed: int
+    n_values: int
+    low: float
+    high: float
+
+    def checked(self, values: object) -> tuple[float, ...]:
+        """A guess as numbers.
+
+        Raises
+        ------
+        InputError
+            If it is anything else than `n_values` numbers between `low` and `high`.
+        """
+        if not isinstance(values, Sequence) or isinstance(values, str | bytes) \
+                or len(values) != self.n_values or not all(map(self._allows, values)):
+            raise InputError("This guess does not belong to the picture and was not counted.",
+                             field="guess", hint="Load the page again and guess once more.")
+        return tuple(map(float, values))
+
+    def _allows(self, value: object) -> bool:
+        return (isinstance(value, int | float) and not isinstance(value, bool)
+                and math.isfinite(value) and self.low <= value <= self.high)
+
+
+@dataclass
+class Classroom:
+    """One class.
+
+    Parameters
+    ----------
+    code : str
+        In the link of the pupils.
+    key : str
+        Known to the browser of the teacher alone, who can come back with it.
+    asked : Asked
+        What is on screen.
+    ends_at : float
+        When it ends by itself, by the clock of `Classrooms`; s.
+    is_revealed : bool
+        Whether pupils see what happened.
+    """
+
+    code: str
+    key: str
+    asked: Asked
+    ends_at: float
+    is_revealed: bool = False
+    _guesses: dict[int, tuple[float, ...]] = field(default_factory=dict)
+    _seats: count[int] = field(default_factory=count)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def ask(self, asked: Asked, is_revealed: bool) -> None:
+        """Show a picture to the class; another one begins without guesses."""
+        with self._lock:
+            if asked != self.asked:
+                self._guesses.clear()
+            self.asked, self.is_revealed = asked, is_revealed
+
+    def seat(self) -> int:
+        """A number for a visitor, under which their guess is kept."""
+        return next(self._seats)
+
+    def guess(self, seat: int, asked: Asked, values: object) -> None:
+        """Take the guess of a seat in place of its earlier one.
+
+        Parameters
+        ----------
+        seat : int
+            From `seat`.
+        asked : Asked
+            What the visitor saw.
+        values : object
+            What their browser sent.
+
+        Raises
+        ------
+        InputError
+            If it is no guess, came too late, or is one too many.
+        """
+        numbers = asked.checked(values)
+        with self._lock:
+            if asked != self.asked or self.is_revealed:
+                raise InputError("The teacher has gone on; this guess came too late.",
+                                 field="guess", hint="The next picture comes by itself.")
+            if seat not in self._guesses and len(self._guesses) >= MOST_GUESSES:
+                raise InputError(f"This class has {MOST_GUESSES} guesses, and takes no more.",
+                                 field="guess", hint="Look on as the teacher reveals.")
+            self._guesses[seat] = numbers
+
+    def has(self, seat: int) -> bool:
+        """Whether a seat has guessed in this picture."""
+        return seat in self._guesses
+
+    @property
+    def guesses(self) -> list[tuple[float, ...]]:
+        """All guesses, in the order in which they came."""
+        with self._lock:
+            return list(self._guesses.values())
+
+
+class Classrooms:
+    """The classes of this server.
+
+    Parameters
+    ----------
+    clock : callable
+        Gives the time; s.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._open: dict[str, Classroom] = {}
+        self._lock = threading.Lock()
+
+    def open(self, asked: Asked) -> Classroom:
+        """A new class.
+
+        Raises
+        ------
+        InputError
+            If there are as many as may be.
+        """
+        with self._lock:
+            self._end_old()
+            if len(self._open) >= MOST_CLASSES:
+                raise InputError(f"There are {MOST_CLASSES} classes on this server, and no more "
+                                 "may be opened.", field="class", hint="Try again later, or let "
+                                 "pupils raise their hands.")
+            code = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
+            room = Classroom(code, secrets.token_urlsafe(16), asked,
+                             self._clock() + MOST_SECONDS)
+            self._open[code] = room
+            return room
+
+    def find(self, code: str) -> Classroom | None:
+        """The class of a code; None if it has ended, or never was."""
+        with self._lock:
+            self._end_old()
+            return self._open.get(code)
+
+    def of_teacher(self, key: str) -> Classroom | None:
+        """The class of a teacher's key; None if there is none."""
+        with self._lock:
+            self._end_old()
+            return next((room for room in self._open.values()
+                         if secrets.compare_digest(room.key.encode(), key.encode())), None)
+
+    def end(self, code: str) -> None:
+        """End a class; its guesses are forgotten."""
+        with self._lock:
+            self._open.pop(code, None)
+
+    def _end_old(self) -> None:
+        now = self._clock()
+        self._open = {code: room for code, room in self._open.items() if room.ends_at > now}
+
+
+CLASSROOMS = Classrooms()  # of this process
+
+
+def checked_code(code: str) -> str:
+    """The code of a class as a link has it, in any case.
+
+    Raises
+    ------
+    ValueError
+        If no class can have this code.
+    """
+    code = code.upper()
+    if code and (len(code) != _LENGTH or not set(code) <= set(_LETTERS)):
+        raise ValueError(code)
+    return code

@@ -1,0 +1,190 @@
+"""Learn in a real browser: a lesson by keyboard, slides, and a class with two pupils."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import PHONE
+from tests.waiting import settle
+
+STORE = "localStorage.getItem('privacy-curves-guesses')"
+FOCUSED = """() => { let e = document.activeElement;
+    while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+    return [e?.id || '', e?.getAttribute('role') || e?.type || '', e?.textContent || ''].join('|'); }"""
+COPIED, DISTANCE = "Pupils who have copied", "Distance at age 3"
+
+
+def tab_to(page, wanted):
+    """Press Tab until what has the focus is described by `wanted`."""
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if re.search(wanted, page.evaluate(FOCUSED)):
+            return
+    raise AssertionError(f"Tab never reaches {wanted}")
+
+
+def question(page):
+    """The headline of a slide."""
+    return page.get_by_role("dialog").get_by_role("heading", level=1)
+
+
+def test_a_teacher_projects_a_lesson_in_two_interactions_and_steps_by_keyboard(server, open_app):
+    page = open_app(server.url)
+    page.get_by_role("link", name="Learn in five minutes").click()  # 1
+    page.get_by_role("button", name="Show as slides").click()  # 2
+    expect(question(page)).to_have_text("What share of the pupils has really copied?")
+    expect(page).to_have_url(re.compile("presenter-on"))
+    menu = page.get_by_role("link", name="Explore", exact=True).bounding_box()
+    assert page.evaluate("([x, y]) => document.elementFromPoint(x, y).closest('header')", [
+        menu["x"] + menu["width"] / 2, menu["y"] + menu["height"] / 2]) is None  # no menu in reach
+    answer = page.get_by_text("have really copied. From the answers")
+    expect(page.locator("dialog .after").first).to_be_hidden()
+    figure, window = page.locator("dialog #plot svg").bounding_box(), page.viewport_size
+    assert figure["height"] > 0.6 * window["height"]
+    page.keyboard.press("Space")
+    expect(answer).to_be_visible()
+    expect(page.locator("dialog .after").first).to_be_visible()
+    expect(page.get_by_text("Your guess was off")).to_have_count(0)  # nobody has moved the square
+    page.keyboard.press("ArrowLeft")
+    expect(answer).to_have_count(0)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(question(page)).to_contain_text("How far from the non-private mean")
+    page.keyboard.press("ArrowLeft")
+    expect(question(page)).to_contain_text("What share")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Lesson 1 of 8")
+    assert page.evaluate(STORE) is None and page.problems == [] and page.outside == []
+
+
+def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browser, open_app):
+    teacher = open_app(f"{server.url}/learn?s=presenter-on~lesson-1")
+    teacher.get_by_role("button", name="Open a class").click()
+    words = teacher.locator("#address")
+    expect(words).to_contain_text("Only this computer reaches this page")  # no link to itself
+    assert "127.0.0.1" not in words.inner_text()
+    code = re.search(r"Class (\w{6})\.", words.inner_text())[1]
+    pupils = [open_app(f"{server.url}/learn?s=class-{code}", viewport=PHONE, has_touch=touch)
+              for touch in (False, True)]
+    assert len({page.context for page in (teacher, *pupils)}) == 3
+    for pupil, moves in zip(pupils, (1, 4), strict=True):
+        send = pupil.get_by_role("button", name="Send my guess")
+        expect(send).to_be_disabled()  # an untouched square is no guess
+        pupil.get_by_role("slider", name=COPIED).focus()
+        for _ in range(moves):
+            pupil.keyboard.press("PageDown")
+        send.click()
+        expect(pupil.get_by_text("Your guess has arrived")).to_be_visible()
+        expect(pupil.locator(".room circle")).to_have_count(0)
+    expect(teacher.get_by_text("2 guesses")).to_be_visible()
+    expect(teacher.locator(".room circle")).to_have_count(2)
+    teacher.keyboard.press("Space")
+    for pupil in pupils:
+        expect(pupil.get_by_text("Your guess was off by")).to_be_visible()
+        expect(pupil.locator(".room circle")).to_have_count(2)
+    teacher.keyboard.press("ArrowRight")
+    expect(pupils[0].get_by_role("slider", name=DISTANCE)).to_be_visible()
+    expect(teacher.get_by_text("0 guesses")).to_be_visible()
+    teacher.reload()
+    expect(teacher.locator("#address")).to_contain_text(code)  # the teacher comes back to the class
+    teacher.get_by_role("button", name="End the class").click()
+    expect(pupils[1].get_by_role("heading", level=1)).to_have_text("This class has ended")
+    for page in (teacher, *pupils):
+        assert page.problems == [] and page.outside == []
+
+
+@pytest.mark.slow
+def test_a_lesson_is_done_by_keyboard_and_the_score_stays_in_the_browser(server, open_app):
+    page = open_app(f"{server.url}/teach")
+    handle = page.get_by_role("slider", name="Pupils who have copied")
+    expect(handle).to_have_attribute("aria-valuetext", "50 %")
+    expect(page.get_by_text("Estimate from the answers")).to_be_hidden()
+    tab_to(page, r"\|slider\|")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("ArrowLeft")
+    expect(handle).to_have_attribute("aria-valuetext", "44 %")
+    tab_to(page, "^reveal")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").filter(has_text="Your guess was off by")).to_be_visible()
+    expect(page.get_by_text("Estimate from the answers")).to_be_visible()
+    expect(page.get_by_text("What happened")).to_be_visible()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("ArrowLeft")  # once revealed, a guess stays as it is
+    expect(handle).to_have_attribute("aria-valuetext", "44 %")
+    tab_to(page, r"\|radio\|")
+    page.keyboard.press("Space")
+    expect(page.get_by_text("Not quite.")).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_text("Right.", exact=True)).to_be_visible()
+    tab_to(page, "Next: ")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Lesson 2 of 8")
+    expect(page.get_by_text("Your guesses so far")).to_contain_text("lesson 1")
+    assert '"1"' in page.evaluate(STORE)
+    assert page.problems == [] and page.outside == []
+
+
+@pytest.mark.slow
+def test_a_guess_outlives_a_change_of_the_view_and_of_the_page(server, open_app):
+    page = open_app(f"{server.url}/learn?s=lesson-1")
+    handle = page.get_by_role("slider", name=COPIED)
+    handle.focus()
+    page.keyboard.press("PageDown")
+    expect(handle).to_have_attribute("aria-valuetext", "45 %")
+    page.get_by_role("button", name="Show as slides").click()  # moves it before it is revealed
+    expect(question(page)).to_be_visible()
+    expect(handle).to_have_attribute("aria-valuetext", "45 %")
+    page.keyboard.press("Space")
+    result = page.get_by_role("status").filter(has_text="Your guess was off by")
+    said = result.inner_text()
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("What happened")).to_be_visible()
+    expect(handle).to_have_attribute("aria-valuetext", "45 %")
+    expect(result).to_have_text(said)
+    page.get_by_role("link", name="Explore", exact=True).click()
+    expect(page.locator("#attacker")).to_be_visible()
+    settle(page)
+    page.get_by_role("link", name="Learn", exact=True).click()
+    expect(handle).to_have_attribute("aria-valuetext", "45 %")
+    expect(result).to_have_text(said)
+    expect(page.get_by_text("What happened")).to_be_visible()  # the server hears of it again
+    off = said.split(" by ")[1].split(":")[0]
+    expect(page.get_by_text("Your guesses so far")).to_contain_text(f"({off} off)")
+    page.get_by_role("button", name="Guess again").click()
+    expect(page.get_by_text("What happened")).to_be_hidden()
+    assert page.problems == []
+
+
+def heights(handles):
+    return [float(handles.nth(k).get_attribute("aria-valuenow")) for k in range(handles.count())]
+
+
+@pytest.mark.slow
+def test_a_mouse_draws_a_whole_curve_and_a_finger_moves_one_square(server, open_app):
+    page = open_app(f"{server.url}/teach?s=lesson-7", viewport={"width": 390, "height": 844},
+                    has_touch=True)
+    handles = page.get_by_role("slider")
+    expect(handles).to_have_count(10)
+    page.locator("#reveal").scroll_into_view_if_needed()
+    first, last = (handles.nth(k).locator("rect").bounding_box() for k in (0, 9))
+    middle = first["y"] + first["height"] / 2
+    left, right = (box["x"] + box["width"] / 2 for box in (first, last))
+    start = heights(handles)
+    page.mouse.move(left, middle - 40)
+    page.mouse.down()
+    page.mouse.move(right, middle - 40, steps=30)
+    page.mouse.up()
+    drawn = heights(handles)
+    assert all(after > before for before, after in zip(start, drawn, strict=True))
+    touch = page.context.new_cdp_session(page)
+    for kind, at in (("touchStart", [(left, middle - 40)]), ("touchMove", [(right, middle)]),
+                     ("touchEnd", [])):
+        touch.send("Input.dispatchTouchEvent",
+                   {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in at]})
+    moved = heights(handles)
+    assert moved[0] < drawn[0] and moved[1:] == drawn[1:]
+    main = page.locator("[data-testid=stMain]")
+    assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+    assert page.problems == []

@@ -1,0 +1,319 @@
+"""Learn: tiles open lessons, each reveals, asks and leads on; slides; a class that guesses along."""
+
+import json
+import math
+from urllib.parse import parse_qs
+
+import pytest
+
+from engine.core.errors import InputError
+from engine.lessons import heading, lessons, work
+from engine.lessons.coin_flip import CoinFlip
+from engine.simulation import studies
+from pages.parts.learn import lesson as lesson_cards
+from pages.parts.learn import slides
+from pages.shared.components import guess
+from pages.shared.server import classroom, reached
+from pages.shared.server.classroom import Asked, Classrooms
+from pages.shared.state import address, run
+from tests.heavy import few
+from tests.pages.opening import visit
+from tests.pages.reading import words
+
+EVERY = lessons.all()
+
+
+@pytest.fixture(autouse=True)
+def light(monkeypatch):
+    """Few repeats: what is tested is the page."""
+    monkeypatch.setattr(studies, "MOST_DATA_SETS", 4)
+    monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 2)
+
+
+def picture(at):
+    """The message of the picture."""
+    for element in at.get("bidi_component"):
+        message = json.loads(element.proto.mixed.json or element.proto.json)
+        if "looks" in message:
+            return message
+    raise AssertionError("no picture")
+
+
+def reveal(at):
+    at.session_state[lesson_cards._KEY] = {"revealed": picture(at)["tag"]}
+    return at.run()
+
+
+SAID = {}  # by the browser, in one run
+
+
+@pytest.fixture(autouse=True)
+def browser(monkeypatch):
+    """The framework's tester would say for ever what a browser says once."""
+    real = guess._component
+    monkeypatch.setattr(guess, "_component", lambda key, **more: {
+        **real(key=key, **more), **SAID.pop(key, {})})
+
+
+def report(at, key, **said):
+    """The page after the browser said something in its picture."""
+    SAID[key] = said
+    return at.run()
+
+
+def said(lesson, template, seed=1):
+    return template.format_map(run.answer(work, lesson.key, seed).words)
+
+
+@pytest.mark.parametrize("lesson", few(EVERY, 2), ids=lambda one: one.__name__)
+def test_each_lesson_opens_from_its_link_and_tells_nothing_before_the_guess(lesson):
+    at = visit("teach", f"lesson-{lesson.key}")
+    assert at.title[0].value == heading(lesson) and not at.error
+    assert said(lesson, lesson.story[0]) in words(at)
+    assert said(lesson, lesson.shows) not in words(at) and not at.radio
+    message = picture(at)
+    assert message["ask"] == said(lesson, lesson.ask) and not message["is_revealed"]
+    assert len(message["looks"]) == 2
+    reveal(at)
+    assert said(lesson, lesson.shows) in words(at) and not at.error
+    assert len(at.radio[0].options) == len(lesson.question.options)
+
+
+def test_the_strip_tells_the_same_odds_as_the_lesson_that_tells_of_odds():
+    """Those of ε alone, 74 in 100, would lie outside the 52 and 65 of the text."""
+    at = visit("teach", "lesson-2")
+    strip = next(json.loads(piece.proto.mixed.json or piece.proto.json)
+                 for piece in at.get("bidi_component") if "teach_strip" in piece.proto.id)
+    assert "56" in strip["budgets"][0]["odds"]
+
+
+def test_every_answer_is_explained_right_or_wrong():
+    at = reveal(visit("teach"))
+    options = CoinFlip.question.options
+    for k, option in enumerate(options):
+        at.radio[0].set_value(k).run()
+        box = at.success if option.is_right else at.info
+        assert said(CoinFlip, option.why) in box[0].value
+        assert bool(at.success) == option.is_right
+
+
+def test_a_guess_belongs_to_its_lesson_and_its_seed():
+    at = reveal(visit("teach"))
+    assert at.radio
+    at.button(key="learn_path").click().run()
+    at.button(key="tile_3").click().run()
+    assert not at.radio and at.title[0].value == heading(EVERY[2])
+    for lesson in ("1", "3"):  # in the third, what is right hangs on no seed
+        one, other = (picture(visit("teach", f"lesson-{lesson}~seed-{seed}")) for seed in (1, 9))
+        assert one["tag"] != other["tag"]
+
+
+def test_the_next_lesson_and_the_one_before_are_a_click_away_and_in_the_address():
+    at = visit("teach", "lesson-6")
+    at.button(key="teach_next").click().run()
+    assert at.title[0].value == heading(EVERY[6])
+    assert "lesson-7" in "".join(at.query_params["s"])
+    at.button(key="teach_previous").click().run()
+    assert at.title[0].value == heading(EVERY[5])
+    first = visit("teach")
+    assert not [button for button in first.button if button.key == "teach_previous"]
+
+
+def test_the_path_has_a_tile_for_each_lesson_with_few_words_and_controls():
+    at = visit("learn")
+    tiles = [button for button in at.button if button.key.startswith("tile_")]
+    assert [tile.key for tile in tiles] == [f"tile_{lesson.key}" for lesson in EVERY]
+    assert all(f"{lesson.minutes} min" in tile.label for lesson, tile in zip(EVERY, tiles, strict=True))
+    assert len(at.button) + len(at.selectbox) + len(at.text_input) <= 10 and not at.expander
+    spoken = " ".join((words(at), *(tile.label for tile in tiles)))
+    assert len(spoken.split()) <= 90
+    tiles[4].click().run()
+    assert at.title[0].value == heading(EVERY[4]) and at.query_params["s"] == "lesson-5"
+    at.button(key="learn_path").click().run()
+    assert at.button(key="tile_1") and "s" not in at.query_params
+
+
+def test_addresses_of_earlier_pages_open_the_lesson_and_the_guide():
+    assert visit("teach").title[0].value == heading(EVERY[0])
+    assert visit("teach", "lesson-4~chapter-models").title[0].value == heading(EVERY[3])
+    assert visit("guide", "chapter-models~lesson-4").header[0].value == "Estimands of the Lab"
+    assert visit("teach", "presenter-on").title[0].value == heading(EVERY[0])
+
+
+def test_slides_are_large_have_nothing_around_them_and_are_linked():
+    at = visit("learn", "lesson-3~seed-7")
+    small = picture(at)
+    at.button(key="learn_present").click().run()
+    message = picture(at)
+    assert "presenter-on" in at.query_params["s"] and not at.expander and not at.button
+    assert message["mode"] == "slides" and small["mode"] == "page"
+    assert 'font-size="17"' in message["looks"][0]["svg"] and len(message["looks"]) == 3
+    assert message["slide"]["ask"] == said(EVERY[2], EVERY[2].ask, 7)
+    assert message["slide"]["has_previous"] and message["slide"]["has_next"]
+    report(at, lesson_cards._KEY, asked="next")
+    assert at.title[0].value == heading(EVERY[3]) and picture(at)["mode"] == "slides"
+    report(at, lesson_cards._KEY, asked="leave")
+    assert at.button(key="learn_present") and at.query_params["s"].split("~").count("lesson-4") == 1
+
+
+@pytest.fixture
+def school(monkeypatch):
+    """No class of another test, and a clock that is turned by hand."""
+    clock = {"now": 0.0}
+    rooms = Classrooms(lambda: clock["now"])
+    for module in (slides, lesson_cards.slides, classroom):
+        monkeypatch.setattr(module, "CLASSROOMS", rooms)
+    monkeypatch.setattr("pages.parts.learn.pupil.CLASSROOMS", rooms)
+    return rooms, clock
+
+
+def open_class(token="lesson-1~presenter-on"):
+    teacher = visit("learn", token)
+    report(teacher, lesson_cards._KEY, asked="open")
+    room = picture(teacher)["room"]
+    return teacher, room
+
+
+def send(at, values):
+    return report(at, "pupil_picture", sent={"tag": picture(at)["tag"], "values": values})
+
+
+def test_a_class_sees_the_pictures_of_its_teacher_and_its_guesses_only_when_revealed(school):
+    teacher, room = open_class()
+    pupils = [visit("learn", f"class-{room['code'].lower()}") for _ in range(2)]
+    for pupil, value in zip(pupils, (30, 55), strict=True):
+        assert pupil.title[0].value == said(EVERY[0], EVERY[0].ask) and not pupil.button
+        assert send(pupil, [value]).session_state["settings"].room == room["code"]
+        assert picture(pupil)["is_sent"] and picture(pupil)["guesses"] == []
+    send(pupils[1], [60])  # corrected: one guess for each visit
+    assert picture(teacher.run())["guesses"] == [[30], [60]]
+    assert said(EVERY[0], EVERY[0].shows) not in words(pupils[0])
+    reveal(teacher)
+    assert said(EVERY[0], EVERY[0].shows) in words(pupils[0].run())
+    assert picture(pupils[0])["guesses"] == [[30], [60]]
+    assert "came too late" in send(pupils[0], [10]).error[0].value
+    report(teacher, lesson_cards._KEY, asked="next")
+    assert pupils[0].run().title[0].value == said(EVERY[1], EVERY[1].ask)
+    assert picture(teacher)["guesses"] == [] and not picture(pupils[0])["is_sent"]
+    report(teacher, lesson_cards._KEY, asked="end")
+    assert picture(teacher)["room"] is None
+    assert pupils[0].run().button(key="pupil_leave")
+    pupils[0].button(key="pupil_leave").click().run()
+    assert pupils[0].button(key="tile_1")
+
+
+@pytest.mark.parametrize("values", [
+    [], [1, 2], ["50"], [math.nan], [math.inf], [True], [101], [-1], {"a": 1}, "5", None, [[5]]])
+def test_what_is_no_guess_is_refused_and_not_counted(school, values):
+    asked = Asked("1", 1, 1, 0.0, 100.0)
+    room = school[0].open(asked)
+    with pytest.raises(InputError, match="was not counted"):
+        room.guess(room.seat(), asked, values)
+    assert room.guesses == []
+
+
+def test_a_class_ends_by_itself_and_there_are_not_too_many_guesses_and_classes(school):
+    rooms, clock = school
+    asked = Asked("1", 1, 1, 0.0, 100.0)
+    room = rooms.open(asked)
+    for _ in range(classroom.MOST_GUESSES):
+        room.guess(room.seat(), asked, [50])
+    with pytest.raises(InputError, match="takes no more"):
+        room.guess(room.seat(), asked, [50])
+    room.guess(0, asked, [40])  # who has guessed may correct it
+    others = [rooms.open(asked) for _ in range(classroom.MOST_CLASSES - 1)]
+    assert len({other.code for other in others}) == len(others)
+    with pytest.raises(InputError, match="no more may be opened"):
+        rooms.open(asked)
+    clock["now"] = classroom.MOST_SECONDS - 1
+    assert rooms.find(room.code) is room and rooms.of_teacher(room.key) is room
+    clock["now"] = classroom.MOST_SECONDS
+    assert rooms.find(room.code) is None and rooms.of_teacher(room.key) is None
+    assert rooms.open(asked)
+
+
+def test_a_teacher_comes_back_to_the_class_with_the_key_and_nobody_without(school):
+    _, room = open_class()
+    again = visit("learn", "lesson-1~presenter-on")
+    report(again, lesson_cards._KEY, asked="back:nonsense")
+    assert picture(again)["room"] is None
+    report(again, lesson_cards._KEY, asked=f"back:{room['key']}")
+    assert picture(again)["room"]["code"] == room["code"]
+
+
+def test_a_link_to_a_class_that_cannot_be_says_so():
+    at = visit("learn", "class-%3Cb%3E")
+    assert "(class)" in at.warning[0].value and at.button(key="tile_1")
+
+
+@pytest.mark.parametrize(("url", "address"), [
+    ("http://localhost:8501/learn", ""), ("http://127.0.0.9/learn", ""), ("http://[::1]:1/learn", ""),
+    ("http://0.0.0.0:8501/learn", ""), (None, ""),
+    ("http://192.168.1.7:8501/learn?s=seed-2", "http://192.168.1.7:8501/learn"),
+    ("https://a.example/curves/learn", "https://a.example/curves/learn")])
+def test_no_address_that_leads_a_computer_to_itself_is_given_to_others(url, address, monkeypatch):
+    class Context:
+        pass
+
+    monkeypatch.delenv(reached.ADDRESS_NAME, raising=False)
+    monkeypatch.setattr(reached.st, "context", Context)
+    Context.url = url
+    assert reached.page_for_others("learn") == address
+
+
+def test_the_address_that_is_stated_goes_first_and_must_be_one(school, monkeypatch):
+    monkeypatch.setenv(reached.ADDRESS_NAME, "https://curves.example/")
+    _, room = open_class()
+    assert room["link"] == f"https://curves.example/learn?s=class-{room['code']}"
+    assert room["qr"].startswith("<svg") and room["note"] == ""
+    monkeypatch.setenv(reached.ADDRESS_NAME, "curves")
+    with pytest.raises(ValueError, match="must begin with"):
+        reached.page_for_others("learn")
+
+
+def test_where_nobody_else_reaches_the_server_a_sentence_says_what_to_do(school, monkeypatch):
+    monkeypatch.delenv(reached.ADDRESS_NAME, raising=False)
+    _, room = open_class()
+    assert room["link"] == room["qr"] == "" and "ADDRESS=0.0.0.0" in room["note"]
+    assert not visit("learn", "lesson-1").code
+
+
+def test_the_attackers_game_follows_the_guess_of_the_last_lesson():
+    at = visit("learn", "lesson-8")
+    assert not [piece for piece in at.get("bidi_component") if "lesson_game" in piece.proto.id]
+    reveal(at)  # the game shows the bound that was to be guessed
+    (game,) = [piece for piece in at.get("bidi_component") if "lesson_game" in piece.proto.id]
+    now = json.loads(game.proto.mixed.json or game.proto.json)["now"]
+    assert now["view"] == "attack"
+    assert now["rev"] != at.session_state["rev"]  # else it would begin where another slider stands
+
+
+def test_a_link_brings_lesson_seed_and_view_back():
+    now = address.decode("lesson-7~seed-12~presenter-on")[0]
+    assert (now.lesson, now.seed, now.presenter) == ("7", 12, "on")
+    assert address.decode(address.encode(now)) == (now, [])
+
+
+def test_a_link_to_a_lesson_that_does_not_exist_opens_the_path_and_says_so():
+    at = visit("teach", "lesson-9~presenter-loud")
+    assert at.button(key="tile_1")
+    assert [warning.value.count("(lesson)") for warning in at.warning] == [1, 0]
+
+
+def test_pages_that_lessons_lead_to_understand_their_links_and_keep_the_noise():
+    for lesson in EVERY:
+        for see in lesson.see:
+            assert (lesson_cards._PAGES / see.script).exists()
+            assert address.decode(see.token)[1] == []
+    (link,) = visit("teach", "lesson-7~seed-5").get("page_link")
+    (token,) = parse_qs(link.proto.query_string)["s"]
+    now = address.decode(token)[0]
+    assert (now.part, now.epsilon, now.again, now.seed) == ("reuse", 0.3, 1.0, 5)
+    assert address.encode(now) == token
+
+
+def test_numbers_behind_the_picture_wait_for_the_guess():
+    at = visit("teach", "lesson-3~open-teach_numbers")
+    assert not at.dataframe
+    reveal(at)
+    assert "Bias" in at.dataframe[0].value.columns
