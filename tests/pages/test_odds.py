@@ -100,3 +100,13 @@ def test_a_declaration_in_a_link_is_none_about_ones_own_curves():
 def test_settings_of_odds_survive_a_link():
     now = dataclasses.replace(settings.Settings(), group=30, population=10**6)
     assert address.decode(address.encode(now)) == (now, [])
+
+
+@pytest.mark.parametrize(("token", "detail"), [
+    ("group-2", "attacker"), ("population-2000", "attacker"), ("shape-peak", "shape")])
+def test_a_link_that_asks_about_a_detail_opens_it_until_it_is_closed(token, detail):
+    at = open_page(token)
+    assert at.selectbox(key="drawer_choice").value == detail
+    at.button(key="drawer_close").click().run()
+    assert not [box for box in at.selectbox if box.key == "drawer_choice"]
+    assert token in "".join(at.query_params["s"])
