@@ -53,7 +53,7 @@ class Budgeted:
     """The words of one budget: its chip, the odds and the error; empty words are left out."""
 
     chip: str  # "ε = 1 · δ = 2.5×10⁻⁵"
-    odds: str = ""  # "at most 56 %"
+    odds: str = ""  # "≤ 56 %"
     error: str = ""  # "3.85 cm (95 %: 5.6)"
     weak: bool = False  # amber, with words
 
