@@ -36,14 +36,14 @@ def test_a_child_with_three_curves_is_told_what_they_cost_together(several, chan
     at_one = EPSILON_STEPS.index(1.0)
     odds = risk.of_ledger(shown.spends[at_one], 3)
     assert f"at most {-(-odds.right * 100 // 1):.0f} %" in words(several)
-    assert "A child with **3 curves** has **ε = 3.46" in words(several)
+    assert "**ε = 3.46" in words(several)
     assert "Attacker’s accuracy for 3 together (default 1)" in changed
 
 
 def test_a_declared_sample_in_the_link_is_shown_with_whom_it_does_not_hold_against(several, changed):
     assert several.checkbox(key="w_declared").value is True
-    assert "Drawn were 10 % of the larger group." in words(several)
-    assert "who holds the data: for them nothing changes. The ledger stays as it is." in words(
+    assert "The sample is 10 % of the larger group." in words(several)
+    assert "who holds the data. The ledger stays as it is." in words(
         several)
     assert "Secret sample of 2,000, as declared" in changed
 
@@ -61,13 +61,13 @@ def test_the_number_of_curves_goes_into_the_link_and_reset_takes_it_back():
 def test_a_sample_counts_only_once_it_is_declared():
     at = open_page(DETAIL, **OPEN)
     at.number_input(key="w_population").set_value(5000).run()
-    assert "Drawn were" not in words(at)
+    assert "The sample is" not in words(at)
     assert "population" not in "".join(at.query_params["s"])
     at.checkbox(key="w_declared").check().run()
-    assert "Drawn were 4 % of the larger group." in words(at)
+    assert "The sample is 4 % of the larger group." in words(at)
     assert "population-5000" in at.query_params["s"]
     at.checkbox(key="w_declared").uncheck().run()
-    assert "Drawn were" not in words(at)
+    assert "The sample is" not in words(at)
     assert "population" not in "".join(at.query_params["s"])
 
 
@@ -92,9 +92,9 @@ def test_a_declaration_in_a_link_is_none_about_ones_own_curves():
     at = open_page(f"population-2000~{DETAIL}", upload=own, show_upload=True, **OPEN)
     assert at.session_state.settings.population == 2000
     assert at.checkbox(key="w_declared").value is False
-    assert "Drawn were" not in words(at) and "as declared" not in words(at)
+    assert "The sample is" not in words(at) and "as declared" not in words(at)
     at.checkbox(key="w_declared").check().run()
-    assert "Drawn were" in words(at)
+    assert "The sample is" in words(at)
 
 
 def test_settings_of_odds_survive_a_link():

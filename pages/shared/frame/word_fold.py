@@ -16,7 +16,7 @@ _GUARANTEE = ("Privacy budget", "δ", "Unit of protection", "Attacker’s accura
 _STRIP = (*_GUARANTEE, "Error")
 # Terms of `engine.language.glossary` by page, as they are met from top to bottom.
 TERMS: dict[str, tuple[str, ...]] = {
-    "explore": (*_STRIP, "Simulated", "Observation", "Estimator", "Release", "Confidence band",
+    "explore": (*_STRIP, "Simulated", "Observation", "Release", "Confidence band",
                 "Privacy noise", "Clipping", "Mechanism", "Trade-off curve", "Ledger", "Seed"),
     "decide": (*_STRIP, "Simulated", "Curve", "Central", "Mechanism", "Seed"),
     "learn": (*_GUARANTEE, "Simulated", "Release", "Seed"),
