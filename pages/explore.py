@@ -9,6 +9,7 @@ from pages.shared.frame import controls, drawer, layout, page
 from pages.shared.state import run, session
 from pages.shared.uploads import panel
 
+session.open_of_link(details.OF_SETTINGS)
 current, source = session.current(), session.source()
 page.begin(escape(tags.study_title(source.facts, source.sizes.n_curves)))
 preview = page.compute(partial(

@@ -25,14 +25,15 @@ from engine.privacy.risk import Odds
 
 
 def odds_short(odds: Odds) -> str:
-    """For the strip: "at most 56 %", and for how many records if for several.
+    """For the strip: "≤ 56 %", and for how many records if for several.
 
     Parameters
     ----------
     odds : Odds
         From `engine.privacy.risk`; of one protected unit, or of several of one person.
     """
-    return at_most_percent(odds.right) + (f" ({odds.group} together)" if odds.group > 1 else "")
+    bound = f"≤ {math.ceil(round(100 * odds.right, 6))} %" if odds.right <= 0.99 else "> 99 %"
+    return bound + (f" ({odds.group} together)" if odds.group > 1 else "")
 
 
 def odds_main(odds: Odds, person: str, unit: str = "curve") -> str:

@@ -225,7 +225,7 @@ def test_a_keyboard_follows_the_menu_and_the_arrows_move_along_the_strip(window)
 @pytest.mark.slow
 def test_a_fold_opens_to_all_of_its_content_where_less_motion_is_asked_for(window):
     page = window("/?s=open-attacker")
-    fold = page.locator("[data-testid=stExpander]", has_text="careful attacker").locator("details")
+    fold = page.locator("[data-testid=stExpander]", has_text="Power at low false-positive rates").locator("details")
     fold.locator("summary").click()
     settle(page)
     expect(fold.get_by_text("5 false alarms in 100").first).to_be_visible()
@@ -247,7 +247,7 @@ def test_a_folded_menu_is_no_stop_and_an_open_one_is_a_list(window):
 @pytest.mark.slow
 def test_nothing_moves_for_who_asked_for_less_motion(window):
     page = window("/?s=open-attacker")
-    page.get_by_text("Why, and for a careful attacker").click()
+    page.get_by_text("Power at low false-positive rates").click()
     moving = page.evaluate("""document.getAnimations().map(a => [a.effect.target.outerHTML.slice(0, 80),
         a.effect.getComputedTiming().duration]).filter(([, duration]) => duration > 1)""")
     assert moving == []

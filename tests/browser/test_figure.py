@@ -240,7 +240,7 @@ def test_a_mouse_pulls_the_curve_it_holds_and_a_click_puts_it_back(stage):
     by, shift, _ = pulled(stage)
     times, values = CURVES[person]
     at = times[len(times) // 2]
-    wanted = 40 * 140 / (350 - 18)  # pixels, in the units of an axis from 60 to 200
+    wanted = 40 * 140 / (plot["height"] - 18)  # pixels, in the units of an axis from 60 to 200
     assert by == pytest.approx(wanted, rel=0.03)
     assert shift == pytest.approx(shift_of(person, at, wanted), rel=0.05)
     stage.mouse.move(x, plot["y"] - 60, steps=3)
@@ -248,7 +248,7 @@ def test_a_mouse_pulls_the_curve_it_holds_and_a_click_puts_it_back(stage):
     stage.mouse.up()
     drawn = which(stage)
     expect(stage.locator("#main .pulled")).to_have_count(1)  # until it is put back
-    stage.mouse.click(x, plot["y"] + 340)
+    stage.mouse.click(x, plot["y"] + plot["height"] - 10)
     expect(stage.locator("#main .pulled")).to_have_count(0)
     assert which(stage) == drawn  # and nothing else was pressed by it
 
@@ -323,7 +323,7 @@ def test_a_finger_pulls_plays_and_scrolls_and_nothing_is_wider_than_a_phone(show
     before = page.locator("#main").bounding_box()
     finger.draws((x, y), (x, y + 15), (x, y + 30), (x, y + 45))
     assert page.locator("#main").bounding_box() == before  # it pulls the curve, not the page
-    assert pulled(page)[0] == pytest.approx(45 * 140 / (290 - 38), rel=0.05)
+    assert pulled(page)[0] == pytest.approx(45 * 140 / (before["height"] - 38), rel=0.05)
     fits(page)
     page.touchscreen.tap(x, y + 90)
     expect(page.locator("#main .pulled")).to_have_count(0)
@@ -370,7 +370,15 @@ def fits(page: Page) -> None:
 def test_turning_the_phone_draws_the_figure_anew(show):
     page = show(viewport=PHONE)
     page.set_viewport_size({"width": 844, "height": 390})
-    expect(page.locator("#main")).to_have_attribute("viewBox", re.compile("^0 0 5.. 290$"))
+    expect(page.locator("#main")).to_have_attribute("viewBox", re.compile("^0 0 5.. 200$"))
+
+
+@pytest.mark.parametrize("width, height", [(1280, 720), (PHONE["width"], PHONE["height"])])
+def test_figure_and_slider_fit_a_laptop_and_a_phone(show, width, height):
+    page = show(viewport={"width": width, "height": height})
+    top = page.locator("#numbers").bounding_box()["y"]
+    slider = page.locator("#e").bounding_box()
+    assert slider["y"] + slider["height"] - top < height - 200  # menu and title are above it
 
 
 # -- what would not be published, and whose curves they are -------------------------------------------
@@ -385,6 +393,16 @@ def test_where_nothing_would_be_published_curves_are_there_but_faded_with_the_wo
     expect(release(page)).to_have_css("opacity", "0.4")
     for curve in ("#main .release", "#main .without", "#difference .release"):
         assert page.locator(curve).get_attribute("d").count("L") == 100
+    page.locator("#attack").press("Enter")
+    expect(page.locator("#question")).to_have_text(
+        "Nothing would be published at ε = 0.06: there is nothing to attack.")
+    expect(page.locator("#a")).to_be_hidden()
+    expect(page.locator("#leave")).to_be_focused()
+    page.locator("#e").fill("8")
+    expect(page.locator("#question")).to_contain_text("Round 1 of 20")
+    expect(page.locator("#a")).to_be_visible()
+    page.locator("#leave").click()
+    page.locator("#e").fill("1")
     page.set_viewport_size(PHONE)
     expect(page.locator(".shout")).not_to_have_count(1)  # in lines that fit
     fits(page)

@@ -132,7 +132,7 @@ def test_own_curves_are_compared_without_a_link_a_pin_or_a_download():
     assert len([alt for alt in charts(at) if "less the average" in alt]) == 9
     assert "s" not in at.query_params and strip(at)["link"] is False
     assert len(at.get("arrow_table")) + len(at.table) > 0 and not at.dataframe
-    assert "The average without protection is first at 135 at **time" in words(at)
+    assert "The non-private mean is first at 135 at **time" in words(at)
 
 
 def test_own_curves_cannot_be_pinned_and_the_button_says_why():
@@ -250,7 +250,7 @@ def test_its_numbers_are_stated_and_go_into_the_link():
     assert at.number_input(key="w_shape_level").value == 130
     at.number_input(key="w_shape_level").set_value(150.0).run()
     assert at.query_params["s"] == "shape-crossing~shape_level-150~open-shape"
-    assert "The true average is first at 150 cm" in words(at)
+    assert "The true mean is first at 150 cm" in words(at)
     at.number_input(key="w_shape_level").set_value(500.0).run()
     assert "must lie between 60 and 200" in " ".join(error.value for error in at.error)
 
@@ -263,13 +263,13 @@ def test_where_noise_is_as_large_as_the_signal_there_is_no_answer():
 
 def test_real_curves_are_compared_with_the_average_without_protection():
     at = open_page("c-sea_temperature~shape-peak~open-shape")
-    assert "The average without protection is largest at" in words(at)
-    assert "An average without protection does" not in words(at)
+    assert "The non-private mean is largest at" in words(at)
+    assert "A non-private mean does" not in words(at)
 
 
 def test_compare_asks_all_methods_the_same_question():
     at = visit("compare", "shape-crossing~methods-adaptive_mean.frl")
-    assert "The true average is first at 130 cm" in words(at)
+    assert "The true mean is first at 130 cm" in words(at)
     assert "Adaptive mean: **" in words(at) and "A few coefficients (FRL): **" in words(at)
 
 

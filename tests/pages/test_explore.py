@@ -170,7 +170,7 @@ def test_the_three_other_methods_that_err_least_are_compared_with_the_engines_ra
     few = sorted(far, key=far.get)[:3]
     sentence = quality.compared(float(shown.study.error[two]), {
         label: float(errors[two]) for label, (_, errors) in others.items() if label in few})
-    assert sentence.count(" errs **") == 3
+    assert sentence.count("times**") == 3
     assert sentence in words(at)
 
 
@@ -274,7 +274,7 @@ def test_weak_protection_is_said_in_words():
 def test_published_constants_that_break_their_promise_are_not_shown_as_if_they_kept_it():
     token = "m-noisy_gradient_mean~m.constants-published~m.noise-isotropic~epsilon-10~delta-0.001"
     at = open_page(token)
-    assert any("This method, as it is set, gives ε" in error.value for error in at.error)
+    assert any("With these settings the method gives ε" in error.value for error in at.error)
 
 
 def test_own_curves_are_marked_not_private_and_cannot_leave():
@@ -375,9 +375,9 @@ def test_an_address_that_the_browser_has_not_replaced_yet_does_not_undo_a_moveme
 def test_a_release_can_be_taken_apart_and_a_link_remembers_which_parts_are_off():
     at = open_page("c-sparse_curves~c.n_curves-150~c.n_observations_per_curve-8~open-steps")
     assert "clipping and smoothing move it by" in words(at)
-    assert "With all parts the error is" in words(at)
+    assert "With all sources the error is" in words(at)
     at.toggle(key="w_part_noise").set_value(False).run()
-    assert "With what is switched on" in words(at)
+    assert "With the selected sources" in words(at)
     assert "look.parts-6" in at.query_params["s"]
     at = open_page(at.query_params["s"])
     assert at.toggle(key="w_part_noise").value is False

@@ -36,7 +36,7 @@ def test_a_child_with_three_curves_is_told_what_they_cost_together(several, chan
     at_one = EPSILON_STEPS.index(1.0)
     odds = risk.of_ledger(shown.spends[at_one], 3)
     assert f"at most {-(-odds.right * 100 // 1):.0f} %" in words(several)
-    assert "For a child with **3 curves** it is **ε = 3.46" in words(several)
+    assert "**ε = 3.46" in words(several)
     assert "Attacker’s accuracy for 3 together (default 1)" in changed
 
 
@@ -100,3 +100,13 @@ def test_a_declaration_in_a_link_is_none_about_ones_own_curves():
 def test_settings_of_odds_survive_a_link():
     now = dataclasses.replace(settings.Settings(), group=30, population=10**6)
     assert address.decode(address.encode(now)) == (now, [])
+
+
+@pytest.mark.parametrize(("token", "detail"), [
+    ("group-2", "attacker"), ("population-2000", "attacker"), ("shape-peak", "shape")])
+def test_a_link_that_asks_about_a_detail_opens_it_until_it_is_closed(token, detail):
+    at = open_page(token)
+    assert at.selectbox(key="drawer_choice").value == detail
+    at.button(key="drawer_close").click().run()
+    assert not [box for box in at.selectbox if box.key == "drawer_choice"]
+    assert token in "".join(at.query_params["s"])

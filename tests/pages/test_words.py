@@ -68,5 +68,5 @@ def test_words_have_their_meaning_and_on_demand_their_formula():
 def test_the_odds_and_the_accuracy_of_a_card_are_explained_at_their_headings():
     help_of = {one.value: one.proto.help for detail in ("accuracy", "attacker")
                for one in seen("explore", f"open-{detail}").at.subheader}
-    assert help_of["Odds for one child"] == glossary.explain("odds")
+    assert help_of["Attacker’s accuracy for one child"] == glossary.explain("odds")
     assert help_of["Accuracy"] == glossary.explain("error")

@@ -104,8 +104,12 @@ def test_bands_are_sent_at_every_second_point_and_a_full_figure_with_them_stays_
 def test_at_a_refused_budget_the_noise_is_there_to_be_seen_and_no_error_is_stated():
     steps = [AtBudget(0.51, "", refused=("Too few.", "Ask more."))] * 2 + [
         AtBudget(0.56, "3.9 cm", "5 cm")] * (BUDGETS - 2)
-    sent = payload(steps=steps)
-    assert all(sent["releases"]) and all(sent["noise"])
+    flat = arrays()["releases"]
+    flat[:2] = 130  # what a method gives that publishes nothing
+    sent = payload(steps=steps, releases=flat)
+    epsilons, least = np.geomspace(0.05, 10, BUDGETS), sent_releases(sent, 2)
+    for k in range(2):  # noise grows as 1/ε, and no two draws are alike
+        assert np.allclose(sent_releases(sent, k), least * epsilons[2] / epsilons[k], atol=0.01)
     assert sent["refused"][:3] == [["Too few.", "Ask more."]] * 2 + [None]
     assert sent["errors"][0] == ["–", "", "nothing published"]
     assert sent["errors"][2][0] == "3.9 cm" and "5 cm" in sent["errors"][2][1]

@@ -104,7 +104,7 @@ def test_twenty_dots_stand_near_the_quantiles_of_the_error():
 def test_real_curves_have_no_line_for_the_error_without_protection():
     assert len(cards.error_dots(ERRORS, None, "cm", "light").spec["data"]) == 1
     names = [trace["name"] for trace in budget_chart("light", floor=None).spec["data"]]
-    assert "No protection" not in names
+    assert "Non-private" not in names
 
 
 def test_the_split_bar_differs_by_pattern_and_not_by_colour_alone():
@@ -122,7 +122,7 @@ def test_the_diamond_stands_on_the_curve_at_the_present_budget():
 
 def test_the_table_has_the_line_without_protection_that_the_chart_draws():
     chart = budget_chart("light")
-    level, = (trace for trace in chart.spec["data"] if trace["name"] == "No protection")
+    level, = (trace for trace in chart.spec["data"] if trace["name"] == "Non-private")
     assert set(chart.table["without protection"]) == set(level["y"])
 
 
@@ -152,7 +152,7 @@ def test_log_ticks_are_one_two_five_and_written_out():
     layout = budget_chart("light").spec["layout"]
     assert [text.partition("<br>")[0] for text in layout["xaxis"]["ticktext"]] == [
         "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10"]
-    assert layout["xaxis"]["title"]["text"].startswith("Protection ε (log scale)")
+    assert layout["xaxis"]["title"]["text"].startswith("Privacy budget ε (log scale)")
     assert layout["yaxis"]["title"]["text"] == "Error (cm, log scale)"
 
 
@@ -177,7 +177,7 @@ def test_no_epsilon_stands_on_the_axis_without_what_it_allows_rounded_up():
     said = dict(zip(axis["tickvals"], axis["ticktext"], strict=True))
     assert said[0.1] == "0.1<br>≤53" and said[0.5] == "0.5<br>≤63" and said[1.0] == "1<br>≤74"
     assert said[2.0] == "2<br>≤89" and said[5.0] == "5<br>>99"
-    assert "right guesses in 100 by ε alone" in axis["title"]["text"]
+    assert "in % by ε alone" in axis["title"]["text"]
 
 
 @pytest.mark.parametrize(("low", "high", "step"), [(2, 18, 4), (0, 1, 0.2), (0, 24, 5)])

@@ -180,15 +180,15 @@ def test_of_real_curves_all_methods_have_one_aim():
 def test_the_sentence_states_count_range_and_comparison():
     found, without = Agreeing(np.array(83), 100), Agreeing(np.array(97), 100)
     text = shape_words.agreement(PEAK, found, without, FACTS, False)
-    assert text == ("A private release places it within 0.8 years of that in **83 of 100** "
-                    "(simulated; the chance itself: 74 to 90 in 100). An average without "
-                    "protection does in 97 of 100.")
-    assert "A coin toss would in 50." in shape_words.agreement(SIGN, found, None, FACTS, False)
+    assert text == ("A private release has it within 0.8 years of that in **83 of 100** "
+                    "(simulated; 95 % interval: 74 to 90 %). A non-private "
+                    "mean does in 97 of 100.")
+    assert "Guessing would in 50 %." in shape_words.agreement(SIGN, found, None, FACTS, False)
 
 
 def test_what_the_average_says_is_said_in_the_units_of_the_source():
     assert shape_words.reference(CROSSING, 8.58, FACTS, True) == (
-        "The true average is first at 130 cm at **8.58 years**.")
+        "The true mean is first at 130 cm at **8.58 years**.")
     assert "**never** is at 130 cm" in shape_words.reference(CROSSING, math.nan, FACTS, False)
     assert "**falls** by 12.5 cm from 7 to 13 years" in shape_words.reference(SIGN, -12.5, FACTS, True)
     assert "as high at both times" in shape_words.reference(SIGN, 0.0, FACTS, True)

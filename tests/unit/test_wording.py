@@ -115,7 +115,7 @@ def test_the_odds_are_told_at_the_ends_and_in_the_middle(epsilon, end):
 
 def test_the_key_agrees_with_the_sentence():
     assert chances.odds_key(odds_at(1)) == "● right by guessing · ■ at most 6 more · ○ wrong"
-    assert chances.odds_short(odds_at(1)) == "at most 56 %"
+    assert chances.odds_short(odds_at(1)) == "≤ 56 %"
 
 
 def test_where_nothing_is_published_nobody_is_said_to_gain_anything():
@@ -143,7 +143,7 @@ def test_flags_are_compared_with_the_first_guess():
 def test_several_curves_of_one_child_are_told_together_and_beside_one():
     mu = exact_mu(1, DELTA)
     several = risk.odds(Gaussian(3 * mu), Budget(3.4567, DELTA), group=3)
-    assert chances.odds_short(several) == "at most 67 % (3 together)"
+    assert chances.odds_short(several) == "≤ 67 % (3 together)"
     assert "has two candidates for all 3 of this child" in chances.odds_main(several, "child")
     assert "For a child with **3 curves** it is **ε = 3.46 · δ" in chances.group(
         odds_at(1), several, "child")

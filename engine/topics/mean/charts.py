@@ -29,7 +29,7 @@ from engine.privacy.risk import right_guess_cap
 from engine.topics.mean.answer import MeanAnswer
 from engine.topics.mean.error_parts import Chosen, ErrorParts, Steps
 
-_BUDGETS = "Protection ε (log scale)<br>≤ right guesses in 100 by ε alone, whatever the method"
+_BUDGETS = "Privacy budget ε (log scale)<br>attacker’s accuracy in % by ε alone, for any method"
 _STEPS = ("Fewer coefficients", "Clipped and smoothed", "With noise: one release")
 
 
@@ -85,7 +85,7 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, 
     data = [_range(x, low, high, method, theme)]
     data += [_line(x, line, unit, theme) for line in (method, *others)]
     if study.baseline is not None:
-        data.append(traces.line("No protection", [x[0], x[-1]], [study.baseline, study.baseline],
+        data.append(traces.line("Non-private", [x[0], x[-1]], [study.baseline, study.baseline],
                                 colour("without", theme), 2.2, UNPROTECTED,
                                 hovertemplate=f"%{{y:.3g}} {unit}"))
     if theory is not None:

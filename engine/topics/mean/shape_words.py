@@ -13,7 +13,7 @@ LABELS = {"peak": "Where is the peak?", "sign": "Does it rise or fall?",
           "crossing": "When does it reach a level?"}
 HELP = ("Each possible release is asked, too. An error in the unit of the values does not tell "
         "whether such an answer survives.")
-KEY = ("Line: releases that keep the answer; bars: 95 % range of this simulation. ◇ you are here. "
+KEY = ("Line: releases that keep the answer; bars: 95 % range of this simulation. ◇ this budget. "
        "No point: nothing would be published, or the noise is as large as the curve.")
 
 
@@ -48,7 +48,7 @@ def reference(question: Question, answer: float, facts: PublicFacts, is_truth: b
     is_truth : bool
         Whether it is that of the true average.
     """
-    whose = f"The {'true average' if is_truth else 'average without protection'}"
+    whose = f"The {'true mean' if is_truth else 'non-private mean'}"
     if question.kind == "peak":
         end = (" That is an end of the range, not a peak inside it."
                if is_at_an_end(question, answer, facts) else "")
@@ -82,16 +82,16 @@ def agreement(question: Question, agreeing: Agreeing, without: Agreeing | None,
     never : bool
         Whether the answer is that the level is never reached.
     """
-    agrees = {"peak": f"places it within {_length(question.tolerance, facts)} of that",
+    agrees = {"peak": f"has it within {_length(question.tolerance, facts)} of that",
               "sign": "says the same", "crossing": (
                   "never is there either" if never else
                   f"gets there within {_length(question.tolerance, facts)} of that")}
     text = (f"A private release {agrees[question.kind]} in **{in_draws(agreeing)}** "
-            f"(simulated; the chance itself: {chance_range(agreeing)} in 100).")
+            f"(simulated; 95 % interval: {chance_range(agreeing)} %).")
     if question.kind == "sign":
-        text += " A coin toss would in 50."
+        text += " Guessing would in 50 %."
     if without is not None:
-        text += f" An average without protection does in {in_draws(without)}."
+        text += f" A non-private mean does in {in_draws(without)}."
     return text
 
 
@@ -104,7 +104,7 @@ def refused(budget: Budget) -> str:
         Of the release.
     """
     return (f"**Not answered at ε = {budget.epsilon:g}.** Nothing would be published, or the noise "
-            "is as large as the curve: whatever a release says about its shape would be chance. "
+            "is as large as the curve: whatever a release says about its shape would be noise. "
             "Raise ε, or ask more people.")
 
 

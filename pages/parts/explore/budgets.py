@@ -31,14 +31,14 @@ def budgets(scene: Scene) -> None:
     is_known = knows_methods(scene)
     chart, sentences = scene.made_once(f"bought {scene.at} {delta} {is_known}",
                                        lambda: _bought(scene))
-    st.subheader("What each budget would buy", anchor=False)
+    st.subheader("Error at every budget", anchor=False)
     scene.draw("Errors at every budget", chart, "budgets", 340, 360)
     st.markdown("\n\n".join(sentences))
     if not is_known:
-        timed.afterwards("Other methods at the same budgets: being simulated.",
+        timed.afterwards("Other methods at the same budgets are being simulated.",
                          lambda: run.answer(mean_topic.other_methods, *_asked(scene)))
-    st.markdown(":small[Band: 8 in 10 releases. ◇ you are here. Dotted: how fast the theory "
-                "says privacy noise falls. No line: nothing would be published, or the error "
+    st.markdown(":small[Band: 80 % of releases. ◇ this budget. Dotted: the rate at which privacy "
+                "noise falls in theory. No line: nothing would be published, or the error "
                 "is beyond the range of the values. Of the other methods, the "
                 f"{FEW} with the smallest errors are drawn; *Numbers* has all of them.]")
 
@@ -62,7 +62,7 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
 
 
 def _least_errors(methods: Sequence[error_curve.Method], most: float) -> list[error_curve.Method]:
-    """The few methods that err least over all budgets, in their order; `most` is no use at all."""
+    """The few methods with the smallest errors; an error of `most` is no use at all."""
     def over_all(method: error_curve.Method) -> float:
         errors = np.where(np.isfinite(method.errors), method.errors, most)
         return float(np.log(np.minimum(errors, most)).mean())
@@ -72,7 +72,7 @@ def _least_errors(methods: Sequence[error_curve.Method], most: float) -> list[er
 
 
 def why_this_method(scene: Scene) -> None:
-    """Beside the choice of a method: whether it errs least here, in one line."""
+    """Beside the choice of a method: whether its error is the smallest here."""
     if scene.is_own:  # a choice by what these curves say would be a release nobody has paid for
         st.markdown(f":small[{quality.CHOOSE_BY_SIZES}]")
     elif not scene.is_refused:

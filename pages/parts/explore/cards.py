@@ -88,7 +88,7 @@ def accuracy(scene: Scene) -> None:
     with st.container(border=True):
         st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
         _sentences(scene, "accuracy", lambda k: _how_close(scene, k))
-        _draw_steps(scene, "Twenty equally likely releases", "dots", lambda k: figures.error_dots(
+        _draw_steps(scene, "Errors of 20 releases", "dots", lambda k: figures.error_dots(
             study.errors[k], study.baseline, unit, theme), 118)
         _sentences(scene, "beside", lambda k: _beside_accuracy(scene, k))
 
@@ -139,7 +139,7 @@ def _key_of_parts(scene: Scene, k: int) -> list[pieces.Said]:
 
 def simulate_doubled(scene: Scene) -> None:
     """What takes longest starts when the page stands, and only if its visitor stays at it."""
-    timed.afterwards("If you doubled a size: being simulated.", lambda: scene.changes)
+    timed.afterwards("Doubled sizes are being simulated.", lambda: scene.changes)
 
 
 def _sentences(scene: Scene, key: str, make: Callable[[int], list[pieces.Said]]) -> None:
@@ -202,24 +202,24 @@ def numbers(scene: Scene) -> None:
     error = scene.errors_in_words[scene.at]
     st.markdown(f"**Curves at {tags.budget_chip(scene.budget)}**, in {unit}. "
                 + (f"Error {escape(error)}." if error else "Nothing published."))
-    columns = {scene.facts.time_name: preview.times, "without protection": preview.without,
+    columns = {scene.facts.time_name: preview.times, "non-private mean": preview.without,
                "noise range low": preview.noise_low[scene.at],
                "noise range high": preview.noise_high[scene.at], "sampling ±": preview.sampling}
     if preview.band is not None:
         columns |= {"release 1": preview.releases[scene.at, 0],
-                    "plausible from": preview.band.low[scene.at, 0],
-                    "plausible to": preview.band.high[scene.at, 0]}
+                    "95 % band from": preview.band.low[scene.at, 0],
+                    "95 % band to": preview.band.high[scene.at, 0]}
     if preview.truth is not None:
-        columns["true average"] = preview.truth
+        columns["true mean"] = preview.truth
     layout.table(pd.DataFrame(columns).round(3), scene.is_own, 220)
     st.markdown(f"**Errors at every budget**, from {study.errors.shape[1]} simulated releases "
                 "each.")
     table = pd.DataFrame({
         "ε": scene.epsilons, "error": scene.error,
         "95 % within": scene.where_published(study.within),
-        "1 in 10 below": scene.where_published(study.quantile(0.1)),
-        "1 in 10 above": scene.where_published(study.quantile(0.9)),
-        "right guess, at most": [np.ceil(1000 * o.right) / 1000 for o in scene.odds],
+        "10th percentile": scene.where_published(study.quantile(0.1)),
+        "90th percentile": scene.where_published(study.quantile(0.9)),
+        "attacker’s accuracy, at most": [np.ceil(1000 * o.right) / 1000 for o in scene.odds],
         **{name: scene.where_published(study.shares[:, k])
            for k, name in enumerate(error_parts.parts(scene.facts))}})
     for other in budget_cards.methods(scene)[1]:

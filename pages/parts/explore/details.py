@@ -16,6 +16,9 @@ from pages.shared.frame.drawer import Detail
 from pages.shared.state import session
 from pages.shared.uploads import panel
 
+# What shows a setting, where a link has it and opens no detail.
+OF_SETTINGS = {"shape": "shape", "group": "several", "population": "several"}
+
 
 def of(scene: Scene | None, source: Source) -> list[Detail]:
     """All details; without a figure, those that put right why there is none."""
@@ -30,12 +33,12 @@ def of(scene: Scene | None, source: Source) -> list[Detail]:
 
     return [
         detail("accuracy", "Accuracy", _accuracy, "accuracy_numbers"),
-        detail("attacker", "Attacker", _attacker, "why", "trade_off", "several",
+        detail("attacker", "Attacker’s accuracy", _attacker, "why", "trade_off", "several",
                "attacker_numbers", "explore_label"),
-        detail("budget_curve", "Every budget", _budgets, "budget_numbers", "rule"),
+        detail("budget_curve", "Error at every budget", _budgets, "budget_numbers", "rule"),
         method, data,
         detail("shape", "Shape of the curve", shape.section, "shape_numbers"),
-        detail("steps", "What each step does", _steps, "steps_numbers"),
+        detail("steps", "Effect of each step", _steps, "steps_numbers"),
         *_published_study(scene, source),
         Detail("ledger", "Privacy ledger", lambda: guarantees.ledger(spends, scene.budget)),
         Detail("formula", "Formula and source", lambda: guarantees.formula(

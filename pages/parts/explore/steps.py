@@ -35,11 +35,11 @@ def section(scene: Scene) -> None:
 
 def _steps(scene: Scene, parts: ErrorParts, method: Method) -> None:
     facts, done = scene.facts, parts.steps
-    st.subheader("Step by step, on these curves", anchor=False)
+    st.subheader("Effect of each step", anchor=False)
     scene.draw("Step by step", figures.steps(done, parts.times, method, facts, layout.theme()),
                "steps", 300)
     st.markdown(error_parts.steps_done(facts, done.kept, done.moves))
-    st.markdown(":small[Lines are less the average without protection (dashed).]")
+    st.markdown(":small[Difference from the non-private mean (dashed).]")
 
 
 def _parts(scene: Scene, parts: ErrorParts, method: Method) -> None:

@@ -23,7 +23,7 @@ from pages.shared.frame import controls, layout
 from pages.shared.state import session, settings
 
 WEAK_FROM = 4.0
-_FIRST_GUESSES = {"1 in 100": 0.01, "10 in 100": 0.1, "50 in 100": 0.5}
+_FIRST_GUESSES = {"1 %": 0.01, "10 %": 0.1, "50 %": 0.5}
 
 
 def of(spends: Sequence[Spend], first_guess: float = 0.5) -> risk.Odds:
@@ -78,17 +78,17 @@ def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
     It follows the slider, if there is one.
     """
     person, held = facts.person, spends[0].unit
-    title, step = f"Odds for one {person}", _Step(facts, spends, of(spends))
+    title, step = f"Attacker’s accuracy for one {person}", _Step(facts, spends, of(spends))
     with st.container(border=True):
         st.subheader(title, anchor=False, help=glossary.explain("Odds"))
         if slider is None:
             face(facts, spends)
         else:
             _follow(facts, slider)
-        with layout.fold("Why, and for a careful attacker", "why") as is_open:
+        with layout.fold("Power at low false-positive rates", "why") as is_open:
             if is_open:
                 _careful_attacker(facts, spends, held)
-        with layout.fold("All false alarms: the trade-off curve", "trade_off") as is_open:
+        with layout.fold("Trade-off curve of the mechanism", "trade_off") as is_open:
             if is_open:
                 _trade_off(of(spends), facts)
         with layout.fold(f"Several {held}s of one {person}, or a secret sample",
@@ -142,8 +142,8 @@ def _careful_attacker(facts: PublicFacts, spends: Sequence[Spend], held: str) ->
     st.markdown(chances.odds_careful(plain))
     st.markdown(chances.odds_rare(plain))
     st.markdown(chances.odds_why(plain))
-    guess = controls.look("Attacker’s first guess", list(_FIRST_GUESSES), "first_guess",
-                          "10 in 100")
+    guess = controls.look("Attacker’s prior probability", list(_FIRST_GUESSES), "first_guess",
+                          "10 %")
     odds = of(spends, _FIRST_GUESSES[guess])
     st.markdown(chances.odds_flagged(odds, facts.people))
     st.markdown(chances.with_and_without(odds, facts.person, held))

@@ -18,7 +18,7 @@ def anchors(rule: float | None) -> list[pieces.Anchor]:
     marks = [pieces.Anchor(
         precedent.budget.epsilon,
         f"{precedent.name}: {tags.budget_chip(precedent.budget)}, protects {precedent.unit}",
-        "spent elsewhere" if k == _NAMED and rule is None else "")
+        "ε in published deployments" if k == _NAMED and rule is None else "")
              for k, precedent in enumerate(precedents.PRECEDENTS)]
     if rule is not None:
         marks.append(pieces.Anchor(rule, f"Your own rule: at most ε = {rule:g}", "your rule"))

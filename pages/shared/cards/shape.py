@@ -122,7 +122,7 @@ def sentences(asked: Question, kept_answer: Answer, step: int, budget: Budget, f
 
 def section(scene: Scene) -> None:
     """On Explore: one question, the answer at the chosen budget, and at all others."""
-    st.subheader("What would still be true of its shape?", anchor=False)
+    st.subheader("Shape of the released curve", anchor=False)
     facts, picture = scene.facts, scene.shown
     asked = ask(facts)
     if asked is None:

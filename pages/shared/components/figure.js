@@ -178,7 +178,8 @@ function wire(S) {
   STILL.addEventListener('change', S.motion = () => { S.paused = STILL.matches; show(S); });
   S.paused = STILL.matches;
   const size = new ResizeObserver(() => {
-    if (S.width && Math.round(stage.clientWidth) !== S.width) paint(S);
+    const isSame = Math.round(stage.clientWidth) === S.width && S.q('#main').clientHeight === S.main.height;
+    if (S.width && !isSame) paint(S);
   });
   size.observe(stage);
   document.fonts.ready.then(() => S.width && paint(S));     // widths of words are measured
@@ -458,18 +459,20 @@ function round(S, game) {                 // of several pairs of people the two 
   return {...game, pair: pairs[most], half, secret, told: '', release: noise.map((y, k) => y + (secret ? -half[k] : half[k]))};
 }
 
+const isRefused = S => Boolean(S.data.refused[S.picked.budget]);
+
 function openGame(S, on) {
   S.picked.view = on ? 'attack' : 'look';
   S.pull = S.reading = null;
   S.game = on ? newGame(S) : null;
   paint(S);
   report(S);
-  (on ? S.q('#a') : S.q('#attack')).focus();
+  S.q(!on ? '#attack' : isRefused(S) ? '#leave' : '#a').focus();
 }
 
 function guess(S, answer) {
   const game = S.game;
-  if (!game || game.right.length === ROUNDS) return;
+  if (!game || isRefused(S) || game.right.length === ROUNDS) return;
   const isRight = answer === game.secret, right = [...game.right, isRight], {words} = S.data;
   const told = fill(isRight ? words.right : words.wrong, {letter: game.secret ? words.b : words.a});
   S.game = right.length < ROUNDS ? {...round(S, {...game, right}), told} : {...game, right, told: ''};
@@ -484,6 +487,12 @@ function drawGame(S) {
   S.q('#figure').classList.toggle('playing-game', Boolean(game));
   for (const P of [main, D]) P.game.replaceChildren();
   if (!game) return;
+  S.q('#a').hidden = S.q('#b').hidden = S.q('#restart').hidden = S.q('#board').hidden = isRefused(S);
+  if (isRefused(S)) {                     // no release, nothing to attack
+    S.q('#question').textContent = fill(words.unplayable, {epsilon: S.data.epsilons[S.picked.budget]});
+    S.q('#answer').textContent = words.raise;
+    return;
+  }
   const count = game.right.length, isOver = count === ROUNDS, hits = game.right.filter(Boolean).length;
   const isUpper = game.half.reduce((sum, y) => sum + y, 0) > 0;          // A above B, mostly
   game.pair.forEach((person, k) => {

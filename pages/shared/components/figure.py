@@ -126,7 +126,8 @@ def figure_payload(facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudge
                     f"error {step.error}" if step.error else "nothing published"]
                    for step in steps],
         "refused": [list(step.refused) if step.refused else None for step in steps],
-        **_axes(facts), **_curves(facts, view), "words": _words(facts, view.data.n_curves),
+        **_axes(facts), **_curves(facts, view, [step.refused is not None for step in steps]),
+        "words": _words(facts, view.data.n_curves),
         "colours": _COLOURS, "source": _source_words(facts), "downloads": not facts.is_upload,
     }
     payload["tag"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
@@ -155,24 +156,52 @@ def _axes(facts: PublicFacts) -> dict[str, Any]:
             "difference": _axis("Difference", facts.value_unit)}
 
 
-def _curves(facts: PublicFacts, view: MeanAnswer) -> dict[str, Any]:
+def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> dict[str, Any]:
     """All curves; what is released goes as a difference from the mean without protection.
 
     `noise` is half the width of the middle 95 % of releases.
     """
     low, high, without = facts.value_low, facts.value_high, view.without
+    drawn, noise = _differences(view, np.array(refused))
     scale = (low - (high - low) / 2, high + (high - low) / 2)  # lines may leave the frame
-    releases, noise = view.releases - without, (view.noise_high - view.noise_low) / 2
-    scales, noise_scales = (_scales(high - low, values) for values in (releases, noise))
+    scales, noise_scales = (_scales(high - low, values) for values in (drawn, noise))
     return {
         "scale": scale, "scales": scales, "noise_scales": noise_scales,
         "draws": view.releases.shape[1], "points": len(view.times),
         "times": int16(view.times, facts.time_low, facts.time_high),
-        "without": int16(without, *scale), "releases": _by_budget(releases, scales),
+        "without": int16(without, *scale), "releases": _by_budget(drawn, scales),
         "noise": _by_budget(noise, noise_scales),
         "truth": None if view.truth is None else _spanned(view.truth - without),
-        "band": None if view.band is None else _band(facts, view, view.band),
+        "band": None if view.band is None else _band(facts, drawn, view, view.band),
         **_single_curves(view.data.curves(MOST_CURVES), scale)}
+
+
+def _differences(view: MeanAnswer, refused: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Releases less the mean without protection, and half the width of their middle 95 %.
+
+    At a refused budget there is no release. What is drawn there shows why: the noise of the
+    smallest budget that is not refused, which grows as 1/ε.
+
+    Parameters
+    ----------
+    view : MeanAnswer
+        Curves and their releases.
+    refused : array of bool, (budgets,)
+        Where nothing would be published.
+
+    Returns
+    -------
+    tuple of array
+        (budgets, draws, points) and (budgets, points).
+    """
+    releases, noise = view.releases - view.without, (view.noise_high - view.noise_low) / 2
+    epsilons = np.array([budget.epsilon for budget in view.budgets])
+    if refused.any() and not refused.all():
+        least = int(np.argmin(np.where(refused, np.inf, epsilons)))
+        growth = epsilons[least] / epsilons[refused]
+        releases[refused] = growth[:, None, None] * releases[least]
+        noise[refused] = growth[:, None] * noise[least]
+    return releases, noise
 
 
 def int16(values: NDArray[Any], low: float, high: float) -> str:
@@ -197,12 +226,13 @@ def _spanned(values: Array) -> tuple[str, float, float]:
     return int16(values, low, high), low, high
 
 
-def _band(facts: PublicFacts, view: MeanAnswer, band: PlausibleBand) -> dict[str, Any]:
+def _band(facts: PublicFacts, drawn: Array, view: MeanAnswer, band: PlausibleBand
+          ) -> dict[str, Any]:
     """The band of every release; where there is none, the release itself.
 
     Bands are smooth and many: every second point is sent, and the browser puts in the others.
     """
-    low, high = (np.where(np.isfinite(edge), edge, view.releases) - view.without
+    low, high = (np.where(np.isfinite(edge), edge - view.without, drawn)
                  for edge in (band.low, band.high))
     _check(band_low=(low, view.releases.shape), band_high=(high, view.releases.shape))
     scales = _scales(facts.value_high - facts.value_low, low, high)
@@ -355,6 +385,8 @@ def _words(facts: PublicFacts, n_curves: int) -> dict[str, Any]:
         "question": "Round {round} of {rounds}: which curve is in the data?",
         "hint": f"One of these two {people} took part, the other did not. The lower figure has "
                 "this round’s release and where the mean lies with A and with B.",
+        "unplayable": "Nothing would be published at ε = {epsilon}: there is nothing to attack.",
+        "raise": "Move the slider to the right until a curve is released.",
         "a": "A", "b": "B", "right": "Right: it was {letter}.", "wrong": "Wrong: it was {letter}.",
         "so_far": "{hits} of {count} right.", "over": "{hits} of {rounds} right",
         "restart": "Play again", "leave": "Back to the figure",

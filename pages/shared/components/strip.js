@@ -136,7 +136,7 @@ function build(S) {
   S.pin = S.data.pin ? explained(S, node('button', '', icon('pin'), node('span', '')), words.pin) : null;
   const facts = chips.map(c => fact(S, c));
   S.box.replaceChildren(node('div', 'facts', ...facts, S.budget.chip),
-    node('div', 'numbers', explained(S, node('button', '', 'Right guess: ', S.odds), words.odds), S.dot,
+    node('div', 'numbers', explained(S, node('button', '', 'Attacker’s accuracy ', S.odds, ' (guessing: 50 %)'), words.odds), S.dot,
       explained(S, node('button', '', 'Error: ', S.error), words.error)),
     node('div', 'ways', copy, ...(S.pin ? [S.pin] : []), S.status), S.tip);
   stopAt(S, S.box.querySelector('button'));

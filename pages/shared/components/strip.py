@@ -53,7 +53,7 @@ class Budgeted:
     """The words of one budget: its chip, the odds and the error; empty words are left out."""
 
     chip: str  # "ε = 1 · δ = 2.5×10⁻⁵"
-    odds: str = ""  # "at most 56 in 100"
+    odds: str = ""  # "≤ 56 %"
     error: str = ""  # "3.85 cm (95 %: 5.6)"
     weak: bool = False  # amber, with words
 
@@ -84,7 +84,7 @@ def strip(
     words = {
         "budget": limit, "weak": f"Weak protection for one {person}. See the odds.",
         "odds": f"For an attacker who knows all other curves and chooses between two for this "
-                f"{person}. A coin toss gets 50.",
+                f"{person}. Guessing is right in 50 %.",
         "error": "Root mean squared distance, over the whole curve and over releases. In "
                  "brackets: what 95 % of releases stay within.",
         "link": "Opens the same view with the same seed. The link holds settings, never data."

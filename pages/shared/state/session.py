@@ -68,6 +68,7 @@ def load(page: str) -> None:
             state.left_out = pins.kept()
         state.rev = state.get("rev", 0) + 1  # tells the browser side to move
         state.written, state.own_epsilon = written_token, state.settings.epsilon
+        state.followed_to = page
         _move_folds(() if is_first else tuple(state))
 
 
@@ -136,6 +137,22 @@ def change(**values: Any) -> None:
     st.session_state.settings = replace(current(), **values)
     st.session_state.changed = True
     st.session_state.pop("problem", None)
+
+
+def open_of_link(fold_of: Mapping[str, str]) -> None:
+    """Open what a link asks about that names no detail, as those of the first edition.
+
+    `fold_of` has the detail, or a fold inside it, by the setting that belongs to it alone.
+    """
+    state = st.session_state
+    if state.pop("followed_to", None) != state.page or current().folds:
+        return
+    initial = Settings()
+    opened = {fold for name, fold in fold_of.items()
+              if getattr(current(), name) != getattr(initial, name)}
+    if opened:
+        state.settings = replace(current(), folds=tuple(sorted(opened)))
+        _move_folds(())
 
 
 def look_at(key: str, option: int) -> None:
