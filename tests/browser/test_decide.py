@@ -60,7 +60,7 @@ def test_a_ministry_prints_a_memo_with_its_own_numbers_in_eight_interactions_on_
     hand.type("Target", 1.5)
     html = printed(hand, "40 people at each of 12 sites", "with 5 observations each", "1.5")
     assert hand.interactions <= 8 and pages_of(hand, html) == 1
-    card = hand.page.get_by_text("For the target").first.inner_text()
+    card = hand.page.get_by_text(re.compile("Error ±")).first.inner_text()
     error = re.search(r"Error (± [^)]*\))", card)
     assert error and error.group(1) in html
     assert hand.page.problems == [] and hand.page.outside == []

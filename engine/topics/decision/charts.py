@@ -107,7 +107,7 @@ def band(answer: Decision, option: Option, theme: Theme) -> Chart:
                     hoverinfo="skip")],
         "layout": layout(theme, hovermode=False, margin={"l": 46, "r": 6, "t": 6, "b": 34},
                          xaxis=time_axis(theme, facts) | {"nticks": 4},
-                         yaxis=axis(theme, named("Difference", facts.value_unit), grid=True,
+                         yaxis=axis(theme, facts.value_unit or "Difference", grid=True,
                                     range=[-1.1 * widest, 1.1 * widest], nticks=4))}
     epsilon = f"ε = {option.budget.epsilon:g}"
     width = with_unit(number(float((high - low).mean()) / 2), facts.value_unit)
