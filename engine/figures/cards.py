@@ -71,7 +71,7 @@ def trade_off(odds: Odds, theme: Theme) -> Chart:
     data = [traces.line(name, _ALARMS.tolist(), y.tolist(), colour(role, theme), width, dash,
                         hovertemplate="%{y:.3f}") for name, y, role, width, dash in looks]
     data.append(traces.points(
-        "1 and 5 in 100", marks.tolist(), curve.detection(marks).tolist(),
+        "1 and 5 %", marks.tolist(), curve.detection(marks).tolist(),
         {"size": 9, "symbol": "diamond", "color": colour("gradient", theme)}, hoverinfo="skip",
         showlegend=False))
     unit: Spec = {"range": [0, 1.01], "tickformat": ".1f", "nticks": 6}
@@ -79,8 +79,7 @@ def trade_off(odds: Odds, theme: Theme) -> Chart:
         theme, legend=True, xaxis=axis(theme, "False-positive rate", **unit),
         yaxis=axis(theme, "Power: share detected", grid=True, **unit))}
     few, usual = in_hundred(odds.rarely), in_hundred(odds.detected)
-    alt = (f"With 1 false alarm in 100 an attacker catches the right one {few}, and with 5 false "
-           f"alarms in 100 {usual}.")
+    alt = (f"At a 1 % false-positive rate an attacker catches the right one {few}, at 5 % {usual}.")
     alarms = np.array([0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
     return Chart(spec, alt, {"false alarms": alarms.tolist(),
                              "caught": _up(curve.detection(alarms)),

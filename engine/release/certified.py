@@ -1,11 +1,11 @@
 """One real release: hardened noise, a certified charge, and an entry in the ledger.
 
 A preview simulates; this publishes. The mechanism runs as it always does, on the same clipped
-readings and the same public grid, but its generator is silent (`noise.hardened.Quiet`) and whatever
-it sends passes a listener that adds discrete noise on a power-of-two lattice instead.
+observations and the same public grid, but its generator is silent (`noise.hardened.Quiet`) and
+whatever it sends passes a listener that adds discrete noise on a power-of-two lattice instead.
 
-What a release will cost is known before any reading is looked at: the mechanism is rehearsed on
-stand-in readings, all at the middle of their public range, which shows how many numbers each
+What a release will cost is known before any observation is looked at: the mechanism is rehearsed on
+stand-in observations, all at the middle of their public range, which shows how many numbers each
 message has and what the ledger says of it. OpenDP's map charges every message; ε's add where all
 holds with δ = 0. Where all noise is Gaussian, squares of μ add, with the μ that is proved of
 discrete noise in `noise.hardened`, and ε is that of the Gaussian curve at the stated δ; elsewhere
@@ -136,7 +136,7 @@ class Quote:
         return sum(measurement.size for measurement in self.messages.values())
 
 
-# -- before any reading is looked at --------------------------------------------------------------
+# -- before any observation is looked at ----------------------------------------------------------
 
 
 def quote(data: Data, mechanism: Mechanism, asked: Budget) -> Quote:

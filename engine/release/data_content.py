@@ -1,4 +1,4 @@
-"""What the ledger knows data by: a hash of all readings, and traces of single people.
+"""What the ledger knows data by: a hash of all observations, and traces of single people.
 
 The hash says whether data are exactly the same, and the traces whether they are about the same
 people (see `engine.release.overlap`). Neither is ever published.
@@ -27,10 +27,10 @@ _CELLS, _OFFSET = 1e5, 0.4142135623730951  # of a shape; common fractions are no
 
 
 def content_of(source: Source[Data]) -> bytes:
-    """A hash of all readings: the same whatever the order, names, sites and stated bounds.
+    """A hash of all observations: the same whatever the order, names, sites and stated bounds.
 
-    Curves are hashed one by one, readings in order of time, and their hashes are sorted. A bundled
-    file is one data set, whichever part of it is used.
+    Curves are hashed one by one, observations in order of time, and their hashes are sorted. A
+    bundled file is one data set, whichever part of it is used.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def content_of(source: Source[Data]) -> bytes:
     -------
     bytes
         32 of them (SHA-256). As private as the data: whoever has it can check a guess of all
-        readings.
+        observations.
 
     Raises
     ------

@@ -1,11 +1,12 @@
 """What has been spent on every group of people, for ever: one SQLite file that all processes share.
 
-Data are known by their readings alone (`data_content`): names, order, sites and stated bounds make
-no difference. The file holds no reading, only a slow salted hash of all of them, by which exactly
-equal data are known again, and keyed hashes of up to 2048 people for each data set, by which other
-copies about the same people are noticed. Whoever can read the file, which holds the keys, can check
-a guess of everything about all people, or of one person's id or whole curve: keep it where the data
-are kept. What is published never depends on any of it; each release has a fresh random id.
+Data are known by their observations alone (`data_content`): names, order, sites and stated bounds
+make no difference. The file holds no observation, only a slow salted hash of all of them, by which
+exactly equal data are known again, and keyed hashes of up to 2048 people for each data set, by
+which other copies about the same people are noticed. Whoever can read the file, which holds the
+keys, can check a guess of everything about all people, or of one person's id or whole curve: keep
+it where the data are kept. What is published never depends on any of it; each release has a fresh
+random id.
 
 A charge is one transaction, written to disk before it returns, and only then is anything computed
 or shown. Writers take turns: SQLite locks the file while a total is read, compared and added to.
@@ -57,15 +58,16 @@ state that they are others, which the ledger records. What is noticed:
 * a person dropped, added or replaced, or up to half of the people changed, in any way;
 * rows or columns in another order, other ids, sites, bounds or names of columns;
 * other times, such as months for years, dates for ages, or a shifted clock;
-* another unit of values, of curves with three readings or more;
-* readings changed by less than their sixth digit, such as + 10⁻⁹, in one curve or in all;
-* anything at all, such as other readings of the same people, as long as the ids are the same.
+* another unit of values, of curves with three observations or more;
+* observations changed by less than their sixth digit, such as + 10⁻⁹, in one curve or in all;
+* anything at all, such as other observations of the same people, as long as the ids are the same.
 
 What cannot be noticed: copies in which more than half of the curves *and* of the ids are other than
-before (readings rounded to fewer digits, averaged, cut off, or moved visibly in every curve, with
-new ids or none); other copies of records of few whole numbers, such as ages, without ids; parts so
-small that they are less than about a hundredth of a file with more than 2048 people; data of which
-the ledger took over no more than the sum from an earlier version; and data in another ledger.
+before (observations rounded to fewer digits, averaged, cut off, or moved visibly in every curve,
+with new ids or none); other copies of records of few whole numbers, such as ages, without ids;
+parts so small that they are less than about a hundredth of a file with more than 2048 people; data
+of which the ledger took over no more than the sum from an earlier version; and data in another
+ledger.
 """
 
 from __future__ import annotations
@@ -243,7 +245,7 @@ class Ledger:
     >>> from engine.core.types import Budget
     >>> with TemporaryDirectory() as folder:
     ...     book = Ledger(Path(folder) / "ledger.sqlite3")
-    ...     receipt = book.charge(b"a hash of all readings", Budget(1.0, 1e-6), "growth-2026",
+    ...     receipt = book.charge(b"a hash of all observations", Budget(1.0, 1e-6), "growth-2026",
     ...                           "Average curve", total=Budget(3.0, 1e-3))
     >>> receipt.odometer.spent_epsilon, receipt.odometer.left
     (1.0, 2.0)
@@ -609,7 +611,7 @@ def checked_name(name: str) -> str:
 
 @lru_cache(maxsize=256)
 def _slow_hash(content: bytes, salt: bytes) -> str:
-    """A slow salted hash: guessing the readings takes a tenth of a second for every guess."""
+    """A slow salted hash: guessing the observations takes a tenth of a second for every guess."""
     return hashlib.scrypt(content, salt=salt, n=COST_OF_A_GUESS, r=8, p=1, dklen=32).hex()
 
 

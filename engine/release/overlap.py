@@ -3,10 +3,12 @@
 A data set is described by up to three kinds of traces, one text for each person or curve:
 
 * *ids*, as the file has them, without spaces around and without case;
-* *values*: the readings of a curve in order of time, or the numbers of a record in order of size,
+* *values*: the observations of a curve in order of time, or the numbers of a record in order of
+size,
   each with six digits;
-* *shapes*: the same readings less the smallest, divided by their range, to a hundred-thousandth;
-  for three readings or more that are not all equal.
+* *shapes*: the same observations less the smallest, divided by their range, to a
+hundred-thousandth;
+  for three observations or more that are not all equal.
 
 Times are in none of them, so months for years change nothing; units of values are not in shapes.
 Values and shapes count only where nine in ten differ within the file: whole numbers that many

@@ -426,7 +426,7 @@ def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
     """
     facts = source.facts
     if isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person:
-        return f"one reading (weaker than all readings of one {facts.person})"
+        return f"one observation (weaker than all observations of one {facts.person})"
     if mechanism.main_task.data is DataType.RECORDS:
         return f"one {of(facts.person)} record"
     if isinstance(source, Upload) and source.curves.n_people < source.curves.n_curves:

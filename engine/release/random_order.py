@@ -53,8 +53,8 @@ def _random_order(server: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _curves(data: CurveData, order: NDArray[np.int64]) -> CurveData:
-    # Readings lie curve after curve along the last axis; `readings` (N,) is the old place of each
-    # in the new order: its place there, plus how far its curve has moved.
+    # Observations lie curve after curve along the last axis; `observations` (N,) is the old place
+    # of each in the new order: its place there, plus how far its curve has moved.
     counts = data.counts[order]
     starts = (np.cumsum(data.counts) - data.counts)[order]
     first = np.repeat(starts - (np.cumsum(counts) - counts), counts)

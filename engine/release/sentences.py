@@ -231,7 +231,7 @@ LIMITS = """
   repair never lowers what was spent.
 * **Together they cost less than their sum.** The ρ’s of zero-concentrated privacy add, too, and
   prove a smaller ε. Each release may be chosen after seeing the others, so orders and δ of that
-  proof are fixed beforehand: δ is the square of the first total δ. The sum alone limits.
+  proof are fixed beforehand: δ is the square of the first total δ. The sum alone is binding.
 * **Not covered:** who is in the data, how many people and observations there are, what is true of
   people in general, and how long the computation took.
 * **OpenDP** marks the constructors used here “contrib”: not all of their proofs are reviewed.

@@ -44,7 +44,7 @@ class AgesAtDeath(Source[SampleData]):
 
     region: str = param("Eastern Africa", "Region", "A region as the United Nations draw them.",
                         choices=REGIONS)
-    n_servers: int = param(1, "Sites", "Places that keep their own data; records are dealt to them "
+    n_servers: int = param(1, "Sites", "Sites that keep their own data; records are dealt to them "
                            "in turn.", low=1, high=500, symbol="S")
 
     @classmethod

@@ -29,7 +29,7 @@ def _curves_used(people: str, most: int) -> Any:
 
 
 def _sites(most: int, more: str = "") -> Any:
-    return param(1, "Sites", "Places that keep their own data; curves are dealt to them in turn."
+    return param(1, "Sites", "Sites that keep their own data; curves are dealt to them in turn."
                  + more, low=1, high=most, symbol="S")
 
 
@@ -38,7 +38,8 @@ class BundledCurves(Source[CurveData]):
     """The first `n_curves` rows of one file, dealt to `n_servers` sites in turn.
 
     A subclass names the `file`, the `stated` facts and, for the tag on the page, the `credit`:
-    who measured and under which terms. Bounds come from outside the file, never from its readings.
+    who measured and under which terms. Bounds come from outside the file, never from its
+    observations.
     """
 
     tasks = frozenset({MEAN_FUNCTION.key})

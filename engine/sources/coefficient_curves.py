@@ -31,7 +31,7 @@ Function = Callable[[Array], Array]
 MOST_COVARIATES = 8
 _COVARIATE_LAWS = ("even", "narrow", "off centre", "rare")
 _CENTRES = {"narrow": 0.0, "off centre": 0.7}  # of covariates that do not fill their range
-_BLOCK = 50_000  # readings evaluated at once: as in `numerics.moments`
+_BLOCK = 50_000  # observations evaluated at once: as in `numerics.moments`
 
 
 def _wave(level: float, cosine: float = 0.0, sine: float = 0.0, turns: int = 1) -> Function:
@@ -89,15 +89,15 @@ class CoefficientCurves(Source[CurveData]):
     n_curves: int = param(2000, "People", "How many take part, over all sites.",
                           low=2, high=100_000, symbol="n")
     n_observations_per_curve: int = param(
-        10, "Readings each", "How many points are known on each curve.",
+        10, "Observations each", "How many points are known on each curve.",
         low=1, high=1000, symbol="m")
     times: str = param("even", "Observation times", LAW_HELP, choices=LAWS)
     time_density: str | None = param(None, "How times are spread", DENSITY_HELP)
     time_span: float = param(0.2, "Span of visits or windows", SPAN_HELP, low=0.001, high=1.0)
-    n_servers: int = param(1, "Sites", "Places that keep their own data; curves are split evenly.",
+    n_servers: int = param(1, "Sites", "Sites that keep their own data; curves are split evenly.",
                            low=1, high=1000, symbol="S")
-    noise_variance: float = param(0.25, "Variance of a reading's error",
-                                  "Error of a single reading, in squared response units.",
+    noise_variance: float = param(0.25, "Variance of an observation's error",
+                                  "Error of a single observation, in squared response units.",
                                   low=0.0, high=1e4)
     deviation_sd: float = param(
         0.0, "Spread of people", "Standard deviation of what covariates do not explain of a curve.",
@@ -116,9 +116,9 @@ class CoefficientCurves(Source[CurveData]):
     rare_share: float = param(
         0.05, "Share of the rare answer", "Of people, where the first covariate is rare.",
         low=0.001, high=0.5)
-    value_low: float = param(-3.0, "Lowest possible value", "Public lower bound of a reading.",
+    value_low: float = param(-3.0, "Lowest possible value", "Public lower bound.",
                              low=-1e6, high=1e6, when={"design=growth": 60.0})
-    value_high: float = param(5.0, "Highest possible value", "Public upper bound of a reading.",
+    value_high: float = param(5.0, "Highest possible value", "Public upper bound.",
                               low=-1e6, high=1e6, when={"design=growth": 200.0})
 
     def __post_init__(self) -> None:

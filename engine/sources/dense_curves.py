@@ -66,13 +66,14 @@ def _density(t: Array, middle: float, width: float) -> Array:
 _MEANS: dict[str, Function] = {"rise": rise, "two_peaks": two_peaks, "five_peaks": five_peaks}
 _NAMES = {"rise": "Dense: smooth rise, simulated", "two_peaks": "Dense: two peaks, simulated",
           "five_peaks": "Dense: five peaks, simulated",
-          "mixture": "Dense: mixture of waves, simulated"}
+          "mixture": "Dense: mixture of basis functions, simulated"}
 
 
 @sources.register
 @dataclass(frozen=True, kw_only=True)
 class DenseCurves(Source[CurveData]):
-    """X_i = μ + e_i at K midpoints, with errors of one of two kinds and nothing added to a reading.
+    """X_i = μ + e_i at K midpoints, with errors of one of two kinds and nothing added to a
+    observation.
 
     "gaussian_process": e_i is Gaussian with covariance v exp(−r²/(2 l²)). "t": e_i = Σ_j U_ij φ_j
     with U of the t law with 5 degrees of freedom and φ_j the eigenfunctions of a Matérn kernel on
@@ -92,9 +93,9 @@ class DenseCurves(Source[CurveData]):
     n_curves: int = param(500, "People", "How many take part, over all sites.",
                           low=2, high=100_000, symbol="n")
     n_observations_per_curve: int = param(
-        100, "Readings each", "Every curve is read at the middles of so many equal steps.",
+        100, "Observations each", "Every curve is read at the middles of so many equal steps.",
         low=2, high=1000, symbol="m")
-    n_servers: int = param(1, "Sites", "Places that keep their own data; curves are split evenly.",
+    n_servers: int = param(1, "Sites", "Sites that keep their own data; curves are split evenly.",
                            low=1, high=1000, symbol="S")
     errors: str = param(
         "gaussian_process", "Errors", "How a person's curve differs from the mean. t: large and "
@@ -105,7 +106,7 @@ class DenseCurves(Source[CurveData]):
                                 "Larger: a curve stays above or below the mean longer.",
                                 low=0.02, high=5.0, symbol="l")
     n_terms: int = param(100, "Terms of t errors", "How many eigenfunctions they consist of, at "
-                         "most as many as there are readings.", low=1, high=1000)
+                         "most as many as there are observations.", low=1, high=1000)
     kernel_smoothness: float = param(
         1.5, "Smoothness of eigenfunctions", "Order of the Matérn kernel behind t errors and the "
         "mixture.", low=0.25, high=10.0, symbol="ν")
@@ -118,7 +119,7 @@ class DenseCurves(Source[CurveData]):
         "time.", low=1e-6, high=1e6, symbol="τ", when={
             "errors=t": 16.0, "mean=two_peaks": 4.0, "mean=five_peaks": 3.0, "mean=mixture": 5.0})
     value_bound: float = param(
-        10.0, "Largest possible value", "Public bound on the size of a single reading.",
+        10.0, "Largest possible value", "Public bound on the size of a single observation.",
         low=1e-6, high=1e6, when={"errors=t": 80.0, "mean=two_peaks": 12.0,
                                   "mean=five_peaks": 8.0, "mean=mixture": 15.0})
 

@@ -152,7 +152,7 @@ class DensityPoints(Source[SampleData]):
                         choices=tuple(_LAWS))
     n_curves: int = param(1000, "Points", "How many there are, over all sites.", low=2,
                           high=10_000_000, symbol="n", when={"design=two_modes_2d": 5000})
-    n_servers: int = param(1, "Sites", "Places that keep their own points.", low=1, high=1000,
+    n_servers: int = param(1, "Sites", "Sites that keep their own points.", low=1, high=1000,
                            symbol="S")
 
     def __post_init__(self) -> None:
@@ -184,7 +184,7 @@ class DensityPoints(Source[SampleData]):
         return _truth(self.design)
 
     def resized(self, people: int, readings: int, sites: int) -> DensityPoints:
-        """So many points at each site; a point is one reading, whatever `readings` says."""
+        """So many points at each site; a point is one observation, whatever `observations` says."""
         return replace(self, n_curves=people * sites, n_servers=sites)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:

@@ -31,7 +31,7 @@ _FACTS = PublicFacts(
     name="Hormone study, synthetic", person="woman", people="women", curve="hormone",
     value_name="Estradiol", value_unit="pg/mL", value_low=0.0, value_high=_HIGHEST,
     time_name="Age", time_unit="years", time_low=_AGES[0], time_high=_AGES[1],
-    origin="estradiol cannot be negative, and usual assays read up to about 500 pg/mL")
+    origin="estradiol cannot be negative, and common assays read up to about 500 pg/mL")
 
 
 @sources.register
@@ -41,17 +41,17 @@ class HormoneStudy(Source[CurveData]):
 
     Entirely synthetic. It has the sizes and the rough shape of the data example of
     arXiv 2412.06582, section 6 (678 women of 46 to 63 years, six visits each): skewed to the
-    right, and falling after 50. No reading and no fitted number of the real file is in it; that
+    right, and falling after 50. No observation and no fitted number of the real file is in it; that
     file is licensed, and whoever holds it can upload it.
 
     The level, a logarithm, falls from log 70 to log 16 pg/mL along a logistic curve about a
     woman's own age of transition A_i ~ N(51.5, 2²); b_i ~ N(0, 0.35²) is her own level and
     e_ij ~ N(0, 0.65²) the visit's. Visits are about a year apart, closer where so many would not
-    fit, and her first one is spread evenly over the ages that leave room for all. Readings are
+    fit, and her first one is spread evenly over the ages that leave room for all. Observations are
     clipped at the declared bounds, 0 to 500 pg/mL.
 
-    The truth is the mean of the clipped readings at each age: that of a capped log-normal variable
-    in closed form, averaged over A by Gauss–Hermite quadrature.
+    The truth is the mean of the clipped observations at each age: that of a capped log-normal
+    variable in closed form, averaged over A by Gauss–Hermite quadrature.
     """
 
     key = "hormone_study"
@@ -63,9 +63,10 @@ class HormoneStudy(Source[CurveData]):
 
     n_curves: int = param(678, "Women", "How many take part, over all sites.",
                           low=2, high=100_000, symbol="n")
-    n_visits: int = param(6, "Visits each", "How many readings each woman has, about a year apart.",
+    n_visits: int = param(6, "Visits "
+                             "each", "How many observations each woman has, about a year apart.",
                           low=1, high=1000, symbol="m")
-    n_servers: int = param(1, "Sites", "Places that keep their own data; women are split evenly.",
+    n_servers: int = param(1, "Sites", "Sites that keep their own data; women are split evenly.",
                            low=1, high=1000, symbol="S")
     site_sizes: str | None = param(
         None, "Women at each site",
@@ -120,7 +121,7 @@ class HormoneStudy(Source[CurveData]):
         if min(readings) != max(readings):
             raise InputError("In this study every woman has as many visits; got "
                              f"{min(readings)} to {max(readings)}.", field="readings",
-                             hint="Give all sites the same number of readings each.")
+                             hint="Give all sites the same number of observations each.")
         if tuple(people) == dealt(sum(people), len(people)):  # alike: the recipe of `resized`
             return replace(self, n_curves=sum(people), n_servers=len(people),
                            n_visits=readings[0], site_sizes=None)
@@ -156,7 +157,7 @@ class HormoneStudy(Source[CurveData]):
 
 
 def level(years: Array) -> Array:
-    """Median of the logarithm of a reading in pg/mL.
+    """Median of the logarithm of an observation in pg/mL.
 
     Parameters
     ----------
@@ -167,7 +168,7 @@ def level(years: Array) -> Array:
 
 
 def mean_reading(ages: Array) -> Array:
-    """Mean of the clipped readings in pg/mL: (points,).
+    """Mean of the clipped observations in pg/mL: (points,).
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ class LabelledPoints(Source[SampleData]):
                           choices=tuple(_SHAPES))
     n_curves: int = param(1000, "Points", "How many there are, over all sites.", low=2,
                           high=10_000_000, symbol="n")
-    n_servers: int = param(1, "Sites", "Places that keep their own points.", low=1, high=1000,
+    n_servers: int = param(1, "Sites", "Sites that keep their own points.", low=1, high=1000,
                            symbol="S")
     noise_sd: float = param(0.3, "Spread of numbers",
                             "Standard deviation around the function; of no use for classes.",
@@ -84,7 +84,7 @@ class LabelledPoints(Source[SampleData]):
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return (("Numbers around a wave", {}),
+        return (("Numbers around a sine", {}),
                 ("Numbers around two bumps", {"function": "two_bumps"}),
                 ("Two classes", {"response": "classes"}),
                 ("Two classes with a sharp border", {"response": "classes", "function": "step"}))
@@ -111,7 +111,7 @@ class LabelledPoints(Source[SampleData]):
         return Target(self.response, self.function, self.noise_sd, self.bound, self.strength)
 
     def resized(self, people: int, readings: int, sites: int) -> LabelledPoints:
-        """So many points at each site; each has one label, whatever `readings` says."""
+        """So many points at each site; each has one label, whatever `observations` says."""
         return replace(self, n_curves=people * sites, n_servers=sites)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:

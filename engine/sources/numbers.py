@@ -21,8 +21,8 @@ from engine.sources import Source, sources
 class Numbers(Source[CurveData]):
     """Y_ij = μ + U_i + ξ_ij, normal U and ξ, held within a public range.
 
-    Person (or site) i is one curve, the only one of server i; its readings are the n numbers that
-    i holds. Times carry no meaning and are zero. The truth is a constant function, the mean of
+    Person (or site) i is one curve, the only one of server i; its observations are the n numbers
+    that i holds. Times carry no meaning and are zero. The truth is a constant function, the mean of
     numbers once they are held within the range, so that errors of curves are errors of numbers.
 
     Raises

@@ -1,4 +1,4 @@
-"""Simulated single readings of one curve, one from each person, spread over sites."""
+"""Simulated single observations of one curve, one from each person, spread over sites."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engine.numerics.public_curves import PublicCurve
 from engine.numerics.signals import PERIODIC, SIGNALS, Function, signal
 from engine.sources import Source, check_sites, dealt, sources
 
-# Readings and ε of every site, in four kinds of networks of about 64 000 readings.
+# Observations and ε of every site, in four kinds of networks of about 64 000 observations.
 CONFIGURATIONS: dict[str, tuple[tuple[int, ...], tuple[float, ...]]] = {
     "homogeneous": ((4000,) * 16, (1.0,) * 16),
     "dominant": ((40_000, *(1000,) * 24), (2.0, *(0.1,) * 24)),
@@ -50,34 +50,38 @@ def configuration_budgets(name: str, delta: float = 1e-5) -> tuple[Budget, ...]:
 @sources.register
 @dataclass(frozen=True, kw_only=True)
 class RegressionPoints(Source[CurveData]):
-    """Y = f(X) + σξ with ξ standard normal: one reading, one person.
+    """Y = f(X) + σξ with ξ standard normal: one observation, one person.
 
-    Protected is a reading with its time. Sizes of sites, the bound B ≥ sup|f| and σ are public.
+    Protected is an observation with its time. Sites’ sizes, the bound B ≥ sup|f| and σ are public.
     Times are spread evenly, or with the density ½ + x, which shows what happens where a method
     that takes them for even meets times that are not.
     """
 
     key = "regression_points"
-    label = "One reading each, simulated"
+    label = "One observation each, simulated"
     order = 15
     tasks = frozenset({WAVELET_REGRESSION.key})
 
-    signal: str = param("smooth", "Curve", "The known curve behind the readings.", choices=SIGNALS)
+    signal: str = param("smooth", "Curve", "The known curve behind the "
+                                           "observations.", choices=SIGNALS)
     configuration: str = param(
-        "even", "Sites", "Even: as many readings at each. Listed: sizes of your own. The others: "
-        "well-known networks of 64 000 readings, which also state a budget for every site.",
+        "even", "Sites", "Even: as many observations at each. Listed: sizes of your own. The "
+        "others: well-known networks of 64 000 observations, which also state a budget for every "
+        "site.",
         choices=("even", "listed", *CONFIGURATIONS))
-    n_curves: int = param(64_000, "Readings", "How many there are, over all sites.",
+    n_curves: int = param(64_000, "Observations", "How many there are, over all sites.",
                           low=2, high=_MOST_READINGS, symbol="N")
-    n_servers: int = param(16, "Number of sites", "Places that keep their own readings.",
+    n_servers: int = param(16, "Number of sites", "Sites that keep their own observations.",
                            low=1, high=1000, symbol="m")
     sizes_listed: str | None = param(
-        None, "Readings at each site", "Whole numbers with commas between them: 4000, 1000, 250.")
-    noise_sd: float = param(1.0, "Spread of readings", "Standard deviation around the curve.",
+        None, "Observations at each "
+              "site", "Whole numbers with commas between them: 4000, 1000, 250.")
+    noise_sd: float = param(1.0, "Spread of observations", "Standard deviation around the curve.",
                             low=1e-3, high=1e3, symbol="σ")
     bound: float = param(2.0, "Bound of the curve", "Stated: the curve lies between −B and B.",
                          low=1e-3, high=1e6, symbol="B")
-    times: str = param("even", "Times of readings", "Even: uniform. Rising: with density ½ + x.",
+    times: str = param("even", "Times of "
+                               "observations", "Even: uniform. Rising: with density ½ + x.",
                        choices=("even", "rising"))
 
     def __post_init__(self) -> None:
@@ -130,7 +134,7 @@ class RegressionPoints(Source[CurveData]):
         return configuration_budgets(self.configuration, delta)
 
     def resized(self, people: int, readings: int, sites: int) -> RegressionPoints:
-        """The same curve with so many people at each of so many sites; each has one reading."""
+        """The same curve with so many people at each of so many sites; each has one observation."""
         return replace(self, configuration="even", n_curves=people * sites, n_servers=sites)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
@@ -158,7 +162,7 @@ def _listed(text: str) -> tuple[int, ...]:
     """Sizes of sites from "4000, 1000, 250"."""
     sizes = whole_numbers("sizes_listed", text)
     if not 2 <= sum(sizes) <= _MOST_READINGS:
-        raise InputError(f"The listed sites must have 2 to {_MOST_READINGS} readings together.",
+        raise InputError(f"The listed sites must have 2 to {_MOST_READINGS} observations together.",
                          field="sizes_listed", hint="For example 4000, 1000, 250.")
     return sizes
 

@@ -70,7 +70,7 @@ class SitedCurves(Source[CurveData]):
                              hint="Give one number for each site.")
         if readings and min(readings) != self.n_observations_per_curve:
             raise InputError(
-                f"“site_readings” has at least {min(readings)} readings on each curve; "
+                f"“site_readings” has at least {min(readings)} observations on each curve; "
                 f"“n_observations_per_curve” says {self.n_observations_per_curve}.",
                 field="site_readings", hint="Give the smallest of them there.")
 
@@ -144,7 +144,7 @@ class SitedCurves(Source[CurveData]):
 
     def _curves(self, n_repeats: int, n: int, m: int, rng: np.random.Generator
                 ) -> tuple[Array, Array]:
-        """Times and values of n curves of m readings, (n_repeats, n m) each.
+        """Times and values of n curves of m observations, (n_repeats, n m) each.
 
         Times come from one block of draws, and then whatever the values need.
         """

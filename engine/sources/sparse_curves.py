@@ -1,4 +1,4 @@
-"""Simulated sparse curves: a known mean, a smooth random deviation per person, reading noise."""
+"""Simulated sparse curves: a known mean, a smooth deviation per person, observation noise."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from engine.sources.observation_design import (
 )
 from engine.sources.sited_curves import SitedCurves
 
-_BLOCK = 50_000  # readings whose deviations are evaluated at once: as in `numerics.moments`
+_BLOCK = 50_000  # observations whose deviations are evaluated at once: as in `numerics.moments`
 
 
 def mu1(t: Array) -> Array:
@@ -85,7 +85,7 @@ def logistic(t: Array) -> Array:
 
 
 def wiggly(t: Array) -> Array:
-    """0.4 + 0.6 sin 4πt + 0.4 cos 7πt: many waves, and no period.
+    """0.4 + 0.6 sin 4πt + 0.4 cos 7πt: many basis functions, and no period.
 
     Parameters
     ----------
@@ -120,7 +120,8 @@ _FACTS = {
         time_low=2, time_high=18, origin="growth charts for ages 2 to 18"),
     "logistic": PublicFacts(name="Rise in the middle, simulated", value_name="Response",
                             unit_scale=True),
-    "wiggly": PublicFacts(name="Many waves, simulated", value_name="Response", unit_scale=True),
+    "wiggly": PublicFacts(name="Many basis functions, "
+                               "simulated", value_name="Response", unit_scale=True),
     "line": PublicFacts(name="Steep line, simulated", value_name="Response", unit_scale=True),
     "flat": PublicFacts(name="Flat line, simulated", value_name="Response", unit_scale=True),
 }
@@ -162,21 +163,21 @@ class SparseCurves(SitedCurves):
     n_curves: int = param(250, "People", "How many take part, over all sites.",
                           low=2, high=100_000, symbol="n")
     n_observations_per_curve: int = param(
-        10, "Readings each", "How many points are known on each curve.",
+        10, "Observations each", "How many points are known on each curve.",
         low=1, high=1000, symbol="m")
     times: str = param("even", "Observation times", LAW_HELP, choices=LAWS)
     time_density: str | None = param(None, "How times are spread", DENSITY_HELP)
     time_span: float = param(0.2, "Span of visits or windows", SPAN_HELP, low=0.001, high=1.0)
-    n_servers: int = param(1, "Sites", "Places that keep their own data; curves are split evenly.",
+    n_servers: int = param(1, "Sites", "Sites that keep their own data; curves are split evenly.",
                            low=1, high=MOST_SITES, symbol="S")
     site_sizes: str | None = param(
         None, "People on each site",
         "Numbers such as 400, 250, 100: one for each site. Empty: people are split evenly.")
     site_readings: str | None = param(
-        None, "Readings each, on each site",
+        None, "Observations each, on each site",
         "Numbers such as 10, 10, 6: one for each site. Empty: the same on all.")
-    noise_variance: float = param(0.25, "Variance of a reading's error",
-                                  "Error of a single reading, in squared response units.",
+    noise_variance: float = param(0.25, "Variance of an observation's error",
+                                  "Error of a single observation, in squared response units.",
                                   low=0.0, high=1e4)
     deviation_sd: float = param(
         0.5, "Spread of people", "Standard deviation of a person's curve around the mean.",
@@ -195,11 +196,11 @@ class SparseCurves(SitedCurves):
     deviation_smoothness: float = param(
         4.0, "Smoothness of deviations", "Order ν of the Matérn covariance.", low=3.0, high=10.0,
         symbol="ν")
-    value_low: float = param(-2.0, "Lowest possible value", "Public lower bound of a reading.",
+    value_low: float = param(-2.0, "Lowest possible value", "Public lower bound.",
                              low=-1e6, high=1e6, when={
                                  "mean=mu2": -3.0, "mean=growth": 60.0, "mean=wiggly": -3.0,
                                  "mean=line": -5.0, "mean=flat": -3.0})
-    value_high: float = param(4.0, "Highest possible value", "Public upper bound of a reading.",
+    value_high: float = param(4.0, "Highest possible value", "Public upper bound.",
                               low=-1e6, high=1e6, when={
                                   "mean=mu2": 3.0, "mean=growth": 200.0, "mean=line": 5.0,
                                   "mean=flat": 3.0})
@@ -210,7 +211,7 @@ class SparseCurves(SitedCurves):
                                        "n_observations_per_curve": 30}),
                 ("Smooth wave, simulated", {"mean": "mu1"}),
                 ("Rising bend, simulated", {"mean": "mu2"}),
-                ("Many waves, simulated", {"mean": "wiggly", "n_curves": 1000}))
+                ("Many basis functions, simulated", {"mean": "wiggly", "n_curves": 1000}))
 
     @property
     def facts(self) -> PublicFacts:

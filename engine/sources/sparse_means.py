@@ -53,9 +53,9 @@ class SparseMeans(Source[SampleData]):
     n_nonzero: int = param(5, "Means that are not zero", "All others are.", low=1, high=500,
                            symbol="s")
     size: float = param(0.5, "Their size", "Without sign.", low=0.0, high=1.0, symbol="μ")
-    positions: str = param("random", "Their places", "First, or anywhere.", choices=POSITIONS)
+    positions: str = param("random", "Their positions", "First, or anywhere.", choices=POSITIONS)
     signs: str = param("random", "Their signs", "Equal: all are positive.", choices=SIGNS)
-    pattern: int = param(1, "Draw of places and signs", "Numbers one draw of them.",
+    pattern: int = param(1, "Draw of positions and signs", "Numbers one draw of them.",
                          low=0, high=1_000_000)
 
     def __post_init__(self) -> None:

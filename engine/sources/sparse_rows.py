@@ -67,14 +67,14 @@ class SparseRows(Source[SampleData]):
 
     n_curves: int = param(50_000, "Rows", "How many there are, over all machines.",
                           low=2, high=10_000_000, symbol="N")
-    n_servers: int = param(10, "Machines", "Places that keep their own rows.",
+    n_servers: int = param(10, "Machines", "Sites that keep their own rows.",
                            low=1, high=1000, symbol="m")
     n_features: int = param(50, "Features", "Numbers in each row besides the response.",
                             low=2, high=2000, symbol="d")
     n_shared: int = param(5, "Features that matter everywhere", "Same coefficient on each machine.",
                           low=1, high=500, symbol="s_0")
     n_own: int = param(0, "Features that matter on one machine",
-                       "At places that differ between machines. 0: all machines are alike.",
+                       "At positions that differ between machines. 0: all machines are alike.",
                        low=0, high=500, symbol="s_1")
     noise_sd: float = param(0.5, "Spread of the noise", "Standard deviation of a response around "
                             "what its features say.", low=1e-3, high=1e3, symbol="σ")
@@ -82,11 +82,11 @@ class SparseRows(Source[SampleData]):
                         "over two steps, and so on. Block: ½ within fives. Identity: none. Ar1 "
                         "strong: 0.8 between neighbours. Equicorrelated: ½ between all.",
                         choices=CORRELATIONS)
-    positions: str = param("random", "Places of the shared ones", "First: neighbours, so that "
+    positions: str = param("random", "Positions of the shared ones", "First: neighbours, so that "
                            "features that matter are correlated. Random: anywhere.",
                            choices=POSITIONS)
     signs: str = param("random", "Signs", "Equal: all coefficients are positive.", choices=SIGNS)
-    pattern: int = param(1, "Draw of places and signs", "Numbers one draw of them.",
+    pattern: int = param(1, "Draw of positions and signs", "Numbers one draw of them.",
                          low=0, high=1_000_000)
 
     def __post_init__(self) -> None:

@@ -128,12 +128,12 @@ def odds(spends: Sequence[Spend], person: Person) -> Numbers:
         Whose odds are said.
     """
     about = risk.of_ledger(spends, person.units)
-    numbers = {"right guess, at most": about.right}
+    numbers = {"attacker’s accuracy, at most": about.right}
     if person.units > 1:
         numbers |= {f"ε of {person.units} together": about.budget.epsilon,
                     f"δ of {person.units} together": about.budget.delta}
     if person.sample is not None:
-        numbers["right guess about the larger group, at most"] = person.sample.odds(
+        numbers["attacker’s accuracy in the larger group, at most"] = person.sample.odds(
             spends, person.units).right
     return numbers
 

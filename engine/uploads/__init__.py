@@ -6,7 +6,7 @@
       │
     columns                                      whose each row is, numbers, and the order of people
       │
-    curves, rows                                 readings along curves, or a record in each row
+    curves, rows                                 observations along curves, or a record in each row
       │
     facts, design (doubts, regressors)           what the holder states from outside the file
       │

@@ -1,6 +1,6 @@
 """Columns of a table as people, sites and numbers: what curves and records have in common.
 
-No message holds a reading, a row number or an id: column names and counts only.
+No message holds an observation, a row number or an id: column names and counts only.
 """
 
 from __future__ import annotations

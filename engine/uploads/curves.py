@@ -1,7 +1,7 @@
 """Curves from a person's own file, with the public facts they state about them, as a source.
 
 Only plain arrays are kept of the file. What is wrong with it is said in names of columns and
-counts, never with a reading, a row number or an id.
+counts, never with an observation, a row number or an id.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from engine.uploads.tables import Numbers, Table
 
 MOST_CURVES = 100_000
 MOST_POINTS = 10_000
-_RAGGED = 10  # longest over median number of readings from which a note is made
+_RAGGED = 10  # longest over median number of observations from which a note is made
 
 EXAMPLE_CSV = ("child_id,age,height,mother_height\n" + "".join(
     f"{child},{age},{height},{mother}\n" for child, mother, heights in (
@@ -67,9 +67,9 @@ class CurveTable(Observations):
     Parameters
     ----------
     times, values : (N,)
-        The readings, curve after curve and by time within each.
+        The observations, curve after curve and by time within each.
     counts : (n,)
-        Readings of each curve, 0 where it has none.
+        Observations of each curve, 0 where it has none.
     n_people : int
         May be below the number of curves.
     header_times : tuple of float
@@ -84,7 +84,7 @@ class CurveTable(Observations):
 
     @property
     def n_curves(self) -> int:
-        """How many curves there are, with those that have no reading."""
+        """How many curves there are, with those that have no observation."""
         return len(self.counts)
 
     @property
@@ -108,12 +108,12 @@ def read_curves(table: Table, layout: Layout, several: str = "keep") -> CurveTab
     Returns
     -------
     CurveTable
-        In the units of the file; missing readings are left out and counted in the notes.
+        In the units of the file; missing observations are left out and counted in the notes.
 
     Raises
     ------
     InputError
-        If a cell holds no number, a row has no id, somebody has several readings in a layout of
+        If a cell holds no number, a row has no id, somebody has several observations in a layout of
         single ones, or a limit is passed.
 
     Examples
@@ -134,15 +134,15 @@ def read_curves(table: Table, layout: Layout, several: str = "keep") -> CurveTab
                 _read_long(table, layout, notes))
     _check_n_curves(len(readings.server))
     if np.bincount(readings.curve).max() > MOST_POINTS:
-        raise InputError(f"A curve has more than {MOST_POINTS:,} readings.", field="time",
-                         hint="Thin the readings of long curves, or check which column says who a "
-                         "row belongs to.")
+        raise InputError(f"A curve has more than {MOST_POINTS:,} observations.", field="time",
+                         hint="Thin the observations of long curves, or check which column says "
+                         "who a row belongs to.")
     return _assembled(table, layout, readings, notes)
 
 
 @dataclass
 class _Readings:
-    """All cells that should hold a reading, in the order of the file, and whose they are.
+    """All cells that should hold an observation, in the order of the file, and whose they are.
 
     `curve`, `times`, `values` (N,) with NaN for missing; `row_curve` (rows,) is the curve of each
     row; `server` and `ids` (n_curves,) describe the curves.
@@ -205,7 +205,7 @@ def _check_n_curves(number: int, about: str = "") -> None:
 
 
 def _averaged(cells: Array, group: Integers, n_groups: int) -> Array:
-    """The average of the rows of each group (n_groups, columns), of the readings there are."""
+    """The average of the rows of each group (n_groups, columns), of the observations there are."""
     known = np.isfinite(cells)
     number = np.zeros((n_groups, cells.shape[1]))
     np.add.at(number, group, known)
@@ -216,7 +216,7 @@ def _averaged(cells: Array, group: Integers, n_groups: int) -> Array:
 
 
 def _assembled(table: Table, layout: Layout, readings: _Readings, notes: list[str]) -> CurveTable:
-    """Leave missing readings out, put curves and readings in order, and note what was seen."""
+    """Leave missing observations out, put the rest in order, and note what was seen."""
     known = np.isfinite(readings.times) & np.isfinite(readings.values)
     if not known.any():
         raise InputError("No row has both a time and a value.", field="value",
@@ -243,7 +243,7 @@ def _assembled(table: Table, layout: Layout, readings: _Readings, notes: list[st
 
 
 def _sorted(curve: Integers, times: Array, values: Array) -> tuple[Integers, Array, Array]:
-    """Readings by curve and by time within each.
+    """Observations by curve and by time within each.
 
     Curves go 16 bits at a time: numpy sorts such numbers by radix, several times faster.
     """
@@ -269,12 +269,12 @@ def _along_curves(name: str, values: Array, readings: _Readings) -> Array:
 
 
 def check_single(counts: Integers) -> None:
-    """Refuse several readings of one person where everybody has one.
+    """Refuse several observations of one person where everybody has one.
 
     Parameters
     ----------
     counts : (n,)
-        Readings of each person.
+        Observations of each person.
 
     Raises
     ------
@@ -284,7 +284,7 @@ def check_single(counts: Integers) -> None:
     several = int((counts > 1).sum())
     if several:
         raise InputError(
-            f"{several:,} of {len(counts):,} people have several readings.", field="id",
+            f"{several:,} of {len(counts):,} people have several observations.", field="id",
             hint="Here every person gives one. Keep one reading of each, by a rule that does not "
             "look at the values, such as the first visit; or show whole curves on Explore; or take "
             "every row for another person, and state beside the odds how many one person has.")
@@ -332,25 +332,25 @@ def _doubtful(curves: CurveTable, repeated: int, is_single: bool) -> list[str]:
     """What a person should know before they believe a picture; counts only."""
     used = curves.counts[curves.counts > 0]
     without = int(np.isnan(curves.covariates).any(axis=1).sum())
-    one_time = "all readings at the same time: only that point can be estimated"
+    one_time = "all observations at the same time: only that point can be estimated"
     has_one_time = curves.times.min() == curves.times.max()
     is_constant = curves.values.min() == curves.values.max()
     applies = {
-        "only one reading": len(curves.values) == 1, one_time: has_one_time,
-        "all readings are equal": is_constant,
+        "only one observation": len(curves.values) == 1, one_time: has_one_time,
+        "all observations are equal": is_constant,
     } if is_single else {
-        f"{counted(curves.n_curves - len(used), 'curve')} without a reading, still counted as "
+        f"{counted(curves.n_curves - len(used), 'curve')} without an observation, still counted as "
         "people": len(used) < curves.n_curves,
         f"{counted(repeated, 'reading')} at the same time as another of the same curve": repeated,
         f"{counted(without, 'curve')} without a value of a covariate: still counted, left out of "
         "coefficients": without,
         "only one curve: nothing can be averaged": curves.n_curves == 1,
-        "one reading per curve: the average can be estimated, spread within a curve cannot":
+        "one observation per curve: the average can be estimated, spread within a curve cannot":
             used.max() == 1,
         one_time: has_one_time,
-        "all readings are equal: the curves show no variation": is_constant,
-        "some curves have over ten times as many readings as the median curve; each curve counts "
-        "the same": used.max() > _RAGGED * np.median(used)}
+        "all observations are equal: the curves show no variation": is_constant,
+        "some curves have over ten times as many observations as the median curve; each curve "
+        "counts the same": used.max() > _RAGGED * np.median(used)}
     return [note for note, holds in applies.items() if holds]
 
 
@@ -376,10 +376,10 @@ class Upload(UploadedData[CurveData]):
     and a long table of the same numbers are the same data; why this keeps neighbouring files
     neighbouring stands with `engine.uploads.design.moved_to_common`.
 
-    Where the standard deviation of a reading is declared these are single readings: one of each
-    person, for one common curve. The bounds are then those of the curve, and a reading that is
-    missing stays in the public number of people as no number, which counts as the middle of the
-    bounds.
+    Where the standard deviation of an observation is declared these are single observations: one of
+    each person, for one common curve. The bounds are then those of the curve, and an observation
+    that is missing stays in the public number of people as no number, which counts as the middle of
+    the bounds.
 
     Parameters
     ----------
@@ -391,8 +391,8 @@ class Upload(UploadedData[CurveData]):
     Raises
     ------
     InputError
-        If a declared covariate was not read from the file, or somebody has several readings where
-        they are declared to be single.
+        If a declared covariate was not read from the file, or somebody has several observations
+        where they are declared to be single.
     """
 
     key = "upload"
@@ -417,7 +417,7 @@ class Upload(UploadedData[CurveData]):
 
     @property
     def is_single(self) -> bool:
-        """Whether these are readings around one common curve, one of each person."""
+        """Whether these are observations around one common curve, one of each person."""
         return self.declared.reading_sd > 0
 
     @property
@@ -434,7 +434,7 @@ class Upload(UploadedData[CurveData]):
 
     @property
     def clamped(self) -> Clamped:
-        """How many numbers are moved to a stated bound; single readings may lie beyond theirs."""
+        """How many numbers are moved to a bound; single observations may lie beyond theirs."""
         facts, curves = self.declared, self.curves
         values = 0 if self.is_single else _outside(curves.values, facts.value_low, facts.value_high)
         return Clamped(_outside(curves.times, facts.time_low, facts.time_high), values,
@@ -454,7 +454,7 @@ class Upload(UploadedData[CurveData]):
         Raises
         ------
         InputError
-            If one is constant or follows from others, among the curves that have readings.
+            If one is constant or follows from others, among the curves that have observations.
         """
         check_regressors(self.declared, self.covariates[self.curves.counts > 0])
 

@@ -59,7 +59,7 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
         Its standard deviation around the curve, in the same unit; of `single` observations only.
     design : StatedDesign
         How observation times come about, in the unit of the file.
-    observations : int
+    readings : int
         How many observations each curve was planned to have; curves may have more or fewer. Where
         times are common and nothing is stated, as many as there are common times. Not looked at
         for `single` observations.
@@ -97,7 +97,7 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
         "do.")
     first, last = _bounds("time", (time_low, time_high), f"the first and last possible {time}",
                           "They come from how the study was planned, not from the file.")
-    spread = _spread(reading_sd, "a reading", "the curve") if single else 0.0
+    spread = _spread(reading_sd, "an observation", "the curve") if single else 0.0
     names = [covariate.name for covariate in covariates]
     if len(names) > MOST_COVARIATES:
         raise InputError(f"At most {MOST_COVARIATES} covariates can be used; got {len(names)}.",
@@ -106,7 +106,7 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
     if repeated(names):
         raise InputError(f"Stated more than once: {listed(repeated(names))}.", field="covariates",
                          hint="State each covariate once.")
-    facts = PublicFacts(kind=DataKind.UPLOAD, name="Your readings" if single else "Your curves",
+    facts = PublicFacts(kind=DataKind.UPLOAD, name="Your observations" if single else "Your curves",
                         covariates=tuple(_range(covariate, person) for covariate in covariates),
                         origin=_origin(origin), value_low=lowest, value_high=highest,
                         time_low=first, time_high=last, reading_sd=spread,

@@ -29,8 +29,8 @@ _SYNONYMS = {  # the likeliest first; compared without case, units in brackets a
                "institution", "location", "country", "region"),
 }
 _RESPONSES = ("y", "response", "outcome", "result", "target")  # usual names, without case
-FEW_TIMES = 3  # names that are numbers, which may as well be a first reading
-_MEANINGS = {"id": "who a row belongs to", "time": "when a reading was taken",
+FEW_TIMES = 3  # names that are numbers, which may as well be a first observation
+_MEANINGS = {"id": "who a row belongs to", "time": "when an observation was taken",
              "value": "what was measured"}
 
 
@@ -41,20 +41,20 @@ class Layout:
     Parameters
     ----------
     id : str or None
-        Who a row belongs to. Needed where curves have one row per reading; elsewhere every row is
-        another person without it.
+        Who a row belongs to. Needed where curves have one row per observation; elsewhere every row
+        is another person without it.
     time, value : str or None
-        When a reading was taken and what was measured, where a row is a reading. The value of a
-        record is its response, if it has one.
+        When and what was measured, where a row is an observation. The value
+        of a record is its response, if it has one.
     server : str or None
         The site. Without it one trusted centre holds everything; with it each site adds its own
         noise.
     covariates : tuple of str
         Columns that may explain curves, each constant along a curve; the features of records.
     times : tuple of (str, float)
-        Each column of readings with its time, in the unit of the file, where a row is a curve.
+        Each column of observations with its time, in the unit of the file, where a row is a curve.
     data : DataType
-        Curves, single readings (one row and one reading of everybody), or records.
+        Curves, single observations (one row and one reading of everybody), or records.
     is_transposed : bool
         Whether every person has a column of the file: the names here are those of the table once
         its rows are columns (`Table.transposed`).
@@ -79,7 +79,7 @@ class Layout:
 
     @property
     def is_single(self) -> bool:
-        """Whether everybody has one reading."""
+        """Whether everybody has one observation."""
         return self.data == DataType.READINGS
 
     @property
@@ -327,9 +327,9 @@ def _kind(choices: Mapping[str, Any], suggested: Mapping[str, str], series: Mapp
         return "wide"
     raise InputError(
         f"The table looks both long and wide: {listed([suggested['time'], suggested['value']])} "
-        f"would be one row per reading, {counted(len(series), 'numbered column')} such as "
+        f"would be one row per observation, {counted(len(series), 'numbered column')} such as "
         f"{listed(list(series)[:1])} one row per curve.", field="layout",
-        hint="Keep one row per reading, or one row per curve, and leave the other columns out.")
+        hint="Keep one row per observation, or one row per curve, and leave the other columns out.")
 
 
 def _long(table: Table, choices: Mapping[str, Any], suggested: Mapping[str, str], data: DataType
@@ -349,7 +349,7 @@ def _long(table: Table, choices: Mapping[str, Any], suggested: Mapping[str, str]
 
 
 def check_roles(table: Table, layout: Layout) -> None:
-    """Refuse a layout of one row per reading in which a needed role has no column.
+    """Refuse a layout of one row per observation in which a needed role has no column.
 
     Parameters
     ----------
@@ -367,13 +367,13 @@ def check_roles(table: Table, layout: Layout) -> None:
 
 
 def _lacking(roles: Mapping[str, str | None], data: DataType) -> list[str]:
-    """The roles without a column without which one row per reading cannot be read."""
+    """The roles without a column without which one row per observation cannot be read."""
     needed = ("time", "value") if data == DataType.READINGS else ("id", "time", "value")
     return [role for role in needed if roles[role] is None]
 
 
 def _lacking_roles(roles: list[str], free: list[str], table: Table) -> InputError:
-    """No column plays a role; names that are numbers may be readings, and are not repeated."""
+    """No column plays a role; names that are numbers may be observations, and are not repeated."""
     names, free = ([name for name in columns if _numbered(name, table)[0]]
                    for columns in (table.columns, free))
     near = next(filter(None, (nearest(name, free) for name in _SYNONYMS[roles[0]])), "")
@@ -390,9 +390,9 @@ def _lacking_roles(roles: list[str], free: list[str], table: Table) -> InputErro
 def _wide(table: Table, choices: Mapping[str, Any], suggested: Mapping[str, str],
           series: Mapping[str, float]) -> Layout:
     if not series:
-        raise InputError("No column names say when readings were taken.", field="layout",
-                         hint="Name the columns of readings by their times, or number them as in "
-                         "x_01, x_02, without repeats.")
+        raise InputError("No column names say when observations were taken.", field="layout",
+                         hint="Name the columns of observations by their times, or number them as "
+                         "in x_01, x_02, without repeats.")
     server, covariates = choices.get("server"), tuple(choices.get("covariates") or ())
     used = (*series, server, *covariates, suggested.get("server"))
     free = [name for name in table.columns if name not in used]

@@ -81,7 +81,7 @@ def check_columns(n_columns: int, limits: Limits) -> None:
     """
     if n_columns > limits.columns:
         raise refused(f"The table has {n_columns:,} columns; at most {limits.columns:,} are read.",
-                      "Leave out columns that are not needed, or upload one row per reading.")
+                      "Leave out columns that are not needed, or upload one row per observation.")
 
 
 def check_cells(n_rows: int, n_columns: int, limits: Limits) -> None:
@@ -99,4 +99,4 @@ def check_cells(n_rows: int, n_columns: int, limits: Limits) -> None:
     if n_rows * n_columns > limits.cells:
         raise refused(f"The table has {n_rows * n_columns:,} cells ({n_rows:,} rows of "
                       f"{n_columns:,}); at most {limits.cells:,} are read.",
-                      "Leave out columns that are not needed, or fewer readings per curve.")
+                      "Leave out columns that are not needed, or fewer observations per curve.")

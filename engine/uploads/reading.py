@@ -52,7 +52,7 @@ def read_file(content: bytes, encoding: str = "utf-8", sheet: str | None = None)
 
 
 def too_much(bounds: Bounds = BOUNDS) -> InputError:
-    """What is said of a file whose reading was ended."""
+    """What is said of a file whose observation was ended."""
     return refused(f"This file needs more than {bounds.seconds} seconds or "
                    f"{bounds.megabytes} MB of memory to be read.",
                    "Leave out what is not needed, such as cells far from the table, and save it as "

@@ -308,7 +308,7 @@ def _check_bytes(content: bytes, limits: Limits) -> None:
     if len(content) > limits.bytes:
         raise refused(f"The file is larger than {limits.bytes / 1e6:g} MB "
                       f"({len(content) / 1e6:.1f} MB).",
-                      "Leave out columns that are not needed, or fewer readings per curve.")
+                      "Leave out columns that are not needed, or fewer observations per curve.")
 
 
 def _as_array(cells: pa.Array) -> NDArray[np.float64]:

@@ -35,7 +35,7 @@ from pages.shared.state import run, session, settings
 _PARTS = {"attack": "Attack", "coverage": "Coverage", "reuse": "Reused noise"}
 _AROUND = {"small": "Small, made for the attack", "screen": "As on the method’s page"}
 _DRAWS = {"same": "The same draw", "fresh": "Fresh noise"}
-_RECORD = ("One record", "Neighbouring data differ in one record: a curve, a reading or a row, "
+_RECORD = ("One record", "Neighbouring data differ in one record: a curve, observation or row, "
            "whichever the method protects.")
 _METHODS = {"attack": words.METHOD, "coverage": coverage_words.METHOD,
             "reuse": reuse_words.METHOD}
@@ -91,7 +91,7 @@ class Audited(View):
 
     @property
     def changed(self) -> list[str]:
-        """What differs from the usual settings of what is attacked."""
+        """What differs from the default settings of what is attacked."""
         return controls.changed_chips(self.mechanism) if self.now.part == "attack" else []
 
     def formula(self) -> None:
@@ -353,7 +353,7 @@ def _limits(view: Audited) -> None:
     kind = lab.KINDS[chosen_kind]
     left, right = st.columns(2, gap="medium")
     with left:
-        _slider("Protection (ε)")
+        _slider("Privacy budget ε")
     if not kind.is_joint and TASKS[kind.task].argument is Argument.TIME:
         with right:
             _time()

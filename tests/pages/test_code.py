@@ -121,8 +121,8 @@ def agrees(said, strip):
     """Whether printed numbers, rounded as the strip has them, are those of the strip."""
     found = numbers(said)
     if strip.odds:
-        assert 100 * found["right guess, at most"] <= on_the_strip(strip.odds) + 1e-9
-        assert 100 * found["right guess, at most"] > on_the_strip(strip.odds) - 1 - 1e-9
+        assert 100 * found["attacker’s accuracy, at most"] <= on_the_strip(strip.odds) + 1e-9
+        assert 100 * found["attacker’s accuracy, at most"] > on_the_strip(strip.odds) - 1 - 1e-9
     if strip.error:
         error = next(value for name, value in found.items() if name.startswith("error"))
         shown_error = on_the_strip(strip.error)
@@ -141,7 +141,7 @@ def spans(said, strip):
     errors = [value for name, value in found.items() if re.search(r"ε = .*: error( \(|$)", name)]
     low, high = strip.error.split(" to ")
     assert is_written(low, np.nanmin(errors)) and is_written(high, np.nanmax(errors))
-    weakest = max(value for name, value in found.items() if "right guess, at most" in name)
+    weakest = max(value for name, value in found.items() if "attacker’s accuracy, at most" in name)
     assert strip.odds.startswith(in_hundred(weakest).replace(" times in", " in"))
 
 
@@ -265,8 +265,8 @@ def test_code_gives_the_odds_of_the_card_for_several_curves_and_a_declared_sampl
     assert by_script.strip() == by_command(command)
     agrees(by_script, strip)
     found = numbers(by_script)
-    assert found["right guess, at most"] > found["right guess about the larger group, at most"]
-    drawn = in_hundred(found["right guess about the larger group, at most"])
+    assert found["attacker’s accuracy, at most"] > found["attacker’s accuracy in the larger group, at most"]
+    drawn = in_hundred(found["attacker’s accuracy in the larger group, at most"])
     assert f"guesses right **{drawn}** instead of" in said
     assert found["ε of 3 together"] > found["proved ε"]
 

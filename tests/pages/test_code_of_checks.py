@@ -149,7 +149,7 @@ def test_code_of_a_release_tells_its_cost_and_publishes_nothing_without_a_name(l
     assert by_script == by_notebook
     found = numbers(by_script)
     assert found["certified ε"] == 2 > found["ideal ε"]
-    assert 0 <= on_the_strip(strip.odds) - 100 * found["right guess, at most"] <= 1
+    assert 0 <= on_the_strip(strip.odds) - 100 * found["attacker’s accuracy, at most"] <= 1
     printed = by_command(command)
     assert "Certified: ε = 2" in printed and strip.odds.split(" in ")[0] in printed
     assert ledger.Ledger().odometer(content_of(sources.build("sea_temperature", {}))) is None

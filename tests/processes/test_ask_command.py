@@ -79,7 +79,7 @@ def test_where_nothing_would_be_published_no_error_is_claimed(tmp_path, capsys):
     found = question.numbers(picture)
     hidden = {name for name, value in found.items() if value != value}
     assert {"error", "95 % of releases within"} <= hidden
-    assert found["right guess, at most"] < 0.53
+    assert found["attacker’s accuracy, at most"] < 0.53
     file = tmp_path / "question.json"
     file.write_text(json.dumps(to_plain(question)), "utf-8")
     assert main(["ask", str(file), "--json"]) == 0
@@ -112,7 +112,7 @@ def test_methods_side_by_side_leave_out_those_that_refuse_and_count_all_units_of
     alone, together = (question.numbers(question.answer()) for question in (
         methods(1.0, units=units) for units in (1, 3)))
     assert {name.split(":")[0] for name in alone} == {"ε = 1, Adaptive mean", "Adaptive mean"}
-    right = "ε = 1, Adaptive mean: right guess, at most"
+    right = "ε = 1, Adaptive mean: attacker’s accuracy, at most"
     assert 0.5 < alone[right] < together[right]
 
 

@@ -145,7 +145,7 @@ class Said:
         found = {f"error{unit}": self.error, f"{WITHIN}{unit}": self.within}
         if self.baseline is not None:
             found[f"error without privacy{unit}"] = self.baseline
-        return found | {"proved δ": self.delta, "right guess, at most": self.right}
+        return found | {"proved δ": self.delta, "attacker’s accuracy, at most": self.right}
 
 
 def agree(found, said):

@@ -151,7 +151,7 @@ def test_whose_odds_are_wanted_changes_no_other_number():
     answer = question.answer()
     alone = question.about(Person(1)).numbers(answer)
     together = question.numbers(answer)
-    assert {name for name in alone if alone[name] != together[name]} == {"right guess, at most"}
+    assert {name for name in alone if alone[name] != together[name]} == {"attacker’s accuracy, at most"}
 
 
 # -- what is no question --------------------------------------------------------------------------

@@ -16,7 +16,7 @@ METHOD = ("**Worked out.** Pairs of neighbours are run with everything random he
            "left of the difference, in units of the noise, is a loss in closed form. **From "
            "releases.** Many releases of the worst pair are scored by how much more likely every "
            "message is with one data set than with the other. A threshold is chosen on a fifth of "
-           "them; how often it guesses right among the others, with a Clopper–Pearson limit, "
+           "them; its accuracy among the others, with a Clopper–Pearson limit, "
            "bounds μ of Gaussian noise, or how much weaker other noise is than stated, and so ε "
            "from below at 95 % confidence, as in Dong, Roth and Su (2022) and Nasr and others "
            "(2023). By hits and false alarms, each with a limit of its own, a claim is "

@@ -169,8 +169,8 @@ def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[
     data.append(traces.upright(here, low, high, theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True,
-        xaxis=log_axis(theme, "Privacy budget ε (log "
-                              "scale)", epsilons[0] * .93, epsilons[-1] * 1.07),
+        xaxis=log_axis(theme, "Privacy budget ε (log scale)", epsilons[0] * .93,
+                       epsilons[-1] * 1.07),
         yaxis=log_axis(theme, on_log_scale("Error", facts.value_unit), low, high, grid=True))}
     return Chart(spec, _over_budgets_alt(epsilons, by_function, [*columns], facts.value_unit),
                  {"ε": list(epsilons), **columns})

@@ -55,7 +55,7 @@ class MethodAnswer:
 
     @cached_property
     def right(self) -> Array:
-        """The chance of a right guess, at most: (budgets,)."""
+        """The chance of a attacker’s accuracy, at most: (budgets,)."""
         return np.array([odds.right for odds in self.odds])
 
     @cached_property

@@ -132,7 +132,7 @@ def against_risk(lines: Sequence[Line], marked: Sequence[int], unit: str, theme:
     low, high = (0.85 * float(min(known)), 1.15 * float(max(known))) if known else (0.1, 1.0)
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest",
-        xaxis=axis(theme, "Right guesses in 100, at most (50: a coin toss)", range=[49, 101],
+        xaxis=axis(theme, "Attacker’s accuracy, at most (%; guessing: 50)", range=[49, 101],
                    nticks=7),
         yaxis=log_axis(theme, quantity, low, high, grid=True))}
     return Chart(spec, _alt(lines, marked, unit), _table(lines))
@@ -148,27 +148,28 @@ def _against_risk(line: Line, errors: Array, marked: Sequence[int], unit: str, t
                         hoverinfo="skip"),
             traces.points(line.label, plain(x[places], 4), plain(errors[places], 4), marker,
                           showlegend=False,
-                          hovertemplate=f"%{{y:.3g}} {unit} at %{{x:.0f}} in 100")]
+                          hovertemplate=f"%{{y:.3g}} {unit} at %{{x:.0f}} %")]
 
 
 def _alt(lines: Sequence[Line], marked: Sequence[int], unit: str) -> str:
     first = [(line, line.errors[k], line.right[k]) for line in lines for k in marked[:1]]
     summary = "; ".join(f"{line.label} {with_unit(number(float(error)), unit)} at "
-                        f"{100 * right:.0f} in 100" for line, error, right in first
+                        f"{100 * right:.0f} %" for line, error, right in first
                         if np.isfinite(error))
-    return f"Errors against right guesses: {summary}." if summary else "Nothing is published."
+    return (f"Errors against the attacker’s accuracy: {summary}." if summary else
+            "Nothing is published.")
 
 
 def _table(lines: Sequence[Line]) -> dict[str, list[Any]]:
     return {"method": [line.label for line in lines for _ in line.errors],
-            "right guess, at most": [float(np.ceil(1000 * v) / 1000) for line in lines
+            "attacker’s accuracy, at most": [float(np.ceil(1000 * v) / 1000) for line in lines
                                      for v in line.right],
             "error": [v for line in lines for v in plain(line.errors, 4)]}
 
 
 def kept(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agreeing]], here: float | None,
          theme: Theme) -> Chart:
-    """How many releases in 100 keep an answer at every budget, with what simulation leaves open.
+    """Share of releases that keep an answer at every budget, with what simulation leaves open.
 
     Budgets at which a method's errors are NaN have no point.
 
@@ -189,8 +190,9 @@ def kept(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agreeing]], he
         data.append(traces.diamond(epsilons[place], 100 * float(answers[0][1].share[place]), theme))
     spec = {"data": data, "layout": layout(
         theme, legend=len(answers) > 1,
-        xaxis=log_axis(theme, "Protection ε (log scale)", epsilons[0] * 0.93, epsilons[-1] * 1.07),
-        yaxis=axis(theme, "Releases in 100 that keep it", grid=True, range=[-3, 103], nticks=6))}
+        xaxis=log_axis(theme, "Privacy budget ε (log scale)", epsilons[0] * 0.93,
+                       epsilons[-1] * 1.07),
+        yaxis=axis(theme, "Releases that keep it (%)", grid=True, range=[-3, 103], nticks=6))}
     return Chart(spec, _kept_alt(epsilons, answers), _kept_table(epsilons, answers))
 
 
@@ -202,11 +204,11 @@ def _kept_line(epsilons: Sequence[float], line: Line, share: Agreeing, theme: Th
     return traces.line_with_points(
         line.label, epsilons, y, shade, 2, dash, {"size": 6, "symbol": symbol, "color": shade},
         error_y=traces.off_by(up, down, translucent(shade, 0.6), 1.2, 0),
-        hovertemplate="%{y:.0f} in 100")
+        hovertemplate="%{y:.0f} %")
 
 
 def _kept_alt(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agreeing]]) -> str:
-    summary = "; ".join(f"{line.label} {100 * share.share[-1]:.0f} in 100 at ε = {epsilons[-1]:g}"
+    summary = "; ".join(f"{line.label} {100 * share.share[-1]:.0f} % at ε = {epsilons[-1]:g}"
                         for line, share in answers if np.isfinite(line.errors[-1]))
     return f"Releases that keep the answer: {summary or 'none'}."
 

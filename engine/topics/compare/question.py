@@ -29,7 +29,7 @@ def numbers(ways: Methods, asked: Asked) -> Numbers:
             for method in methods for name, value in _row(method, step(epsilon)).items()}
     chance, at_chance = at_equal_risk(methods)
     return as_floats(rows | {
-        f"{label}: error where right guesses are {100 * chance:.0f} in 100": error
+        f"{label}: error where the attacker’s accuracy is {100 * chance:.0f} %": error
         for label, error in at_chance.items()})
 
 
@@ -39,7 +39,7 @@ def _row(method: MethodAnswer, budget: int) -> Numbers:
     odds, facts = method.odds[budget], method.shown.data.facts
     return errors(method.error[budget], within, facts.value_unit, method.study.baseline) | shares(
         method.shown, method.study, budget) | {
-            "proved δ": odds.budget.delta, "right guess, at most": odds.right,
+            "proved δ": odds.budget.delta, "attacker’s accuracy, at most": odds.right,
             "careful attacker, at most": odds.detected}
 
 

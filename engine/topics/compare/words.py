@@ -59,7 +59,7 @@ def span(errors: Sequence[float], unit: str) -> str:
 
 
 def promise(delta: float) -> str:
-    """Beside the name of a method: whether its limits may fail.
+    """Beside the name of a method: whether ε may be exceeded.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def promise(delta: float) -> str:
         Of the method.
     """
     if delta == 0:
-        return "δ = 0: its limits always hold"
-    return f"δ = {small(delta)}: the chance that its limits do not hold"
+        return "δ = 0: pure DP"
+    return f"δ = {small(delta)}: the probability that ε is exceeded"
 
 
 def cell(epsilon: float, error: str, odds: Odds) -> str:
@@ -83,11 +83,11 @@ def cell(epsilon: float, error: str, odds: Odds) -> str:
     odds : Odds
         Of a release at this budget.
     """
-    return f"**ε = {epsilon:g}** · error {error} · right guess {chances.odds_short(odds)}"
+    return f"**ε = {epsilon:g}** · error {error} · attacker {chances.odds_short(odds)}"
 
 
 def least(epsilon: float, errors: Mapping[str, float], written: Mapping[str, str]) -> str:
-    """Which method errs least at a budget, and how far the next one is behind.
+    """Which method has the smallest error at a budget, and how far the next one is behind.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def least(epsilon: float, errors: Mapping[str, float], written: Mapping[str, str
         return f"At **ε = {epsilon:g}** none of these methods would publish anything."
     (best, label), *others = known
     error = escape(written[label])
-    text = f"At **ε = {epsilon:g}** {_inside(label)} errs least, **{error}**"
+    text = f"At **ε = {epsilon:g}** {_inside(label)} has the smallest error, **{error}**"
     if not others:
         return f"{text}."
     ratio = others[0][0] / best
@@ -134,7 +134,7 @@ def equal_risk(chance: float, errors: Mapping[str, float], facts: PublicFacts) -
     unit = escape(facts.value_unit)
     each = "; ".join(f"{_inside(label)} **{with_unit(number(error), unit)}**"
                      for error, label in known)
-    return (f"**At equal protection**, an attacker right at most {100 * chance:.0f} times in 100: "
+    return (f"**At equal privacy**, where the attacker’s accuracy is at most {100 * chance:.0f} %: "
             f"{each}.")
 
 

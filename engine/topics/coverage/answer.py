@@ -101,11 +101,11 @@ class Experiment:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise InputError(f"There are no limits {brief(self.kind)}.", field="kind",
+            raise InputError(f"There are no intervals {brief(self.kind)}.", field="kind",
                              hint=f"Choose one of {', '.join(KINDS)}.")
         wanted = KINDS[self.kind]
         if not isinstance(self.mechanism, wanted.cls) or not self.source.serves(wanted.task):
-            raise InputError(f"“{self.mechanism.key}” on “{self.source.key}” gives no such limits.",
+            raise InputError(f"“{self.mechanism.key}” on “{self.source.key}” has no such intervals.",
                              field="mechanism", hint="Choose others.")
         if not (0 <= self.where <= 1 and 0 <= self.seed < 2**63):
             raise InputError("The time lies between 0 and 1, the seed between 0 and 2⁶³.",
@@ -210,7 +210,7 @@ def repetitions(asked: Experiment) -> Generator[CoverageAnswer, None, None]:
         batch = look(asked, generator(asked.seed, DATA_STREAM, block),
                      generator(asked.seed, NOISE_STREAM, block))
         if not (np.isfinite(batch.given.off) & np.isfinite(batch.given.half)).all():
-            raise InputError("At this budget nothing is released, so there are no limits.",
+            raise InputError("At this budget nothing is released, so there are no intervals.",
                              field="epsilon", hint="Choose a larger ε, or more records.")
         yield batch
 

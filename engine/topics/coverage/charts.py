@@ -44,7 +44,7 @@ def repetitions(limits: Limits, half: float, quantity: str, theme: Theme) -> Cha
         theme, legend=True, xaxis=axis(theme, "Repetition", range=[0, max(len(places), 200) + 1]),
         yaxis=axis(theme, quantity, grid=True, range=[-half, half], zeroline=True,
                    zerolinecolor=colour("text", theme), zerolinewidth=2), hovermode=False)}
-    return Chart(spec, f"{int(missed.sum())} of {len(missed)} limits miss the truth.",
+    return Chart(spec, f"{int(missed.sum())} of {len(missed)} intervals miss the true value.",
                  {"repetition": places.tolist(), "off by": plain(limits.off),
                   "half the width": plain(limits.half), "misses": missed.tolist()})
 

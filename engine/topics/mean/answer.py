@@ -72,8 +72,8 @@ class PlausibleBand:
     """Limits that come with every release, `low` and `high` (budgets, SHOWN_DRAWS, GRID_SIZE).
 
     `without` (GRID_SIZE,) is the half-width of the same band around the average without protection;
-    `kind` is "pointwise" or "simultaneous", `waves` (budgets,) how many functions are kept. NaN
-    where nothing is published.
+    `kind` is "pointwise" or "simultaneous", `basis functions` (budgets,) how many functions are
+    kept. NaN where nothing is published.
     """
 
     low: Array
@@ -182,7 +182,7 @@ def mean_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: fl
     budgets = tuple(Budget(epsilon, delta) for epsilon in epsilons)
     studies.check_readings(
         source, MOST_READINGS,
-        "Take fewer people or readings here, or run it on the command line.")
+        "Take fewer people or observations here, or run it on the command line.")
     data, estimate = on_screen(source, mechanism, budgets, seed)
     without = mechanism.without_protection(data)
     grid = drawing_grid()
@@ -552,7 +552,7 @@ def _error(source: Source[CurveData], other: Mechanism, asked: Mechanism, budget
 
 def if_doubled(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
                ) -> dict[str, Array]:
-    """Relative change of the error at every budget if people, readings or ε were doubled.
+    """Relative change of the error at every budget if people, observations or ε were doubled.
 
     Only for simulated curves, whose sizes can be changed; the same seed keeps chance common. δ
     stays what it is. It is simulated at every third budget and read off between them.
@@ -571,7 +571,7 @@ def if_doubled(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
     Returns
     -------
     dict of str to (budgets,)
-        By “epsilon”, “people” and “readings”; −0.3 is 30 % less.
+        By “epsilon”, “people” and “observations”; −0.3 is 30 % less.
     """
     some = [*budgets[::_EVERY], *budgets[len(budgets) - 1:]]
 

@@ -80,7 +80,7 @@ def table(pins: Sequence[Pinned]) -> dict[str, list[str]]:
     return columns
 
 
-_ROWS = ("Data", "Method", "How many", "Protected", "ε", "δ", "Error", "Right guess",
+_ROWS = ("Data", "Method", "How many", "Protected", "ε", "δ", "Error", "Attacker’s accuracy",
          "Careful attacker", "What limits accuracy")
 
 
@@ -119,7 +119,7 @@ def _error(pin: Pinned, first: Pinned) -> str:
 
 
 def _chance(chance: float, first: float, others: bool) -> str:
-    """An upper bound, and how many more or fewer in 100 than in the first scenario."""
+    """An upper bound, and how many percentage points more or fewer than in the first scenario."""
     text = in_hundred(chance).replace(" times in", " in")
     if not others:
         return text

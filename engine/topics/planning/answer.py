@@ -1,6 +1,6 @@
 """How much is needed? Solve for the one size or budget that is left open, by simulation.
 
-A plan is a question with five dials, ε, people on each site, readings, sites and the error, of
+A plan is a question with five dials, ε, people on each site, observations, sites and the error, of
 which four are given. The error is that of the study of each setting (`engine.simulation.studies`),
 the number that every other page shows for it; it is measured at a few values of the open dial and
 joined by straight lines over log scales, and the answer carries the error bar of what was measured.
@@ -229,7 +229,7 @@ def plan(setting: Setting, unknown: str, target: float, seed: int = 1, with_fixe
     ----------
     setting : Setting
         All dials; the value of the unknown one is where the search begins.
-    unknown : "epsilon", "people", "readings", "sites" or "error"
+    unknown : "epsilon", "people", "observations", "sites" or "error"
     target : error to reach, in response units; not used where the error is asked for.
 
     Raises
@@ -364,7 +364,7 @@ def _summary(setting: Setting, budget: Budget, found: Accuracy) -> Measured:
 
 
 def bounds(setting: Setting, unknown: str) -> tuple[float, float]:
-    """The allowed values of a dial; sizes end where one data set would hold too many readings."""
+    """The allowed values of a dial; sizes end where a data set would be too large."""
     low, high = _LOWEST[unknown], _HIGHEST[unknown]
     if unknown != "epsilon":
         others = setting.n_readings / getattr(setting, unknown)

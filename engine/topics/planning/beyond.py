@@ -60,7 +60,7 @@ def beyond(setting: Setting, dial: str, target: float, error: float, seed: int) 
     ----------
     setting : Setting
         At the largest simulated value of the dial.
-    dial : "people", "readings", "sites" or "epsilon"
+    dial : "people", "observations", "sites" or "epsilon"
         Of ε, which ends where protection does, only the floor is asked: the error without noise.
     target : float
         Error to reach, in response units, below `error`.

@@ -53,7 +53,7 @@ def error_map(people: Sequence[int], epsilons: Sequence[float], errors: Array, t
     data.append(traces.diamond(*here, theme, cliponaxis=False))
     spec = {"data": data, "layout": layout(
         theme, hovermode="closest", annotations=notes,
-        xaxis=log_axis(theme, "Protection ε (log scale)", min(epsilons), max(epsilons)),
+        xaxis=log_axis(theme, "Privacy budget ε (log scale)", min(epsilons), max(epsilons)),
         yaxis=log_axis(theme, f"{capital(noun)} (log scale)", min(people), max(people)))}
     share = float((errors <= target).mean())
     return Chart(spec, f"Map of the error over ε and {noun}. It is at most "

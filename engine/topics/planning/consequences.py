@@ -58,7 +58,7 @@ def label(spends: Sequence[Spend], facts: PublicFacts, arrangement: str = "") ->
         "Not covered": f"That {a(person)} is in the data{site}, how many {people} there are, and "
                        f"what is true of {people} in general, even if it says something about "
                        f"{a(person)} who took no part.",
-        "Taken for granted": _granted(spends, unit, person),
+        "Assumptions": _granted(spends, unit, person),
     }
 
 

@@ -24,7 +24,8 @@ def numbers(answer: PlanningAnswer, asked: Asked) -> Numbers:
     if answer.protection is not None:
         proved = answer.protection.proved
         planned |= {
-            "right guess, at most": answer.protection.for_group(asked.person.units).odds.right,
+            "attacker’s accuracy, at most":
+                answer.protection.for_group(asked.person.units).odds.right,
             "proved ε": proved.epsilon, "proved δ": proved.delta}
     return as_floats(planned)
 

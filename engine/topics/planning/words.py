@@ -29,7 +29,7 @@ def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) 
     setting : Setting
         All dials, of which the open one is not looked at.
     unknown : str
-        The open dial: "error", "epsilon", "people", "readings" or "sites".
+        The open dial: "error", "epsilon", "people", "observations" or "sites".
     target : float
         The error that is asked for, in the unit of values.
     facts : PublicFacts
@@ -165,10 +165,11 @@ def risk_verdict(answer: RiskAnswer, facts: PublicFacts) -> str:
     facts : PublicFacts
         The noun for one person.
     """
-    chance = f"at most {100 * answer.right:g} times in 100"
+    chance = f"at most {100 * answer.right:g} %"
     who = f"An attacker who chooses between two curves of one {escape(facts.person)}"
     if answer.epsilon is None:
-        return f"**No ε does.** {who} is right more often than {100 * answer.right:g} times in 100."
+        return (f"**No ε does.** {who} is right more often than {100 * answer.right:g} % of the "
+                "time.")
     if answer.epsilon >= HIGHEST_EPSILON:
         text = f"**Every ε up to {HIGHEST_EPSILON:g} keeps this.** {who} is right {chance}."
     else:

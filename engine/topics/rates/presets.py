@@ -35,9 +35,9 @@ def _table(number: int, label: str, rate: Rate, along: str = "epsilon", across: 
 
 
 PRESETS = {preset.key: preset for preset in (
-    _figure("figure-1-left", "Figure 1, few readings", 2.0),
-    _figure("figure-1-middle", "Figure 1, more readings", 9.0),
-    _figure("figure-1-right", "Figure 1, many readings", 60.0),
+    _figure("figure-1-left", "Figure 1, few observations", 2.0),
+    _figure("figure-1-middle", "Figure 1, more observations", 9.0),
+    _figure("figure-1-right", "Figure 1, many observations", 60.0),
     _table(1, "rates with one trusted centre", FunctionalMeanRate(privacy=Trust.CENTRAL)),
     _table(2, "what rules with one trusted centre", _FIGURE),
     _table(3, "one number each, for comparison", UnivariateMeanRate(setting=RateSetting.SITE),

@@ -14,7 +14,8 @@ from engine.rates import Rate
 from engine.simulation.agreement import Verdict
 from engine.topics.rates.answer import Comparison, Measured, Weighted, axis_values, moved
 
-_TUNED = {"truncation": "basis functions kept", "resolution": "waves kept", "level": "level L",
+_TUNED = {"truncation": "basis functions "
+                        "kept", "resolution": "basis functions kept", "level": "level L",
           "coordinates": "numbers that each machine sends", "h": "bandwidth h", "eta": "η",
           "psi": "ψ", "psi_low": "ψ at least", "psi_high": "ψ at most", "M_low": "M at least",
           "M_high": "M at most"}

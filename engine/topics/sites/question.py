@@ -17,7 +17,7 @@ def numbers(study: SitesAnswer, asked: Asked) -> Numbers:
     return as_floats(errors(together.error, together.within, unit, study.baseline) | {
         named("error at one trusted centre", unit): study.pooled.error,
         named("error of the best site alone", unit): study.alone.error,
-        "right guess, at most": weakest.odds.right,
+        "attacker’s accuracy, at most": weakest.odds.right,
         "proved ε": weakest.guarantee.epsilon, "proved δ": weakest.guarantee.delta})
 
 

@@ -142,9 +142,9 @@ def _check_together(rows: Sequence[SiteRow]) -> None:
                          hint="Give each site a name of its own.")
     readings = sum(row.n_curves * row.n_observations_per_curve for row in rows)
     if readings > MOST_READINGS:
-        raise InputError(f"These sites have {readings:,} readings together; at most "
+        raise InputError(f"These sites have {readings:,} observations together; at most "
                          f"{MOST_READINGS:,} are simulated here.", field="n_curves",
-                         hint="Take fewer people or readings.")
+                         hint="Take fewer people or observations.")
 
 
 def _check_site(row: SiteRow) -> None:
@@ -152,7 +152,7 @@ def _check_site(row: SiteRow) -> None:
         raise InputError("A site’s name starts with a letter or digit and holds letters, digits, "
                          f"spaces and hyphens, at most {LONGEST_NAME}.", field="name")
     _check_range(row, "people", row.n_curves, 1, MOST_CURVES, "n_curves")
-    _check_range(row, "readings each", row.n_observations_per_curve, 1, MOST_OBSERVATIONS,
+    _check_range(row, "observations each", row.n_observations_per_curve, 1, MOST_OBSERVATIONS,
                  "n_observations_per_curve")
 
 
@@ -186,7 +186,7 @@ def pasted(text: str, observations: int = 10) -> tuple[SiteRow, ...]:
     ----------
     text : str
         One site in each line.
-    observations : int
+    readings : int
         Of everybody where no third column says it.
 
     Returns

@@ -300,7 +300,7 @@ def table(federation: SitesAnswer) -> dict[str, list[str]]:
     members = federation.members
     return {"site": [member.row.name for member in members],
             "guarantee": [guarantee(member) for member in members],
-            "right guess": [in_hundred(m.odds.right).replace(" times", "") for m in members],
+            "attacker’s accuracy": [in_hundred(m.odds.right) for m in members],
             f"error alone{unit}": _column([member.alone for member in members])}
 
 

@@ -243,7 +243,7 @@ def equal_protection(view: SideBySide) -> None:
     st.header("Error at equal protection", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("Error against right guesses", figures.against_risk(
+        view.draw("Error against the attacker’s accuracy", figures.against_risk(
             [_line(method) for method in view.known], view.at, view.facts.value_unit,
             layout.theme(), 2 * view.facts.value_half_width), "risk", 340, 300)
         st.markdown(f":small[{words.RISK}]")

@@ -143,7 +143,7 @@ def _coefficients(scenario: Settings) -> dict[str, Any]:
 
 
 def _regression(scenario: Settings) -> dict[str, Any]:
-    """A curve from single readings at sites of several kinds."""
+    """A curve from single observations at sites of several kinds."""
     task = WAVELET_REGRESSION.key
     source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
     assert isinstance(source, Readings) and isinstance(mechanism, Method)

@@ -103,7 +103,7 @@ def question(view: Planned) -> None:
                lambda value: _resize(view, readings=value), "%d")
         _blank(view, "sites", "At so many sites", view.setting.sites,
                lambda value: _resize(view, sites=value), "%d")
-        _blank(view, "epsilon", "Protection ε", view.setting.epsilon, session.set_epsilon, "%g")
+        _blank(view, "epsilon", "Privacy budget ε", view.setting.epsilon, session.set_epsilon, "%g")
 
 
 def _blank(view: Planned, dial: str, label: str, value: Number, write: Callable[[Number], None],
@@ -253,18 +253,18 @@ def _step(view: Planned, answer: PlanningAnswer, row: Measured, protection: Prot
     size, error = plan_words.step(row, answer.unknown, view.facts)
     cells = {"with": f"{size} ◇" if row is answer.reached else size, "error": error}
     return cells if protection is None else cells | {
-        "right guess": chances.odds_short(protection.odds)}
+        "attacker’s accuracy": chances.odds_short(protection.odds)}
 
 
 def risk(view: Planned) -> None:
     """The same question asked from the other end: a risk that is stated, and the ε it allows."""
     with st.container(border=True):
         st.subheader("Or start from the risk", anchor=False)
-        controls.bound(st.number_input, "Right guesses in 100, at most", view.now.risk,
+        controls.bound(st.number_input, "Attacker’s accuracy, at most (%)", view.now.risk,
                        lambda value: session.change(risk=settings.checked_risk(value or 0.0)),
                        "plan_risk", format="%g", step=None,
                        help="By an attacker who knows every other curve and has narrowed one down "
-                       "to two. A coin toss is right 50 times in 100.")
+                       "to two. A coin toss is right 50 % of the time.")
         place = st.empty()
         place.markdown(":gray[Computing…]")
         allowed = run.answer(budget_for_risk, view.setting, view.now.risk / 100, view.now.group)

@@ -129,5 +129,5 @@ def _answer(view: plan_cards.Planned, split: Split, budgets: Sequence[Budget]) -
             "error": [with_unit(number(float(error)), unit)
                       if np.isfinite(error) else "nothing would be published"
                       for error in errors],
-            "right guess": guesses})
+            "attacker’s accuracy": guesses})
         st.markdown(plan_words.split_total(split, budgets))

@@ -50,7 +50,7 @@ class RateAtPoint(View):
 
     @property
     def has_scenario(self) -> bool:
-        """Whether a page of this problem has people, readings and sites to take over."""
+        """Whether a page of this problem has people, observations and sites to take over."""
         return bool(TASKS[self.problem].sizes_of_rates)
 
     @cached_property

@@ -106,7 +106,7 @@ def _of_problem(view: RateAtPoint) -> Setting | None:
     of_dial = {view.rate.dials[name]: value for name, value in view.point.items()
                if name in view.rate.dials}
     source, mechanism = example
-    usual = source.sizes.n_observations_per_curve  # where the rate does not depend on readings
+    usual = source.sizes.n_observations_per_curve  # where the rate does not depend on observations
     return Setting(source, mechanism, view.now.epsilon, round(of_dial.get("people", 1)),
                    round(of_dial.get("readings", usual)), round(of_dial.get("sites", 1)),
                    0.0 if mechanism.guarantee == "pure" else None)
@@ -204,8 +204,8 @@ def _fields(view: RateAtPoint) -> Callable[[], dict[str, Any]]:
     """Four numbers; what is given reads them once the form is sent."""
     present = _of_scenario(view)
     fields = {"people": ("People on each site (n)", present.people),
-              "readings": ("Readings each (m)", present.readings),
-              "epsilon": ("Protection (ε)", present.epsilon),
+              "readings": ("Observations each (m)", present.readings),
+              "epsilon": ("Privacy budget ε", present.epsilon),
               "smoothness": ("Smoothness (α)", view.rate.values()["smoothness"])}
     keys = {name: f"{_FORM}_{name}_{value:g}" for name, (_, value) in fields.items()}
     for name, (label, value) in fields.items():

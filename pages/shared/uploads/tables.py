@@ -76,7 +76,7 @@ def read(reader: Callable[..., Built], table: Table, layout: Layout, several: st
          ) -> Built:
     """What a reader makes of the table in the panel.
 
-    In a worker and within the bounds of reading: it takes seconds for the largest files, during
+    In a worker and within the bounds of observation: it takes seconds for the largest files, during
     which this process could not answer others. How the file was read is kept for code that reads it
     again.
 
