@@ -6,7 +6,7 @@ import math
 
 from engine.core.types import Budget, PublicFacts
 
-LICENSED = ("**Synthetic:** no reading of the real study is in these curves. The real file is "
+LICENSED = ("**Synthetic:** no observation of the real study is in these curves. The real file is "
             "licensed: upload it under *Use my curves*.")
 
 
