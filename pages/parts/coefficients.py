@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.core.tasks import VARYING_COEFFICIENTS
 from engine.core.types import Budget
-from engine.language import numbers, quality, tags
+from engine.language import glossary, numbers, quality, tags
 from engine.questions import Question, ask
 from engine.topics.coefficients import charts as figures
 from engine.topics.coefficients import words
@@ -76,10 +76,9 @@ class Effects(ReleaseView):
 
 def choices() -> None:
     """Which curves and method, one's own file, and what the visitor should know of it."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.source_choice(TASK)
-        controls.mechanism_choice(TASK)
-        panel.button()
+    controls.source_choice(TASK)
+    controls.mechanism_choice(TASK)
+    panel.button()
     panel.draw("Show the protected effects", TASK)
     own_curves()
 
@@ -140,7 +139,7 @@ def functions(view: Effects) -> None:
 def _legend(view: Effects, is_single: bool) -> None:
     """What the lines are, once for all panels."""
     blue = ("Blue: one release, as the public would see it" + (
-            ", and where the true function plausibly lies." if view.shown.low is not None else ".")
+            ", with its 95 % confidence band." if view.shown.low is not None else ".")
             if is_single else f"Each blue line: one of {len(view.shown.releases)} equally likely "
             "releases.")
     solid = " Solid: the true function." if view.shown.truth is not None else ""
@@ -149,14 +148,14 @@ def _legend(view: Effects, is_single: bool) -> None:
 
 def errors(view: Effects) -> None:
     """The error of every function."""
-    st.header("How far off each function is", anchor=False)
+    st.header("Error", anchor=False, help=glossary.explain("Error"))
     if view.shown.is_refused:
         st.markdown("Nothing would be published at this ε, so there is no error to state.")
         return
     names = view.shown.names
     view.draw("Errors", figures.errors(view.shown, layout.theme()),
               "errors", 90 + 44 * len(names))
-    st.markdown(":small[Line: 8 in 10 releases.]")
+    st.markdown(":small[Line: 80 % of releases.]")
     st.markdown(words.accuracy(view.shown))
     st.markdown(words.visible(view.shown))
 
@@ -187,7 +186,7 @@ def cost(view: Effects) -> None:
     """What each further covariate costs; for simulated curves only."""
     if not view.source.is_random:
         return
-    st.header("What each covariate costs", anchor=False)
+    st.header("Cost of each covariate", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     costs = run.answer(cost_of_covariates, view.source, view.mechanism, view.budget, view.now.seed)
     with left:

@@ -12,6 +12,7 @@ from engine.core.types import Budget
 from engine.language import numbers
 from engine.language.numbers import number
 from engine.mechanisms.families import sparse_printed
+from engine.mechanisms.sparse_inference import SparseInference
 from engine.papers import sparse_federated
 from engine.questions import Question, ask
 from engine.topics.sparse import answer as sparse_topic
@@ -23,6 +24,7 @@ from engine.topics.sparse.intervals import machines as sparse_machines
 from engine.topics.sparse.means import trust as sparse_trust
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.frame import controls, layout
+from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session
 from pages.shared.uploads import panel
@@ -66,6 +68,9 @@ class Coefficients(ReleaseView):
     def cautions(self) -> list[str]:
         return [*super().cautions, *(words.warned(*each) for each in self.shown.warnings)]
 
+    def details(self) -> list[Detail]:
+        return [*_interval_details(self), *super().details()]
+
     def question(self) -> Question:
         return ask(sparse_topic.sparse_answer, self.source, self.mechanism, self.budget,
                    self.now.seed)
@@ -89,14 +94,13 @@ def look() -> Coefficients | None:
 
 
 def choices() -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.source_choice(TASK)
-        presets = sparse_topic.presets()
-        controls.bound(st.selectbox, "Method", _mechanism().nearest_preset()[0],
-                       lambda label: session.change_mechanism(TASK, presets[label]),
-                       "sparse_method", options=[*presets],
-                       help="How features are chosen and coefficients estimated.")
-        panel.button(TASK)
+    controls.source_choice(TASK)
+    presets = sparse_topic.presets()
+    controls.bound(st.selectbox, "Method", _mechanism().nearest_preset()[0],
+                   lambda label: session.change_mechanism(TASK, presets[label]),
+                   "sparse_method", options=[*presets],
+                   help="How features are chosen and coefficients estimated.")
+    panel.button(TASK)
 
 
 def own_rows() -> None:
@@ -126,7 +130,7 @@ def coefficients(view: Coefficients) -> None:
 
 def calculator(view: Coefficients) -> None:
     """The noise beside the signal, from public numbers alone."""
-    st.header("Will the right features be found?", anchor=False)
+    st.header("Feasibility of selection", anchor=False)
     answer, smallest = view.shown, _smallest(view)
     outlook = sparse_topic.feasibility(view.mechanism, answer.sizes, view.facts, answer.budget,
                                       smallest)
@@ -176,16 +180,37 @@ def intervals(view: Coefficients) -> None:
         view.draw("Confidence intervals", chart, "intervals", 360, 320)
         st.markdown(words.intervals(answer))
         st.markdown(f":small[{words.tests_of_zero(answer)}]")
-    source = view.source
-    if isinstance(source, Rows):
-        with layout.fold("How often do they hold? 200 repetitions", "sparse_coverage") as is_open:
-            if is_open:
-                st.markdown(words.coverage(run.answer(
-                    coverage_study, source, mechanism, view.budget, view.now.seed),
-                    answer.kind))
-    with layout.fold("What the intervals spend", "sparse_interval_ledger") as is_open:
-        if is_open:
-            guarantee_cards.ledger(answer.spends, view.budget)
+
+
+def _interval_mechanism(view: Coefficients) -> SparseInference:
+    """What gives the intervals that are chosen on screen."""
+    place = dict(view.now.looks).get("sparse_target", 0)
+    return interval_mechanism(view.mechanism, list(_TARGETS)[place])
+
+
+def _interval_details(view: Coefficients) -> list[Detail]:
+    """What stands behind the intervals, for the drawer."""
+    coverage = Detail("interval_coverage", "Coverage of the intervals", lambda: _coverage(view),
+                      ("sparse_coverage",))
+    spent = Detail("interval_ledger", "Privacy ledger of the intervals",
+                   lambda: _interval_ledger(view), ("sparse_interval_ledger",))
+    return [coverage, spent] if isinstance(view.source, Rows) else [spent]
+
+
+def _coverage(view: Coefficients) -> None:
+    """How often the intervals on screen contain the true coefficients, over 200 data sets."""
+    mechanism, source = _interval_mechanism(view), view.source
+    assert isinstance(source, Rows)
+    kind = run.answer(intervals_answer, source, mechanism, view.budget, view.now.seed).kind
+    st.markdown(words.coverage(run.answer(
+        coverage_study, source, mechanism, view.budget, view.now.seed), kind))
+
+
+def _interval_ledger(view: Coefficients) -> None:
+    """What the intervals spend."""
+    answer = run.answer(intervals_answer, view.source, _interval_mechanism(view), view.budget,
+                        view.now.seed)
+    guarantee_cards.ledger(answer.spends, view.budget)
 
 
 def machines(view: Coefficients | None) -> None:
@@ -213,7 +238,7 @@ def machines(view: Coefficients | None) -> None:
 
 def trust(view: Coefficients) -> None:
     """Trusted against untrusted servers, for sparse means of any size."""
-    st.header("What trusting the server is worth", anchor=False)
+    st.header("Trusted and untrusted servers", anchor=False)
     layout.prose("A mean with few entries that are not zero: 5 of 200, on 2\u2009000 machines with "
                  "10\u2009000 rows each, at ε = 1, but for what is moved.")
     name = controls.look("Move", list(_ALONG), "sparse_along",

@@ -17,7 +17,7 @@ from engine.core.tasks import (
 )
 from engine.core.types import Array, Budget
 from engine.figures.theme import Chart
-from engine.language import numbers, tags
+from engine.language import glossary, numbers, tags
 from engine.mechanisms import Mechanism
 from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.mechanisms.summaries.risk import loss_of
@@ -27,6 +27,7 @@ from engine.topics.summaries import charts as figures
 from engine.topics.summaries import feasible_smoothness, words
 from engine.topics.summaries.answer import SummariesAnswer, Way
 from pages.shared.frame import controls, layout
+from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session
 from pages.shared.uploads import panel
@@ -73,11 +74,14 @@ class Summary(ReleaseView):
                 st.info(aim, icon=":material/info:")
         if not feasible_smoothness.is_feasible(self.mechanism, self.dimension):
             st.warning("**Only the grid makes this release possible.** The summary is less smooth "
-                       "than the noise needs; see *What finer grids would change*.",
+                       "than the noise needs; see *Finer grids* under *Details*.",
                        icon=":material/warning:")
 
     def question(self) -> Question:
         return ask(summaries_topic.summaries_answer, *self.asked)
+
+    def details(self) -> list[Detail]:
+        return [*_behind_the_noise(self), *super().details()]
 
     @property
     def dimension(self) -> int:
@@ -111,10 +115,9 @@ def choices() -> None:
                    options=SUMMARIES,
                    format_func=lambda key: TASKS[key].result)
     st.markdown(TASKS[current.summary].meaning)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.source_choice(task())
-        controls.mechanism_choice(task())
-        panel.button(task())
+    controls.source_choice(task())
+    controls.mechanism_choice(task())
+    panel.button(task())
 
 
 def budget() -> None:
@@ -206,14 +209,14 @@ def _rows(items: list) -> list[list]:
 
 def accuracy(view: Summary) -> None:
     """How far off every way is, and why."""
-    st.header("How far off each way is", anchor=False)
+    st.header("Error", anchor=False, help=glossary.explain("Error"))
     known = [method for method in view.shown.ways if method.errors is not None]
     if not known:
         return
     height = 80 + 42 * len(known)
     view.draw("Errors", figures.errors(view.shown, layout.theme()), "errors", height)
     dashed = " Dashed: without protection." if view.shown.baseline else ""
-    st.markdown(f":small[Line: 8 in 10 releases.{dashed}]")
+    st.markdown(f":small[Line: 80 % of releases.{dashed}]")
     st.markdown(words.compared(view.shown))
     view.draw("Parts of the error", figures.split(view.shown, layout.theme()), "split", height + 30)
     st.markdown(words.largest(view.chosen))
@@ -227,10 +230,11 @@ def components(view: Summary) -> None:
     directions = summaries_topic.components(view.shown, view.source, view.now.seed)
     if directions is None:
         return
-    st.header("Principal components from what is released", anchor=False)
+    st.header("Principal components", anchor=False)
     for k, column in enumerate(st.columns(2, gap="medium")):
         with column:
-            view.draw(f"Component {k + 1}", figures.component(directions, k, layout.theme()),
+            view.draw(f"Component {k + 1}", figures.component(
+                directions, k, view.facts, layout.theme()),
                       f"component_{k}", 240, 220)
             st.markdown(f":small[{words.components(directions, k)}]")
     st.markdown(words.removed(directions))
@@ -244,13 +248,13 @@ def noise(view: Summary) -> None:
     by_coefficient = summaries_topic.spectrum(mechanism, view.source, view.chosen.budget)
     if by_coefficient is None:
         return
-    st.header("Where the noise goes", anchor=False)
+    st.header("Noise by coefficient", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         view.draw("Noise by coefficient", figures.spectrum(by_coefficient, layout.theme()),
                   "spectrum", 340, 340)
         st.markdown(":small[Published: the bound as printed. Optimal: the least noise in total. "
-                    "Switch under *More options*.]")
+                    "Switch under *Options*.]")
     with right:
         st.markdown(words.spectrum(by_coefficient))
         if printed := words.printed(mechanism, view.chosen.budget):
@@ -258,19 +262,21 @@ def noise(view: Summary) -> None:
             if view.task == DENSITY.key and isinstance(mechanism, feasible_smoothness.Release):
                 st.markdown(words.printed_density(feasible_smoothness.printed_density(
                     mechanism, view.shown.n, view.dimension), view.chosen.budget))
-    _closer(view, mechanism)
 
 
-def _closer(view: Summary, mechanism: Mechanism) -> None:
-    """Folds about what makes the noise as large as it is."""
+def _behind_the_noise(view: Summary) -> list[Detail]:
+    """What makes the noise of the chosen way as large as it is, for the drawer."""
+    details: list[Detail] = []
+    mechanism = view.mechanism
+    if view.chosen.refusal:
+        return details
     if feasible_smoothness.has_least_power(mechanism):
-        with layout.fold("What finer grids would change", "summaries_grid") as is_open:
-            if is_open:
-                _by_grid(view, mechanism)
+        details.append(Detail("grid", "Finer grids", lambda: _by_grid(view, mechanism),
+                              ("summaries_grid",)))
     if view.task == FUNCTIONAL_SUMMARY.key:
-        with layout.fold("The exchange of curves that shows most", "summaries_worst") as is_open:
-            if is_open:
-                _worst(view, mechanism)
+        details.append(Detail("worst", "Worst-case neighbouring data sets",
+                              lambda: _worst(view, mechanism), ("summaries_worst",)))
+    return details
 
 
 def _by_grid(view: Summary, mechanism: feasible_smoothness.Release) -> None:

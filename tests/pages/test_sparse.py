@@ -21,6 +21,7 @@ from pages.shared.state import address, settings
 from tests.heavy import few
 from tests.pages.opening import visit
 from tests.pages.reading import words
+from tests.unit.test_chart_axes import axes_without_quantity
 
 SMALL = SparseRows(n_curves=4000, n_features=20, n_servers=4)
 ROOMY = SparseRows(n_curves=40_000, n_features=20, n_servers=4)  # enough for intervals
@@ -139,6 +140,7 @@ def test_every_chart_has_words_and_a_table(theme):
     lines = sparse_topic.over_budgets(SMALL, SparseRegression(), 1e-6, 1)
     for chart in (figures.coefficients(view, theme), figures.over_budgets(lines, 1.0, theme)):
         assert chart.alt and chart.table and chart.spec["data"]
+        assert not axes_without_quantity(chart.spec) and chart.spec["layout"]["hovermode"]
         assert len({len(column) for column in chart.table.values()}) == 1
     drawn = {trace["name"] for trace in chart.spec["data"]} - {"You are here"}
     assert drawn == {*chart.table} - {"ε"}

@@ -20,6 +20,7 @@ from pages.shared.state import address
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
+from tests.unit.test_chart_axes import axes_without_quantity
 
 BUDGET = Budget(1.0, 1e-5)
 
@@ -160,6 +161,7 @@ def test_every_chart_has_words_and_a_table(theme):
     charts.append(figures.surface(surface, surface.without[0], "Without protection", theme))
     for chart in charts:
         assert chart.alt and chart.table and chart.spec["data"]
+        assert not axes_without_quantity(chart.spec) and chart.spec["layout"]["hovermode"]
 
 
 def test_own_curves_are_summarised_without_a_link_and_rows_of_numbers_stay_simulated():

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.lists import shortened
 from engine.core.types import Array, PublicFacts
 from engine.figures import labels, traces
 from engine.figures.theme import (
@@ -23,6 +24,7 @@ from engine.figures.theme import (
     translucent,
 )
 from engine.figures.traces import DASHES, UNPROTECTED, plain
+from engine.language.grammar import uncapital
 from engine.language.numbers import named, number, with_unit
 from engine.topics.coefficients.answer import CoefficientsAnswer, CostOfCovariates
 
@@ -48,12 +50,12 @@ def panel(answer: CoefficientsAnswer, k: int, theme: Theme, one_release: bool = 
     """
     facts, x = answer.facts, answer.times.round(4).tolist()
     data = _one_release(answer, k, x, theme) if one_release else _releases(answer, k, x, theme)
-    value = labels.hover(facts.value_unit)
-    data.append(traces.unprotected(x, _rounded(answer.without[k]), theme, hovertemplate=value))
+    hover = labels.hover(facts.value_unit)
+    data.append(traces.unprotected(x, _rounded(answer.without[k]), theme, hovertemplate=hover))
     if answer.truth is not None:
         data.append(traces.line("True", x, _rounded(answer.truth[k]), colour("truth", theme), 1.6,
-                                hovertemplate=value))
-    quantity = facts.value_name if k == 0 else "Added"
+                                hovertemplate=hover))
+    quantity = facts.value_name if k == 0 else f"Effect on {uncapital(facts.value_name)}"
     spec = {"data": data, "layout": layout(
         theme, legend=False,
         xaxis=time_axis(theme, facts),
@@ -78,8 +80,8 @@ def _columns(answer: CoefficientsAnswer, k: int) -> dict[str, list[float]]:
 
 
 def _releases(answer: CoefficientsAnswer, k: int, x: list[float], theme: Theme) -> list[Spec]:
-    return [traces.releases(x, [_rounded(release) for release in answer.releases[:, k]],
-                            translucent(colour("gradient", theme), 0.6))]
+    return [{**traces.releases(x, [_rounded(release) for release in answer.releases[:, k]],
+                               translucent(colour("gradient", theme), 0.6)), "hoverinfo": "skip"}]
 
 
 def _one_release(answer: CoefficientsAnswer, k: int, x: list[float], theme: Theme) -> list[Spec]:
@@ -89,7 +91,7 @@ def _one_release(answer: CoefficientsAnswer, k: int, x: list[float], theme: Them
     if answer.low is None or answer.high is None:
         return [release]
     return [traces.filled("95 % confidence band", x, _rounded(answer.low[0, k]),
-                          _rounded(answer.high[0, k]), shade), release]
+                          _rounded(answer.high[0, k]), shade, hoverinfo="skip"), release]
 
 
 def _rounded(curve: Array) -> list[float]:
@@ -120,6 +122,7 @@ def errors(answer: CoefficientsAnswer, theme: Theme) -> Chart:
     unit = answer.facts.value_unit
     low, high = np.quantile(answer.errors, [0.1, 0.9], axis=1)
     shade, names, x = colour("gradient", theme), ["Average curve", *answer.names[1:]], answer.error
+    worst = int(np.argmax(x))
     bars = traces.off_by((high - x).tolist(), (x - low).tolist(), shade, 2, 5)
     data = [traces.points("This method", x.tolist(), names, {"size": 11, "color": shade},
                           error_x=bars)]
@@ -132,6 +135,8 @@ def errors(answer: CoefficientsAnswer, theme: Theme) -> Chart:
         table["without protection"] = plain(answer.baseline)
     spec = {"data": data, "layout": layout(
         theme, legend=answer.baseline is not None, hovermode="closest",
+        title=f"Largest error: {uncapital(shortened(names[worst], 24))}, "
+              f"{with_unit(number(float(x[worst])), unit)}",
         xaxis=axis(theme, named("Error", unit), grid=True, rangemode="tozero"),
         yaxis=axis(theme, autorange="reversed"))}
     summary = "; ".join(f"{name} {with_unit(number(float(e)), unit)}"
@@ -215,12 +220,13 @@ def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts, the
     here = costs.private[counts.index(costs.here)] if costs.here in counts else np.nan
     if np.isfinite(here):
         data.append(traces.diamond(costs.here, float(here), theme))
-    spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=axis(theme, "Covariates (d)", dtick=1),
-        yaxis=axis(theme, named("Total error", facts.value_unit), grid=True,
-                   rangemode="tozero"))}
     ends = [with_unit(number(float(costs.private[k])), facts.value_unit)
             if np.isfinite(costs.private[k]) else "nothing published" for k in (0, -1)]
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, title=f"{counts[0]} to {counts[-1]} covariates: {ends[0]} to {ends[1]}",
+        xaxis=axis(theme, "Number of covariates d", dtick=1),
+        yaxis=axis(theme, named("Total error", facts.value_unit), grid=True,
+                   rangemode="tozero"))}
     return Chart(spec, f"Total error for d = {counts[0]}: {ends[0]}; for "
                  f"d = {counts[-1]}: {ends[1]}.", {
                      "covariates": counts, "total error": private, "without protection": without})

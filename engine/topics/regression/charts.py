@@ -51,7 +51,8 @@ def curve(answer: RegressionAnswer, theme: Theme, one_release: bool = False) -> 
     """
     x = _positions(answer.facts, answer.times)
     data = _one_release(answer, x, theme) if one_release else [_many(answer, theme)]
-    data.append(traces.unprotected(x, _values(answer.facts, answer.without), theme))
+    data.append(traces.unprotected(x, _values(answer.facts, answer.without), theme,
+                                   hovertemplate=labels.hover(answer.facts.value_unit)))
     table = {"position": x, "release 1": _values(answer.facts, answer.releases[0]),
              "without protection": _values(answer.facts, answer.without)}
     if answer.truth is not None:
@@ -75,19 +76,20 @@ def _one_release(answer: RegressionAnswer, x: list[float], theme: Theme) -> list
     release = _curve(answer, "One release", answer.releases[0], shade, 2.6)
     if answer.band is not None:
         low, high = (_values(answer.facts, end) for end in answer.band)
-        return [traces.filled("95 % confidence band", x, low, high, shade), release]
+        return [traces.filled("95 % confidence band", x, low, high, shade, hoverinfo="skip"),
+                release]
     if answer.noise_sd is None:
         return [release]
     low, high = (_values(answer.facts, answer.releases[0] + sign * 2 * answer.noise_sd)
                  for sign in (-1, 1))
-    return [traces.filled("Privacy noise alone", x, low, high, shade), release]
+    return [traces.filled("Privacy noise alone", x, low, high, shade, hoverinfo="skip"), release]
 
 
 def _over_positions(facts: PublicFacts, data: list[Spec], theme: Theme) -> Spec:
     """Axes of values over positions, in the words and units of the observations."""
-    x, y = named(facts.time_name, facts.time_unit), named(facts.value_name, facts.value_unit)
     return {"data": data, "layout": layout(
-        theme, legend=True, xaxis=axis(theme, x), yaxis=axis(theme, y, grid=True))}
+        theme, legend=True, xaxis=axis(theme, named(facts.time_name, facts.time_unit)),
+        yaxis=axis(theme, named(facts.value_name, facts.value_unit), grid=True))}
 
 
 def messages(answer: RegressionAnswer, names: Sequence[str], theme: Theme) -> Chart:
@@ -148,8 +150,8 @@ def by_level(levels: ByLevel, theme: Theme) -> Chart:
     data.append(traces.diamond(x[place], float(total[place]), theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True,
-        xaxis=axis(theme, "Basis functions "
-                          "kept", tickvals=x, ticktext=[f"{2**level}" for level in x]),
+        xaxis=axis(theme, "Basis functions kept", tickvals=x,
+                   ticktext=[f"{2**level}" for level in x]),
         yaxis=log_axis(theme, "Error (log scale)", floor, float(total.max()) * 1.2, grid=True))}
     return Chart(spec, f"Error by number of basis functions; the rule keeps {2**levels.chosen}, "
                        f"with an error of {number(float(total[place]))}.", {
@@ -213,8 +215,10 @@ def cost(costs: CostOfPrivacy, planned: tuple[Array, Array], theme: Theme) -> Ch
     data += [traces.line("Elbow", [elbow, elbow], [1.0, highest], colour("raw", theme), 1.4, "dot",
                          showlegend=False, hoverinfo="skip") for elbow in costs.elbows]
     spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=log_axis(theme, "Privacy budget ε (log scale)", x[0], x[-1]),
-        yaxis=log_axis(theme, "Times the error without privacy", 0.9, highest * 1.1, grid=True))}
+        theme, legend=True,
+        xaxis=log_axis(theme, "Privacy budget ε (log scale)", x[0], x[-1]),
+        yaxis=log_axis(theme, "Squared error, times the non-private", 0.9, highest * 1.1,
+                       grid=True))}
     by_plan = np.exp(np.interp(np.log(costs.epsilons), np.log(epsilons), np.log(times)))
     return Chart(spec, f"Privacy raises the error of the whole curve {number(float(times[0]))} "
                        f"times at ε = {epsilons[0]:g} and {number(float(times[-1]))} times at "
@@ -242,8 +246,9 @@ def worst(pair: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
     data = [traces.line("weight of an observation", x, plain(pair.norms), colour("wavelet", theme)),
             traces.points("worst position", [x[place]], [float(pair.norms[place])], marker)]
     spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=axis(theme, "Time (a few cells)"),
-        yaxis=axis(theme, "‖b(x)‖", grid=True, rangemode="tozero"))}
+        theme, legend=True,
+        xaxis=axis(theme, named(f"{facts.time_name}, a few cells", facts.time_unit)),
+        yaxis=axis(theme, "Weight of an observation ‖b(x)‖", grid=True, rangemode="tozero"))}
     return Chart(spec, f"An observation weighs most at {x[place]:.4g}.",
                  {"position": x[::16], "weight": plain(pair.norms[::16])})
 
@@ -264,9 +269,10 @@ def _points(name: str, x: list[int], y: Array, shade: str, dash: str, floor: flo
 
 
 def _many(answer: RegressionAnswer, theme: Theme) -> Spec:
-    return traces.releases(_positions(answer.facts, answer.times[::2]),
-                           [_values(answer.facts, release[::2]) for release in answer.releases],
-                           translucent(colour("wavelet", theme), 0.6))
+    drawn = traces.releases(_positions(answer.facts, answer.times[::2]),
+                            [_values(answer.facts, release[::2]) for release in answer.releases],
+                            translucent(colour("wavelet", theme), 0.6))
+    return {**drawn, "hoverinfo": "skip"}
 
 
 def _positions(facts: PublicFacts, times: Array) -> list[float]:

@@ -52,8 +52,9 @@ def coefficients(answer: SparseAnswer, theme: Theme, difference: bool = False) -
     if answer.truth is not None:
         data.append(_true(names, answer.truth[features] - zero, 11, theme))
     spec = {"data": data, "layout": layout(
-        theme, legend=True, hovermode="closest", xaxis=axis(theme, "Feature", type="category"),
-        yaxis=axis(theme, "Off the target by" if difference else "Coefficient", grid=True,
+        theme, legend=True, hovermode="closest",
+        xaxis=axis(theme, "Feature", type="category"),
+        yaxis=axis(theme, "Error of the coefficient" if difference else "Coefficient", grid=True,
                    zeroline=True, zerolinecolor=colour("raw", theme)))}
     return Chart(spec, f"Coefficients of {len(features)} features in {len(answer.releases)} "
                  f"possible releases, {number(answer.error)} from the target in all (root mean "
@@ -229,7 +230,8 @@ def machines(comparison: Machines, theme: Theme) -> Chart:
         1.6, UNPROTECTED, {"size": 6}))
     every = np.concatenate([comparison.without, *(e.ravel() for e in comparison.errors.values())])
     spec = {"data": data, "layout": layout(
-        theme, legend=True, hovermode="closest", xaxis=axis(theme, "Machine", dtick=1),
+        theme, legend=True, hovermode="closest",
+        xaxis=axis(theme, "Machine", dtick=1),
         yaxis=log_axis(theme, "Error (log scale)", float(every.min()), float(every.max()),
                        grid=True, room=0.05))}
     summary = "; ".join(f"{label}, {number(error)}" for label, error in comparison.typical.items())

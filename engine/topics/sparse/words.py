@@ -210,7 +210,7 @@ def tests_of_zero(answer: IntervalsAnswer) -> str:
     if answer.p_values is None:
         return (f"Intervals that{drawn} exclude zero say that their coefficient is not zero. In at "
                 "most 5 % of releases any of them is wrong in this; privacy noise is counted.")
-    text = ("Is a coefficient zero? Its p-value stands with the numbers at the end of the page. It "
+    text = ("Is a coefficient zero? Its p-value stands in *Details*, under *Numbers*. It "
             "counts privacy noise as well as sampling variability, and is below 0.05 where "
             f"intervals{drawn} exclude zero.")
     return text if count == 1 else (

@@ -10,7 +10,7 @@ import numpy as np
 from engine.core.lists import shortened
 from engine.core.tasks import DENSITY, TASKS, DataType
 from engine.core.types import Array, Covariate, PublicFacts
-from engine.figures import traces
+from engine.figures import labels, traces
 from engine.figures.cards import pattern
 from engine.figures.theme import (
     Chart,
@@ -55,10 +55,11 @@ def panel(answer: SummariesAnswer, method: Way, k: int, theme: Theme) -> Chart:
     table = {axis_title(answer): x, "without protection": plain(answer.without[k]),
              "release 1": plain(method.releases[0, k])}
     data = [_many(x, method.releases[:, k], shade),
-            traces.unprotected(x, table["without protection"], theme)]
+            traces.unprotected(x, table["without protection"], theme, hovertemplate=labels.hover())]
     if answer.truth is not None:
         table["true"] = plain(answer.truth[k])
-        data.append(traces.line("True", x, table["true"], colour("truth", theme), 1.6))
+        data.append(traces.line("True", x, table["true"], colour("truth", theme), 1.6,
+                                hovertemplate=labels.hover()))
     spec = {"data": data, "layout": layout(
         theme, xaxis=axis(theme, axis_title(answer)),
         yaxis=axis(theme, value_title(answer), grid=True, range=_span(answer, k)))}
@@ -82,10 +83,11 @@ def surface(answer: SummariesAnswer, values: Array, title: str, theme: Theme) ->
     """
     x, y = plain(answer.axis), plain(answer.across)
     heat = {"type": "heatmap", "x": x, "y": y, "z": [plain(row, 4) for row in values.T],
-            "hoverinfo": "skip", "zsmooth": "best", **_colours(answer, theme),
+            "hovertemplate": "%{x:.3~g}, %{y:.3~g}: %{z:.3~g}<extra></extra>", "zsmooth": "best",
+            **_colours(answer, theme),
             "colorbar": {"thickness": 10, "tickfont": {"size": 12}, "outlinewidth": 0}}
     spec = {"data": [heat], "layout": layout(
-        theme, hovermode=False, xaxis=axis(theme, axis_title(answer), constrain="domain"),
+        theme, hovermode="closest", xaxis=axis(theme, axis_title(answer), constrain="domain"),
         yaxis=_second_axis(answer, theme))}
     return Chart(spec, f"{title}: heights from {number(float(values.min()))} to "
                  f"{number(float(values.max()))}.",
@@ -107,7 +109,7 @@ def _colours(answer: SummariesAnswer, theme: Theme) -> Spec:
 def _second_axis(answer: SummariesAnswer, theme: Theme) -> Spec:
     """That of the second number; of two times, or of equal ranges, as long as the first."""
     if np.array_equal(answer.axis, answer.across):
-        return axis(theme, scaleanchor="x", constrain="domain")
+        return axis(theme, axis_title(answer), scaleanchor="x", constrain="domain")
     return axis(theme, _second_title(answer))
 
 
@@ -133,7 +135,7 @@ def errors(answer: SummariesAnswer, theme: Theme) -> Chart:
                                 colour("without", theme), 2, UNPROTECTED, hoverinfo="skip"))
     unit = unit_of(answer)
     spec = {"data": data, "layout": layout(
-        theme, hovermode="closest",
+        theme, hovermode="closest", title=_best(methods),
         xaxis=log_axis(theme, on_log_scale("Error", unit), min(ends, default=0.1),
                        max(ends, default=1.0), grid=True, room=0.05),
         yaxis=axis(theme, autorange="reversed", type="category"))}
@@ -143,6 +145,13 @@ def errors(answer: SummariesAnswer, theme: Theme) -> Chart:
         "way": labels, "error": plain([method.error for method in methods], 4),
         "1 in 10 below": plain([near for near, _ in ranges], 4),
         "1 in 10 above": plain([far for _, far in ranges], 4)})
+
+
+def _best(methods: Sequence[Way]) -> str:
+    """Which method has the smallest error; "" where there is none to compare it with."""
+    if len(methods) < 2:
+        return ""
+    return f"Smallest error: {min(methods, key=lambda method: method.error).label}"
 
 
 def _range(method: Way, near: float, far: float, theme: Theme) -> Spec:
@@ -180,7 +189,7 @@ def split(answer: SummariesAnswer, theme: Theme) -> Chart:
                          for k, part in enumerate(PARTS)}})
 
 
-def component(components: Components, k: int, theme: Theme) -> Chart:
+def component(components: Components, k: int, facts: PublicFacts, theme: Theme) -> Chart:
     """One principal component of all releases, and of the covariance without protection.
 
     Parameters
@@ -189,14 +198,19 @@ def component(components: Components, k: int, theme: Theme) -> Chart:
         Of a released covariance.
     k : int
         The place of the component, from 0 on.
+    facts : PublicFacts
+        Name and unit of time.
     theme : {"light", "dark"}
         Of the page.
     """
     x = plain(components.axis)
     data = [_many(x, components.releases[:, k], colour("functional", theme)),
-            traces.unprotected(x, plain(components.without[k]), theme)]
-    spec = {"data": data, "layout": layout(theme, hovermode=False, xaxis=axis(theme, "Time"),
-                                           yaxis=axis(theme, "Weight", grid=True))}
+            traces.unprotected(x, plain(components.without[k]), theme,
+                               hovertemplate=labels.hover())]
+    spec = {"data": data, "layout": layout(
+        theme, title=f"{100 * components.share[k]:.0f} % of the variance without protection",
+        xaxis=axis(theme, named(facts.time_name, facts.time_unit)),
+        yaxis=axis(theme, f"Principal component {k + 1}", grid=True))}
     return Chart(spec,
                  f"Principal component {k + 1}: {len(components.releases)} possible releases.",
                  {"time": x, "release 1": plain(components.releases[0, k]),
@@ -213,7 +227,7 @@ def spectrum(spectra: Spectrum, theme: Theme) -> Chart:
     theme : {"light", "dark"}
         Of the page.
     """
-    order = np.arange(1.0, len(spectra.filter) + 1)
+    order, in_use = np.arange(1.0, len(spectra.filter) + 1), spectra.scales[spectra.chosen]
     top = max(float(scales.max()) for scales in spectra.scales.values())
     least = 1e-4 * top
     data = [_positive(f"Noise, {kind}", order, scales, least, colour("functional", theme),
@@ -224,9 +238,8 @@ def spectrum(spectra: Spectrum, theme: Theme) -> Chart:
                               colour("without", theme), "12px,3px,2px,3px", 1.8))
     spec = {"data": data, "layout": layout(
         theme, legend=True,
-        xaxis=log_axis(theme, "Coefficient (log scale)", 1, float(len(order))),
-        yaxis=log_axis(theme, "Standard deviation (log scale)", least, 1.3 * top, grid=True))}
-    in_use = spectra.scales[spectra.chosen]
+        xaxis=log_axis(theme, "Number of the coefficient (log scale)", 1, float(len(order))),
+        yaxis=log_axis(theme, "Noise standard deviation (log scale)", least, 1.3 * top, grid=True))}
     return Chart(spec, f"Noise in {len(order)} coefficients, from {number(float(in_use[0]))} in "
                        f"the first to {number(float(in_use[-1]))} in the last, and how much of "
                        "each the filter keeps.", {
@@ -250,6 +263,7 @@ def by_grid(sweep: GridSweep, theme: Theme) -> Chart:
     low, high = float(sweep.sensitivity.min()), float(sweep.sensitivity.max())
     spec = {"data": data, "layout": layout(
         theme, hovermode="closest",
+        title="Sensitivity is bounded" if sweep.is_finite else "Sensitivity grows without end",
         xaxis=log_axis(theme, "Grid points on each axis (log scale)", sweep.sizes[0],
                        sweep.sizes[-1], room=0.04),
         yaxis=log_axis(theme, "Sensitivity (log scale)", low / 1.5, high * 1.5, grid=True))}
@@ -276,7 +290,8 @@ def worst(pair: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
     data = [traces.line("One curve", x, curve, colour("functional", theme)),
             traces.line("The other", x, mirrored, colour("bias", theme), dash="6px,3px")]
     spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=axis(theme, named(facts.time_name, facts.time_unit)),
+        theme, legend=True, title=f"This exchange costs ε = {number(pair.epsilon)}",
+        xaxis=axis(theme, named(facts.time_name, facts.time_unit)),
         yaxis=axis(theme, named(facts.value_name, facts.value_unit), grid=True))}
     return Chart(spec, f"The exchange that shows most costs ε = {number(pair.epsilon)}.",
                  {facts.time_name: x, "one curve": curve, "the other": mirrored})
@@ -345,5 +360,6 @@ def _positive(name: str, x: Array, y: Array, least: float, shade: str, dash: str
 
 
 def _many(x: list[float], releases: Array, shade: str) -> Spec:
-    return traces.releases(x, [plain(release) for release in releases], translucent(shade, 0.55),
-                           1.0)
+    drawn = traces.releases(x, [plain(release) for release in releases], translucent(shade, 0.55),
+                            1.0)
+    return {**drawn, "hoverinfo": "skip"}

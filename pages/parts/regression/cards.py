@@ -89,16 +89,15 @@ def curve(view: Regression) -> None:
 
 def accuracy(view: Regression) -> None:
     """The exact error and what it is made of."""
-    with st.container(border=True):
-        st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
-        if view.shown.is_refused:
-            st.markdown("Nothing would be published, so there is no error to state.")
-        else:
-            st.markdown(words.accuracy(view.shown))
-            if view.shown.risk is not None:
-                view.draw("Parts of the error", figures.split(view.shown.risk, layout.theme()),
-                          "split", 44)
-                st.markdown(words.largest(view.shown.risk))
+    st.header("Error", anchor=False, help=glossary.explain("Error"))
+    if view.shown.is_refused:
+        st.markdown("Nothing would be published, so there is no error to state.")
+        return
+    st.markdown(words.accuracy(view.shown))
+    if view.shown.risk is not None:
+        view.draw("Parts of the error", figures.split(view.shown.risk, layout.theme()),
+                  "split", 44)
+        st.markdown(words.largest(view.shown.risk))
 
 
 def levels(view: Regression) -> None:
@@ -107,7 +106,7 @@ def levels(view: Regression) -> None:
     if (view.shown.risk is None or view.mechanism.design != "even"
             or not isinstance(source, Simulated)):
         return
-    st.header("How many basis functions to keep", anchor=False)
+    st.header("Number of basis functions", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     risks = run.answer(regression_topic.risk_by_level, source, view.mechanism, view.network)
     with left:
@@ -116,20 +115,20 @@ def levels(view: Regression) -> None:
                     "choice.]")
     with right:
         st.markdown(words.levels(risks))
-        usual = "By the rule"
-        options = [usual, *map(str, risks.levels)]
+        by_rule = "By the rule"
+        options = [by_rule, *map(str, risks.levels)]
         controls.bound(
             st.select_slider, "Take another level (J)",
-            usual if view.mechanism.level is None else str(view.mechanism.level),
+            by_rule if view.mechanism.level is None else str(view.mechanism.level),
             lambda level: session.change_mechanism(TASK, replace(
-                view.mechanism, level=None if level == usual else int(level))),
+                view.mechanism, level=None if level == by_rule else int(level))),
             "level", options=options, help="2^J basis functions are kept. The rule looks at public "
                                            "numbers only.")
 
 
 def point(view: Regression) -> None:
     """One point released on its own, beside the whole curve."""
-    st.header("One point of it", anchor=False)
+    st.header("Estimate at one point", anchor=False)
     if view.shown.is_refused:
         st.markdown("These budgets allow no estimate.")
         return
@@ -175,7 +174,7 @@ def _on_unit_scale(view: Regression, x: float) -> float:
 
 def cost(view: Regression) -> None:
     """When privacy begins to cost, for both tasks."""
-    st.header("When privacy begins to cost", anchor=False)
+    st.header("What each budget would buy", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     costs, planned = run.made_once(view.shown, "cost", lambda: (
         regression_topic.cost_of_privacy(view.network, view.mechanism.smoothness),
@@ -241,8 +240,8 @@ def worst(view: Regression) -> None:
         st.markdown(words.WORST_ONLY_EVEN)
         return
     pair = regression_topic.worst_pair(view.shown.plan, view.mechanism)
-    view.draw("Weight of a "
-              "observation", figures.worst(pair, view.facts, layout.theme()), "worst", 280)
+    view.draw("Weight of an observation", figures.worst(pair, view.facts, layout.theme()), "worst",
+              280)
     st.markdown(words.worst(pair, view.shown.plan.clip, view.facts))
 
 

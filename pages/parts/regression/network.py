@@ -77,22 +77,21 @@ def own_readings() -> None:
 
 def choices() -> None:
     """Whose observations, which network to start from, which curve, which method."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        if session.own(TASK) is not None:
-            controls.bound(st.selectbox, "Observations", _MINE if session.uploaded(TASK) else
-                           _SIMULATED, lambda name: session.show_own(TASK, name == _MINE),
-                           "readings", options=[_SIMULATED, _MINE],
-                           help="Simulated, or those of your file.")
-        simulated = source()
-        if isinstance(simulated, Simulated):
-            _simulated(simulated)
-        cls = type(mechanism())
-        presets = {label: cls(**parameters) for label, parameters in cls.presets()}
-        controls.bound(st.selectbox, "Method", mechanism().nearest_preset()[0],
-                       lambda label: session.change_mechanism(TASK, presets[label]),
-                       "wavelet_method", options=[*presets],
-                       help="How level, clip and noise are chosen.")
-        panel.button(TASK)
+    if session.own(TASK) is not None:
+        controls.bound(st.selectbox, "Observations", _MINE if session.uploaded(TASK) else
+                       _SIMULATED, lambda name: session.show_own(TASK, name == _MINE),
+                       "readings", options=[_SIMULATED, _MINE],
+                       help="Simulated, or those of your file.")
+    simulated = source()
+    if isinstance(simulated, Simulated):
+        _simulated(simulated)
+    cls = type(mechanism())
+    presets = {label: cls(**parameters) for label, parameters in cls.presets()}
+    controls.bound(st.selectbox, "Method", mechanism().nearest_preset()[0],
+                   lambda label: session.change_mechanism(TASK, presets[label]),
+                   "wavelet_method", options=[*presets],
+                   help="How level, clip and noise are chosen.")
+    panel.button(TASK)
 
 
 def _simulated(points: Simulated) -> None:
