@@ -105,7 +105,7 @@ class Experiment:
                              hint=f"Choose one of {', '.join(KINDS)}.")
         wanted = KINDS[self.kind]
         if not isinstance(self.mechanism, wanted.cls) or not self.source.serves(wanted.task):
-            raise InputError(f"“{self.mechanism.key}” on “{self.source.key}” has no such intervals.",
+            raise InputError(f"“{self.mechanism.key}” on “{self.source.key}” has no intervals.",
                              field="mechanism", hint="Choose others.")
         if not (0 <= self.where <= 1 and 0 <= self.seed < 2**63):
             raise InputError("The time lies between 0 and 1, the seed between 0 and 2⁶³.",
