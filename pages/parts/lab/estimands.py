@@ -126,8 +126,8 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
         key="regression", title="Regression (wavelets)", see=regression.Regression,
         choices=_network, own_data=network.own_readings, options=regression.options,
         in_brief=str,
-        cards=(regression.curve, (regression.accuracy, blocks.attacker), regression.levels,
-               regression.point, regression.cost, regression.assumptions),
+        cards=(regression.curve, (regression.accuracy, blocks.attacker), regression.cost,
+               regression.levels, regression.point, regression.assumptions),
         details=(More("regression_messages", "What each site sent", regression.messages),
                  More("regression_worst", "What one observation can change", regression.worst),
                  More("regression_slopes", "Slopes: theory and exact",
@@ -141,7 +141,7 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
     Estimand(
         key="sparse", title="Sparse regression", see=sparse.look, choices=sparse.choices,
         budget=sparse.budget, own_data=sparse.own_rows, options=sparse.options,
-        cards=((sparse.coefficients, blocks.attacker), sparse.calculator, sparse.over_budgets,
+        cards=((sparse.coefficients, blocks.attacker), sparse.over_budgets, sparse.calculator,
                sparse.intervals, sparse.machines, sparse.trust),
         details=(More("sparse_paper", "What the paper reports beside its noise", sparse.paper),)),
 )}
