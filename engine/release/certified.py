@@ -185,7 +185,7 @@ def _check_budget(asked: Budget, n: int) -> None:
         raise InputError("A release needs a finite ε.", field="epsilon")
     if asked.delta >= 1 / n:
         raise InputError(f"δ must be below 1/n = {1 / n:.3g}; got {asked.delta:g}.", field="delta",
-                         hint=f"Usual is 1/n² = {1 / n**2:.2g}.")
+                         hint=f"The default is 1/n² = {1 / n**2:.2g}.")
 
 
 def _check_mechanism(data: Data, mechanism: Mechanism, asked: Budget) -> None:

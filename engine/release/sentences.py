@@ -334,7 +334,7 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
     basis = (f"bias from keeping {band.basis_size} basis functions" if band.basis_size else
              "bias from smoothing")
     means = {"simultaneous": f"{_level(uncertainty)} of such bands contain the true function at "
-                             f"all places {span} together",
+                             f"all times {span} together",
              "pointwise": f"at any one {time if ' ' not in time else 'place'} {span}, "
                           f"{_level(uncertainty)} of such bands contain the true function there; "
                           "all of it is inside less often"}[band.kind]
@@ -361,7 +361,7 @@ def warnings(uncertainty: Uncertainty) -> list[str]:
     sentences = list(uncertainty.warnings)
     if uncertainty.moved:
         places = percent(max(uncertainty.moved, 0.01))
-        sentences.append(f"At {places} of the places the noisy value lay beyond the stated bounds "
+        sentences.append(f"At {places} of the times the noisy value lay beyond the stated bounds "
                          "and was moved to the nearest one.")
     return sentences
 

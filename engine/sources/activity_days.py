@@ -7,7 +7,6 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.special import gammainc
-from scipy.stats import nbinom
 
 from engine.core.registry import param
 from engine.core.types import Array, PublicFacts, Truth
@@ -126,6 +125,8 @@ def _rhythm_table(points: int) -> Array:
 @lru_cache
 def _truth(daily: float, spread: float, clock_sd: float, bout: float) -> Truth:
     clocks, weights = np.polynomial.hermite_e.hermegauss(_CLOCKS)
+    from scipy.stats import nbinom  # on first use: it takes a moment
+
     shape, counts = spread**-2, np.arange(_MOST_BOUTS)
     held = counts * bout * gammainc(counts + 1, _HOUR / bout) + _HOUR * np.where(
         counts > 0, 1 - gammainc(np.maximum(counts, 1), _HOUR / bout), 0.0)

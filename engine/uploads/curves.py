@@ -285,9 +285,9 @@ def check_single(counts: Integers) -> None:
     if several:
         raise InputError(
             f"{several:,} of {len(counts):,} people have several observations.", field="id",
-            hint="Here every person gives one. Keep one reading of each, by a rule that does not "
-            "look at the values, such as the first visit; or show whole curves on Explore; or take "
-            "every row for another person, and state beside the odds how many one person has.")
+            hint="Here every person gives one. Keep one observation of each, by a rule that does "
+            "not look at the values, such as the first visit; or show whole curves on Explore; or "
+            "take every row for another person, and state beside the odds how many one person has.")
 
 
 # -- what the holder is told of it ----------------------------------------------------------------

@@ -254,7 +254,7 @@ def _reach(reach: float | None) -> float:
                          hint="A public guess: a wrong one costs accuracy, never protection.")
     if not 1 <= reach <= 100:
         raise InputError("A range must reach between 1 and 100 standard deviations to each side; "
-                         f"got {reach:g}.", field="reach", hint="Usual: 4; 1.7 for even spread.")
+                         f"got {reach:g}.", field="reach", hint="Typical: 4; 1.7 for even spread.")
     return float(reach)
 
 

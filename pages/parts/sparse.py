@@ -12,7 +12,6 @@ from engine.core.types import Budget
 from engine.language import numbers
 from engine.language.numbers import number
 from engine.mechanisms.families import sparse_printed
-from engine.mechanisms.sparse_inference import SparseInference
 from engine.papers import sparse_federated
 from engine.questions import Question, ask
 from engine.topics.sparse import answer as sparse_topic
@@ -182,10 +181,9 @@ def intervals(view: Coefficients) -> None:
         st.markdown(f":small[{words.tests_of_zero(answer)}]")
 
 
-def _interval_mechanism(view: Coefficients) -> SparseInference:
-    """What gives the intervals that are chosen on screen."""
-    place = dict(view.now.looks).get("sparse_target", 0)
-    return interval_mechanism(view.mechanism, list(_TARGETS)[place])
+def _target(view: Coefficients) -> str:
+    """What the intervals on screen are for."""
+    return list(_TARGETS)[dict(view.now.looks).get("sparse_target", 0)]
 
 
 def _interval_details(view: Coefficients) -> list[Detail]:
@@ -199,7 +197,7 @@ def _interval_details(view: Coefficients) -> list[Detail]:
 
 def _coverage(view: Coefficients) -> None:
     """How often the intervals on screen contain the true coefficients, over 200 data sets."""
-    mechanism, source = _interval_mechanism(view), view.source
+    mechanism, source = interval_mechanism(view.mechanism, _target(view)), view.source
     assert isinstance(source, Rows)
     kind = run.answer(intervals_answer, source, mechanism, view.budget, view.now.seed).kind
     st.markdown(words.coverage(run.answer(
@@ -208,8 +206,8 @@ def _coverage(view: Coefficients) -> None:
 
 def _interval_ledger(view: Coefficients) -> None:
     """What the intervals spend."""
-    answer = run.answer(intervals_answer, view.source, _interval_mechanism(view), view.budget,
-                        view.now.seed)
+    mechanism = interval_mechanism(view.mechanism, _target(view))
+    answer = run.answer(intervals_answer, view.source, mechanism, view.budget, view.now.seed)
     guarantee_cards.ledger(answer.spends, view.budget)
 
 

@@ -188,7 +188,7 @@ def test_a_keyboard_reads_slides_opens_a_detail_and_goes_round_the_page(window):
     way += stops(page, lambda stop: stop["id"] == "e", 1)
     page.keyboard.press("ArrowRight")
     expect(page.locator("#value")).to_have_text("ε = 1.2")
-    expect(page.locator("#e")).to_have_attribute("aria-valuetext", re.compile("^ε 1.2, attacker’s accuracy at most"))
+    expect(page.locator("#e")).to_have_attribute("aria-valuetext", re.compile("^ε 1.2, attacker’s accuracy ≤"))
     way += stops(page, lambda stop: stop["id"] == "attack", 3)
     way += stops(page, lambda stop: stop["name"].endswith("Details"), 5)
     page.keyboard.press("Enter")

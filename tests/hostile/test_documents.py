@@ -12,11 +12,16 @@ from jinja2 import meta, nodes
 
 from engine import templates
 from engine.exports.handout import handout
-from engine.exports.memo import comparison_memo, decision_memo
+from engine.exports.memo import comparison_memo, decision_memo, study_memo
 from engine.figures import files as exhibit_files
 from engine.figures.theme import Chart
 from engine.lessons.what_epsilon_does import WhatEpsilonDoes
+from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.release import files as release_files
+from engine.running.steps import result_of
+from engine.sources.sparse_curves import SparseCurves
+from engine.sources.twin import Twin
+from engine.topics.decision import answer as decisions
 from tests.hostile.test_words import EVIL as EVIL_MARKDOWN
 from tests.unit.test_memo import FACTS, HERE
 from tests.unit.test_pinned import pin
@@ -31,7 +36,8 @@ ROOT = Path(templates.__file__).parents[2]
 FILES = sorted(Path(templates.__file__).parent.glob("*.jinja"))
 # The only markup that is not escaped: drawings of our own code, or of plotly.
 DRAWINGS = {("handout.html.jinja", "guess"), ("handout.html.jinja", "answer"),
-            ("report.html.jinja", "picture"), ("exhibit.html.jinja", "drawing")}
+            ("report.html.jinja", "picture"), ("exhibit.html.jinja", "drawing"),
+            ("study_memo.html.jinja", "chart")}
 DRAWERS = {"engine/figures/drawn.py", "engine/release/files.py"}  # of SVG, by hand
 
 
@@ -68,8 +74,15 @@ def release(tmp_path_factory):
     return released(tmp_path_factory.mktemp("release"), children(60), epsilon=4.0)
 
 
+@pytest.fixture(scope="module")
+def study():
+    source = SparseCurves(mean="growth", n_curves=90, n_observations_per_curve=5, n_servers=3)
+    rows = decisions.alike(source, "School")
+    return result_of(decisions.profile_of(source, AdaptiveMean(), rows, None, "sites", 1))
+
+
 @pytest.fixture
-def documents(planned, worked, release):
+def documents(planned, worked, release, study):
     """Each document by its template, with a word wherever one of another person could stand."""
     def facts(word):
         return replace(FACTS, person=word, people=word, name=word, curve=word, value_name=word, value_unit=word,
@@ -77,6 +90,10 @@ def documents(planned, worked, release):
 
     def decision(word):
         return decision_memo(HERE, planned, facts(word), 1.0)
+
+    def of_study(word):
+        named = replace(study, source=Twin.of(facts(word), study.source.sizes), rows=tuple(replace(row, name=word) for row in study.rows))
+        return study_memo(decisions.decision(named, 1.5, "19"), author=word, date=word, link=word).encode()
 
     def comparison(word):
         return comparison_memo([pin("A", facts=facts(word), method=word), pin(
@@ -108,7 +125,7 @@ def documents(planned, worked, release):
         return exhibit_files.page(word, word, [(word, Chart(spec, word))], [word]).encode()
 
     return {"decision_memo": decision, "comparison_memo": comparison, "handout": lesson, "report": report,
-            "exhibit": exhibit}
+            "exhibit": exhibit, "study_memo": of_study}
 
 
 @pytest.mark.parametrize("word", EVIL)

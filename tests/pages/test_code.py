@@ -98,8 +98,9 @@ def look(monkeypatch):
         monkeypatch.setattr(code_fold, "notebook",
                             lambda code: notebooks.append(code_for.notebook(code)) or b"{}")
         state[f"fold_{page}_code"] = True
-        if page == "explore":
-            token = "~".join(filter(None, [token, "open-code"]))
+        detail = {"explore": "code", "teach": "learn_code", "release": "publish_code"}.get(page)
+        if detail:
+            token = "~".join(filter(None, [token, f"open-{detail}"]))
         at = visit(page, token, **state)
         assert not at.error
         codes = [code.value for code in at.code if code.language in ("python", "bash")][:2]
@@ -228,7 +229,7 @@ def assert_the_table(at, said):
         for part in error_parts.parts(USUAL.source.facts):
             share = printed[f"share of the squared error: {part}"]
             assert row[capital(part)] == f"{100 * share:.0f} %"
-        for column in ("Right guess", "Careful attacker"):
+        for column in ("Attacker’s accuracy", "Careful attacker"):
             chance = printed[f"{column.lower()}, at most"]
             assert row[column] == in_hundred(chance).replace(" times in", " in")
     assert len(table) * 6 < len(found)  # and the errors at equal protection

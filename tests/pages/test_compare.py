@@ -59,7 +59,7 @@ def test_the_page_shows_every_method_at_every_budget_and_answers_its_title(usual
     assert len(small) == 9
     for name in ("Adaptive mean", "Noisy gradient descent", "A few coefficients (FRL)"):
         assert sum(alt.startswith(f"{name}, ε") for alt in small) == 3
-    assert "At **ε = 1** adaptive mean errs least, **" in words(usual)
+    assert "At **ε = 1** adaptive mean has the smallest error, **" in words(usual)
     assert not usual.error
 
 
@@ -68,7 +68,7 @@ def test_numbers_are_those_of_explore(usual):
     shown = run.picture(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
     one = EPSILON_STEPS.index(1.0)
     written = numbers.error(shown.study.error[one], "cm", shown.study.within[one])
-    assert f"errs least, **{escape(written)}**" in words(usual)
+    assert f"has the smallest error, **{escape(written)}**" in words(usual)
     table = usual.dataframe[0].value
     row = table[(table["Method"] == "Adaptive mean") & (table["ε"] == "1")].iloc[0]
     assert row["Error"] == written

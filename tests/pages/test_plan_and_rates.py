@@ -259,8 +259,8 @@ def test_one_press_gives_slope_and_coverage_with_the_numbers_of_the_engine():
 def test_sizes_budget_and_smoothness_are_one_form():
     at = visit("rates", "along-n")
     fields = {field.label: field for field in at.number_input}
-    for label, value in (("People on each site (n)", 90), ("Readings each (m)", 7),
-                         ("Protection (ε)", 2.5), ("Smoothness (α)", 2.0)):
+    for label, value in (("People on each site (n)", 90), ("Observations each (m)", 7),
+                         ("Privacy budget ε", 2.5), ("Smoothness (α)", 2.0)):
         fields[label].set_value(value)
     next(one for one in at.button if one.label == "Measure").click().run()
     now, asked = at.session_state.settings, at.session_state["rate_check"].asked
@@ -286,7 +286,7 @@ def test_a_form_with_an_impossible_number_is_refused_whole():
     at = visit("rates", "along-n")
     fields = {field.label: field for field in at.number_input}
     fields["People on each site (n)"].set_value(90)
-    fields["Protection (ε)"].set_value(99.0)
+    fields["Privacy budget ε"].set_value(99.0)
     next(one for one in at.button if one.label == "Measure").click().run()
     assert any("ε" in error.value for error in at.error)
     assert at.session_state.settings.source.n_curves == 200

@@ -8,7 +8,7 @@ import pytest
 from engine.language.grammar import escape
 from engine.topics.mean.answer import EPSILON_STEPS
 from pages.shared.places import PAGES
-from tests.heavy import all_but
+from tests.heavy import all_but, slow
 from tests.pages.opening import open_page
 
 # Pages without a chart when they are opened: two draw what a visitor asked for, others only tell.
@@ -44,8 +44,8 @@ def sentences(at):
 @pytest.mark.parametrize("script", all_but(
     (), [script for _, script, _ in PAGES]))
 def test_every_chart_says_a_number_and_its_sentence_and_table_are_in_the_fold(visit, script):
-    if script in ("explore.py", "lab.py"):
-        pytest.skip("Its charts are in its details: see below.")
+    if script in ("explore.py", "lab.py", "decide.py"):
+        pytest.skip("Their numbers are in the drawer: see below.")
     at = visit(script)
     said = sentences(at)
     assert bool(said) == (script not in BARE)
@@ -64,9 +64,11 @@ def test_so_does_every_chart_of_a_detail_of_explore(detail):
     in_fold(at, said)
 
 
-@pytest.mark.parametrize("token", all_but(("estimand-coefficients", "tab-theory"), LAB))
-def test_so_does_every_chart_of_lab(token):
-    at = open_page(f"{token}~open-numbers", "lab")
+@pytest.mark.parametrize(("page", "token"), [
+    ("decide", ""), *(slow(("lab", token)) if token in ("estimand-coefficients", "tab-theory") else
+                      ("lab", token) for token in LAB)])
+def test_so_does_every_chart_of_decide_and_lab(page, token):
+    at = open_page(f"{token}~open-numbers".strip("~"), page)
     said, told = sentences(at), " ".join(element.value for element in at.markdown).lower()
     assert said and len(at.dataframe) >= len(said)
     for alt in said:

@@ -106,7 +106,7 @@ def test_columns_whose_names_say_nothing_are_chosen_by_hand(panel):
 def test_a_column_of_ids_is_suggested_and_several_readings_are_refused(panel):
     at = panel(frame().drop(columns="site").assign(person_id=[f"p{k % 590}" for k in range(600)]))
     assert at.selectbox(key="upload_who").value == "person_id"
-    assert "10 of 590 people have several readings" in errors(at) and "Explore" in errors(at)
+    assert "10 of 590 people have several observations" in errors(at) and "Explore" in errors(at)
 
 
 def test_the_spread_is_asked_for_here_and_never_filled_from_the_file(panel):
@@ -114,7 +114,7 @@ def test_the_spread_is_asked_for_here_and_never_filled_from_the_file(panel):
     every_row_is_another_person(at)
     state(at)
     assert at.number_input(key="upload_reading_sd").value is None
-    assert "State how far a reading typically lies" in errors(at)
+    assert "State how far an observation typically lies" in errors(at)
     assert at.button(key="upload_next").disabled
     state(at, reading_sd=0)
     assert "must be above 0" in errors(at)

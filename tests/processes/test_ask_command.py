@@ -90,7 +90,7 @@ def test_where_nothing_would_be_published_no_error_is_claimed(tmp_path, capsys):
 @pytest.mark.parametrize(("text", "said"), [
     ("no", "not valid JSON"), ("[]", "no view"), ('{"view": "nothing"}', "no view"),
     ('{"view": "curves"}', "lacks"), ('{"view": "plan", "scenario": {}}', "no “source”"),
-    ('{"view": "sites"}', "lacks"), ('{"view": []}', "no view"),
+    ('{"view": "sites"}', "incomplete"), ('{"view": []}', "no view"),
     ('{"view": "rate", "rate": {"key": "univariate_mean", "parameters": {}}}', "lacks")])
 def test_what_is_no_view_is_told_in_one_sentence(text, said):
     with pytest.raises(InputError, match=said):

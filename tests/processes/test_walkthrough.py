@@ -41,8 +41,8 @@ choices = {box.label: box for box in at.selectbox}
 found["methods"] = list(choices["Method"].options)
 found["chosen"] = choices["Method"].value
 found["errors"] = [error.value for error in at.error]
-at.switch_page("../methods.py").run()
-at.selectbox[0].set_value("averaged_coefficients").run()
+at.query_params["s"] = "tab-theory~theory-notes~about-averaged_coefficients"
+at.switch_page("../lab.py").run()
 found["notes"] = [header.value for header in at.header]
 case = audit.cases_of(mechanisms.get("averaged_coefficients"))[0]
 report = audit.audit_case(case, tries=400, runs=0, seconds=3600)

@@ -267,7 +267,7 @@ def check_pages(case, monkeypatch):
         table = visit("compare", token).dataframe[0].value.iloc[0]
         assert table["Error"] == (said.written or "nothing published")
         assert table["δ"] == small(case.stated.value)
-        assert table["Right guess"] == odds
+        assert table["Attacker’s accuracy"] == odds
 
 
 def check_decide(case, token, said, facts):

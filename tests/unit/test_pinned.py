@@ -39,7 +39,7 @@ def test_a_scenario_beside_itself_shows_no_differences_and_no_warnings():
     same = [pin("A"), pin("B")]
     assert row(same, "ε") == ["1", "1"]
     assert row(same, "Error") == ["2.00 cm", "2.00 cm (no change)"]
-    assert row(same, "Right guess")[1].endswith("(no change)")
+    assert row(same, "Attacker’s accuracy")[1].endswith("(no change)")
     assert pinned.warnings(same) == []
 
 
@@ -48,7 +48,7 @@ def test_differences_are_against_the_first():
     assert row(pins, "ε") == ["1", "2 (2 times)", "1"]
     assert row(pins, "How many") == ["200", "500 (2.5 times)", "200"]
     assert row(pins, "Error") == ["2.00 cm", "3.00 cm (+50\u00a0%)", "9.00 cm (4.5 times)"]
-    first, second, _ = row(pins, "Right guess")
+    first, second, _ = row(pins, "Attacker’s accuracy")
     assert int(second.split("+")[1][:-1]) == int(second.split()[2]) - int(first.split()[2]) > 0
 
 
@@ -86,5 +86,5 @@ def test_the_memo_holds_the_table_the_warnings_and_each_in_words_and_no_markup_f
     page = memo.comparison_memo(pins).decode()
     assert "<td>2.00 cm</td>" in page and "2 (2 times)" in page
     assert "Different δ" in page and page.count("An attacker who knows every other child") == 2
-    assert "compare <i>Right guess</i>" in page
+    assert "compare the <i>attacker’s accuracy</i>" in page
     assert "<script" not in page and "&lt;script&gt;" in page and "http:" not in page

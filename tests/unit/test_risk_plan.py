@@ -61,7 +61,7 @@ def test_few_people_and_a_low_risk_leave_nothing_to_publish_and_the_sentence_say
 
 @pytest.mark.parametrize("right", [0.5, 1.0, 0.2])
 def test_a_chance_that_is_none_is_refused(right):
-    with pytest.raises(InputError, match="above 50 and below 100"):
+    with pytest.raises(InputError, match="above 50 % and below 100 %"):
         budget_for_risk(HERE, right)
 
 

@@ -141,7 +141,7 @@ def test_a_wide_table_needs_no_id_and_notes_it():
 
 def test_a_table_that_looks_long_and_wide_is_refused_with_the_reason_until_one_is_chosen():
     content = b"id,time,value,0.1,0.2,0.3\na,1,1,2,3,4\n"
-    error = assert_refused(content, "both long and wide: “time” and “value” would be one row per reading, "
+    error = assert_refused(content, "both long and wide: “time” and “value” would be one row per observation, "
                              "3 numbered columns such as “0.1” one row per curve")
     assert error.field == "layout"
     assert curves_of(content, kind="long").values.tolist() == [1]
@@ -278,7 +278,7 @@ def test_missing_and_infinite_readings_are_left_out_and_counted():
                                                   "no number"),
     (files.rows("a,1/2/24,1"), "column “time”.*dates"),
     (files.rows("a,,1\nb,1,"), "No row has both a time and a value"),
-    (files.rows("\n".join(f"a,{k},1" for k in range(10_001))), "more than 10,000 readings"),
+    (files.rows("\n".join(f"a,{k},1" for k in range(10_001))), "more than 10,000 observations"),
     (files.rows("\n".join(f"{k},1,1" for k in range(100_001))), "100,001 curves; at most 100,000"),
 ], ids=lambda value: value if isinstance(value, str) else "")
 def test_bad_cells_and_sizes_are_refused_with_column_and_count(content, words):
@@ -312,12 +312,12 @@ def test_a_curve_without_readings_still_counts_as_a_person():
     frame.loc[frame["child"] == "c000", "height"] = np.nan
     curves = curves_of(files.csv(frame))
     assert curves.n_curves == 12 and (curves.counts == 0).sum() == 1
-    assert noted(curves, "1 curve without a reading, still counted as people")
+    assert noted(curves, "1 curve without an observation, still counted as people")
 
 
 @pytest.mark.parametrize(("rows", "words"), [
-    ("a,1,5\nb,2,6", "one reading per curve"),
-    ("a,1,5\nb,1,6", "all readings at the same time"),
+    ("a,1,5\nb,2,6", "one observation per curve"),
+    ("a,1,5\nb,1,6", "all observations at the same time"),
     ("a,1,5\nb,2,5", "no variation"),
     ("a,1,5\na,1,6\nb,2,5", "1 reading at the same time as another of the same curve"),
     ("a,1,5\na,2,6", "only one curve"),

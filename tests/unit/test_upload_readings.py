@@ -74,7 +74,7 @@ def test_whole_curves_still_need_to_know_who_a_row_belongs_to():
 
 def test_people_with_several_readings_are_refused_with_a_count_and_what_to_do():
     twice = frame().assign(id=[f"p{k % 590}" for k in range(600)]).drop(columns="site")
-    with pytest.raises(InputError, match="10 of 590 people have several readings") as caught:
+    with pytest.raises(InputError, match="10 of 590 people have several observations") as caught:
         read(twice)
     assert caught.value.field == "id"
     assert "first visit" in caught.value.hint and "Explore" in caught.value.hint
@@ -120,7 +120,7 @@ def test_whole_curves_have_no_spread_whatever_was_typed():
 def test_curves_with_several_readings_cannot_be_declared_single():
     table = read_table(files.csv())
     curves = read_curves(table, suggest_layout(table))
-    with pytest.raises(InputError, match="several readings"):
+    with pytest.raises(InputError, match="several observations"):
         Upload(curves=curves, declared=declare(**STATED))
 
 

@@ -149,8 +149,8 @@ def _promises(pins: Sequence[Pinned]) -> str:
     if two_kinds or len({pin.budget.delta for pin in pins}) == 1:
         return two_kinds
     each = ", ".join(f"{pin.name} has δ = {small(pin.budget.delta)}" for pin in pins)
-    return (f"**Different δ:** {each}. Equal ε is **not** quite equal protection: compare *Right "
-            "guess*.")
+    return (f"**Different δ:** {each}. Equal ε is **not** quite equal protection: compare the "
+            "*attacker’s accuracy*.")
 
 
 def _samples(pins: Sequence[Pinned]) -> str:

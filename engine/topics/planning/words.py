@@ -17,8 +17,8 @@ from engine.topics.planning.risk import RiskAnswer
 
 METHOD = ("The error is the root mean squared distance from the true average over simulated curves "
           "of the stated sizes: the number that every page shows for them. It is measured at a few "
-          "values of the blank and joined by straight lines over log scales; the limits of the "
-          "answer are 2.58 standard errors to each side.")
+          "values of the blank and joined by straight lines over log scales; the interval of "
+          "the answer is 2.58 standard errors to each side.")
 
 
 def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) -> str:

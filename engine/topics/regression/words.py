@@ -79,7 +79,7 @@ def _known(answer: RegressionAnswer) -> str:
     subject = ("Privacy noise is typically" if answer.noise_sd is not None else
                "Before the centre reshapes the curve, privacy noise is typically")
     return (f"{subject} **{noise}** (root of its mean square over the range, by a public formula). "
-            f"Chance in who takes part adds at most {chance}.\n\nThe releases are typically "
+            f"Sampling variability adds at most {chance}.\n\nThe releases are typically "
             f"**{apart}** from the curve without protection.\n\n**How far the curve is off cannot "
             "be known.** What so few basis functions leave out and what clipping shifts is a bias "
             "that only the true curve would show, and nobody has it.")

@@ -28,7 +28,7 @@ from engine.topics.sites.answer import Arrangement, SitesAnswer, WhatIf
 
 _ROW_HEIGHT, _DENSE_ROW_HEIGHT, _MANY = 30, 22, 10  # pixels of one bar or one line of dots
 _OPAQUE = 0.85  # draws: a single line still stands out
-PARTS = ("privacy noise", "chance in who takes part")
+PARTS = ("privacy noise", "sampling variability")
 
 
 def height(sites: int, around: int) -> int:
@@ -132,7 +132,7 @@ def _behind(name: str, x: list[float], y: Array, shade: str, width: float, dash:
 
 
 def shares(federation: SitesAnswer, key: str, family: str, theme: Theme) -> Chart:
-    """A bar for each site: its privacy noise and its chance in who takes part.
+    """A bar for each site: its privacy noise and its sampling variability.
 
     Parameters
     ----------

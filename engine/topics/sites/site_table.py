@@ -161,7 +161,7 @@ def _check_budget(row: SiteRow) -> None:
     if row.delta is not None and not 0 <= row.delta < 1 / row.n_curves:
         raise InputError(f"{row.name}: δ must be 0, or lie below 1/n = {1 / row.n_curves:.2g}; "
                          f"got {row.delta:g}.", field="delta",
-                         hint="Leave it empty for the usual 1/n².")
+                         hint="Leave it empty for the default 1/n².")
 
 
 def _check_range(row: SiteRow, what: str, value: float, low: float, high: float, field: str

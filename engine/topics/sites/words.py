@@ -25,7 +25,7 @@ def title() -> str:
     return "What does each site cost and add?"
 
 
-LEAD = ("Several places publish one average together, and each adds noise of its own. Change the "
+LEAD = ("Several sites publish one mean together, and each adds noise of its own. Change the "
         "table: all below follows.")
 
 
@@ -38,8 +38,8 @@ def unit_tag(facts: PublicFacts) -> tuple[str, str]:
         The noun for one person.
     """
     return (f"One {of(facts.person)} whole curve, at its own site",
-            f"What is protected: exchanging every reading of any one {facts.person} changes what "
-            "leaves the site only a little, whoever reads it.")
+            f"What is protected: exchanging every observation of any one {facts.person} changes "
+            "what leaves the site only a little, whoever reads it.")
 
 
 def budgets(rows: Sequence[SiteRow]) -> str:
@@ -132,7 +132,7 @@ def _verdict(federation: SitesAnswer) -> str:
     if not better:
         return "Together is about as good as the best site alone."
     if pooled > mine * (1 + _ROUGH):
-        return f"{better}, and smaller than at a centre that must keep the strictest promise."
+        return f"{better}, and smaller than at a centre that must keep the strictest guarantee."
     return f"{better}."
 
 
@@ -219,8 +219,8 @@ def largest_share(federation: SitesAnswer) -> str:
     noise = sum(member.noise for member in federation.members)
     most = max(federation.members, key=lambda member: member.share)
     heaviest = max(federation.members, key=lambda member: member.weight)
-    text = (f"Privacy noise makes up **{100 * noise:.0f} %** of this squared error, chance in who "
-            f"takes part the rest.")
+    text = (f"Privacy noise makes up **{100 * noise:.0f} %** of this squared error, sampling "
+            "variability the rest.")
     if most.share - min(member.share for member in federation.members) < 0.02:
         return f"{text} All sites add about the same."
     joined = " and has" if heaviest is most else f"; {heaviest.row.name} has"
@@ -229,7 +229,7 @@ def largest_share(federation: SitesAnswer) -> str:
 
 
 LINES = {"difference": "Difference", "curve": "The curve itself"}
-SHARES_KEY = ("■ privacy noise · ▨ chance in who takes part. Smoothing and clipping concern all "
+SHARES_KEY = ("■ privacy noise · ▨ sampling variability. Smoothing and clipping concern all "
               "sites alike and are not in the bars.")
 
 

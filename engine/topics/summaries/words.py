@@ -208,7 +208,7 @@ def worst(pair: WorstPair, asked: Budget) -> str:
     """
     return ("If one person’s curve were this one, and were exchanged for its mirror image, the "
             f"release would change most. It costs **ε = {number(pair.epsilon, 4)}** of "
-            f"the {asked.epsilon:g} that are promised; no other pair costs more.")
+            f"the {asked.epsilon:g} that are stated; no other pair costs more.")
 
 
 def aim(loss: str, two_classes: bool) -> str:
@@ -280,4 +280,4 @@ def printed(mechanism: Mechanism, budget: Budget) -> str:
         return ""
     return (f"The scale printed in Theorem 8 of the paper is smaller by √2: it would spend "
             f"ε = {number(THEOREM_8_EXCESS * budget.epsilon)} where {budget.epsilon:g} is "
-            "promised. It is never used here.")
+            "stated. It is never used here.")

@@ -108,7 +108,7 @@ class RateAtPoint(View):
     @property
     def own_sizes(self) -> str:
         """What the sizes are where no figure or table is chosen."""
-        return TASKS[self.problem].sizes_of_rates or "Usual sizes of this problem"
+        return TASKS[self.problem].sizes_of_rates or "Default sizes of this problem"
 
     def symbol(self, name: str) -> str:
         symbol = next(s for s in self.rate.symbols if s.name == name)

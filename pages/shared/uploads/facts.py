@@ -38,8 +38,8 @@ _OF_CURVES: Asked = (
     ("time_name", "What runs along it", "Age"), ("time_unit", "Unit along it", "years"))
 _OF_PEOPLE: Asked = (("person", "Unit of protection", "child"), ("people", "Plural", "children"))
 _OF_ROWS: Asked = (("person", "Unit of protection (a row)", "scan"), ("people", "Plural", "scans"))
-_FROM_OUTSIDE = ("These come from outside the file: {}, a law. Reading them off the file would "
-                 "leak.{}")
+_FROM_OUTSIDE = ("These come from outside the file: {}, a law. Taken from the file they "
+                 "would leak.{}")
 _LEADS = {
     DataType.CURVES: _FROM_OUTSIDE.format("a growth chart, a manual", ""),
     DataType.READINGS: _FROM_OUTSIDE.format("a growth chart, a manual", " The bounds are those of "
@@ -314,7 +314,7 @@ def _response(name: str, task: str) -> dict[str, Any]:
             "How features lie in their ranges", [*REACHES], index=None, key="rows_reach",
             placeholder="Choose", help="Says how many standard deviations a range reaches to each "
             "side. Features and response are measured from the middle of their ranges, so choose "
-            "bounds whose middle is usual. A wrong guess costs accuracy, never protection.")
+            "bounds whose middle is typical. A wrong guess costs accuracy, never protection.")
         response["reach"] = None if reach is None else REACHES[reach]
     return response
 
