@@ -27,6 +27,6 @@ view.strip()
 layout.chips(controls.all_changed(), layout.reset)
 contents = details.of(view)
 drawer.button(contents, "Details", "details", ":material/right_panel_open:")
-drawer.show(contents)
 with map_place, layout.user_errors():
     options.error_map(view)
+drawer.show(contents)  # last: its numbers are those of all charts

@@ -51,9 +51,9 @@ def test_a_teacher_opens_a_lesson_and_takes_the_link_for_the_class(arrive):
 
 def test_a_teacher_shows_a_figure_of_the_paper(arrive):
     page = arrive("/rates")
-    choose(page, "w_example", "Figure 1, more readings")
+    choose(page, "w_example", "Figure 1, more observations")
     expect(page.get_by_role("figure", name=re.compile(
-        "here it is “privacy and sparse readings”.* Privacy rules 19 %"))).to_be_visible()
+        "here it is “privacy and sparse observations”.* Privacy rules 19 %"))).to_be_visible()
     expect(page.get_by_text("n = 400, m = 9, S = 1, ε = 0.05")).to_be_visible()
     expect(page).to_have_url(re.compile("example-figure-1-middle"))
     assert page.problems == []
@@ -76,7 +76,7 @@ def checked(people, readings, smoothness):
 def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive):
     page = arrive()
     page.get_by_role("link", name="Check the statistics").click()  # 1
-    for label, value in (("People on each site (n)", "300"), ("Readings each (m)", "20"),
+    for label, value in (("People on each site (n)", "300"), ("Observations each (m)", "20"),
                          ("Smoothness (α)", "2")):
         page.get_by_label(label, exact=True).fill(value)
     page.get_by_role("button", name="Measure", exact=True).click()  # 2: one form

@@ -233,7 +233,7 @@ def _row(view: SideBySide, method: MethodAnswer, k: int) -> dict[str, object]:
                               "error": error or "nothing published"}
     for part, share in zip(error_parts.parts(view.facts), method.study.shares[k], strict=True):
         row[part] = f"{100 * share:.0f} %" if error else "–"
-    row["attacker’s accuracy"] = in_hundred(odds.right)
+    row["attacker’s accuracy"] = chances.odds_short(odds)
     row["attacker’s power"] = in_hundred(odds.detected)
     return row
 
