@@ -158,6 +158,8 @@ def test_releases_follow_one_another_until_somebody_reads_pulls_pauses_or_plays(
     page.locator("#stage").press("Escape")
     assert moves(page)
     page.locator("#attack").click()
+    expect(page.locator("#leave")).to_be_visible()
+    page.locator("#main").evaluate(MOVES, 30)  # the game takes room: the figure is laid out once more
     assert not moves(page)
     page.locator("#leave").click()
     assert moves(page)
