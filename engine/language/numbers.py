@@ -187,6 +187,22 @@ def percent_of(share: float) -> str:
     return f"{math.ceil(share * 1000 - 1e-9) / 10:g} %"
 
 
+def percent_up(chance: float) -> str:
+    """An upper bound on a chance in whole percent, rounded up.
+
+    Parameters
+    ----------
+    chance : float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> percent_up(0.556), percent_up(0.999)
+    ('56 %', 'more than 99 %')
+    """
+    return "more than 99 %" if chance > 0.99 else f"{math.ceil(round(100 * chance, 6))} %"
+
+
 def at_most_percent(chance: float) -> str:
     """An upper bound on a probability, rounded up: "at most 56 %".
 
@@ -200,9 +216,8 @@ def at_most_percent(chance: float) -> str:
     >>> at_most_percent(0.553)
     'at most 56 %'
     """
-    if chance > 0.99:
-        return "more than 99 %"
-    return f"at most {math.ceil(round(100 * chance, 6))} %"
+    percent = percent_up(chance)
+    return percent if percent.startswith("more") else f"at most {percent}"
 
 
 in_hundred = at_most_percent  # its earlier name

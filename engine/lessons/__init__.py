@@ -7,7 +7,6 @@ say what is not so. Everything is simulated with a known seed, and only for look
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -229,22 +228,6 @@ def heading(lesson: type[Lesson]) -> str:
         A registered one.
     """
     return f"Lesson {lesson.key} of {len(lessons.all())}: {lesson.label}"
-
-
-def percent_up(chance: float) -> str:
-    """An upper bound on a chance in whole percent, rounded up.
-
-    Parameters
-    ----------
-    chance : float
-        From 0 to 1.
-
-    Examples
-    --------
-    >>> percent_up(0.556), percent_up(0.999)
-    ('56 %', 'more than 99 %')
-    """
-    return "more than 99 %" if chance > 0.99 else f"{math.ceil(round(100 * chance, 6))} %"
 
 
 def neighbours(lesson: type[Lesson]) -> tuple[type[Lesson] | None, type[Lesson] | None]:

@@ -8,7 +8,8 @@ from scipy.stats import binom
 from engine.core.types import Budget
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import tags
-from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons, percent_up
+from engine.language.numbers import percent_up
+from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.lessons.what_epsilon_does import DELTA, METHOD, SOURCE
 from engine.privacy import risk
 from engine.topics.mean.answer import mean_over_budgets

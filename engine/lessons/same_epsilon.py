@@ -7,8 +7,8 @@ import numpy as np
 from engine.core.types import Budget
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import tags
-from engine.language.numbers import one_in, together
-from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons, percent_up
+from engine.language.numbers import one_in, percent_up, together
+from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.privacy import accounting, risk
 from engine.sources.sparse_curves import SparseCurves

@@ -10,8 +10,8 @@ from engine.core.grids import drawing_grid
 from engine.core.types import Array, Budget
 from engine.figures.drawn import Axis, Mark, Picture, gaps, plain_ticks
 from engine.language import tags
-from engine.language.numbers import together
-from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons, percent_up
+from engine.language.numbers import percent_up, together
+from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.privacy import risk
 from engine.simulation.experiments import DATA_STREAM, generator

@@ -13,7 +13,7 @@ from scipy.stats import norm
 from engine.core.types import Budget
 from engine.exports.handout import handout
 from engine.figures import drawn
-from engine.language.numbers import times, together
+from engine.language.numbers import percent_up, times, together
 from engine.lessons import (
     attackers_game,
     clipping,
@@ -22,7 +22,6 @@ from engine.lessons import (
     lessons,
     many_sites,
     neighbours,
-    percent_up,
     reused_noise,
     same_epsilon,
     what_epsilon_does,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from engine.core.types import Array, PublicFacts
 from engine.language import tags
+from engine.language.numbers import percent_up
 from engine.topics.mean.answer import MeanAnswer, PlausibleBand
 
 VIEWS = ("look", "attack")
@@ -114,7 +114,7 @@ def figure_payload(facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudge
     _check_shapes(view)
     if not len(view.budgets) == len(steps) == len(view.releases):
         raise ValueError("there must be one ε and one step for each budget")
-    shares = [percent_up(step.attacker) for step in steps]
+    shares = [percent_up(step.attacker).replace("more than", ">") for step in steps]
     payload = {
         "title": tags.study_title(facts, view.data.n_curves),
         "epsilons": [f"{b.epsilon:g}" for b in view.budgets],
@@ -132,11 +132,6 @@ def figure_payload(facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudge
     }
     payload["tag"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
     return payload
-
-
-def percent_up(chance: float) -> str:
-    """An upper bound on a chance in whole percent, rounded up."""
-    return "> 99 %" if chance > 0.99 else f"{math.ceil(round(100 * chance, 6))} %"
 
 
 def _check_shapes(view: MeanAnswer) -> None:
