@@ -6,8 +6,8 @@
     drawer.show(page.details(view))
 
 Above the cards stand title, what a link asked for in vain, strip, promise and lead. Numbers, from
-whom it protects, ledger, formula and code are details, in the drawer or, by `end`, in folds below
-the cards. A `View` says what each of these is about.
+whom it protects, ledger, formula and code are details, in the drawer. A `View` says what each of
+these is about.
 """
 
 from __future__ import annotations
@@ -305,36 +305,6 @@ def cards(view: V | None, *cards: Card[V] | tuple[Card[V], Card[V]]) -> None:
                 card(view)
 
 
-def in_fold(label: str, key: str, card: Card[V]) -> Card[V]:
-    """A card that is drawn while its fold is open; links hold the key."""
-    return lambda view: layout.folded(label, key, lambda: card(view))
-
-
 def details(view: View | None) -> list[Detail]:
     """What the drawer holds of a view; nothing without one."""
     return [] if view is None else view.details()
-
-
-def options(changed: Sequence[str], label: str, key: str, draw: Callable[[], object]) -> None:
-    """What differs from the defaults, and the fold of more options.
-
-    Parameters
-    ----------
-    changed : sequence of str
-        All that differs, in words.
-    label, key : str
-        Of the fold; links hold the key.
-    draw : callable
-        Draws the options; they are there without a view, too.
-    """
-    layout.chips(changed, layout.reset)
-    layout.folded(label, key, draw)
-
-
-def end(view: View | None) -> None:
-    """Numbers, from whom it protects, ledger, formula and code; nothing without a view."""
-    if view is not None:
-        view.numbers()
-        view.consequences()
-        layout.folded(view.formula_label, f"{view.fold_prefix}formula", view.formula)
-        view.code()
