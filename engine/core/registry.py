@@ -62,6 +62,8 @@ class Parameter:
         Usual values in variants; see `param`.
     names : Enumeration or None
         Of which the value is one; forms and links have its text.
+    earlier : object
+        The value that stored settings without this parameter stand for; `UNSET`: the usual one.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Parameter:
     only_for: tuple[str, ...] = ()  # tasks it matters for, of a member that serves several
     usual_when: Mapping[str, Any] = field(default_factory=dict)
     names: type[Enumeration] | None = None  # of which the value is one; forms and links have text
+    earlier: Any = UNSET
 
     def check(self, value: Any) -> Any:
         """The value in its own type.
@@ -169,6 +172,7 @@ def param(
     unit: str = "",
     when: Mapping[str, Any] | None = None,
     only_for: tuple[str, ...] = (),
+    earlier: Any = UNSET,
 ) -> Any:
     """Declare a parameter: a dataclass field with its range, symbol and help.
 
@@ -191,6 +195,8 @@ def param(
         `default`.
     only_for : tuple of str
         Keys of the tasks that it matters for; empty for all.
+    earlier : object, optional
+        What settings that were stored in full before there was this parameter stand for.
 
     Returns
     -------
@@ -208,7 +214,7 @@ def param(
     """
     facts = {"label": label, "help": help, "low": low, "high": high, "choices": choices,
              "symbol": symbol, "unit": unit, "usual_when": dict(when or {}), "default": default,
-             "only_for": only_for}
+             "only_for": only_for, "earlier": earlier}
     return field(default=UNSET, metadata={"parameter": facts})
 
 
@@ -276,6 +282,23 @@ class Parameterised:
         task = getattr(self, "task", None)
         return tuple(p for p in self.parameters()
                      if p.name != "task" and (not p.only_for or task in p.only_for))
+
+    @classmethod
+    def stored(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """All settings of a member that was stored in full, maybe before some parameters existed.
+
+        Parameters
+        ----------
+        values : mapping
+            What `values` gave then.
+
+        Returns
+        -------
+        dict
+            With parameters that are newer at the value that stands for what was done then.
+        """
+        earlier = {p.name: p.earlier for p in cls.parameters() if p.earlier is not UNSET}
+        return {**earlier, **values}
 
     def values(self) -> dict[str, Any]:
         """Every parameter with its value, in declared order."""

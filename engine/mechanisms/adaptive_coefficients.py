@@ -26,12 +26,12 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.adaptive import SHRINK_FROM, basis_size, ledger
+from engine.mechanisms.families.adaptive import SHRINK_FROM, basis_size, joint_shares, ledger
 from engine.mechanisms.families.adaptive_release import AdaptiveRelease
 from engine.mechanisms.families.coefficient_fit import CoefficientFit, CoefficientPlan
 from engine.mechanisms.families.covariate_moments import MOST_DOUBT
 from engine.mechanisms.families.covariate_moments import steps as covariate_steps
-from engine.mechanisms.families.location import STEPS
+from engine.mechanisms.families.location import JOINT, SEPARATE
 from engine.numerics.bases import Basis
 from engine.numerics.moments import Moments
 from engine.numerics.public_curves import PublicCurve
@@ -167,15 +167,16 @@ class AdaptiveCoefficients(AdaptiveRelease):
             accounting.exact_mu(budget.epsilon, budget.delta)  # refuses δ = 0
         verdict = self.feasibility(sizes, budgets)
         first = self._covariate_shares(len(facts.covariates))
-        then = tuple(share * (1 - sum(first)) for share in self._usual_shares)
-        effective = verdict.effective_size
+        effective, is_joint = verdict.effective_size, self.releases == "joint"
+        shares = joint_shares(effective) if is_joint else self._usual_shares
+        then = tuple(share * (1 - sum(first)) for share in shares)
         return CoefficientPlan(
             self.size(sizes, effective, facts), budgets, then, verdict,
-            self._shrinks(effective >= SHRINK_FROM), first,
+            self._shrinks(effective >= SHRINK_FROM), is_joint, first,
             spends=ledger(sizes, budgets, verdict, [
                 (step, share) for step, share in (
                     *zip(covariate_steps(verdict.n_functions), first, strict=True),
-                    *zip(STEPS, then, strict=False)) if share > 0]))
+                    *zip(JOINT if is_joint else SEPARATE, then, strict=False)) if share > 0]))
 
     def _covariate_shares(self, n_covariates: int) -> tuple[float, ...]:
         """Shares of μ² of both releases of the covariates; 0 for one that is not needed."""

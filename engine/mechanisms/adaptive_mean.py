@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -35,11 +35,19 @@ from engine.mechanisms.families.adaptive import (
     SHRINK_FROM,
     Scale,
     basis_size,
+    joint_shares,
     ledger,
     public_scale,
 )
 from engine.mechanisms.families.adaptive_release import AdaptiveRelease
-from engine.mechanisms.families.location import STEPS, Constants
+from engine.mechanisms.families.location import (
+    FINAL_CENTRE,
+    FINAL_PAIR,
+    JOINT,
+    SEPARATE,
+    TOGETHER,
+    Constants,
+)
 from engine.mechanisms.families.mean_fit import TIMES, TIMES_SHARE, MeanFit, MeanPlan
 from engine.numerics.bases import Basis
 from engine.numerics.public_curves import PublicCurve
@@ -48,8 +56,11 @@ _SHARES_PURE = (0.20, 0.08, 0.14, 0.08, 0.50)  # of ε, where δ = 0
 _DETAIL, _DETAIL_UNKNOWN = 0.55, 0.3  # of the rule for the basis size
 _UNDETERMINED, _SOMEWHERE = 0.5, 0.05  # of the half-range, for a band; of the time range
 _MOST_FUNCTIONS, _MOST_FUNCTIONS_PURE = 21, 15
-_TYPICAL_RADIUS = 0.17  # b of the planned error: what sd .24 half-ranges about the mean make of it
+_TYPICAL_SPREAD = 0.24  # standard deviation about the mean, in half-ranges, for the planned error
+_RADIUS_OF_SPREAD, _JOINT_RADIUS = 0.7, 0.64  # b of the planned error, over that
 _TIGHT = Constants()
+_NARROW_UP_TO, _WIDENING, _WIDEST = 100.0, 0.4, 2.0  # κ of joint releases: (N/100)^.4 from 1 to 2
+_QUARTERS = 4  # κ moves in quarters of a doubling, so that budgets near each other run together
 _WIDE, _WIDER_FROM = 12.0, 200.0  # κ of wide clipping, and the N up to which it stays so
 _GROWTH, _MOST_DOUBLINGS = 1.0, 6
 _MOMENTS = 3.0  # κ of the second moments of wide clipping
@@ -180,7 +191,8 @@ class AdaptiveMean(AdaptiveRelease):
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
         return (
-            Trial({"truncation": 3}, Budget(40.0, 1e-3)),
+            *(Trial({"truncation": 3, "releases": releases}, Budget(40.0, 1e-3))
+              for releases in ("joint", "separate")),
             Trial({"truncation": 3}, Budget(40.0), 0.9, "Each step has its own worst curve; a few "
                   "random ones come near all of them."))
 
@@ -233,19 +245,42 @@ class AdaptiveMean(AdaptiveRelease):
         """
         sizes, facts = public.sizes, public.facts
         verdict = self.feasibility(sizes, budgets)
+        is_joint = self.is_joint(facts, budgets)
         learns_times = not self.law_of_times(facts).is_known
         if learns_times and self.basis != "cosine":
             raise InputError("An unknown distribution of observation times needs the cosine basis.",
                              field="design", hint="Choose cosine, or state how times are spread.")
         effective = verdict.effective_size
-        pure = any(budget.is_private and budget.is_pure for budget in budgets)
-        shares = tuple(share * (1 - TIMES_SHARE * learns_times) for share in self.shares(pure))
+        pure = any_pure(budgets)
+        shares = tuple(share * (1 - TIMES_SHARE * learns_times)
+                       for share in self.shares(pure, is_joint, effective))
         return MeanPlan(
             self.size(sizes, effective, facts, pure), budgets, shares, verdict,
-            self._shrinks(effective >= SHRINK_FROM or not verdict.is_feasible), learns_times,
-            self.clipping_constants(effective, facts),
-            spends=ledger(sizes, budgets, verdict, [*[(TIMES, TIMES_SHARE)] * learns_times,
-                                                    *zip(STEPS, shares, strict=False)]))
+            self._shrinks(effective >= SHRINK_FROM or not verdict.is_feasible), is_joint,
+            learns_times, self.clipping_constants(effective, facts, is_joint),
+            spends=ledger(sizes, budgets, verdict, [
+                *[(TIMES, TIMES_SHARE)] * learns_times,
+                *zip(JOINT if is_joint else SEPARATE, shares, strict=False)]))
+
+    def is_joint(self, facts: PublicFacts, budgets: tuple[Budget, ...]) -> bool:
+        """Whether sizes and second moments are sent together with a location.
+
+        Never where δ = 0 at any site: that noise grows with how many numbers a message has.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+        budgets : tuple of Budget
+            One for each site.
+
+        Returns
+        -------
+        bool
+        """
+        by_rule = self.is_tight(facts) and self.split is None
+        wished = by_rule if self.releases is None else self.releases == "joint"
+        return wished and not any_pure(budgets)
 
     def size(self, sizes: Sizes, effective: float, facts: PublicFacts, pure: bool = False) -> int:
         """r: as chosen, or by the rule of `engine.mechanisms.families.adaptive.basis_size`."""
@@ -256,8 +291,11 @@ class AdaptiveMean(AdaptiveRelease):
         size = basis_size(sizes, effective, most, factor=_DETAIL if is_known else _DETAIL_UNKNOWN)
         return size | 1 if self.basis == "fourier" else size
 
-    def clipping_constants(self, effective: float, facts: PublicFacts) -> Constants:
+    def clipping_constants(self, effective: float, facts: PublicFacts, is_joint: bool
+                           ) -> Constants:
         """How tightly the last step clips: κ = 1.5; wide: 12, from N = 200 on like N.
+
+        Of joint releases κ = (N/100)^.4 between 1 and 2.
 
         Parameters
         ----------
@@ -265,13 +303,15 @@ class AdaptiveMean(AdaptiveRelease):
             N, the effective size.
         facts : PublicFacts
             Stated facts.
+        is_joint : bool
+            Whether sizes and second moments are sent together with a location.
 
         Returns
         -------
         Constants
         """
         if self.is_tight(facts):
-            return _TIGHT
+            return _joint_constants(effective) if is_joint else _TIGHT
         wider = min(max(effective / _WIDER_FROM, 1.0) ** _GROWTH, 2.0**_MOST_DOUBLINGS)
         doublings = round(2 * math.log2(wider)) / 2
         return Constants(final_width=_WIDE * 2**doublings, bias_allowance=_ALLOWANCE,
@@ -298,18 +338,22 @@ class AdaptiveMean(AdaptiveRelease):
     def functions(self, size: int, facts: PublicFacts) -> Basis:
         return Basis(size, family=self.basis)
 
-    def shares(self, pure: bool) -> tuple[float, ...]:
+    def shares(self, pure: bool, is_joint: bool, effective: float) -> tuple[float, ...]:
         """Shares of μ², or of ε where δ = 0, of the releases in order.
 
         Parameters
         ----------
         pure : bool
             Whether δ = 0.
+        is_joint : bool
+            Whether sizes and second moments are sent together with a location.
+        effective : float
+            N, the effective size.
 
         Returns
         -------
         tuple of float
-            Six; five without a band or where δ = 0.
+            Four where they are joint; else six, or five without a band or where δ = 0.
 
         Raises
         ------
@@ -318,9 +362,9 @@ class AdaptiveMean(AdaptiveRelease):
         """
         if self.split is not None:
             return self._stated_shares(pure)
-        if pure:
-            return _SHARES_PURE
-        return self._usual_shares
+        if is_joint:
+            return joint_shares(effective)
+        return _SHARES_PURE if pure else self._usual_shares
 
     def scale(self, facts: PublicFacts) -> Scale:
         """Where [−1, 1] lies in response units: the bounds, or room around the known curve."""
@@ -337,22 +381,25 @@ class AdaptiveMean(AdaptiveRelease):
                        ) -> float:
         """Planned integrated squared error that privacy adds, in squared response units.
 
-        half-range² · 4κb²(Σu_l)²/(.6 N²), from public facts alone: the noise of the final release
-        at the radius that typical deviations give it. NaN where nothing is released. Of a wider κ
-        only the geometric mean with the tight one counts: the early steps take off the rest.
+        half-range² · 4κb²(Σu_l)²/(w N²), w the last share, from public facts alone: the noise of
+        the final release at the radius that typical deviations give it. NaN where nothing is
+        released. Of a wider κ only the geometric mean with the tight one counts: the early steps
+        take off the rest.
         """
         verdict = self.feasibility(sizes, budgets)
         if not verdict.is_feasible:
             return math.nan
         effective = verdict.effective_size
-        pure = any(budget.is_private and budget.is_pure for budget in budgets)
-        half, shares = self.scale(facts).half, self.shares(pure)
-        radius = (_TYPICAL_RADIUS if self.guessed_spread is None
-                  else 0.7 * self.guessed_spread / half)
+        pure = any_pure(budgets)
+        half, is_joint = self.scale(facts).half, self.is_joint(facts, budgets)
+        share = self.shares(pure, is_joint, effective)[JOINT.index(FINAL_PAIR) if is_joint
+                                                       else SEPARATE.index(FINAL_CENTRE)]
+        spread = _TYPICAL_SPREAD if self.guessed_spread is None else self.guessed_spread / half
+        radius = (_JOINT_RADIUS if is_joint else _RADIUS_OF_SPREAD) * spread
         scales = public_scale(self.size(sizes, effective, facts, pure), sizes)
-        widest = self.clipping_constants(effective, facts).final_width
-        width = math.sqrt(_TIGHT.final_width * widest)
-        return float(half**2 * 4 * width * (radius * scales.sum() / effective)**2 / shares[4])
+        widest = self.clipping_constants(effective, facts, is_joint).final_width
+        width = widest if self.is_tight(facts) else math.sqrt(_TIGHT.final_width * widest)
+        return float(half**2 * 4 * width * (radius * scales.sum() / effective)**2 / share)
 
     def caution(self, facts: PublicFacts) -> str:
         if self.basis == "cosine" or facts.periodic:
@@ -367,10 +414,35 @@ class AdaptiveMean(AdaptiveRelease):
         if min(shares) <= 0 or abs(sum(shares) - 1) > 1e-9:
             raise InputError("“split” must be positive shares that sum to 1.", field="split",
                              hint="For example " + ", ".join(f"{w:g}" for w in SHARES) + ".")
-        wanted = len(SHARES) if self.band != "none" else len(SHARES_NO_BAND)
+        if self.releases == "joint":
+            wanted = len(JOINT)
+        else:
+            wanted = len(SHARES) if self.band != "none" else len(SHARES_NO_BAND)
         if len(shares) != wanted:
             raise InputError(f"“split” must have {wanted} shares here; got {len(shares)}.",
-                             field="split", hint="Six with a band, five without one.")
+                             field="split", hint="Four for joint releases; six for separate ones "
+                             "with a band, five without one.")
         if pure and wanted == len(SHARES):  # no sixth release: its share goes to the others
             return tuple(share / sum(shares[:5]) for share in shares[:5])
         return shares
+
+
+def any_pure(budgets: tuple[Budget, ...]) -> bool:
+    """Whether δ = 0 at any site.
+
+    Parameters
+    ----------
+    budgets : tuple of Budget
+        One for each site.
+
+    Returns
+    -------
+    bool
+    """
+    return any(budget.is_private and budget.is_pure for budget in budgets)
+
+
+def _joint_constants(effective: float) -> Constants:
+    """Those of tight joint releases: κ = (N/100)^.4 between 1 and 2, in quarters of a doubling."""
+    width = min(max((effective / _NARROW_UP_TO) ** _WIDENING, 1.0), _WIDEST)
+    return replace(TOGETHER, final_width=2 ** (round(_QUARTERS * math.log2(width)) / _QUARTERS))

@@ -150,9 +150,7 @@ class Plan:
     @cached_property
     def mechanism(self) -> Mechanism:
         """The method with its settings."""
-        stated = self.plain["mechanism"]
-        built: Mechanism = mechanisms.build(stated["key"], stated["parameters"])
-        return built
+        return _mechanism(self.plain["mechanism"])
 
     @property
     def standin(self) -> Data:
@@ -191,6 +189,13 @@ class Plan:
 def _quote(public: str) -> Quote:
     plan = Plan(json.loads(public))
     return certified.quote(plan.standin, plan.mechanism, plan.asked)
+
+
+def _mechanism(stated: Mapping[str, Any]) -> Mechanism:
+    """The method with all settings that were stored, maybe before some parameters existed."""
+    settings = mechanisms.get(stated["key"]).stored(stated["parameters"])
+    mechanism: Mechanism = mechanisms.build(stated["key"], settings)
+    return mechanism
 
 
 @lru_cache(maxsize=8)

@@ -11,7 +11,7 @@ from engine.core.grids import drawing_grid
 from engine.core.types import Band, Budget, CurveData, Design, Estimate, PublicFacts, Sizes, Truth
 from engine.mechanisms.adaptive_mean import GAP_IN_TIMES, AdaptiveMean
 from engine.mechanisms.families.adaptive import effective_size, public_scale
-from engine.mechanisms.families.location import FINAL_CENTRE, FIRST_CENTRE, SECOND_CENTRE
+from engine.mechanisms.families.location import FINAL_CENTRE, FIRST_CENTRE, JOINT, SECOND_CENTRE
 from engine.numerics.bases import Basis
 from engine.privacy import accounting
 from engine.privacy.feasibility import Feasibility
@@ -192,8 +192,26 @@ def test_an_unknown_design_needs_cosines():
 # -- the ledger -----------------------------------------------------------------------------
 
 
-def test_the_ledger_has_six_lines_that_add_up_in_squares():
-    spends = release(draw()).spends[0]
+@pytest.mark.parametrize(("few", "shares"), [(True, [.15, .10, .12, .63]), (False, [.12, .07, .11, .70])])
+def test_joint_releases_have_four_lines_that_add_up_in_squares(few, shares):
+    """Below and above N = 100, each at the sensitivity of a location alone."""
+    budget = Budget(1.0 if few else 6.0, 1e-3)
+    spends = release(draw(), (budget,)).spends[0]
+    assert [spend.step for spend in spends] == list(JOINT)
+    asked = accounting.exact_mu(budget.epsilon, budget.delta)
+    assert (250 * asked < 100) == few
+    assert [spend.mu**2 / asked**2 for spend in spends] == pytest.approx(shares)
+    assert all(spend.sensitivity == (pytest.approx(2 / 250),) for spend in spends)
+    assert accounting.guarantee(spends, 0) == budget
+
+
+def test_joint_releases_cost_the_same_with_a_band_and_without():
+    with_band, without = (release(draw(), band=band).spends[0] for band in ("pointwise", "none"))
+    assert with_band == without
+
+
+def test_the_ledger_of_separate_releases_has_six_lines_that_add_up_in_squares():
+    spends = release(draw(), releases="separate").spends[0]
     assert [spend.step.key for spend in spends] == [
         "first centre", "first spread", "second centre", "second spread", "final centre",
         "second moments"]

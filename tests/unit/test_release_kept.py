@@ -81,11 +81,11 @@ def test_a_ledger_from_before_steps_had_keys_is_right_and_a_request_in_it_is_cha
 @pytest.fixture
 def all_alike():
     """Every step of the adaptive mean is called the same by people."""
-    labels = {step: step.label for step in location.STEPS}
+    labels = {step: step.label for step in location.SEPARATE}
     for step in labels:
         object.__setattr__(step, "label", "a message")
     yield
-    for step, label in zip(location.STEPS, labels.values(), strict=True):
+    for step, label in zip(location.SEPARATE, labels.values(), strict=True):
         object.__setattr__(step, "label", label)
 
 
@@ -95,7 +95,7 @@ def test_messages_and_lines_are_matched_by_keys_whatever_people_read(all_alike, 
     assert {name: column[::10].tolist() for name, column in again.columns.items()} == then["columns"]
     assert {one["what"] for one in again.card["accounting"]["messages"]} == {"a message"}
     assert [line.sensitivity for line in again.quote.spends] == [
-        (step.sensitivity / 1092,) for step in location.STEPS]
+        (step.sensitivity / 1092,) for step in location.SEPARATE]
 
 
 # -- made from messages alone ---------------------------------------------------------------------

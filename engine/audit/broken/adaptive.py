@@ -20,7 +20,7 @@ from engine.mechanisms.families.location import (
     FIRST_SPREAD,
     SECOND_CENTRE,
     SECOND_SPREAD,
-    STEPS,
+    SEPARATE,
     Site,
 )
 from engine.mechanisms.families.mean_fit import MeanFit
@@ -31,8 +31,8 @@ _MEAN, _COEFFICIENTS = Budget(40.0, 1e-3), Budget(400.0, 1e-3)
 
 
 def _places(*steps: Step) -> list[int]:
-    """Rows of a site's noise that belong to these steps."""
-    return [STEPS.index(step) for step in steps]
+    """Rows of a site's noise that belong to these steps, where nothing is joint."""
+    return [SEPARATE.index(step) for step in steps]
 
 
 class _ChangedSites(MeanFit):
@@ -74,19 +74,19 @@ class _OtherSites(Broken, AdaptiveMean):
 class SharesSumToMoreThanOne(Broken, AdaptiveMean):
     """Each of the releases pays with a third more than its share of the budget."""
 
-    def shares(self, pure: bool) -> tuple[float, ...]:
-        return tuple(4 / 3 * share for share in super().shares(pure))
+    def shares(self, *facts: Any) -> tuple[float, ...]:
+        return tuple(4 / 3 * share for share in super().shares(*facts))
 
 
 @bug(_MEAN, truncation=3)
 class EveryReleaseSpendsEverything(Broken, AdaptiveMean):
-    """Each of six releases about the same people spends the whole budget."""
+    """Each release about the same people spends the whole budget."""
 
-    def shares(self, pure: bool) -> tuple[float, ...]:
-        return (1.0,) * len(super().shares(pure))
+    def shares(self, *facts: Any) -> tuple[float, ...]:
+        return (1.0,) * len(super().shares(*facts))
 
 
-@bug(_MEAN, truncation=3)
+@bug(_MEAN, truncation=3, releases="separate")
 class LocationsAsIfLeftOut(_OtherSites):
     """Noise of averages for a curve that is left out instead of one that is replaced."""
 
@@ -96,7 +96,7 @@ class LocationsAsIfLeftOut(_OtherSites):
         return replace(honest, unit=unit)
 
 
-@bug(_MEAN, truncation=3)
+@bug(_MEAN, truncation=3, releases="separate")
 class SizesAreFree(_OtherSites):
     """How large deviations are is released with a tenth of its noise, being only a scale."""
 
@@ -164,7 +164,23 @@ class _Sending(Site):
 
 
 def _as(cls: type[Site], honest: Site) -> Site:
-    return cls(honest.deviations, honest.unit, honest.noise, honest.symmetric, honest.index)
+    return cls(honest.deviations, honest.unit, honest.noise, honest.symmetric, honest.index,
+               honest.mixing, honest.steps)
+
+
+class _FreeSizes(_Sending):
+    def changed(self, step: Step, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
+        is_location = np.arange(scale.shape[-1]) < self.noise.shape[-1]
+        scale = np.where(is_location, scale, scale / 3)
+        return statistic, scale, scale
+
+
+@bug(_MEAN, truncation=3, releases="joint")
+class WhatComesWithALocationIsFree(_OtherSites):
+    """Sizes and second moments are sent with a location and get a third of its noise."""
+
+    def site(self, honest: Site) -> Site:
+        return _as(_FreeSizes, honest)
 
 
 class _ScaledByData(_Sending):

@@ -17,9 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.types import Array, Budget, CurveData, Design, Plan, ServerParts
+from engine.core.types import Array, Budget, CurveData, Design, Plan, ServerParts, Step
 from engine.mechanisms.families.adaptive import mu_of
-from engine.mechanisms.families.location import STEPS, Constants, Located, Site, locate
+from engine.mechanisms.families.location import (
+    JOINT,
+    SECOND_MOMENTS,
+    SEPARATE,
+    Constants,
+    Located,
+    Site,
+    locate,
+)
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
 from engine.numerics.reference_law import Law
@@ -45,6 +53,8 @@ class AdaptivePlan(Plan):
         Whether these sizes and budgets can give anything.
     shrinks : bool
         Whether waves that noise could have made are shrunk.
+    is_joint : bool
+        Whether sizes and second moments are sent together with a location.
     """
 
     size: int
@@ -52,6 +62,12 @@ class AdaptivePlan(Plan):
     shares: tuple[float, ...]
     verdict: Feasibility
     shrinks: bool
+    is_joint: bool
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What is released, in order, as far as shares reach."""
+        return (JOINT if self.is_joint else SEPARATE)[:len(self.shares)]
 
     @property
     def feasible(self) -> bool:
@@ -65,7 +81,7 @@ class AdaptivePlan(Plan):
     @property
     def kind(self) -> Hashable:
         """Plans of one kind are fitted together, as columns of the same arrays."""
-        return (self.size, self.pure, self.shares)
+        return (self.size, self.pure, self.shares, self.is_joint)
 
     @property
     def tuning(self) -> dict[str, Any]:
@@ -79,10 +95,10 @@ class Streams:
 
     Parameters
     ----------
-    normals : (5, repeats, draws, K, r)
+    normals : (6, repeats, draws, K, r)
         Of locations and scales.
-    gaps : Array
-        The same, standard exponentials, where δ = 0; else empty.
+    gaps : (5, repeats, draws, K, r)
+        Standard exponentials of the first five, where δ = 0; else empty.
     symmetric : (repeats, draws, K, r, K, r)
         Of second moments.
     """
@@ -105,10 +121,13 @@ class Streams:
 
         Returns
         -------
-        (5, repeats, draws, K × size)
+        (6, repeats, draws, K × size)
+            Five where δ = 0, where nothing is joint.
         """
         noise = _flat(self.normals[:, repeats, ..., :size])
-        return spherical(noise, _flat(self.gaps[:, repeats, ..., :size])) if pure else noise
+        if not pure:
+            return noise
+        return spherical(noise[:-1], _flat(self.gaps[:, repeats, ..., :size]))
 
     def of_moments(self, repeats: slice, size: int) -> Array:
         """Symmetric noise of second moments.
@@ -413,9 +432,9 @@ class AdaptiveFit:
         size, pure, streams = plan.size, plan.pure[s], self.streams[s]
         noise = streams.of_steps(repeats, size, pure)
         growth = math.sqrt(noise.shape[-1] + 1) if pure else 1.0
-        has_sixth = len(plan.shares) == len(STEPS) and not pure
+        has_moments = not pure and (plan.is_joint or SECOND_MOMENTS in plan.steps)
         return Site(
             deviations, growth / (deviations.n_curves * self.costs(plan.shares, s, members)),
             columns(noise, n_plans, 2),
-            columns(streams.of_moments(repeats, size), n_plans, 1) if has_sixth else None, s,
-            mixing)
+            columns(streams.of_moments(repeats, size), n_plans, 1) if has_moments else None, s,
+            mixing, JOINT if plan.is_joint else SEPARATE)

@@ -63,6 +63,11 @@ class AdaptiveRelease(Mechanism):
         "Shrink coefficients no larger than their noise towards zero. Default: where the sizes say "
         "that it helps.",
         choices=("always", "never"))
+    releases: str | None = param(
+        None, "Joint releases",
+        "Joint: sizes and second moments are sent together with the location, at no cost of their "
+        "own. Separate: in releases of their own. Default: joint where that was measured to be "
+        "more accurate.", choices=("joint", "separate"), earlier="separate")
 
     # -- what a model says ------------------------------------------------------------------
 

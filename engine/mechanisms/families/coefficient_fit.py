@@ -19,7 +19,12 @@ from engine.mechanisms.families.adaptive_fit import (
     symmetric,
 )
 from engine.mechanisms.families.covariate_moments import CovariateSite, learned
-from engine.mechanisms.families.location import WITH_COVARIATES, Constants, Located
+from engine.mechanisms.families.location import (
+    COVARIATES_TOGETHER,
+    WITH_COVARIATES,
+    Constants,
+    Located,
+)
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import products_inverse
 from engine.numerics.least_squares import within_functions
@@ -71,7 +76,9 @@ class CoefficientStreams(Streams):
         shape, p = (repeats, draws, n_functions, size), n_functions * size
         square = symmetric(rng.standard_normal((repeats, draws, p, p)))
         gram = symmetric(rng.standard_normal((2, repeats, draws, n_functions, n_functions)))
-        return cls(rng.standard_normal((5, *shape)), np.empty(0),
+        normals = rng.standard_normal((5, *shape))
+        normals = np.concatenate([normals, rng.standard_normal((1, *shape))])
+        return cls(normals, np.empty(0),
                    square.reshape(*shape, n_functions, size), gram)
 
 
@@ -142,7 +149,9 @@ class CoefficientFit(AdaptiveFit):
                  for s, each in enumerate(by_site)]
         scale = np.tile(public_scale(size, self.sizes), self.n_functions)
         law = of_regressors(covariates.moments, covariates.map, basis, self.planned, self.design)
-        return CoefficientPiece(members, repeats, sites, scale, law, _widened(covariates.reach),
+        constants = _widened(COVARIATES_TOGETHER if self.plans[members[0]].is_joint
+                             else WITH_COVARIATES, covariates.reach)
+        return CoefficientPiece(members, repeats, sites, scale, law, constants,
                                 self.n_functions, map=covariates.map)
 
     def covariate_site(self, s: int, regressors: Array, members: list[int], repeats: slice
@@ -188,10 +197,9 @@ def _of_covariates(located: Located, to_covariates: RegressorMap) -> Located:
                    noise=located.noise * growth, sampling=located.sampling * growth)
 
 
-def _widened(reach: Array) -> Constants:
+def _widened(constants: Constants, reach: Array) -> Constants:
     """Constants of the engine with radii² by (repeats, columns), wider where few tell an effect."""
-    usual = WITH_COVARIATES
-    widths: dict[str, Any] = {"middle_width": usual.middle_width * reach,
-                              "scale_width": usual.scale_width * reach,
-                              "final_width": np.maximum(usual.final_width, reach)}
-    return replace(usual, **widths)
+    widths: dict[str, Any] = {"middle_width": constants.middle_width * reach,
+                              "scale_width": constants.scale_width * reach,
+                              "final_width": np.maximum(constants.final_width, reach)}
+    return replace(constants, **widths)

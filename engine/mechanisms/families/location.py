@@ -25,6 +25,22 @@ the average over its n curves
   Frobenius norm. Symmetric noise of standard deviation √2 c²/(n μ_k) on the diagonal and that over
   √2 beside it is isotropic for this norm: μ_k-GDP.
 
+*Joint releases.* Sizes and second moments do not change when a deviation is mirrored, and a
+location shifts most between mirrored deviations. So both can be sent together at the sensitivity of
+the location alone. Let x, y be two clipped deviations over d, ‖x‖, ‖y‖ ≤ c:
+
+* location and scale: |x|'|y| ≥ |x'y|, hence ‖x − y‖² + ‖|x| − |y|‖² = 2‖x‖² + 2‖y‖² − 2x'y
+  − 2|x|'|y| ≤ 2‖x‖² + 2‖y‖² − 2x'y − 2|x'y| ≤ 4c². The pair moves by at most 2c/n, and Gaussian
+  noise of standard deviation 2 c d_l/(n μ_k) on both is μ_k-GDP;
+* location and second moments: with c = 1 and q = x'y, ‖x − y‖² + ½‖xx' − yy'‖²_F = ‖x‖² + ‖y‖²
+  + ½(‖x‖⁴ + ‖y‖⁴) − 2q − q² ≤ 4 − (1 + q)² ≤ 4. So (x, xx'/(√2 c)) moves by at most 2c/n: noise of
+  standard deviation 2 c d_l/(n μ_k) on the location and isotropic symmetric noise of 2√2 c²/(n μ_k)
+  on the moments are μ_k-GDP together.
+
+The weights, 1 for sizes and ½ for second moments, are the largest for which this holds. Both parts
+are one message about the same centre, shape and radius. Where δ = 0 this does not help: that noise
+grows with how many numbers a message has.
+
 All releases use the same curves, so their squares add: Σ μ_k² = μ² (adaptive composition of
 Gaussian DP; Dong, Roth and Su, 2022). Sites hold different curves, so they do not compose. For
 δ = 0 the noise of a location or scale has density ∝ exp(−ε_k n‖x/d‖/(2c or √2c)) (the K-norm
@@ -45,6 +61,7 @@ from engine.numerics import clipping
 from engine.numerics.deviations import Deviations
 from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.reference_law import Law, is_mixed
+from engine.numerics.symmetric_matrices import as_matrix, as_vector
 from engine.numerics.time_histograms import Mixing
 from engine.privacy import transcript
 
@@ -55,7 +72,16 @@ SECOND_CENTRE = Step("second centre", sensitivity=LOCATION)
 SECOND_SPREAD = Step("second spread", sensitivity=SCALE)
 FINAL_CENTRE = Step("final centre", sensitivity=LOCATION)
 SECOND_MOMENTS = Step("second moments", sensitivity=SCALE)
-STEPS = (FIRST_CENTRE, FIRST_SPREAD, SECOND_CENTRE, SECOND_SPREAD, FINAL_CENTRE, SECOND_MOMENTS)
+SECOND_PAIR = Step("second centre and spread", sensitivity=LOCATION)
+THIRD_PAIR = Step("third centre and spread", sensitivity=LOCATION)
+FINAL_PAIR = Step("final centre and second moments", sensitivity=LOCATION)
+SEPARATE = (FIRST_CENTRE, FIRST_SPREAD, SECOND_CENTRE, SECOND_SPREAD, FINAL_CENTRE, SECOND_MOMENTS)
+JOINT = (FIRST_CENTRE, SECOND_PAIR, THIRD_PAIR, FINAL_PAIR)
+CENTRE_NOISE = {step.key: row for step, row in (  # rows of a site's noise
+    (FIRST_CENTRE, 0), (SECOND_CENTRE, 2), (FINAL_CENTRE, 4),
+    (SECOND_PAIR, 2), (THIRD_PAIR, 5), (FINAL_PAIR, 4))}
+SPREAD_NOISE = {step.key: row for step, row in (
+    (FIRST_SPREAD, 1), (SECOND_SPREAD, 3), (SECOND_PAIR, 1), (THIRD_PAIR, 3))}
 _NO_ZERO = 1e-300
 _MOST_LARGER = 10.0  # how far the sum of second moments that are clipped tightly is made up
 
@@ -100,8 +126,10 @@ class Constants:
     bias_allowance: float = 0.0  # of an early centre, in units of the spread that was found there
 
 
-USUAL = Constants()
+SEPARATELY = Constants()
+TOGETHER = Constants(first_radius=0.4, first_scale=0.45, scale_width=1.0, final_width=1.0)
 WITH_COVARIATES = Constants(middle_width=2.0, scale_width=2.0, final_width=2.0)
+COVARIATES_TOGETHER = replace(WITH_COVARIATES, first_radius=0.4, first_scale=0.45)
 
 
 @dataclass(frozen=True)
@@ -112,17 +140,19 @@ class Site:
     ----------
     deviations : Deviations
         Of its curves.
-    unit : (5 or 6, columns)
+    unit : (releases, columns)
         1/(n μ_k): the standard deviation of a release's noise for a sensitivity and a radius of 1,
         and a shape of ones.
-    noise : (5, repeats, columns, p)
-        Of unit variance.
+    noise : (6, repeats, columns, p)
+        Of unit variance; `CENTRE_NOISE` and `SPREAD_NOISE` tell which row is for what.
     symmetric : (repeats, columns, p, p)
-        Noise of the sixth release; None without a band.
+        Noise of second moments; None where they are not released.
     index : int
         Number of the site.
     mixing : Mixing or None
         E T_i where it was released; None where it is public.
+    steps : tuple of Step
+        What is released, in order: `SEPARATE` or `JOINT`.
     """
 
     deviations: Deviations
@@ -131,26 +161,35 @@ class Site:
     symmetric: Array | None = None
     index: int = 0
     mixing: Mixing | None = None
+    steps: tuple[Step, ...] = SEPARATE
 
     @property
     def n_curves(self) -> int:
         return self.deviations.n_curves
 
     def noise_of(self, step: Step) -> Array:
-        """Standard noise of a release: symmetric matrices for second moments.
+        """Standard noise of a release.
 
         Parameters
         ----------
         step : Step
-            One of `STEPS`.
+            One of `steps`.
 
         Returns
         -------
-        (repeats, columns, p) or (repeats, columns, p, p)
+        (repeats, columns, numbers)
+            Of a pair the location comes first, second moments in it as a vector. Symmetric matrices
+            for second moments alone.
         """
-        if step == SECOND_MOMENTS and self.symmetric is not None:
+        if step.key == SECOND_MOMENTS.key:
+            assert self.symmetric is not None
             return self.symmetric
-        return np.asarray(self.noise[STEPS.index(step)])
+        parts = [self.noise[rows[step.key]] for rows in (CENTRE_NOISE, SPREAD_NOISE)
+                 if step.key in rows]
+        if step.key == FINAL_PAIR.key:
+            assert self.symmetric is not None
+            parts.append(as_vector(self.symmetric))
+        return np.concatenate(parts, axis=-1)
 
     def unit_of(self, step: Step) -> Array:
         """1/(n μ_k) of a release.
@@ -158,13 +197,13 @@ class Site:
         Parameters
         ----------
         step : Step
-            One of `STEPS`.
+            One of `steps`.
 
         Returns
         -------
         (columns,)
         """
-        return np.asarray(self.unit[STEPS.index(step)])
+        return np.asarray(self.unit[self.steps.index(step)])
 
     def send(self, step: Step, statistic: Array, scale: Array) -> Array:
         """All that ever leaves a site: a statistic of its curves with noise of this scale.
@@ -172,7 +211,7 @@ class Site:
         Parameters
         ----------
         step : Step
-            One of `STEPS`.
+            One of `steps`.
         statistic : (repeats, columns, …)
         scale : (repeats, columns, …)
             Standard deviation of the noise.
@@ -190,8 +229,8 @@ class State:
 
     Parameters
     ----------
-    centre, shape, spread : (repeats, columns, p)
-        a, the shape d of the ellipsoid, and the size of deviations.
+    centre, shape, spread, clipped_spread : (repeats, columns, p)
+        a, the shape d of the ellipsoid, and the size of deviations before and after clipping.
     filter : Filter
         The covariance of the centre's privacy noise.
     radius : (repeats, columns)
@@ -203,6 +242,7 @@ class State:
     shape: Array
     radius: Array
     spread: Array
+    clipped_spread: Array
 
 
 @dataclass(frozen=True)
@@ -229,14 +269,14 @@ class Located:
     sampling: Array
 
 
-def locate(sites: Sequence[Site], public_scale: Array, law: Law, constants: Constants = USUAL,
+def locate(sites: Sequence[Site], public_scale: Array, law: Law, constants: Constants = SEPARATELY,
            n_functions: int = 1, prior: Array | None = None) -> Located:
-    """Locate the mean by five releases, and its covariance by a sixth where sites have one.
+    """Locate the mean by a few releases, and its covariance where second moments are among them.
 
     Parameters
     ----------
     sites : sequence of Site
-        The curves of every site with its noise.
+        The curves of every site with its noise; all release the same steps.
     public_scale : (…, p)
         u, the size of deviations expected from what is public or released.
     law : Law
@@ -253,30 +293,166 @@ def locate(sites: Sequence[Site], public_scale: Array, law: Law, constants: Cons
     Located
     """
     state = _start(sites[0], public_scale, constants, law, prior)
+    release = _jointly if sites[0].steps == JOINT else _one_by_one
+    return release(sites, state, law, constants, n_functions)
+
+
+def _one_by_one(sites: Sequence[Site], state: State, law: Law, constants: Constants,
+                n_functions: int) -> Located:
+    """Locations, sizes and second moments in releases of their own, each about a newer centre."""
     slope = np.ones_like(state.centre)
     for centre, spread, phase in ((FIRST_CENTRE, FIRST_SPREAD, 1),
                                   (SECOND_CENTRE, SECOND_SPREAD, 2)):
         if phase == 2:
             slope = _slope(state, law, constants)
-        state, _ = _move(sites, state, centre, slope, _response(sites, state, law, phase))
-        state = _tighten(sites, state, spread, phase, law, constants, n_functions)
-        state = _doubted(state, constants)
+        locations = _centres(sites, state, centre)
+        state, _ = _move(sites, state, locations, slope, _response(sites, state, law, phase))
+        factor = constants.first_scale if phase == 1 else np.sqrt(
+            constants.scale_width / constants.middle_width)
+        resized = replace(state, radius=factor * state.radius)
+        sizes = _sizes(sites, resized, spread)
+        state = _doubted(_with_spread(resized, sizes, law, constants, n_functions), constants)
+        state = _tightened(state, constants.middle_width if phase == 1 else constants.final_width)
     slope = _slope(state, law, constants)
-    before = state
-    state, weights = _move(sites, state, FINAL_CENTRE, slope, _response(sites, state, law, 3))
-    return Located(state.centre, _covariance(sites, state, slope, weights, constants),
-                   weights.mean(axis=-1),
-                   *_parts(sites, before, state, weights))
+    locations = _centres(sites, state, FINAL_CENTRE)
+    state, weights = _move(sites, state, locations, slope, _response(sites, state, law, 3))
+    moments = None
+    if all(site.symmetric is not None for site in sites):
+        moments = _moments(sites, state, SECOND_MOMENTS, constants)
+    return _located(sites, state, slope, locations, weights, moments, constants)
 
 
-def _parts(sites: Sequence[Site], before: State, after: State, weights: Array
+def _jointly(sites: Sequence[Site], state: State, law: Law, constants: Constants, n_functions: int
+             ) -> Located:
+    """Sizes and second moments together with the location, about the same centre."""
+    locations = _centres(sites, state, FIRST_CENTRE)
+    state, _ = _move(sites, state, locations, np.ones_like(state.centre),
+                     _response(sites, state, law, 1))
+    state = replace(state, radius=constants.first_scale * state.radius)
+    for step, width in ((SECOND_PAIR, constants.middle_width), (THIRD_PAIR, constants.final_width)):
+        locations, sizes = _centres_and_sizes(sites, state, step)
+        state = _with_spread(state, sizes, law, constants, n_functions)
+        state, _ = _move(sites, state, locations, _slope(state, law, constants),
+                         _response(sites, state, law, 2))
+        state = _tightened(_doubted(state, constants), width)
+    slope = _slope(state, law, constants)
+    locations, moments = _centres_and_moments(sites, state, constants)
+    state, weights = _move(sites, state, locations, slope, _response(sites, state, law, 3))
+    return _located(sites, state, slope, locations, weights, moments, constants)
+
+
+# -- what sites send --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sent:
+    """One statistic of every site, with the scale of the noise in it: (repeats, columns, …)."""
+
+    values: Sequence[Array]
+    scales: Sequence[Array]
+
+    def combined(self, weights: Array) -> tuple[Array, Array]:
+        """The centre's weighted average, and the variance of its noise.
+
+        Parameters
+        ----------
+        weights : (sites, repeats, columns, …)
+
+        Returns
+        -------
+        (repeats, columns, …), twice
+        """
+        return (np.asarray((weights * np.stack(self.values)).sum(axis=0)),
+                np.asarray(((weights * np.stack(self.scales)) ** 2).sum(axis=0)))
+
+
+def _centres(sites: Sequence[Site], state: State, step: Step) -> Sent:
+    """Locations alone."""
+    scales = [_noise_scale(site, step, state) for site in sites]
+    return Sent([site.send(step, _average(site, state), scale)
+                 for site, scale in zip(sites, scales, strict=True)], scales)
+
+
+def _sizes(sites: Sequence[Site], state: State, step: Step) -> Sent:
+    """Sizes alone."""
+    scales = [_noise_scale(site, step, state) for site in sites]
+    return Sent([site.send(step, _average_size(site, state), scale)
+                 for site, scale in zip(sites, scales, strict=True)], scales)
+
+
+def _moments(sites: Sequence[Site], state: State, step: Step, constants: Constants) -> Sent:
+    """Second moments alone, in units of the shape; the noise is that on the diagonal."""
+    assert step.sensitivity is not None
+    radius = _moments_radius(state, constants)
+    scales = [step.sensitivity * site.unit_of(step) * radius**2 for site in sites]
+    return Sent([site.send(step, _average_products(site, state, radius), scale[..., None, None])
+                 for site, scale in zip(sites, scales, strict=True)], scales)
+
+
+def _centres_and_sizes(sites: Sequence[Site], state: State, step: Step) -> tuple[Sent, Sent]:
+    """Locations and sizes in one message, about one centre, shape and radius."""
+    p, scales = state.centre.shape[-1], [_noise_scale(site, step, state) for site in sites]
+    sent = [site.send(step, np.concatenate([_average(site, state), _average_size(site, state)], -1),
+                      np.concatenate([scale, scale], axis=-1))
+            for site, scale in zip(sites, scales, strict=True)]
+    return (Sent([each[..., :p] for each in sent], scales),
+            Sent([each[..., p:] for each in sent], scales))
+
+
+def _centres_and_moments(sites: Sequence[Site], state: State, constants: Constants
+                         ) -> tuple[Sent, Sent]:
+    """Locations and second moments in one message, about one centre and shape."""
+    step, p = FINAL_PAIR, state.centre.shape[-1]
+    radius = _moments_radius(state, constants)
+    locations, moments, location_scales, moment_scales = [], [], [], []
+    for site in sites:
+        scale = _noise_scale(site, step, state)
+        of_moments = LOCATION * math.sqrt(2) * site.unit_of(step) * radius**2
+        products = as_vector(_average_products(site, state, radius))
+        of_products = np.broadcast_to(of_moments[..., None], products.shape)
+        sent = site.send(step, np.concatenate([_average(site, state), products], axis=-1),
+                         np.concatenate([scale, of_products], axis=-1))
+        locations.append(sent[..., :p])
+        moments.append(as_matrix(sent[..., p:]))
+        location_scales.append(scale)
+        moment_scales.append(of_moments)
+    return Sent(locations, location_scales), Sent(moments, moment_scales)
+
+
+def _average(site: Site, state: State) -> Array:
+    return clipping.average(site.deviations, state.centre, state.shape, state.radius)
+
+
+def _average_size(site: Site, state: State) -> Array:
+    return clipping.average_size(site.deviations, state.centre, state.shape, state.radius)
+
+
+def _average_products(site: Site, state: State, radius: Array) -> Array:
+    return clipping.average_products(site.deviations, state.centre, state.shape, radius)
+
+
+def _moments_radius(state: State, constants: Constants) -> Array:
+    """Noise of second moments grows with the squared radius, which may have a width of its own."""
+    most = np.sqrt(constants.moments_width * (state.shape**2).sum(axis=-1))
+    return np.asarray(np.minimum(state.radius, most))
+
+
+# -- what follows from it ----------------------------------------------------------------------
+
+
+def _located(sites: Sequence[Site], after: State, slope: Array, locations: Sent,
+             weights: Array, moments: Sent | None, constants: Constants) -> Located:
+    return Located(after.centre, _covariance(sites, after, slope, weights, moments, constants),
+                   weights.mean(axis=-1), *_parts(sites, after, locations, weights))
+
+
+def _parts(sites: Sequence[Site], after: State, locations: Sent, weights: Array
            ) -> tuple[Array, Array]:
     """What noise and sampling at each site add to the variance: (sites, repeats, columns) each.
 
     The variance of the noise is split as that of the final release, which has most of the budget.
     """
-    variance = np.stack([weight * _noise_scale(site, FINAL_CENTRE, before)
-                         for weight, site in zip(weights, sites, strict=True)]) ** 2
+    variance = (weights * np.stack(locations.scales)) ** 2
     share = variance / np.maximum(variance.sum(axis=0), _NO_ZERO)
     noise = (share * after.filter.variance).sum(axis=-1)
     sampling = [((weight * after.spread) ** 2).sum(axis=-1) / site.n_curves
@@ -293,7 +469,8 @@ def _start(site: Site, public_scale: Array, constants: Constants, law: Law,
     prior_filter: Filter = Independent(size**2) if not is_mixed(law) else Joint.start(
         size**2, (constants.prior_in_band * size) ** 2)
     return State(np.zeros(shape), prior_filter, np.sqrt(scale),
-                 constants.first_radius * np.sqrt(scale.sum(axis=-1)), constants.prior * scale)
+                 constants.first_radius * np.sqrt(scale.sum(axis=-1)), constants.prior * scale,
+                 constants.prior * scale)
 
 
 def _slope(state: State, law: Law, constants: Constants) -> Array:
@@ -310,16 +487,12 @@ def _response(sites: Sequence[Site], state: State, law: Law, phase: int) -> Arra
     return law.response(state.spread, state.shape, state.radius)
 
 
-def _move(sites: Sequence[Site], state: State, step: Step, slope: Array, response: Array | None
-          ) -> tuple[State, Array]:
-    """A location release and the Kalman update of the centre; also the weights of the sites."""
-    scales = [_noise_scale(site, step, state) for site in sites]
-    sent = [site.send(step, clipping.average(site.deviations, state.centre, state.shape,
-                                             state.radius), scale)
-            for site, scale in zip(sites, scales, strict=True)]
+def _move(sites: Sequence[Site], state: State, locations: Sent, slope: Array,
+          response: Array | None) -> tuple[State, Array]:
+    """The Kalman update of the centre by what sites sent; also the weights of the sites."""
     weights = _weights([scale**2 + state.spread**2 / site.n_curves
-                        for site, scale in zip(sites, scales, strict=True)])
-    measured, noise = _combined(sent, scales, weights)
+                        for site, scale in zip(sites, locations.scales, strict=True)])
+    measured, noise = locations.combined(weights)
     step_of_centre, updated = state.filter.update(measured, noise, slope, _sampling(
         sites, state, weights), response, _design(sites, weights))
     return replace(state, centre=state.centre + step_of_centre, filter=updated), weights
@@ -336,30 +509,27 @@ def _design(sites: Sequence[Site], weights: Array) -> Combined | None:
     return Combined(mixings, weights) if mixings else None
 
 
-def _tighten(sites: Sequence[Site], state: State, step: Step, phase: int, law: Law,
-             constants: Constants, n_functions: int) -> State:
-    """A scale release; the spread, shape and radius that follow from it.
+def _with_spread(state: State, sent: Sent, law: Law, constants: Constants, n_functions: int
+                 ) -> State:
+    """The spread that follows from released sizes, before and after clipping.
 
     Deviations of smooth curves shrink with frequency, so the sizes are made non-increasing. The
     spread is the size before clipping: what the reference law loses there is put back.
     """
-    factor = constants.first_scale if phase == 1 else np.sqrt(
-        constants.scale_width / constants.middle_width)
-    resized = replace(state, radius=factor * state.radius)
-    scales = [_noise_scale(site, step, resized) for site in sites]
-    sent = [site.send(step, clipping.average_size(site.deviations, resized.centre, resized.shape,
-                                                  resized.radius), scale)
-            for site, scale in zip(sites, scales, strict=True)]
-    size, noise = _combined(sent, scales, _weights([scale**2 for scale in scales]))
+    size, noise = sent.combined(_weights([scale**2 for scale in sent.scales]))
     size, noise = size / law.mean_absolute, np.sqrt(noise) / law.mean_absolute
     by_function = size.reshape(*size.shape[:-1], n_functions, -1)
     smooth = non_increasing_fit(by_function).reshape(size.shape)
     clipped_size = np.maximum(smooth, noise)  # no smaller than noise could have hidden
-    retained = np.maximum(law.retained_share(clipped_size, resized.shape, resized.radius),
-                      constants.least_kept)
-    width = constants.middle_width if phase == 1 else constants.final_width
-    return replace(state, spread=clipped_size / retained, shape=np.sqrt(clipped_size),
-                   radius=np.sqrt(width * clipped_size.sum(axis=-1)))
+    retained = np.maximum(law.retained_share(clipped_size, state.shape, state.radius),
+                          constants.least_kept)
+    return replace(state, spread=clipped_size / retained, clipped_spread=clipped_size)
+
+
+def _tightened(state: State, width: Array | float) -> State:
+    """Clip in the shape of the released sizes from now on."""
+    return replace(state, shape=np.sqrt(state.clipped_spread),
+                   radius=np.sqrt(width * state.clipped_spread.sum(axis=-1)))
 
 
 def _doubted(state: State, constants: Constants) -> State:
@@ -381,28 +551,20 @@ def _weights(variances: Sequence[Array]) -> Array:
     return np.asarray(inverse / inverse.sum(axis=0))
 
 
-def _combined(sent: Sequence[Array], scales: Sequence[Array], weights: Array
-              ) -> tuple[Array, Array]:
-    """The centre's weighted average of what sites sent, and the variance of its noise."""
-    return (np.asarray((weights * np.stack(sent)).sum(axis=0)),
-            np.asarray(((weights * np.stack(scales)) ** 2).sum(axis=0)))
-
-
 def _covariance(sites: Sequence[Site], state: State, slope: Array, weights: Array,
-                constants: Constants) -> Array:
+                sent: Sent | None, constants: Constants) -> Array:
     """That of the centre: of its noise, and D (Σ_s ω_s ω_s' ∘ M_s/n_s) D with D = diag(d/J).
 
     Where M is mostly noise it is drawn towards what the released sizes alone say, spread²/n.
     """
     by_size = constants.tail_allowance * _sampling(sites, state, weights)
-    if any(site.symmetric is None for site in sites):
+    if sent is None:
         return state.filter.covariance(by_size[..., None] * np.eye(slope.shape[-1]))
     stretch = state.shape / slope
     moments, variance = np.zeros(()), np.zeros(())
-    for site, weight in zip(sites, weights, strict=True):
+    for site, weight, values, scale in zip(sites, weights, sent.values, sent.scales, strict=True):
         share = weight[..., :, None] * weight[..., None, :] / site.n_curves
-        sent, scale = _second_moments(site, state, constants)
-        moments = moments + share * sent
+        moments = moments + share * values
         variance = variance + (share * scale[..., None, None]) ** 2
     expected = (by_size / stretch**2)[..., None] * np.eye(slope.shape[-1])
     if np.isfinite(constants.moments_width):  # they say what goes together, sizes how far
@@ -414,19 +576,6 @@ def _covariance(sites: Sequence[Site], state: State, slope: Array, weights: Arra
                                                     np.asarray(variance)))
     sampling *= stretch[..., :, None] * stretch[..., None, :]
     return state.filter.covariance(sampling)
-
-
-def _second_moments(site: Site, state: State, constants: Constants) -> tuple[Array, Array]:
-    """The sixth release and its noise on the diagonal: second moments in units of the shape.
-
-    Their noise grows with the squared radius, which may be held to a width of its own.
-    """
-    most = np.sqrt(constants.moments_width * (state.shape**2).sum(axis=-1))
-    radius = np.minimum(state.radius, most)
-    moments = clipping.average_products(site.deviations, state.centre, state.shape, radius)
-    assert SECOND_MOMENTS.sensitivity is not None
-    scale = SECOND_MOMENTS.sensitivity * site.unit_of(SECOND_MOMENTS) * radius**2
-    return site.send(SECOND_MOMENTS, moments, scale[..., None, None]), scale
 
 
 def _drawn_towards(expected: Array, measured: Array, variance: Array) -> Array:

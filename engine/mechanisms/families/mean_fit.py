@@ -93,6 +93,7 @@ class MeanStreams(Streams):
         times = rng.standard_normal((repeats, draws, n_bins(size)))
         gaps, times_gaps = (rng.standard_exponential(each.shape) if pure else
                             np.empty((*each.shape[:-1], 0)) for each in (normals, times))
+        normals = np.concatenate([normals, rng.standard_normal((1, *normals.shape[1:]))])
         return cls(normals[..., None, :], gaps[..., None, :],
                    symmetric(square)[..., None, :, None, :], times, times_gaps)
 

@@ -1,0 +1,82 @@
+"""Sizes and second moments go with a location at the sensitivity of the location alone."""
+
+import numpy as np
+import pytest
+
+from engine.core.types import Budget
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.numerics.symmetric_matrices import as_matrix, as_vector
+from engine.simulation.experiments import generator
+from engine.sources.sparse_curves import SparseCurves
+
+ROUNDING = 1 + 1e-9
+TRIES, CLIMBS = 400, 60
+
+
+def in_ball(points):
+    """Points (…, p) drawn back to the unit ball."""
+    return points / np.maximum(1.0, np.linalg.norm(points, axis=-1, keepdims=True))
+
+
+def with_sizes(points, weight):
+    return np.concatenate([points, np.sqrt(weight) * np.abs(points)], axis=-1)
+
+
+def with_moments(points, weight):
+    products = points[..., :, None] * points[..., None, :]
+    return np.concatenate([points, np.sqrt(weight) * as_vector(products)], axis=-1)
+
+
+def largest_shift(message, weight, size, seed=3):
+    """The largest distance of two messages, over random, mirrored and climbing pairs of points."""
+    rng = np.random.default_rng(seed)
+    points = in_ball(rng.standard_normal((2, TRIES, size)) * rng.uniform(0.2, 3, (2, TRIES, 1)))
+    points[1, ::4] = -points[0, ::4]
+    points[1, 1::4] = points[0, 1::4] * rng.choice([-1.0, 1.0], (TRIES // 4, size))
+
+    def shift(pair):
+        return np.linalg.norm(message(pair[0], weight) - message(pair[1], weight), axis=-1)
+
+    best = shift(points)
+    for step in np.geomspace(0.5, 1e-3, CLIMBS):
+        tried = in_ball(points + step * rng.standard_normal(points.shape))
+        better = shift(tried) > best
+        points[:, better] = tried[:, better]
+        best = shift(points)
+    return best.max()
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 14])
+@pytest.mark.parametrize(("message", "weight"), [(with_sizes, 1.0), (with_moments, 0.5)])
+def test_a_pair_moves_no_farther_than_its_location_alone(message, weight, size):
+    """Twice the radius, which mirrored curves attain."""
+    assert 0.999 * 2 <= largest_shift(message, weight, size) <= 2 * ROUNDING
+
+
+@pytest.mark.parametrize(("message", "weight"), [(with_sizes, 1.1), (with_moments, 0.55)])
+def test_the_weights_are_the_largest_for_which_that_holds(message, weight):
+    """A tenth more of the sizes or of the second moments is found out."""
+    assert largest_shift(message, weight, 5) > 2 * 1.001
+
+
+def test_a_matrix_and_its_vector_have_one_norm_and_each_gives_the_other_back():
+    matrices = np.random.default_rng(1).standard_normal((3, 7, 7))
+    matrices = matrices + matrices.swapaxes(1, 2)
+    vectors = as_vector(matrices)
+    assert np.linalg.norm(vectors, axis=-1) == pytest.approx(np.linalg.norm(matrices, axis=(1, 2)))
+    assert as_matrix(vectors) == pytest.approx(matrices)
+
+
+def test_without_noise_joint_and_separate_releases_give_the_same_centre():
+    """Where clipping is so wide that it takes nothing away, only the noise differs."""
+    data = SparseCurves(n_curves=60).draw(2, generator(1, 0, 0))
+    joint, separate = (AdaptiveMean(releases=releases, truncation=4, clipping="wide", shrink="never")
+                       .without_protection(data) for releases in ("joint", "separate"))
+    assert joint.coefficients == pytest.approx(separate.coefficients, abs=0.05)
+
+
+def test_joint_releases_are_left_where_delta_is_zero():
+    """There the noise grows with how many numbers a message has."""
+    sizes = SparseCurves(n_curves=400).draw(1, generator(1, 0, 0))
+    spends = AdaptiveMean(releases="joint").release(sizes, (Budget(4.0),), generator(1, 1, 0)).spends[0]
+    assert len(spends) == 5 and all(line.epsilon is not None for line in spends)
