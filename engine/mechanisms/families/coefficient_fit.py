@@ -32,6 +32,7 @@ from engine.numerics.reference_law import of_regressors
 from engine.numerics.regression_moments import RegressionDeviations, RegressionMoments
 from engine.numerics.regressor_maps import RegressorMap
 
+_WIDEST_START = 1.25  # of the first radius, where few tell an effect
 _BLOCK = 2_000_000  # entries of the reference law of the repeats worked on together
 
 
@@ -149,8 +150,9 @@ class CoefficientFit(AdaptiveFit):
                  for s, each in enumerate(by_site)]
         scale = np.tile(public_scale(size, self.sizes), self.n_functions)
         law = of_regressors(covariates.moments, covariates.map, basis, self.planned, self.design)
-        constants = _widened(COVARIATES_TOGETHER if self.plans[members[0]].is_joint
-                             else WITH_COVARIATES, covariates.reach)
+        is_joint = self.plans[members[0]].is_joint
+        constants = _widened(COVARIATES_TOGETHER if is_joint else WITH_COVARIATES,
+                             covariates.reach, is_joint)
         return CoefficientPiece(members, repeats, sites, scale, law, constants,
                                 self.n_functions, map=covariates.map)
 
@@ -197,9 +199,12 @@ def _of_covariates(located: Located, to_covariates: RegressorMap) -> Located:
                    noise=located.noise * growth, sampling=located.sampling * growth)
 
 
-def _widened(constants: Constants, reach: Array) -> Constants:
+def _widened(constants: Constants, reach: Array, is_joint: bool) -> Constants:
     """Constants of the engine with radii² by (repeats, columns), wider where few tell an effect."""
     widths: dict[str, Any] = {"middle_width": constants.middle_width * reach,
                               "scale_width": constants.scale_width * reach,
                               "final_width": np.maximum(constants.final_width, reach)}
+    if is_joint:  # the second location is clipped as the sizes that come with it
+        widths["first_radius"] = constants.first_radius * np.minimum(reach**0.25, _WIDEST_START)
+        widths["first_scale"] = np.minimum(constants.first_scale * np.sqrt(reach), 1.0)
     return replace(constants, **widths)
