@@ -114,7 +114,7 @@ class WhatEpsilonDoes(Lesson):
         top = float(np.ceil(1.6 * half.max()))
         truth = np.interp(_AGES, releases.times, half)
         guess = Guess(tuple(truth.tolist()), (0.9 * top,) * len(_AGES),
-                      tuple(f"Distance at age {age:g}" for age in _AGES), close=0.5, step=0.1,
+                      tuple(f"Distance at age {age:g}" for age in _AGES), close=0.35, step=0.1,
                       places=_AGES, unit="cm", decimals=1)
         budget = Budget(EPSILONS[_AT], DELTA)
         return Worked(words, _picture(releases, shift, half, top), guess,

@@ -1,4 +1,4 @@
-"""Private varying coefficients in eight small releases, with a band for each: our own estimator."""
+"""Private varying coefficients in six small releases, with a band for each: our own estimator."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class AdaptiveCoefficients(AdaptiveRelease):
     fit_class: ClassVar[type[CoefficientFit]] = CoefficientFit
     tasks = frozenset({VARYING_COEFFICIENTS.key})
     guarantee = "approximate"
-    reference = "derived in this project: eight releases with adaptive clipping, exact composition"
+    reference = "derived in this project: six releases, four of them joint, adaptive clipping, exact composition"
     formula = (r"x_k = \tfrac1n\sum_i \psi\big(w_i W G_i\otimes(S_i A_k'G_i - s_i)\big) + g_k Z_k,"
                r"\qquad W\Big(\tfrac1n\sum_i w_i G_iG_i' + \text{noise}\Big)W' = 1")
 
@@ -167,7 +167,7 @@ class AdaptiveCoefficients(AdaptiveRelease):
             accounting.exact_mu(budget.epsilon, budget.delta)  # refuses δ = 0
         verdict = self.feasibility(sizes, budgets)
         first = self._covariate_shares(len(facts.covariates))
-        effective, is_joint = verdict.effective_size, self.releases == "joint"
+        effective, is_joint = verdict.effective_size, self.releases != "separate"
         shares = joint_shares(effective) if is_joint else self._usual_shares
         then = tuple(share * (1 - sum(first)) for share in shares)
         return CoefficientPlan(

@@ -1,4 +1,4 @@
-"""Private mean function in six small releases, with a confidence band: our own estimator."""
+"""Private mean function in four small releases, with a confidence band: our own estimator."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ _TYPICAL_SPREAD = 0.24  # standard deviation about the mean, in half-ranges, for
 _RADIUS_OF_SPREAD, _JOINT_RADIUS = 0.7, 0.64  # b of the planned error, over that
 _TIGHT = Constants()
 _NARROW_UP_TO, _WIDENING, _WIDEST = 100.0, 0.4, 2.0  # κ of joint releases: (N/100)^.4 from 1 to 2
+_FEW_TIMES = 3  # observations of each curve, from which joint releases begin with a small radius
 _QUARTERS = 4  # κ moves in quarters of a doubling, so that budgets near each other run together
 _WIDE, _WIDER_FROM = 12.0, 200.0  # κ of wide clipping, and the N up to which it stays so
 _GROWTH, _MOST_DOUBLINGS = 1.0, 6
@@ -97,8 +98,10 @@ UNDETERMINED = ("In part of the time range the curve is hardly determined: its 9
 class AdaptiveMean(AdaptiveRelease):
     """Find the neighbourhood, learn the size of the deviations there, tighten, and measure.
 
-    Five small releases of clipped averages over all curves, and a sixth of their second moments
-    for the band; see `engine.mechanisms.families.location` for each and for its proof. Below N = 12
+    Four small releases of clipped averages over all curves: a location, twice one with the sizes of
+    the deviations, and one with their second moments, for the band. Sizes and moments cost nothing
+    beside a location; see `engine.mechanisms.families.location` for each and for its proof. Where δ
+    = 0 they are five releases without second moments. Below N = 12
     (`effective_size`, the number of curves times μ) nothing useful can be released: nothing is, and
     the estimate is the public prior curve.
 
@@ -120,7 +123,7 @@ class AdaptiveMean(AdaptiveRelease):
     mean. There the last radius is wider, the more so the larger N is, and the centre of the
     early steps counts for less; both follow from public numbers.
 
-    *δ = 0.* K-norm noise instead of Gaussian, ε adds, no sixth release.
+    *δ = 0.* K-norm noise instead of Gaussian, ε adds, nothing joint, no second moments.
 
     Units: coefficients are found on the scale where the stated bounds are ±1, and mapped back.
 
@@ -136,7 +139,7 @@ class AdaptiveMean(AdaptiveRelease):
     >>> data = SparseCurves(n_curves=400).draw(1, generator(1, 0, 0))
     >>> estimate = AdaptiveMean().release(data, (Budget(2.0, 1e-3),), generator(1, 1, 0))
     >>> [line.step.label for line in estimate.spends[0]][:3]
-    ['first centre', 'first spread', 'second centre']
+    ['first centre', 'second centre and spread', 'third centre and spread']
     """
 
     key = "adaptive_mean"
@@ -146,7 +149,7 @@ class AdaptiveMean(AdaptiveRelease):
     fit_class: ClassVar[type[MeanFit]] = MeanFit
     tasks = frozenset({MEAN_FUNCTION.key})
     guarantee = "either"
-    reference = "derived in this project: six releases with adaptive clipping, exact composition"
+    reference = "derived in this project: four joint releases, adaptive clipping, exact composition"
     formula = (r"x_k = \tfrac1n\sum_i \psi\big(T_i a_k - t_i\big) + g_k Z_k,\qquad "
                r"\psi(h) = h\,\min\Big(1, \frac{c}{\lVert h/d\rVert}\Big),\qquad "
                r"g_{kl} = \frac{2\,c\,d_l}{n\,\mu_k},\qquad a_{k+1} = a_k - G_k x_k")
@@ -174,7 +177,7 @@ class AdaptiveMean(AdaptiveRelease):
         "the bounds allow.", low=1e-9, high=1e12)
     split: str | None = param(
         None, "Split of the budget",
-        "Shares of the releases, in order, that sum to 1: six of μ² with a band, five without "
+        "Shares of separate releases, in order, that sum to 1: six of μ² with a band, five without "
         "one or where δ = 0 (of ε there). Empty: the default.")
     guessed_spread: float | None = param(
         None, "Guessed standard deviation",
@@ -257,7 +260,7 @@ class AdaptiveMean(AdaptiveRelease):
         return MeanPlan(
             self.size(sizes, effective, facts, pure), budgets, shares, verdict,
             self._shrinks(effective >= SHRINK_FROM or not verdict.is_feasible), is_joint,
-            learns_times, self.clipping_constants(effective, facts, is_joint),
+            learns_times, self.clipping_constants(sizes, effective, facts, is_joint),
             spends=ledger(sizes, budgets, verdict, [
                 *[(TIMES, TIMES_SHARE)] * learns_times,
                 *zip(JOINT if is_joint else SEPARATE, shares, strict=False)]))
@@ -265,7 +268,9 @@ class AdaptiveMean(AdaptiveRelease):
     def is_joint(self, facts: PublicFacts, budgets: tuple[Budget, ...]) -> bool:
         """Whether sizes and second moments are sent together with a location.
 
-        Never where δ = 0 at any site: that noise grows with how many numbers a message has.
+        Never where δ = 0 at any site: that noise grows with how many numbers a message has. By rule
+        not where clipping is to be tight for people who are not stated to be symmetric: joint
+        releases clip tighter, and lose there.
 
         Parameters
         ----------
@@ -278,7 +283,8 @@ class AdaptiveMean(AdaptiveRelease):
         -------
         bool
         """
-        by_rule = self.is_tight(facts) and self.split is None
+        is_forced = self.is_tight(facts) and not facts.symmetric
+        by_rule = self.split is None and not is_forced
         wished = by_rule if self.releases is None else self.releases == "joint"
         return wished and not any_pure(budgets)
 
@@ -291,14 +297,17 @@ class AdaptiveMean(AdaptiveRelease):
         size = basis_size(sizes, effective, most, factor=_DETAIL if is_known else _DETAIL_UNKNOWN)
         return size | 1 if self.basis == "fourier" else size
 
-    def clipping_constants(self, effective: float, facts: PublicFacts, is_joint: bool
-                           ) -> Constants:
-        """How tightly the last step clips: κ = 1.5; wide: 12, from N = 200 on like N.
+    def clipping_constants(self, sizes: Sizes, effective: float, facts: PublicFacts,
+                           is_joint: bool) -> Constants:
+        """How tightly curves are clipped; κ of the last step above all.
 
-        Of joint releases κ = (N/100)^.4 between 1 and 2.
+        Tight: 1.5, of joint releases (N/100)^.4 between 1 and 2, which begin with a smaller radius
+        where times are even and three or more for each curve. Wide: 12, from N = 200 on like N.
 
         Parameters
         ----------
+        sizes : Sizes
+            Public sizes.
         effective : float
             N, the effective size.
         facts : PublicFacts
@@ -311,7 +320,8 @@ class AdaptiveMean(AdaptiveRelease):
         Constants
         """
         if self.is_tight(facts):
-            return _joint_constants(effective) if is_joint else _TIGHT
+            even = facts.design == Design() and sizes.fewest_per_curve >= _FEW_TIMES
+            return _joint_constants(effective, even) if is_joint else _TIGHT
         wider = min(max(effective / _WIDER_FROM, 1.0) ** _GROWTH, 2.0**_MOST_DOUBLINGS)
         doublings = round(2 * math.log2(wider)) / 2
         return Constants(final_width=_WIDE * 2**doublings, bias_allowance=_ALLOWANCE,
@@ -397,7 +407,7 @@ class AdaptiveMean(AdaptiveRelease):
         spread = _TYPICAL_SPREAD if self.guessed_spread is None else self.guessed_spread / half
         radius = (_JOINT_RADIUS if is_joint else _RADIUS_OF_SPREAD) * spread
         scales = public_scale(self.size(sizes, effective, facts, pure), sizes)
-        widest = self.clipping_constants(effective, facts, is_joint).final_width
+        widest = self.clipping_constants(sizes, effective, facts, is_joint).final_width
         width = widest if self.is_tight(facts) else math.sqrt(_TIGHT.final_width * widest)
         return float(half**2 * 4 * width * (radius * scales.sum() / effective)**2 / share)
 
@@ -442,7 +452,8 @@ def any_pure(budgets: tuple[Budget, ...]) -> bool:
     return any(budget.is_private and budget.is_pure for budget in budgets)
 
 
-def _joint_constants(effective: float) -> Constants:
+def _joint_constants(effective: float, even: bool) -> Constants:
     """Those of tight joint releases: κ = (N/100)^.4 between 1 and 2, in quarters of a doubling."""
+    together = TOGETHER if even else replace(TOGETHER, first_radius=_TIGHT.first_radius)
     width = min(max((effective / _NARROW_UP_TO) ** _WIDENING, 1.0), _WIDEST)
-    return replace(TOGETHER, final_width=2 ** (round(_QUARTERS * math.log2(width)) / _QUARTERS))
+    return replace(together, final_width=2 ** (round(_QUARTERS * math.log2(width)) / _QUARTERS))

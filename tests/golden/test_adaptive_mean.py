@@ -73,6 +73,16 @@ def test_all_errors_match_the_independent_runs():
     assert match(of("13.2"))
 
 
+def test_joint_releases_match_the_independent_runs():
+    """Cells of 250 and 1000 curves with 3, 10 and 30 observations, at five ε and two δ."""
+    assert match(of("joint", most=1000)[::5])
+
+
+@pytest.mark.slow
+def test_all_joint_releases_match_the_independent_runs():
+    assert match(of("joint"))
+
+
 # Sites: curves on each, ε of each, r, and means ± standard errors raw and shrunk over 30 data sets.
 SITES = [((250,) * 4, (1.0,) * 4, 14, (0.00257, 0.00015), (0.00230, 0.00019)),
          ((250,) * 4, (4.0,) * 4, 16, (0.00105, 0.00009), (0.00096, 0.00009)),
@@ -87,7 +97,8 @@ def test_errors_over_several_sites_match_the_independent_runs(sizes, epsilons, s
     data = replace(drawn, server=np.repeat(np.arange(len(sizes)), sizes))
     budgets = tuple(Budget(epsilon, 1e-3) for epsilon in epsilons)
     for how, (mean, se) in (("never", raw), ("always", shrunk)):
-        estimate = AdaptiveMean(shrink=how).release_many(data, [budgets], 3, generator(11, 1, 0))
+        method = AdaptiveMean(shrink=how, releases="separate")
+        estimate = method.release_many(data, [budgets], 3, generator(11, 1, 0))
         got = mean_and_se(integrated_squared_errors(estimate, data.truth).total[0])
         z = (got["mean"] - mean) / np.hypot(got["se"], se)
         print(sizes[0], epsilons[0], how, f"{got['mean']:.5f} against {mean:.5f}, {z:.2f}")

@@ -176,19 +176,39 @@ def test_stated_visits_cost_nothing_and_unknown_ones_are_paid_for():
 
 
 def test_the_last_step_clips_tightly_only_where_people_are_stated_to_be_symmetric():
-    mechanism = AdaptiveMean()
+    sizes, mechanism = STUDY.sizes, AdaptiveMean()
     symmetric = replace(STUDY.facts, design=Design(), symmetric=True)
-    assert mechanism.clipping_constants(1000, symmetric) == Constants()
+    assert mechanism.clipping_constants(sizes, 1000, symmetric, False) == Constants()
+    assert mechanism.clipping_constants(sizes, 1000, symmetric, True).final_width == 2
     for facts in (STUDY.facts, replace(symmetric, symmetric=False),
                   replace(symmetric, design=Design.visits(0.1)),
                   replace(symmetric, design=Design(law="windows", window=0.2)),
                   replace(symmetric, design=Design(law="unknown"))):
-        assert mechanism.clipping_constants(1000, facts).final_width > 12
-    assert AdaptiveMean(clipping="tight").clipping_constants(1000, STUDY.facts) == Constants()
+        for is_joint in (False, True):
+            assert mechanism.clipping_constants(sizes, 1000, facts, is_joint).final_width > 12
+    assert AdaptiveMean(clipping="tight").clipping_constants(
+        sizes, 1000, STUDY.facts, False) == Constants()
+
+
+def test_the_last_step_of_joint_releases_clips_wider_the_more_people_there_are():
+    symmetric = replace(STUDY.facts, design=Design(), symmetric=True)
+    widths = [AdaptiveMean().clipping_constants(STUDY.sizes, n, symmetric, True).final_width
+              for n in (10, 99, 200, 400, 1000, math.inf)]
+    assert widths[:2] == [1, 1] and widths == sorted(widths) and widths[-2:] == [2, 2]
+    assert widths[2] == pytest.approx(2**0.4, rel=0.1)
+
+
+def test_releases_are_joint_unless_tight_clipping_was_chosen_for_people_who_may_be_skewed():
+    symmetric, budget = replace(STUDY.facts, symmetric=True), (Budget(1.0, 1e-6),)
+    assert AdaptiveMean().is_joint(STUDY.facts, budget)
+    assert AdaptiveMean().is_joint(symmetric, budget)
+    assert not AdaptiveMean(clipping="tight").is_joint(STUDY.facts, budget)
+    assert AdaptiveMean(clipping="tight").is_joint(symmetric, budget)
+    assert not AdaptiveMean().is_joint(symmetric, (Budget(1.0, 1e-6), Budget(1.0)))
 
 
 def test_wide_clipping_is_wider_for_larger_studies():
-    widths = [AdaptiveMean().clipping_constants(n, STUDY.facts).final_width
+    widths = [AdaptiveMean().clipping_constants(STUDY.sizes, n, STUDY.facts, True).final_width
               for n in (10, 170, 1000, 4000, math.inf)]
     assert widths[:2] == [12.0, 12.0] and widths == sorted(widths) and widths[-1] == 12.0 * 64
 
