@@ -14,13 +14,12 @@ import numpy as np
 import pytest
 
 from engine.core.types import Array, Budget
-from engine.mechanisms import adaptive_mean
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families import location
+from engine.mechanisms.families import location, mean_fit
 from engine.mechanisms.families.adaptive import effective_size
 from engine.mechanisms.families.filters import Independent
 from engine.numerics import deviations
-from engine.numerics.reference_law import ReferenceLaw
+from engine.numerics.reference_law import ReferenceLaw, heavy_tailed
 from engine.simulation.experiments import generator
 from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
@@ -35,27 +34,18 @@ HARD = [SparseCurves(mean="flat", level=8.0, value_low=-10.0, value_high=10.0),
 Patch = Callable[[pytest.MonkeyPatch], None]
 
 
-def no_second_scale(patch: pytest.MonkeyPatch) -> None:
-    """The spread of the first phase serves to the end; its budget goes to the last release."""
-    honest = location._tighten
-
-    def once(sites, state, step, phase, law, constants, n_functions):
-        if phase == 1:
-            return honest(sites, state, step, phase, law, constants, n_functions)
-        wider = np.sqrt(constants.final_width / constants.middle_width)
-        return replace(state, radius=wider * state.radius)
-
-    patch.setattr(location, "_tighten", once)
-    patch.setattr(adaptive_mean, "SHARES", (0.15, 0.05, 0.10, 1e-9, 0.65, 0.05))
+def separate_releases(patch: pytest.MonkeyPatch) -> None:
+    """Sizes and second moments are releases of their own, with shares of their own."""
+    patch.setattr(AdaptiveMean, "is_joint", lambda self, facts, budgets: False)
 
 
 def no_filter(patch: pytest.MonkeyPatch) -> None:
     """Every release moves the centre by all it measured; nothing before it is remembered."""
     honest = location._move
 
-    def forgetful(sites, state, step, *rest):
+    def forgetful(sites, state, *rest):
         unknown = Independent(np.full_like(state.centre, 1e12))
-        return honest(sites, replace(state, filter=unknown), step, *rest)
+        return honest(sites, replace(state, filter=unknown), *rest)
 
     patch.setattr(location, "_move", forgetful)
 
@@ -63,8 +53,14 @@ def no_filter(patch: pytest.MonkeyPatch) -> None:
 def no_clipping_correction(patch: pytest.MonkeyPatch) -> None:
     """Clipped averages and sizes are taken as they are."""
     patch.setattr(location, "_slope", lambda state, law, constants: np.ones_like(state.centre))
-    patch.setattr(ReferenceLaw, "kept",
+    patch.setattr(ReferenceLaw, "retained_share",
                   lambda self, spread, shape, radius: np.ones_like(spread))
+
+
+def no_times_in_the_law(patch: pytest.MonkeyPatch) -> None:
+    """What clipping does is computed for curves that all tell equally much of every coefficient."""
+    patch.setattr(mean_fit, "of_observed_curves",
+                  lambda basis, observations, design: heavy_tailed(basis.size))
 
 
 def no_weighting_within_curves(patch: pytest.MonkeyPatch) -> None:
@@ -73,15 +69,15 @@ def no_weighting_within_curves(patch: pytest.MonkeyPatch) -> None:
         for size in sorted(sizes):
             yield size, deviations.plain(moments.first(size))
 
-    patch.setattr(adaptive_mean, "weighted_within_curves", plain)
+    patch.setattr(mean_fit, "weighted_within_curves", plain)
 
 
 def no_isotonic_fit(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(location, "non_increasing_fit", lambda values: values)
 
 
-ABLATIONS: tuple[Patch, ...] = (no_second_scale, no_filter, no_clipping_correction,
-                                no_weighting_within_curves, no_isotonic_fit)
+ABLATIONS: tuple[Patch, ...] = (separate_releases, no_filter, no_clipping_correction,
+                                no_times_in_the_law, no_weighting_within_curves, no_isotonic_fit)
 
 
 def measured(sources: list[SparseCurves]) -> tuple[Array, Array, Array]:

@@ -138,6 +138,7 @@ def test_own_curves_are_shown_after_a_bad_file_is_explained_and_their_bounds_are
     expect(page.get_by_text("There is no column").first).to_be_visible()
     assert page.locator("#error").inner_text() == before
     assert page.problems == []
+    settle(page)
     upload(page, files.csv(files.growth_frame(60, 8)))
     expect(page.get_by_text("60 curves")).to_be_visible()
     page.get_by_role("button", name="Next", exact=True).click()
