@@ -93,7 +93,7 @@ class AdaptiveCoefficients(AdaptiveRelease):
     fit_class: ClassVar[type[CoefficientFit]] = CoefficientFit
     tasks = frozenset({VARYING_COEFFICIENTS.key})
     guarantee = "approximate"
-    reference = "derived in this project: six releases, four of them joint, adaptive clipping, exact composition"
+    reference = "derived in this project: six releases with adaptive clipping, exact composition"
     formula = (r"x_k = \tfrac1n\sum_i \psi\big(w_i W G_i\otimes(S_i A_k'G_i - s_i)\big) + g_k Z_k,"
                r"\qquad W\Big(\tfrac1n\sum_i w_i G_iG_i' + \text{noise}\Big)W' = 1")
 
