@@ -203,7 +203,7 @@ def test_sentences_name_the_largest_term_and_what_doubling_buys():
 
 def test_a_condition_says_up_to_what_it_holds_or_that_it_does_whatever_the_symbol_is():
     (said,) = rate_words.conditions(Weighted.plain(RATE), POINT)
-    assert said.startswith("Lower bound, Theorem 5.1: asks for δ up to ")
+    assert said.startswith("Lower bound, Theorem 5.2: asks for δ up to ")
     rate = FunctionalReleaseRate()
     point = {s.name: float(s.usual) for s in rate.symbols}
     lines = rate_words.conditions(Weighted.plain(rate), point)
