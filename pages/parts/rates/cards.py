@@ -25,7 +25,7 @@ from pages.shared.frame import controls, layout, strips
 from pages.shared.frame.page import View
 from pages.shared.state import run, session, settings
 
-_MOST_NOTIONS = 4
+_MOST_NOTIONS = 7  # as many as the lecture slides have for the mean of numbers
 
 
 class RateAtPoint(View):
