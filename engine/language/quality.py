@@ -121,7 +121,7 @@ def planned(facts: PublicFacts, verdict: Feasibility | None, distance: float) ->
     if not math.isfinite(distance):
         return ""
     words = {"coarse": "coarse, level and trend only", "usable": "usable", "good": "good",
-             "nearly free": "good, privacy is nearly free"}
+             "nearly free": "good"}
     judged = ("Forecast from sizes and bounds alone:" if verdict is None else
               f"Forecast: **{words[verdict.verdict]}**. From sizes and bounds alone,")
     return (f"{judged} privacy adds about "

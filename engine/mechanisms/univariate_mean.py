@@ -156,8 +156,8 @@ class UnivariateMean(Mechanism):
 
     References
     ----------
-    Settings and averages: lecture slides on rates of univariate means under privacy. Flipped bits:
-    Warner (1965). Widths and the rule when to vote: derived in this project.
+    Settings and averages: Yi Yu, lecture slides on rates of univariate means under privacy.
+    Flipped bits: Warner (1965). Widths and the rule when to vote: derived in this project.
 
     Examples
     --------
@@ -175,7 +175,8 @@ class UnivariateMean(Mechanism):
     tasks = frozenset({UNIVARIATE_MEAN.key})
     guarantee = "pure"
     family = "gradient"
-    reference = "lecture slides on rates of univariate means under privacy; locations of our own"
+    reference = ("Yi Yu, lecture slides on rates of univariate means under privacy; "
+                 "locations of our own")
     formula = (r"\hat\mu = \sum_p w_p\big(x_p + \tfrac{\Delta_p}{\varepsilon} L_p\big),\qquad "
                r"L_p \sim \mathrm{Lap}(1)")
 

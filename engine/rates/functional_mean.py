@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import lambertw
 
 from engine.core.enumerations import Enumeration
 from engine.core.registry import param
@@ -58,6 +59,29 @@ def private_size(notion: Trust) -> Powers:
     people = {Trust.CENTRAL: sites**2 * n**2, Trust.FEDERATED: sites * n**2,
               Trust.LOCAL: sites * n}
     return people[notion] * epsilon**2
+
+
+def largest_delta(limit: Array, power: float = 1.0) -> Array:
+    """The δ up to which δ log(1/δ)^power stays below a limit, as theorems ask of it.
+
+    With δ = e^−u that is u e^{−u/power} = limit^{1/power}, whose larger root u the lower branch of
+    Lambert's function gives; no δ up to the top of the left side is too large where the limit is.
+
+    Parameters
+    ----------
+    limit : array
+        At least 0.
+    power : float
+        Of the logarithm.
+
+    Returns
+    -------
+    Array, of the shape of `limit`
+    """
+    inside = np.minimum(np.asarray(limit, dtype=float) ** (1 / power) / power, np.exp(-1.0))
+    with np.errstate(invalid="ignore"):
+        root = -power * lambertw(-inside, -1).real
+    return np.where(inside > 0, np.exp(-root), 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,22 +177,24 @@ class FunctionalMeanRate(CurveRate):
         if self.privacy is Trust.CENTRAL:
             return (Condition(
                 "lower bound, Theorem 3",
-                r"\delta \le n^{-(2\alpha+3)/(2\alpha+2)} m^{-(8\alpha+9)/(4\alpha+4)}"
+                r"\delta\sqrt{\log(1/\delta)} \le n^{-(2\alpha+3)/(2\alpha+2)}"
+                r"m^{-(8\alpha+9)/(4\alpha+4)}"
                 r"\varepsilon^{-1/(2\alpha+2)}", "delta",
-                lambda p: (p["S"] * p["n"]) ** (-(2 * a + 3) / (2 * a + 2))
-                * p["m"] ** (-(8 * a + 9) / (4 * a + 4)) * p["epsilon"] ** (-1 / (2 * a + 2))),)
+                lambda p: largest_delta((p["S"] * p["n"]) ** (-(2 * a + 3) / (2 * a + 2))
+                * p["m"] ** (-(8 * a + 9) / (4 * a + 4)) * p["epsilon"] ** (-1 / (2 * a + 2)),
+                0.5)),)
         if self.privacy is Trust.FEDERATED:
             return (Condition(
-                "lower bound, Theorem 5.1",
-                r"\delta \le \min\{S^{-1/(2\alpha+1)} n^{-1/(2\alpha+1)}"
+                "lower bound, Theorem 5.2",
+                r"\delta\log(1/\delta) \le \min\{S^{-1/(2\alpha+1)} n^{-1/(2\alpha+1)}"
                 r"m^{-(6\alpha+4)/(2\alpha+1)}\varepsilon^2,\; S^{-1/(2\alpha+2)} n^{-1/(\alpha+1)}"
                 r"m^{-(6\alpha+7)/(2\alpha+2)}\varepsilon^{(2\alpha+1)/(\alpha+1)}\}", "delta",
-                lambda p: np.minimum(
+                lambda p: largest_delta(np.minimum(
                     (p["S"] * p["n"]) ** (-1 / (2 * a + 1))
                     * p["m"] ** (-(6 * a + 4) / (2 * a + 1)) * p["epsilon"] ** 2,
                     p["S"] ** (-1 / (2 * a + 2)) * p["n"] ** (-1 / (a + 1))
                     * p["m"] ** (-(6 * a + 7) / (2 * a + 2))
-                    * p["epsilon"] ** ((2 * a + 1) / (a + 1)))),)
+                    * p["epsilon"] ** ((2 * a + 1) / (a + 1))))),)
         return ()
 
 
@@ -196,68 +222,18 @@ class VaryingCoefficientsRate(CurveRate):
         if self.privacy not in (Trust.CENTRAL, Trust.FEDERATED):
             return ()
         return (Condition(
-            "lower bound, Theorem 7.1",
-            r"\delta \le \min\{d^{-1}(Sn)^{-1/(2\alpha+1)} m^{-(2\alpha+2)/(2\alpha+1)}"
+            "lower bound, Theorem 7.2",
+            r"\delta\log(1/\delta) \le \min\{d^{-1}(Sn)^{-1/(2\alpha+1)}"
+            r"m^{-(2\alpha+2)/(2\alpha+1)}"
             r"\varepsilon^2,\; d^{-(2\alpha+1)/(2\alpha+2)} S^{-1/(2\alpha+2)} n^{-1/(\alpha+1)}"
             r"m^{-(2\alpha+3)/(2\alpha+2)}\varepsilon^{(2\alpha+1)/(\alpha+1)}\}", "delta",
-            lambda p: np.minimum(
+            lambda p: largest_delta(np.minimum(
                 (p["S"] * p["n"]) ** (-1 / (2 * a + 1)) * p["m"] ** (-(2 * a + 2) / (2 * a + 1))
                 * p["epsilon"] ** 2 / p["d"],
                 p["d"] ** (-(2 * a + 1) / (2 * a + 2)) * p["S"] ** (-1 / (2 * a + 2))
                 * p["n"] ** (-1 / (a + 1)) * p["m"] ** (-(2 * a + 3) / (2 * a + 2))
-                * p["epsilon"] ** ((2 * a + 1) / (a + 1)))),)
+                * p["epsilon"] ** ((2 * a + 1) / (a + 1))))),)
 
     @property
     def _d(self) -> Powers:
         return d
-
-
-# -- sites that differ ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Sites:
-    """Sizes and budgets of sites that need not be alike, each (sites,)."""
-
-    n: Array
-    epsilon: Array
-    m: float
-    smoothness: float
-    d: float = 1.0
-
-    def size(self) -> float:
-        """r: d r^{2α+2} = Σ_s min{d r² n_s, r² n_s² ε_s², d r n_s m, n_s² m ε_s²}.
-
-        Divided by r² the right side falls and the left side rises: one root, by bisection.
-        """
-        from scipy.optimize import brentq  # on first use: it takes a moment
-
-        def gap(log_r: float) -> float:
-            r = np.exp(log_r)
-            return float(np.log(self.d) + 2 * self.smoothness * log_r
-                         - np.log(self._information(r) / r**2))
-
-        return float(np.exp(brentq(gap, -60.0, 60.0, xtol=1e-13)))
-
-    def upper(self) -> float:
-        """The rate of Theorems 4.2 and 6.2 at the best r: d²r²/Σ_s min{…} + d r^{−2α}."""
-        r = self.size()
-        return float(self.d**2 * r**2 / self._information(r) + self.d * r**(-2 * self.smoothness))
-
-    def lower(self, rounds: float = 1.0) -> float:
-        """The lower bound of Theorems 5.1 and 7.1 after `rounds` equal batches.
-
-        sup_r d²r²/(Σ_s min(d r n_s m, n_s² m ε_s²/T) + d r^{2α+2}) or d²/Σ_s min(d n_s,
-        n_s² ε_s²/T), whichever is larger; the first is unimodal in log r.
-        """
-        private = (self.n * self.epsilon) ** 2 / rounds
-        r = np.exp(np.linspace(-2.0, 30.0, 6401))[:, None]
-        within = np.minimum(self.d * r * self.n * self.m, private * self.m).sum(axis=1)
-        sparse = (self.d * r[:, 0])**2 / (within + self.d * r[:, 0]**(2 * self.smoothness + 2))
-        dense = self.d**2 / np.minimum(self.d * self.n, private).sum()
-        return float(max(sparse.max(), dense))
-
-    def _information(self, r: float) -> float:
-        private = (self.n * self.epsilon) ** 2
-        return float(np.minimum.reduce([self.d * r**2 * self.n, r**2 * private,
-                                        self.d * r * self.n * self.m, private * self.m]).sum())

@@ -91,9 +91,9 @@ class UnivariateMeanRate(Rate):
     label = "Average number"
     order = 20
     tasks = frozenset({UNIVARIATE_MEAN.key})
-    reference = ("lecture slides on rates of univariate means under privacy; sums for maxima, the "
-                 "constant in the exponent and the border between small and large n as we "
-                 "understand them")
+    reference = ("Yi Yu, lecture slides on rates of univariate means under privacy; sums for "
+                 "maxima, the constant in the exponent and the border between small and "
+                 "large n as we understand them")
     symbols = (S, N, EPSILON)
     called: ClassVar[Mapping[str, str]] = CALLED
     dials: ClassVar[Mapping[str, str]] = {"S": "sites", "n": "readings", "epsilon": "epsilon"}

@@ -4,14 +4,19 @@ import numpy as np
 import pytest
 
 from engine.rates import rates
+from engine.rates.differing_sites import (
+    DifferingCoefficientsRate,
+    DifferingMeanRate,
+    Sites,
+)
 from engine.rates.functional_mean import (
     DENSE,
     PRIVATE_DENSE,
     PRIVATE_SPARSE,
     SPARSE,
     FunctionalMeanRate,
-    Sites,
     VaryingCoefficientsRate,
+    largest_delta,
 )
 
 ALPHAS = (1.0, 2.0, 3.5)
@@ -193,6 +198,40 @@ def test_more_rounds_never_lower_the_lower_bound():
     sites = Sites(np.array([100.0, 400.0]), np.array([0.5, 0.1]), 8.0, 2.0)
     bounds = [sites.lower(rounds) for rounds in (1, 2, 5, 20)]
     assert bounds == sorted(bounds)
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("cls", [DifferingMeanRate, DifferingCoefficientsRate])
+def test_bounds_for_sites_that_differ_are_those_of_the_theorems(cls, alpha):
+    """Eight sites are the eight kinds that a rate of spread sites is made of."""
+    for n, m, e, d in ((100.0, 5.0, 0.2, 1.0), (1e4, 3.0, 2.0, 1.0), (500.0, 200.0, 0.05, 1.0)):
+        rate = cls(smoothness=alpha, people_ratio=50.0, budget_ratio=20.0)
+        people, budgets = (spread[:, 0] for spread in rate._spread(
+            rate.at(n=np.full(1, n), epsilon=e)))
+        sites = Sites(people, budgets, m, alpha, d)
+        assert people.mean() == pytest.approx(n) and budgets.mean() == pytest.approx(e)
+        point = {"n": n, "m": m, "S": 8.0, "epsilon": e, "T": 5.0}
+        assert float(rate.total(**point)) == pytest.approx(sites.upper(), rel=1e-9)
+        lower = float(cls(bound="lower", smoothness=alpha, people_ratio=50.0, budget_ratio=20.0
+                          ).total(**point))
+        assert sites.lower(5.0) / 2.01 <= lower <= sites.lower(5.0) * 1.01
+        assert sites.lower() <= sites.upper()
+
+
+def test_alike_sites_have_the_harmonic_mean_of_the_errors_alone_over_their_number():
+    sites = Sites(np.array([100.0, 900.0, 40.0]), np.array([1.0, 0.2, 3.0]), 10.0, 2.0)
+    alone = sites.size() ** 2 / sites.information()
+    together = sites.size() ** 2 / sites.information().sum()
+    assert together == pytest.approx(1 / (1 / alone).sum())
+    assert together < alone.min()
+
+
+def test_what_theorems_ask_of_delta_has_its_logarithm():
+    limits = np.geomspace(1e-12, 0.3, 9)
+    for power in (1.0, 0.5):
+        delta = largest_delta(limits, power)
+        np.testing.assert_allclose(delta * np.log(1 / delta) ** power, limits, rtol=1e-9)
+        assert (delta < limits).all() or power == 0.5
 
 
 # -- every rate -----------------------------------------------------------------------------

@@ -198,14 +198,12 @@ def test_sentences_name_the_largest_term_and_what_doubling_buys():
     lines = rate_words.if_doubled(weighted, POINT)
     assert [line.split(" (")[0] for line in lines] == [
         "People on each site", "Observations per curve", "Sites", "Privacy budget"]
-    assert "privacy is nearly free" in rate_words.when_free(weighted, POINT)
-    assert rate_words.when_free(Weighted.plain(FunctionalMeanRate(privacy="none")), POINT) == ""
     assert "basis functions kept ≈" in rate_words.tuning(weighted, POINT)
 
 
 def test_a_condition_says_up_to_what_it_holds_or_that_it_does_whatever_the_symbol_is():
     (said,) = rate_words.conditions(Weighted.plain(RATE), POINT)
-    assert said.startswith("Lower bound, Theorem 5.1: asks for δ up to ")
+    assert said.startswith("Lower bound, Theorem 5.2: asks for δ up to ")
     rate = FunctionalReleaseRate()
     point = {s.name: float(s.usual) for s in rate.symbols}
     lines = rate_words.conditions(Weighted.plain(rate), point)
@@ -213,13 +211,18 @@ def test_a_condition_says_up_to_what_it_holds_or_that_it_does_whatever_the_symbo
     assert not any("more than these parameters" in line for line in lines)
 
 
-def test_privacy_is_called_free_only_where_it_stays_so_for_every_larger_epsilon():
-    weighted = Weighted.plain(RATE)
-    text = rate_words.when_free(weighted, POINT)
-    start = float(text.split("ε = ")[1].split("**")[0])
-    private = [term.is_private for term in RATE.terms]
-    for epsilon in (1.1 * start, 3 * start, 10.0):
-        assert weighted.shares(**{**POINT, "epsilon": epsilon})[private].sum() < 0.1
+@pytest.mark.parametrize(("private", "start"), [
+    ((0.9, 0.5, 0.1, 0.02), "From about **ε = 2.0**"),
+    ((0.1, 0.05, 0.01, 0.0), "From about **ε = 0.50**"),
+    ((np.nan, 0.05, 0.2, 0.02), "From about **ε = 4.0**"),
+    ((0.9, 0.5, 0.02, 0.11), "At no ε up to 4"),
+    ((0.9, 0.05, 0.02, np.nan), "At no ε up to 4")])
+def test_privacy_is_called_free_only_where_it_is_measured_for_every_larger_epsilon(private, start):
+    assert rate_words.when_free((0.5, 1.0, 2.0, 4.0), private).startswith(start)
+
+
+def test_without_a_measured_error_nothing_is_called_free():
+    assert rate_words.when_free((), ()) == rate_words.UNKNOWN_SHARE
 
 
 @pytest.mark.parametrize(("slope", "words"), [

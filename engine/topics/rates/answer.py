@@ -38,13 +38,16 @@ class Weighted:
     def with_privacy_share(cls, rate: Rate, share: float, **point: float) -> Weighted:
         """Privacy terms so weighted that they make up `share` of the rate at this point.
 
-        A rate without privacy terms, or a share of 0 or 1, is left as it is.
+        A rate whose terms are all or none of privacy here, or a share of 0 or 1, is left as it is.
         """
         sizes = rate.evaluate(**point)
         private = np.array([term.is_private for term in rate.terms])
         if not private.any() or private.all() or not 0 < share < 1:
             return cls.plain(rate)
-        factor = share / (1 - share) * sizes[~private].sum() / sizes[private].sum()
+        of_privacy, other = sizes[private].sum(), sizes[~private].sum()
+        if not of_privacy or not other:  # no factor gives the share
+            return cls.plain(rate)
+        factor = share / (1 - share) * other / of_privacy
         return cls(rate, np.where(private, factor, 1.0))
 
     def over(self, other: Rate) -> Weighted:

@@ -41,6 +41,8 @@ QUANTITY = "Rate (constants dropped, log scale)"
 SMOOTHNESS = "smoothness"
 _CELLS = 220  # of a map on screen, each way; the regimes are smooth
 _POINTS = 120
+_DASHES = (*DASHES, "16px,5px", "1px,5px", "8px,3px,2px,3px,2px,3px")  # for seven settings
+_LOWEST = 1e-9  # of the largest rate; what falls exponentially soon leaves the chart
 
 
 def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, float],
@@ -107,7 +109,8 @@ def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float]
         values = {name: line.total(**moved(point, **{along: x})) for name, line in lines.items()}
         axis_of_x = _axis_of(theme, symbol, x)
     heights = np.concatenate(list(values.values()))
-    low, high = float(heights.min()), float(heights.max())
+    high = float(heights.max())
+    low = max(float(heights.min()), _LOWEST * high)
     data = [_rate(k, name, x, y, theme) for k, (name, y) in enumerate(values.items())]
     data.append(traces.upright(here, low, high, theme))
     spec = {"data": data, "layout": layout(
@@ -123,7 +126,7 @@ def _rate(k: int, name: str, x: Array, y: Array, theme: Theme) -> Spec:
     """The k-th notion of privacy: one colour for all that protect, and the first one stronger."""
     shade = colour("without" if name == "no privacy" else "gradient", theme)
     return traces.line(capital(name), x.tolist(), y.tolist(), shade, 2.2 if k else 2.8,
-                       DASHES[k % len(DASHES)], hovertemplate="%{y:.3g}")
+                       _DASHES[k % len(_DASHES)], hovertemplate="%{y:.3g}")
 
 
 def _over_smoothness(line: Weighted, x: Array, point: Mapping[str, float]) -> Array:

@@ -12,14 +12,17 @@ from engine.language.numbers import change, number, small
 from engine.mechanisms import Mechanism
 from engine.rates import Rate
 from engine.simulation.agreement import Verdict
-from engine.topics.rates.answer import Comparison, Measured, Weighted, axis_values, moved
+from engine.topics.rates.answer import Comparison, Measured, Weighted
 
 _TUNED = {"truncation": "basis functions "
                         "kept", "resolution": "basis functions kept", "level": "level L",
           "coordinates": "numbers that each machine sends", "h": "bandwidth h", "eta": "η",
           "psi": "ψ", "psi_low": "ψ at least", "psi_high": "ψ at most", "M_low": "M at least",
           "M_high": "M at most"}
-_FREE = 0.1  # share of the rate below which privacy costs almost nothing
+NEARLY_FREE = 0.1  # share of the squared error up to which privacy costs almost nothing
+_AS_MEASURED = "measured, that is where its noise is at most 10 % of the squared error"
+UNKNOWN_SHARE = ("Up to which ε privacy weighs is not in a rate, whose constants are dropped: it "
+                 "follows from a measured error.")
 
 
 def ruling(weighted: Weighted, point: Mapping[str, float]) -> str:
@@ -55,24 +58,27 @@ def if_doubled(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
     return lines
 
 
-def when_free(weighted: Weighted, point: Mapping[str, float]) -> str:
-    """From which ε on privacy terms are under a tenth of the rate; empty without privacy.
+def when_free(epsilons: Sequence[float], private: Sequence[float]) -> str:
+    """From which ε on privacy noise is at most a tenth of the squared error, as measured.
+
+    A rate cannot say it: its constants are dropped, and with them by how much ε is off.
 
     Parameters
     ----------
-    weighted, point
-        As for `ruling`.
+    epsilons : sequence of float
+        Increasing.
+    private : sequence of float
+        Measured or planned share of privacy noise in the squared error at each ε, from 0 to 1; NaN
+        where nothing is published.
     """
-    private = [term.is_private for term in weighted.rate.terms]
-    if not any(private) or all(private) or "epsilon" not in point:
-        return ""
-    x = axis_values(weighted.rate, "epsilon", point, 400)
-    share = weighted.shares(**moved(point, epsilon=x))[private].sum(axis=0)
-    first = int(np.flatnonzero(share >= _FREE).max(initial=-1)) + 1
-    if first == len(x):
-        return f"At no ε up to {x[-1]:g} is privacy free here."
-    return (f"From about **ε = {number(float(x[first]), 2)}** on privacy is nearly free: under "
-            "a tenth of the squared error.")
+    if not len(epsilons):
+        return UNKNOWN_SHARE
+    above = ~(np.asarray(private, dtype=float) <= NEARLY_FREE)  # NaN is above
+    first = int(np.flatnonzero(above).max(initial=-1)) + 1
+    if first == len(epsilons):
+        return f"At no ε up to {epsilons[-1]:g} is privacy nearly free here: {_AS_MEASURED}."
+    return (f"From about **ε = {number(float(epsilons[first]), 2)}** on privacy is nearly free: "
+            f"{_AS_MEASURED}.")
 
 
 def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:

@@ -13,7 +13,7 @@ _WORDS = ("no", "one", "two", "three")
 _VERDICTS = {"coarse": "**Coarse:** only the level and the trend can be trusted.",
              "usable": "**Usable:** the main shape survives.",
              "good": "**Good:** noise is small beside the curve.",
-             "nearly free": "**Good:** privacy is nearly free at these sizes."}
+             "nearly free": "**Good:** noise is small beside the curve."}
 
 
 def about(facts: PublicFacts) -> str:

@@ -25,7 +25,7 @@ from pages.shared.frame import controls, layout, strips
 from pages.shared.frame.page import View
 from pages.shared.state import run, session, settings
 
-_MOST_NOTIONS = 4
+_MOST_NOTIONS = 7  # as many as the lecture slides have for the mean of numbers
 
 
 class RateAtPoint(View):
@@ -84,6 +84,14 @@ class RateAtPoint(View):
         scene = self.scene
         return None if scene is None or scene.is_refused else float(
             scene.shown.study.shares[scene.at, 0])
+
+    @property
+    def private_shares(self) -> tuple[list[float], list[float]]:
+        """Every ε of Explore with the measured share of privacy noise; empty where none is."""
+        if self.scene is None:
+            return [], []
+        return self.scene.epsilons, self.scene.where_published(
+            self.scene.shown.study.shares[:, 0]).tolist()
 
     @cached_property
     def scene(self) -> Scene | None:
@@ -249,7 +257,8 @@ def answer(view: RateAtPoint) -> None:
         st.markdown(rate_words.ruling(view.weighted, view.point))
         st.markdown("By the rate, if you doubled…  \n" + "  \n".join(
             rate_words.if_doubled(view.weighted, view.point)))
-        st.markdown(rate_words.when_free(view.weighted, view.point))
+        if any(term.is_private for term in view.rate.terms):
+            st.markdown(rate_words.when_free(*view.private_shares))
     lines = rate_words.conditions(view.weighted, view.point)
     tuned = rate_words.tuning(view.weighted, view.point)
     if lines or tuned:
