@@ -103,8 +103,8 @@ def as_markdown() -> str:
     every = items()
     return "\n".join([
         "# What the documents have, and where it is", "",
-        "Commands follow `python -m engine`; pages are those of the dashboard, with the settings of "
-        "their link. Made from `data/coverage.tsv` by `python -m scripts.write_coverage`.", "",
+        "Commands follow `python -m engine`; pages are those of the dashboard, with the settings "
+        "of their link. Made from `data/coverage.tsv` by `python -m scripts.write_coverage`.", "",
         f"{_counts(every)}", "",
         *(line for key, title in DOCUMENTS.items()
           for line in _section(title, [item for item in every if item.document == key]))])

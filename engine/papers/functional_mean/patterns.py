@@ -142,7 +142,7 @@ def _shaped_over_equal(table: pd.DataFrame) -> dict[str, object]:
 
 
 def bands(epsilon: float, mean: str, repeats: int) -> list[Row]:
-    """How often the band of our default holds the whole curve, and the best one of its waves.
+    """How often the band of our default holds the whole curve, and the best one of its basis functions.
 
     At 250 people with 10 observations each, where the two sweeps of the figure meet.
     """
@@ -183,13 +183,13 @@ FIGURE_2 = Exhibit(
         within(_shaped_over_equal, high=1 - 1e-12, of="ratios",
                text="At 250 people with 10 observations, printed shaped noise gives {ratios:.2f} "
                "times the error of the standard mechanism (ε = {epsilons:g})."), _SHAPE_REASON),
-     Claim("Our bands hold the curve that their waves can draw in 95 of 100 or more.",
+     Claim("Our bands hold the best curve of their basis functions in 95 of 100 or more.",
            covers(_our_bands, "of_kept", "{share:.3f} of {repeats} data sets, for μ₁ and μ₂ at "
                   "ε = 1 and 8, with 250 people and 10 observations.", least=0.95, most=1.0),
            is_ours=True),
-     Claim("Our bands hold the whole curve, with what waves leave out, in 95 of 100 or more.",
+     Claim("Our bands hold the whole curve, with what these leave out, in 95 of 100 or more.",
            covers(_our_bands, "of_curve", "{share:.3f} of {repeats} data sets at the same "
-                  "places.", least=0.95, most=1.0), is_ours=True)),
+                  "sizes.", least=0.95, most=1.0), is_ours=True)),
     row=row)
 
 FIGURE_5 = Exhibit(
