@@ -142,7 +142,7 @@ def _shaped_over_equal(table: pd.DataFrame) -> dict[str, object]:
 
 
 def bands(epsilon: float, mean: str, repeats: int) -> list[Row]:
-    """How often the band of our default holds the whole curve, and the best one of its basis functions.
+    """How often the band of our default holds the whole curve, and the best of its functions.
 
     At 250 people with 10 observations each, where the two sweeps of the figure meet.
     """
