@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).parents[1] / "docs"
 GLOSSARY = "glossary"
-CHAPTERS = ("first_steps", "three_readers", "own_curves", "reading_pictures", "budgets_and_odds",
+CHAPTERS = ("first_steps", "three_readers", "own_curves", "public_data",
+            "reading_pictures", "budgets_and_odds",
             "many_sites", "models", "comparing", "checking", "publishing", "command_line")
 PARTS = ("Idea", "Guarantee", "Why the noise is enough", "Constants", "Errata", "Source",
          "Where to see it")

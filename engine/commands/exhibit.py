@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from engine.commands import limits
 from engine.core.entrance import folder_to_fill, write_whole
 from engine.core.errors import InputError
+from engine.core.identity import digest
 from engine.exports import exhibits as exhibit_files
 from engine.papers import find, names, papers
 from engine.papers import words as exhibit_words
-from engine.papers.exhibits import Exhibit, Form, Paper, Progress, Result, run
+from engine.papers.exhibits import Exhibit, Form, Paper, Progress, Result, run, versions
+from engine.papers.taken_up import RowFiles
 from engine.running import executors
 from engine.simulation.part_files import PartFiles
 
@@ -31,7 +35,8 @@ def add(commands: Any) -> None:
     parser.add_argument("--out", metavar="DIR",
                         help="write the drawing (HTML), the table (CSV) and all of it (JSON)")
     parser.add_argument("--store", action="store_true",
-                        help="renew the quick results that come with the engine")
+                        help="renew the results that come with the engine, in the form that is "
+                        "run; with --resume, those that are not there in the present form")
     parser.add_argument("--resume", metavar="DIR", help="keep finished parts in this folder")
     limits.add(parser)
     parser.set_defaults(command=command)
@@ -40,22 +45,32 @@ def add(commands: Any) -> None:
 def command(options: argparse.Namespace) -> int:
     """0 if every claim holds, or fails for a known reason.
 
+    Of all exhibits, one that is refused by the limits does not stop the others.
+
     Raises
     ------
     InputError
-        If quick results are to be renewed by a full run, or nothing has that name.
+        If nothing has that name, a folder cannot be written, or limits refuse the only exhibit.
     """
     if options.key is None:
         _list()
         return 0
-    if options.store and options.full:
-        raise InputError("Only quick results come with the engine.", field="store",
-                         hint="Leave out --full, or write with --out.")
-    if options.out is not None:
-        folder_to_fill(options.out)  # before minutes of work
-    surprises = [key for key in (names() if options.key == ALL else [options.key])
-                 if not _shown(*find(key), options)]
+    for folder, field in ((options.out, "out"), (options.resume, "resume")):
+        if folder is not None:
+            folder_to_fill(folder, field)  # before minutes of work
+    if options.key != ALL:
+        return 0 if _shown(*find(options.key), options) else 1
+    surprises = [key for key in names() if not _tried(key, options)]
     return 1 if surprises else 0
+
+
+def _tried(key: str, options: argparse.Namespace) -> bool:
+    """One of all exhibits; False if it was refused, or a claim fails that should hold."""
+    try:
+        return _shown(*find(key), options)
+    except InputError as refusal:
+        print(f"{key}: {refusal}", file=sys.stderr, flush=True)
+        return False
 
 
 def _list() -> None:
@@ -68,7 +83,7 @@ def _list() -> None:
 def _shown(paper: Paper, exhibit: Exhibit, options: argparse.Namespace) -> bool:
     """Run and print one exhibit; False if a claim fails that should hold."""
     form: Form = "full" if options.full else "quick"
-    result = _result(exhibit, form, options)
+    result = _result(paper, exhibit, form, options)
     found = exhibit.findings(result.table)
     lines = [exhibit_words.claim(*pair) for pair in zip(exhibit.claims, found, strict=True)]
     print("\n  ".join([f"{paper.key}/{exhibit.key}: {exhibit.title} ({result.seconds:.1f} s)",
@@ -76,17 +91,30 @@ def _shown(paper: Paper, exhibit: Exhibit, options: argparse.Namespace) -> bool:
     if options.out is not None:
         _write(folder_to_fill(options.out), paper, exhibit, result, lines)
     if options.store:
-        exhibit_files.STORED.mkdir(parents=True, exist_ok=True)
-        path = exhibit_files.STORED / f"{exhibit_files.name(paper, exhibit)}.json"
+        path = exhibit_files.path_of(paper, exhibit, form)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(exhibit_files.as_json(paper, exhibit, result), "utf-8")
     return all(one.holds or claim.fails_because
                for claim, one in zip(exhibit.claims, found, strict=True))
 
 
-def _result(exhibit: Exhibit, form: Form, options: argparse.Namespace) -> Result:
-    finished = PartFiles(options.resume) if options.resume else None
-    with executors.make(options.executor) as executor:
-        return _with_progress(run(exhibit, form, executor, finished, limits.chosen(options)))
+def _result(paper: Paper, exhibit: Exhibit, form: Form, options: argparse.Namespace) -> Result:
+    """A new result; of a run that is taken up, with the seconds of all its runs."""
+    if options.resume is None:
+        with executors.make(options.executor) as executor:
+            return _with_progress(run(exhibit, form, executor, limits=limits.chosen(options)))
+    key = digest(exhibit.work(form))
+    stored = exhibit_files.stored(paper, exhibit, form) if options.store else None
+    if stored is not None and stored.digest == key and dict(stored.versions) == versions():
+        return stored
+    rows, start = RowFiles(options.resume), time.perf_counter()
+    try:
+        with executors.make(options.executor) as executor:
+            result = _with_progress(run(exhibit, form, executor, PartFiles(options.resume),
+                                        limits.chosen(options), rows))
+    finally:
+        rows.add_seconds(key, time.perf_counter() - start)
+    return replace(result, seconds=rows.seconds(key))
 
 
 def _with_progress(steps: Generator[Progress, None, Result]) -> Result:

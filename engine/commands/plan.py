@@ -28,6 +28,12 @@ def add(commands: Any) -> None:
     parser.set_defaults(command=command)
 
 
+def _first_of_axes(stated: scenario.Scenario) -> list[str]:
+    """Which value of each axis of a scenario is planned for."""
+    return [f"Of the axis {path} the plan takes {values[0]}, the first of {len(values)} values."
+            for path, values in stated.axes.items() if len(values) > 1]
+
+
 def command(options: argparse.Namespace) -> None:
     """Print the answer, as sentences or as JSON.
 
@@ -38,6 +44,8 @@ def command(options: argparse.Namespace) -> None:
     """
     stated = scenario.from_json(text_of(options.file))
     cell = stated.cells()[0]
+    if not options.json:
+        print(*_first_of_axes(stated), sep="\n", end="\n" * bool(stated.axes))
     if len(set(cell.budgets)) != 1:
         raise InputError("A plan has one budget for all sites; got several.", field="budgets",
                          hint="Give the same ε and δ to all of them.")

@@ -10,9 +10,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from engine.language.cells import safe_cell
-from engine.papers.exhibits import Exhibit, Paper, Result, Table
+from engine.papers.exhibits import Exhibit, Form, Paper, Result, Table
 
 STORED = Path(__file__).parents[2] / "data" / "exhibits"
+FOLDERS: dict[Form, Path] = {"quick": STORED, "full": STORED / "full"}
 
 
 def name(paper: Paper, exhibit: Exhibit) -> str:
@@ -20,16 +21,21 @@ def name(paper: Paper, exhibit: Exhibit) -> str:
     return f"{paper.key}.{exhibit.key}"
 
 
-def stored(paper: Paper, exhibit: Exhibit) -> Result | None:
-    """The quick result that comes with the engine; None if there is none."""
-    path = STORED / f"{name(paper, exhibit)}.json"
+def path_of(paper: Paper, exhibit: Exhibit, form: Form) -> Path:
+    """Where the result that comes with the engine lies in either form, or would lie."""
+    return FOLDERS[form] / f"{name(paper, exhibit)}.json"
+
+
+def stored(paper: Paper, exhibit: Exhibit, form: Form = "quick") -> Result | None:
+    """The result that comes with the engine in either form; None if there is none."""
+    path = path_of(paper, exhibit, form)
     return from_json(path.read_text("utf-8")) if path.exists() else None
 
 
 def as_json(paper: Paper, exhibit: Exhibit, result: Result) -> str:
     """The result with what it says on each claim; a row of the table on each line."""
     found = [{"says": claim.says, "holds": finding.holds, "measured": finding.measured,
-              "fails_because": claim.fails_because}
+              "fails_because": claim.fails_because, "is_ours": claim.is_ours}
              for claim, finding in zip(exhibit.claims, exhibit.findings(result.table),
                                        strict=True)]
     plain = {"paper": paper.reference, "exhibit": f"{paper.key}/{exhibit.key}",

@@ -1,4 +1,8 @@
-"""The mean of numbers under six kinds of trust, with Laplace noise and δ = 0."""
+"""The mean of numbers under six kinds of trust, with Laplace noise and δ = 0.
+
+The slides have seven rates: where nobody is trusted and people are protected there are two, for few
+and for many numbers each.
+"""
 
 from __future__ import annotations
 

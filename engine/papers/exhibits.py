@@ -8,19 +8,23 @@ results and nothing else, so a stored table shows all that a new run would.
 from __future__ import annotations
 
 import importlib
+import math
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import Executor, as_completed
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import pandas as pd
 import scipy
 
 from engine import __version__
+from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.figures.theme import Chart, Theme
+from engine.running import executors
 from engine.simulation import sweeps
 from engine.simulation.effort import NO_LIMITS, Limits
 from engine.simulation.experiments import KINDS, Cell, Outcome, Run, blocks, gather
@@ -86,7 +90,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a paper that a table can confirm or contradict.
+    """A statement, of a document or of our own, that a table can confirm or contradict.
 
     Parameters
     ----------
@@ -97,11 +101,15 @@ class Claim:
         are made of.
     fails_because : str
         The known reason why it does not hold, "" for one that should.
+    is_ours : bool
+        A check of our own that stands beside what the document says: of a calculation against
+        another one, or of what a repaired form does. It counts apart.
     """
 
     says: str
     evidence: Callable[[pd.DataFrame], Finding]
     fails_because: str = ""
+    is_ours: bool = False
 
     def check(self, table: Table | pd.DataFrame) -> Finding:
         """Whether the statement holds, and the numbers that say so.
@@ -225,9 +233,29 @@ class Progress:
     total: int
 
 
+class Calculated(Protocol):
+    """Where rows of finished calls are kept, by the digest of the call: a dictionary, or files."""
+
+    def get(self, key: str, /) -> list[Row] | None:
+        """The rows of a call that are there.
+
+        Parameters
+        ----------
+        key : str
+            Digest of the call.
+
+        Returns
+        -------
+        list of rows or None
+        """
+        ...
+
+    def __setitem__(self, key: str, rows: list[Row], /) -> None: ...
+
+
 def run(exhibit: Exhibit, form: Form, executor: Executor,
-        finished: sweeps.Finished | None = None, limits: Limits = NO_LIMITS
-        ) -> Generator[Progress, None, Result]:
+        finished: sweeps.Finished | None = None, limits: Limits = NO_LIMITS,
+        calculated: Calculated | None = None) -> Generator[Progress, None, Result]:
     """Run an exhibit.
 
     Parameters
@@ -239,7 +267,10 @@ def run(exhibit: Exhibit, form: Form, executor: Executor,
     finished : sweeps.Finished, optional
         Parts of an earlier run that need not be made again; see `sweeps.run_sweep`.
     limits : Limits
-        Of time and memory of the sweep.
+        Of time and memory. A sweep that would pass them is refused before it runs; how long calls
+        take is not known before, so they end when the time has passed.
+    calculated : Calculated, optional
+        The same as `finished`, for the rows of calls.
 
     Yields
     ------
@@ -262,18 +293,46 @@ def run(exhibit: Exhibit, form: Form, executor: Executor,
     for part in sweeps.run_sweep(pieces, executor, finished, limits):
         parts.append(part)
         yield Progress(len(parts), total)
-    waiting = {executor.submit(call): call for call in work.calls}
-    try:
-        for future in as_completed(waiting):
-            rows[waiting[future]] = future.result()
-            yield Progress(len(parts) + len(rows), total)
-    finally:
-        for future in waiting:
-            future.cancel()
+    end = start + 60 * limits.minutes
+    for call, its_rows in _calculate(work.calls, executor, {} if calculated is None else calculated,
+                                     end):
+        rows[call] = its_rows
+        yield Progress(len(parts) + len(rows), total)
     outcomes = gather(work.cells, parts)
     table = [dict(_plain(exhibit.row(outcome))) for outcome in outcomes]
     table += [dict(_plain(row)) for call in work.calls for row in rows[call]]
     return Result(form, table, time.perf_counter() - start, digest(work), versions())
+
+
+def _calculate(calls: Sequence[Call], executor: Executor, calculated: Calculated, end: float
+               ) -> Iterator[tuple[Call, list[Row]]]:
+    """Rows of each call, those that are there first; refused when the clock passes `end`."""
+    waiting, running = deque[Call](), dict[Future[list[Row]], Call]()
+    for call in dict.fromkeys(calls):
+        rows = calculated.get(digest(call))
+        if rows is None:
+            waiting.append(call)
+        else:
+            yield call, rows
+    try:
+        while waiting or running:
+            while waiting and len(running) < executors.places(executor):
+                call = waiting.popleft()
+                running[executor.submit(call)] = call
+            left = end - time.perf_counter()
+            ended, _ = wait(running, None if left == math.inf else max(left, 0.0), FIRST_COMPLETED)
+            for future in ended:
+                call = running.pop(future)
+                rows = calculated[digest(call)] = future.result()
+                yield call, rows
+            if left <= 0 and (waiting or running):
+                raise InputError(
+                    f"The time is up; {len(waiting) + len(running)} of {len(calls)} calculations "
+                    "are not done.", field="limit-minutes",
+                    hint="Raise the limit; --resume DIR keeps what is done.")
+    finally:
+        for future in running:
+            future.cancel()
 
 
 def n_pieces(work: Work) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from engine.papers.exhibits import Claim, Finding, Result, versions
+from engine.papers.exhibits import Claim, Finding, Form, Result, versions
 
 TITLE = "Do the published results replicate?"
 SOURCE = ("Simulated and public data",
@@ -16,19 +16,24 @@ UNIT = ("One person’s data, as each document has it",
 BUDGETS = "ε and δ as in the document"
 
 
-def overview(holding: int, total: int) -> str:
-    """How many claims of all exhibits hold.
+def overview(verdicts: Sequence[tuple[Claim, Finding]]) -> str:
+    """How many claims of the documents hold, and apart from these how many checks of our own.
 
     Parameters
     ----------
-    holding, total : int
-        Claims that hold, and all of them.
+    verdicts : sequence of (Claim, Finding)
+        Of all exhibits.
     """
-    failing = total - holding
-    text = f"**{holding} of {total} claims** come out as the documents say."
+    of_documents, of_ours = ([finding.holds for stated, finding in verdicts
+                              if stated.is_ours is ours] for ours in (False, True))
+    failing = of_documents.count(False)
+    text = (f"**{of_documents.count(True)} of {len(of_documents)} claims** come out as the "
+            "documents say.")
     if failing:
         text += (f" {failing} do{'es' * (failing == 1)} not: each stands with the reason, such as "
                  "a misprint or noise that cannot have been as stated.")
+    if of_ours:
+        text += f" Of our own checks {of_ours.count(True)} of {len(of_ours)} hold."
     return text
 
 
@@ -66,18 +71,29 @@ def claim(stated: Claim, finding: Finding) -> str:
     return " ".join(["✓" if finding.holds else "✗", *_sentences(stated, finding, finding.measured)])
 
 
-def claim_markdown(stated: Claim, finding: Finding) -> str:
+def claim_markdown(stated: Claim, finding: Finding, beside: Finding | None = None,
+                   form: Form = "full") -> str:
     """The same for the page: the verdict in words, the claim, the number in bold type.
 
     Parameters
     ----------
     stated, finding
         As for `claim`.
+    beside : Finding, optional
+        What the other form measured, to stand beside it.
+    form : {"quick", "full"}
+        Which form that is.
     """
     badge = ":green-badge[:material/check: holds]" if finding.holds else \
         ":orange-badge[:material/close: does not hold]"
-    text = "  \n".join(_sentences(stated, finding, f"**{_sentence(finding.measured)}**"))
-    return f"{badge} {_raised(text)}"
+    ours = " :gray-badge[our own check]" if stated.is_ours else ""
+    sentences = _sentences(stated, finding, f"**{_sentence(finding.measured)}**")
+    if beside is not None:
+        agrees = "" if beside.holds == finding.holds else (
+            "It holds. " if beside.holds else "It does not hold. ")
+        sentences.insert(2, f"In the {form} form: {agrees}{_sentence(beside.measured)}")
+    text = "  \n".join(sentences)
+    return f"{badge}{ours} {_raised(text)}"
 
 
 def _raised(text: str) -> str:
@@ -109,13 +125,40 @@ def made(result: Result, stored: Result | None = None) -> str:
         That of the repository, in the same form.
     """
     by = ", ".join(f"{package} {version}" for package, version in result.versions.items())
-    seconds = f"{result.seconds:.0f}" if result.seconds >= 0.5 else "under 1"
-    text = f"{result.form.capitalize()} form, {seconds} s, made by {by}."
+    text = f"{result.form.capitalize()} form, {time_of(result)}, made by {by}."
     if stored is not None and result is not stored:
         return f"{text} {_compared(result, stored)}"
     if stored is not None and dict(stored.versions) != versions():
         text += " These are stored numbers of other versions."
     return text
+
+
+def time_of(result: Result) -> str:
+    """How long a result took, in words.
+
+    Parameters
+    ----------
+    result : Result
+
+    Examples
+    --------
+    >>> time_of(Result("full", [], 372.0, "", {}))
+    '6 min'
+    """
+    if result.seconds >= 120:
+        return f"{result.seconds / 60:.0f} min"
+    return f"{result.seconds:.0f} s" if result.seconds >= 0.5 else "under 1 s"
+
+
+def forms(stored: Sequence[Result]) -> str:
+    """Which forms of an exhibit come with the engine, and how long each took.
+
+    Parameters
+    ----------
+    stored : sequence of Result
+        Of one exhibit.
+    """
+    return ", ".join(f"{result.form} in {time_of(result)}" for result in stored)
 
 
 def _compared(result: Result, stored: Result) -> str:

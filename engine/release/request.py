@@ -16,8 +16,9 @@ with "times": "header" to confirm that those in the header of a wide table are p
 "gap"; "windows" with "window"; "density" with "heights"; "even"; "unknown". Without a column
 "server" one trusted centre holds all curves; with it each site adds its own noise.
 
-A scenario file with a bundled "source" in place of "data" will do, too; its seed and its numbers of
-repeats and draws are not looked at. For a density "data" has "features" in place of "columns":
+A scenario file with a "source" in place of "data" will do, too; its seed, its axes and its numbers
+of repeats and draws are not looked at, and the budget is that of "budgets". For a density "data"
+has "features" in place of "columns":
 {"file": …, "features": [{"name": "age", "low": 0, "high": 105}], "facts": {"origin": …}}.
 """
 
@@ -54,7 +55,8 @@ _FACTS = (*_ENDS, *_WORDS, "origin", "covariates", "periodic", "design", "observ
           "symmetric")
 _ROLES = ("id", "time", "value", "server", "covariates")
 _UNSTATED = PublicFacts()
-_KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats", "draws", "seed")
+_KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats", "draws", "seed",
+         "axes")
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,9 @@ def from_json(text: str, folder: Path) -> Request:
     if "data" not in plain:
         scene = scenario.from_plain({key: value for key, value in plain.items() if key != "name"})
         return Request(scene.source, scene.mechanism, _single_budget(scene.budgets), name)
+    if "axes" in plain:
+        raise InputError("One release has one budget; it has no “axes”.", field="axes",
+                         hint="Leave them out, or state a budget in “budgets”.")
     if "source" in plain:
         raise InputError("Give “data” or “source”, not both.", field="data")
     mechanism = scenario.mechanism_of(plain)

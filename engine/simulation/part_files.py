@@ -64,7 +64,7 @@ class PartFiles:
         try:
             content = bytes_of(self._path(key), _MOST_BYTES, "resume")
             first, second = content.decode().splitlines()
-            if json.loads(first) == _header(key, second):
+            if json.loads(first) == header(key, second):
                 return _part(json.loads(second))
         except (ValueError, LookupError, TypeError, RecursionError):
             pass  # missing, half-written or not ours
@@ -72,14 +72,23 @@ class PartFiles:
 
     def __setitem__(self, key: str, part: Part) -> None:
         text = json.dumps(_plain(part))
-        write_whole(self._path(key), f"{json.dumps(_header(key, text))}\n{text}\n".encode(),
+        write_whole(self._path(key), f"{json.dumps(header(key, text))}\n{text}\n".encode(),
                     "resume", sync=False)
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.part"
 
 
-def _header(key: str, text: str) -> dict[str, str]:
+def header(key: str, text: str) -> dict[str, str]:
+    """What stands above a stored text: who made it, of what, and its checksum.
+
+    Parameters
+    ----------
+    key : str
+        Digest of what was run.
+    text : str
+        What is stored.
+    """
     checksum = blake2b(text.encode(), digest_size=16).hexdigest()
     return {**VERSIONS, "block": key, "checksum": checksum}
 

@@ -9,7 +9,7 @@ import streamlit as st
 from engine import handbook, papers
 from engine.exports import exhibits as exhibit_files
 from engine.papers import words as exhibit_words
-from engine.papers.exhibits import Exhibit, Paper, Result, n_pieces
+from engine.papers.exhibits import FORMS, Claim, Exhibit, Finding, Form, Paper, Result, n_pieces
 from engine.questions import Question, ask
 from pages.shared import components as pieces
 from pages.shared.frame import controls, layout
@@ -20,11 +20,16 @@ from pages.shared.state import session
 
 _FEW = 4  # pictures that stand two in a row; more stand three in a row
 _HEIGHT, _PHONE_HEIGHT = 320, 280
+_FORM = "w_exhibit_form"  # quick or full, of every exhibit that has both
 _RUNS = "exhibit_runs"  # in the session: jobs that this visitor began, by exhibit
 
 
 class ExhibitView(View):
-    """The exhibit on screen with its newest result: that of a run here, else the stored one."""
+    """The exhibit on screen with its newest result: that of a run here, else the stored one.
+
+    Where both forms are stored the reader chooses which is drawn; its claims have the numbers of
+    the other form beside them.
+    """
 
     page, fold_prefix, chart_prefix = "reproduce", "exhibit_", "exhibit_"
     formula_label = "Formulas and source"
@@ -45,13 +50,32 @@ class ExhibitView(View):
         return st.session_state.get(_RUNS, {}).get(self.key)
 
     @cached_property
+    def stored_by_form(self) -> dict[Form, Result]:
+        """What comes with the engine, quick form first."""
+        stored = {form: exhibit_files.stored(self.paper, self.exhibit, form) for form in FORMS}
+        return {form: result for form, result in stored.items() if result is not None}
+
+    @property
+    def form(self) -> Form:
+        """The form that is drawn."""
+        form: Form = st.session_state.get(_FORM, "quick")
+        return form if form in self.stored_by_form else "quick"
+
+    @property
     def stored(self) -> Result | None:
-        return exhibit_files.stored(self.paper, self.exhibit)
+        """The stored result of the form that is drawn."""
+        return self.stored_by_form.get(self.form)
 
     @property
     def result(self) -> Result | None:
         fresh = self.job.result if self.job is not None else None
-        return fresh or self.stored
+        return fresh if fresh and self.form == "quick" else self.stored
+
+    @property
+    def other(self) -> Result | None:
+        """The result of the form that is not drawn."""
+        return next((result for form, result in self.stored_by_form.items() if form != self.form),
+                    None)
 
     def formula(self) -> None:
         """The document, and what the methods of the figure or table compute."""
@@ -75,16 +99,17 @@ def strip() -> None:
 
 def overview() -> None:
     """How many claims of all papers hold in the stored results."""
-    holds_by_claim = [holds for verdicts in map(_verdicts, papers.names()) for holds in verdicts]
-    st.markdown(exhibit_words.overview(sum(holds_by_claim), len(holds_by_claim)))
+    st.markdown(exhibit_words.overview([pair for key in papers.names()
+                                        for pair in _verdicts(key)]))
 
 
 @cache
-def _verdicts(key: str) -> tuple[bool, ...]:
-    """Which claims of an exhibit hold in its stored result; () without one."""
+def _verdicts(key: str) -> tuple[tuple[Claim, Finding], ...]:
+    """The claims of an exhibit with what its stored quick result says on each; () without one."""
     paper, exhibit = papers.find(key)
     result = exhibit_files.stored(paper, exhibit)
-    return tuple(finding.holds for finding in exhibit.findings(result.table)) if result else ()
+    return tuple(zip(exhibit.claims, exhibit.findings(result.table), strict=True)
+                 ) if result else ()
 
 
 def choices() -> ExhibitView:
@@ -110,7 +135,8 @@ def choices() -> ExhibitView:
 
 
 def _option(paper: Paper, exhibit: Exhibit) -> str:
-    return f"{exhibit.title} ({exhibit_words.count(_verdicts(f'{paper.key}/{exhibit.key}'))})"
+    holds = [finding.holds for _, finding in _verdicts(f"{paper.key}/{exhibit.key}")]
+    return f"{exhibit.title} ({exhibit_words.count(holds)})"
 
 
 def heading(view: ExhibitView) -> None:
@@ -121,7 +147,14 @@ def heading(view: ExhibitView) -> None:
 
 def again(view: ExhibitView) -> None:
     """Run the quick form here, and say whether the stored numbers came out again."""
-    waits = f" · about {max(1, round(view.stored.seconds))} s" if view.stored else ""
+    if len(view.stored_by_form) > 1:
+        st.segmented_control(
+            "Form", list(view.stored_by_form), key=_FORM, default=view.form, required=True,
+            format_func=lambda form: exhibit_words.forms([view.stored_by_form[form]]).capitalize(),
+            help="Quick: smaller sizes or fewer repeats. Full: those of the document. Claims show "
+            "the numbers of both.")
+    quick = view.stored_by_form.get("quick")
+    waits = f" · about {max(1, round(quick.seconds))} s" if quick else ""
     if st.button(f"Run it now{waits}", icon=":material/play_arrow:", key="run_exhibit",
                  help="The quick form: smaller sizes and fewer repeats than the paper. The page "
                  "stays usable meanwhile."):
@@ -157,9 +190,11 @@ def claims(view: ExhibitView) -> None:
         return
     with st.container(border=True):
         st.subheader("What the document says, and what came out", anchor=False)
-        for claim, finding in zip(view.exhibit.claims, view.exhibit.findings(view.result.table),
-                                  strict=True):
-            st.markdown(exhibit_words.claim_markdown(claim, finding))
+        findings = view.exhibit.findings(view.result.table)
+        beside = view.exhibit.findings(view.other.table) if view.other else [None] * len(findings)
+        form = view.other.form if view.other else view.form
+        for claim, finding, other in zip(view.exhibit.claims, findings, beside, strict=True):
+            st.markdown(exhibit_words.claim_markdown(claim, finding, other, form))
 
 
 def published(view: ExhibitView) -> None:

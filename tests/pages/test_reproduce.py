@@ -24,16 +24,33 @@ def test_the_first_exhibit_opens_with_its_stored_numbers_and_claims():
     paper, exhibit = papers.find(FIRST)
     table = exhibit_files.stored(paper, exhibit).table
     for claim, found in zip(exhibit.claims, exhibit.findings(table), strict=True):
-        assert exhibit_words.claim_markdown(claim, found) in words(at)
+        assert exhibit_words.claim_markdown(claim, found).splitlines()[0] in words(at)
+        assert found.measured in words(at)
     assert not at.error
 
 
-def test_the_overview_counts_the_claims_of_all_stored_results():
+def test_the_overview_counts_the_claims_of_documents_apart_from_our_own_checks():
     """Those hold that do not say why they fail; tests of the exhibits see to it."""
-    found = [not claim.fails_because for paper, exhibit in map(papers.find, papers.names())
-             if exhibit_files.stored(paper, exhibit) for claim in exhibit.claims]
-    assert exhibit_words.overview(sum(found), len(found)) in words(visit("reproduce"))
-    assert sum(found) > len(found) / 2
+    claims = [claim for paper, exhibit in map(papers.find, papers.names())
+              if exhibit_files.stored(paper, exhibit) for claim in exhibit.claims]
+    shown = words(visit("reproduce"))
+    for ours, sentence in ((False, "**{} of {} claims** come out"),
+                           (True, "Of our own checks {} of {} hold.")):
+        holds = [not claim.fails_because for claim in claims if claim.is_ours is ours]
+        assert sentence.format(sum(holds), len(holds)) in shown
+        assert sum(holds) > len(holds) / 2
+
+
+def test_the_full_form_is_drawn_on_request_and_claims_have_the_numbers_of_both():
+    key = next(key for key in papers.names() if exhibit_files.stored(*papers.find(key), "full"))
+    paper, exhibit = papers.find(key)
+    quick, full = (exhibit.findings(exhibit_files.stored(paper, exhibit, form).table)
+                   for form in ("quick", "full"))
+    at = visit("reproduce", f"exhibit-{key}")
+    assert f"In the full form: {full[0].measured}" in words(at)
+    at.segmented_control(key="w_exhibit_form").set_value("full").run()
+    assert f"In the quick form: {quick[0].measured}" in words(at)
+    assert "Full form" in words(at) and not at.exception
 
 
 def test_a_choice_is_in_the_address_and_the_address_brings_it_back():

@@ -84,6 +84,18 @@ def test_a_scenario_written_out_in_full_reads_back_the_same():
         first.source, first.mechanism, first.budgets, first.run)
 
 
+def test_a_plan_says_which_value_of_an_axis_it_takes(tmp_path, capsys):
+    scenario_file = tmp_path / "scenario.json"
+    scenario_file.write_text(json.dumps({
+        "version": 1, "source": {"key": "sparse_curves", "parameters": {"mean": "growth"}},
+        "mechanism": {"key": "adaptive_mean"}, "budgets": [{"epsilon": 1, "delta": 1e-6}],
+        "axes": {"source.n_curves": [1000, 2000]}}), "utf-8")
+    assert not main(["plan", str(scenario_file), "--target", "5"])
+    printed = capsys.readouterr().out
+    assert "Of the axis source.n_curves the plan takes 1000, the first of 2 values." in printed
+    assert "with 1\N{THIN SPACE}000 children" in printed
+
+
 def test_axes_make_the_full_grid_in_order():
     cells = scenario.from_plain(SCENARIO).cells()
     assert [(c.budgets[0].epsilon, c.source.n_curves) for c in cells] == [

@@ -21,9 +21,32 @@ def test_a_name_that_does_not_exist_is_explained(capsys):
     assert "There is no exhibit 'nothing/figure-0'." in capsys.readouterr().err
 
 
-def test_only_quick_results_can_be_stored(capsys):
-    assert main(["exhibit", quickest(), "--full", "--store"]) == 2
-    assert "Only quick results" in capsys.readouterr().err
+def test_a_form_is_stored_in_its_own_place_and_left_alone_where_it_is_there(
+        tmp_path, monkeypatch, capsys):
+    key, folders = quickest(), {form: tmp_path / form for form in ("quick", "full")}
+    monkeypatch.setattr(exhibit_files, "FOLDERS", folders)
+    options = ["exhibit", key, "--full", "--store", "--executor", "serial",
+               "--resume", str(tmp_path / "parts")]
+    assert main(options) == 0
+    (path,) = folders["full"].iterdir()
+    first = json.loads(path.read_text("utf-8"))
+    assert first["form"] == "full" and not folders["quick"].exists()
+    for part in (tmp_path / "parts").iterdir():
+        part.unlink()
+    assert main(options) == 0
+    assert json.loads(path.read_text("utf-8")) == first
+    assert not list((tmp_path / "parts").iterdir())
+
+
+def test_seconds_of_all_runs_of_an_exhibit_are_counted_together(tmp_path):
+    options = ["exhibit", quickest(), "--executor", "serial", "--resume", str(tmp_path / "parts"),
+               "--out", str(tmp_path / "out")]
+    seconds = []
+    for _ in range(2):
+        assert main(options) == 0
+        (path,) = (tmp_path / "out").glob("*.json")
+        seconds.append(json.loads(path.read_text("utf-8"))["seconds"])
+    assert 0 < seconds[0] < seconds[1]
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -16,12 +17,15 @@ from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.papers import words as exhibit_words
 from engine.papers.charts import Scale, Series, heat, lines, styles
 from engine.papers.exhibits import FORMS, Call, Claim, Exhibit, Finding, Panel, Paper, Work, run
+from engine.papers.taken_up import RowFiles
 from engine.running.executors import ProcessExecutor, SerialExecutor
+from engine.simulation.effort import NO_LIMITS, Limits
 from engine.simulation.experiments import Cell, Run, blocks
 from engine.sources.numbers import Numbers
 from tests.heavy import few
 
 KEYS = papers.names()
+FULL = [key for key in papers.names() if exhibit_files.stored(*papers.find(key), "full")]
 STORED = [key for key in KEYS if exhibit_files.stored(*papers.find(key)) is not None]
 
 
@@ -108,7 +112,8 @@ def test_results_are_read_back_as_they_were_written():
     text = exhibit_files.as_json(paper, exhibit, result)
     assert exhibit_files.from_json(text) == result
     assert json.loads(text)["claims"][0] == {
-        "says": "There are five rows.", "holds": True, "measured": "5 rows.", "fails_because": ""}
+        "says": "There are five rows.", "holds": True, "measured": "5 rows.", "fails_because": "",
+        "is_ours": False}
 
 
 def test_a_spreadsheet_of_a_result_has_a_line_for_each_row_under_its_columns():
@@ -174,6 +179,18 @@ def test_a_stored_result_is_a_small_file_and_that_of_the_present_work(key):
         assert stored.digest == digest(exhibit.work("quick"))
 
 
+@pytest.mark.parametrize("key", FULL)
+def test_a_stored_full_result_is_that_of_the_present_work_and_says_how_long_it_took(key):
+    paper, exhibit = papers.find(key)
+    stored = exhibit_files.stored(paper, exhibit, "full")
+    assert stored.form == "full" and stored.table and stored.seconds > 0
+    if stored.versions["engine"] == __version__:
+        assert stored.digest == digest(exhibit.work("full"))
+    for claim, finding in zip(exhibit.claims, exhibit.findings(stored.table), strict=True):
+        assert finding.holds is (not claim.fails_because), f"{claim.says} {finding.measured}"
+        assert not re.search(r"\b(nan|inf|None)\b", finding.measured)
+
+
 @pytest.mark.parametrize("key", STORED)
 def test_claims_hold_in_the_stored_table_unless_a_reason_says_why_not(key):
     paper, exhibit = papers.find(key)
@@ -195,6 +212,56 @@ def test_every_drawing_of_a_stored_table_is_plain_json_with_words_and_numbers_be
         json.dumps(panel.chart.spec, allow_nan=False)
         assert panel.title and re.search(r"\d.*\.$", panel.chart.alt)
         assert len({len(column) for column in panel.chart.table.values()}) == 1
+
+
+# -- work that is taken up again ----------------------------------------------------------------
+
+
+def calculated_by_calls(executor, calculated, limits=NO_LIMITS):
+    """The steps of an exhibit of calls alone, and its result."""
+    exhibit = replace(small_exhibit(), work=lambda form: Work(calls=small_work(form).calls))
+    running, steps = run(exhibit, "quick", executor, limits=limits, calculated=calculated), []
+    while True:
+        try:
+            steps.append(next(running))
+        except StopIteration as end:
+            return steps, end.value
+
+
+class Counting(SerialExecutor):
+    """Counts what it is given."""
+
+    def __init__(self):
+        self.submitted = 0
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.submitted += 1
+        return super().submit(fn, *args, **kwargs)
+
+
+def test_calls_that_are_there_are_not_made_again_and_the_table_is_the_same(tmp_path):
+    first, again = Counting(), Counting()
+    _, made = calculated_by_calls(first, RowFiles(tmp_path))
+    _, taken_up = calculated_by_calls(again, RowFiles(tmp_path))
+    assert (first.submitted, again.submitted) == (2, 0)
+    assert taken_up.table == made.table
+
+
+def test_rows_that_were_cut_short_count_as_missing(tmp_path):
+    _, made = calculated_by_calls(SerialExecutor(), RowFiles(tmp_path))
+    for path in tmp_path.glob("*.rows"):
+        path.write_text(path.read_text("utf-8")[:-5], "utf-8")
+    again = Counting()
+    assert calculated_by_calls(again, RowFiles(tmp_path))[1].table == made.table
+    assert again.submitted == 2
+
+
+def test_calls_end_when_the_time_is_up_and_what_is_done_stays(tmp_path):
+    rows = RowFiles(tmp_path)
+    with pytest.raises(InputError) as refused:
+        calculated_by_calls(SerialExecutor(), rows, Limits(minutes=1e-9))
+    assert refused.value.field == "limit-minutes" and "--resume" in refused.value.hint
+    assert len(list(tmp_path.glob("*.rows"))) == 1
 
 
 # -- drawings they share ------------------------------------------------------------------------

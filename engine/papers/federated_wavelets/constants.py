@@ -134,9 +134,9 @@ CONSTANTS = Exhibit(
         Claim("Pairs of observations tried one by one reach the exact sensitivity with the Haar "
               "wavelet",
               within(_pairs_tried, 1 - 1e-9, 1 + 1e-9, of="share",
-                     text="moves by {moved}; exact sensitivities {exact}")),
+                     text="moves by {moved}; exact sensitivities {exact}"), is_ours=True),
         Claim("Largest values of the kernel agree with worked-out ones to five digits",
-              agrees("kappa", _KAPPA, 1e-5)),
+              agrees("kappa", _KAPPA, 1e-5), is_ours=True),
         Claim("The printed noise is enough at every ε up to 20",
               within(_printed, 1, of="ratio", text="{ratio.low:.2f} to {ratio.high:.2f} times the "
                      "least noise; {variance:.1f} times its variance at ε = 1")),

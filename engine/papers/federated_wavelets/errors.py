@@ -88,7 +88,7 @@ def _panel(title: str, rows: pd.DataFrame, over: str, names: tuple[str, ...], ax
 
 
 _SIMULATED = Claim("Simulated errors are the exact ones, within 3.5 standard errors in every cell",
-                   as_exact(lambda t: t))
+                   as_exact(lambda t: t), is_ours=True)
 
 
 _LITTLE = ("The bound is over a class of curves; on a curve with little energy even its least "
@@ -149,16 +149,16 @@ CURVES = Exhibit(
         _SIMULATED,
         Claim("Exact errors agree with independently worked-out ones to four digits",
               agrees(_curve_errors, [error for errors in CURVE_ERRORS.values() for error in errors],
-                     2e-5)),
+                     2e-5), is_ours=True),
         Claim("The paper’s weights lose at most a factor of two",
               within(_with_weights, high=2, of="ratio", text="smooth curve, one large site: "
                      "{printed:.4f} with the paper’s weights, {least:.5f} with weights that make "
                      "the variance least"),
               "Weights n²ε² ∧ n2^L set every constant to one, and so trust sites with a small ε "
               "far too much; rates are the same."),
-        Claim(_LEAST_BELOW, _below_zero(TUNED), _LITTLE),
+        Claim(_LEAST_BELOW, _below_zero(TUNED), _LITTLE, is_ours=True),
         Claim("The method with all constants as printed does better than answering zero everywhere",
-              _below_zero(LITERAL), _ROUGH)), row=_row)
+              _below_zero(LITERAL), _ROUGH, is_ours=True)), row=_row)
 
 
 # -- 2: a single point -----------------------------------------------------------------------------
@@ -185,5 +185,6 @@ POINT = Exhibit(
         _SIMULATED,
         Claim("Exact errors agree with independently worked-out ones to four digits",
               agrees(lambda t: [number(t, "exact", way=TUNED, network=network)
-                                for network in POINT_ERRORS], list(POINT_ERRORS.values()), 2e-4)),
-        Claim(_LEAST_BELOW, _below_zero(TUNED))), row=_row)
+                                for network in POINT_ERRORS], list(POINT_ERRORS.values()), 2e-4),
+              is_ours=True),
+        Claim(_LEAST_BELOW, _below_zero(TUNED), is_ours=True)), row=_row)

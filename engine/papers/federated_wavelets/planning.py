@@ -102,17 +102,20 @@ NETWORKS = Exhibit(
         Claim("Resolutions agree with independently worked-out ones to six digits",
               agrees(lambda t: [number(t, "resolution", network=network, gamma=gamma)
                                 for network in _KNOWN_D for gamma in _STATED],
-                     [value for stated in _KNOWN_D.values() for value in stated], 1e-7)),
-        Claim("Regimes at γ = ¾, 1 and 2 are as worked out", _regimes),
+                     [value for stated in _KNOWN_D.values() for value in stated], 1e-7),
+              is_ours=True),
+        Claim("Regimes at γ = ¾, 1 and 2 are as worked out", _regimes, is_ours=True),
         Claim("Every network is in the regime without a dominant site or in that with one",
               _covered, "The two conditions leave a gap: sites that privacy does not hold back and "
               "of which none dominates."),
         Claim("A site with nε² equal to D counts as held back",
               within(_tie, 1, of="held_back",
-                     text="D = {resolution:.10g}, and sites at ε = 0.1 have nε² = 40")),
+                     text="D = {resolution:.10g}, and sites at ε = 0.1 have nε² = 40"),
+              is_ours=True),
         Claim("The lower bounds for δ = 0 are as worked out",
               agrees(lambda t: [number(t, "least error, δ = 0", network=network, gamma=1.0)
-                                for network in _LEAST], list(_LEAST.values()), 5e-4))))
+                                for network in _LEAST], list(_LEAST.values()), 5e-4),
+              is_ours=True)))
 
 
 # -- 8: what privacy costs, over sites and budgets -------------------------------------------------
@@ -228,8 +231,8 @@ SITES = Exhibit(
                      "a factor of at most {0.high:.3f}")),
         Claim("Exact errors lie below the bound that the plan minimises",
               within(100 * col("exact") / col("bound"), high=100, on={"released": True},
-                     text="{0.count} plans, at most {0.high:.0f} % of the bound")),
+                     text="{0.count} plans, at most {0.high:.0f} % of the bound"), is_ours=True),
         Claim("Privacy costs nothing beyond the first elbow, which a point reaches at a larger ε",
               within(_elbow, 1 / 1.4, 1, of="ratios", text="{words}")),
         Claim("Simulated errors are the exact ones, within 3.5 standard errors",
-              as_exact(_simulated))), row=_sites_row)
+              as_exact(_simulated), is_ours=True)), row=_sites_row)

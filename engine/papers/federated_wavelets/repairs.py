@@ -34,7 +34,7 @@ def _simulated(table: pd.DataFrame) -> pd.DataFrame:
 
 
 _AGREE = Claim("Simulated errors are the exact ones, within 3.5 standard errors",
-               as_exact(lambda t: t.dropna(subset=["error", "exact"])))
+               as_exact(lambda t: t.dropna(subset=["error", "exact"])), is_ours=True)
 
 
 # -- 4: a curve that does not end where it began ---------------------------------------------------
@@ -87,11 +87,11 @@ BASES = Exhibit(
     "edges that take more of the noise, for sixteen sites of 4000 observations at ε = 1.",
     _bases_work, _draw_bases, (
         Claim("Exact errors agree with independently worked-out ones",
-              agrees(lambda t: _simulated(t)["exact"], _KNOWN_BASES, 2e-3)),
+              agrees(lambda t: _simulated(t)["exact"], _KNOWN_BASES, 2e-3), is_ours=True),
         Claim("Corrected edges bring the error down to a third or less, and weighted noise brings "
               "it further down",
               when(lambda x: bool(x[0] > 3 * x[1] > 3 * x[2]), lambda t: _simulated(t)["exact"],
-                   "{0.each:.4f}")), _AGREE), row=_measured)
+                   "{0.each:.4f}"), is_ours=True), _AGREE), row=_measured)
 
 
 # -- 5: times that are not spread evenly -----------------------------------------------------------
@@ -181,10 +181,11 @@ TIMES = Exhibit(
         Claim("Taken for even, the error stays however many observations there are",
               within(lambda t: _taken_for_even(t, _FREE), 0.5, of="ratio", text="{first:.3f} with "
                      f"{_SIZES[0]} observations and {{last:.3f}} with {_SIZES[-1]:.2g}, without "
-                     "protection")),
+                     "protection"), is_ours=True),
         Claim("With the known density, weights and ranks each cut the error at least thirtyfold",
               within(_with_repairs, high=1 / 30, of="ratio", text="{even:.3f} taken for even, "
-                     "{worst:.4f} with the worse of the two repairs, without protection")),
+                     "{worst:.4f} with the worse of the two repairs, without protection"),
+              is_ours=True),
         _AGREE), row=_measured)
 
 
@@ -236,8 +237,9 @@ CLIPS = Exhibit(
     "can be undone from what is published.",
     _clips_work, _draw_clips, (
         Claim("Exact errors agree with independently worked-out ones",
-              agrees(_clip_errors, list(_KNOWN_CLIPS.values()), 1e-5)),
+              agrees(_clip_errors, list(_KNOWN_CLIPS.values()), 1e-5), is_ours=True),
         Claim("Undoing the clip makes a narrow one better than any clip left as it is",
               within(_with_clip_undone, high=0.8, of="ratio",
-                     text="{undone:.4f} undone at τ = 2, at best {best:.4f} as it is")),
+                     text="{undone:.4f} undone at τ = 2, at best {best:.4f} as it is"),
+              is_ours=True),
         _AGREE), row=_measured)

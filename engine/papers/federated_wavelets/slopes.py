@@ -139,10 +139,11 @@ SLOPES = Exhibit(
     "stated. Crosses are simulated.",
     _work, _draw, (
         Claim("Slopes agree with independently worked-out ones to three digits",
-              within(_off_known, high=5e-4, text="nine slopes, largest difference {:.1g}")),
+              within(_off_known, high=5e-4, text="nine slopes, largest difference {:.1g}"),
+              is_ours=True),
         *(_as_in_theory(path) for path in PATHS),
         Claim("Simulated errors are the exact ones, within 3.5 standard errors",
-              as_exact(lambda t: _simulated(t, "G1"), unit="sizes")),
+              as_exact(lambda t: _simulated(t, "G1"), unit="sizes"), is_ours=True),
         Claim("Spreading the same observations over more sites costs a single point more than the "
               "whole curve",
               when(lambda x: bool(x[0] > x[1]), _growth_with_sites, "the error grows like "

@@ -320,14 +320,15 @@ def _weights_are_best(table: pd.DataFrame) -> Finding:
 
 
 def _claims_on_rates(notion: Trust) -> tuple[Claim, ...]:
-    names = {"n": "people (n^−2)", "S": "sites (S^−1)", "epsilon": "ε (ε^−2)"}
+    names = {"n": "people (n^−2)", "S": "sites (S^−1)", "epsilon": "ε (ε^−2)"}  # of both terms
     along = ("n", "epsilon") if notion is Trust.CENTRAL else ("n", "S", "epsilon")
     slopes = [Claim(
-        f"What privacy adds on dense curves falls with {names[symbol]}.",
+        f"With as many basis functions everywhere, what privacy adds falls with {names[symbol]}.",
         slope_near(partial(_cost, along=symbol), _POWERS[symbol], _LOGS,
                    "Measured {slope}, rate {power}; {margin} for logarithms and two standard "
                    "errors are allowed for.")) for symbol in along]
-    best = Claim("Weights by the rate, below Algorithm 2, are the best for sites that differ.",
+    best = Claim("Weights by the rate, stated below Algorithm 2, are the best for sites that "
+                 "differ.",
                  _weights_are_best, _WEIGHTS_REASON)
     return (Claim("Each term has the printed exponents (smoothness 3).",
                   within(partial(_exponents_apart, notion), high=1e-4, text="{0.count} exponents "
@@ -336,7 +337,7 @@ def _claims_on_rates(notion: Trust) -> tuple[Claim, ...]:
             Claim("The rate is squared bias and variances at the best number of functions.",
                   within(col("best") / col("rate"), 1 / _FACTOR, _FACTOR, text="At {0.count} "
                          "points the bound is {0.low:.2f} to {0.high:.2f} times the sum of the "
-                         "four terms.")),
+                         "four terms."), is_ours=True),
             *slopes, *([] if notion is Trust.CENTRAL else [best]))
 
 
@@ -350,15 +351,17 @@ def _rates(number: int, title: str, notion: Trust, about: str) -> Exhibit:
 TABLE_1 = _rates(
     1, "rates with one trusted centre", Trust.CENTRAL,
     "Four terms for a mean curve and for varying coefficients: sparse observations, privacy with "
-    "sparse observations, number of people, privacy. Lines are the rates, markers bias and "
-    "variances at the best number of functions; then what privacy adds to Algorithm 1 with three "
-    "basis functions, 30 rounds and 10 observations each, against the slope of the last term.")
+    "sparse observations, number of people, privacy. Lines are the rates at smoothness α = 3, "
+    "markers bias and variances at the best number of functions; then what privacy adds to "
+    "Algorithm 1 with three basis functions, 30 rounds and 10 observations each. There both terms "
+    "of privacy have the slopes n^−2 and ε^−2, since the number of functions is held fixed.")
 TABLE_4 = _rates(
     4, "rates with each site trusted", Trust.FEDERATED,
     "The four terms when each of S sites protects its own curves: lines are the rates for ten "
-    "sites, markers bias and variances at the best number of functions; then what privacy adds to "
-    "Algorithm 2 with three basis functions, 30 rounds and 10 observations each, against the last "
-    "term.")
+    "sites at smoothness α = 3, markers bias and variances at the best number of functions; then "
+    "what privacy adds to Algorithm 2 with three basis functions, 30 rounds and 10 observations "
+    "each. There both terms of privacy have the slopes n^−2, S^−1 and ε^−2, since the number of "
+    "functions is held fixed.")
 
 
 # -- table 2: what rules where -------------------------------------------------------------------

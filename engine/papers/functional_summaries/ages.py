@@ -117,10 +117,10 @@ AGE_CLAIMS = (
           within(_smaller_power_wins, len(REGIONS), text="η = 1.01 is better than 1.05 in "
                  f"{{printed}} of {len(REGIONS)} regions as printed, in {{here}} here."),
           "Here K^η is normalised to mass one, so that a larger η loses little and adds less "
-          "noise; the printed growth is most likely amplitude that was lost."),
+          "noise; the printed growth is most likely amplitude that was lost.", is_ours=True),
     Claim("The printed numbers are squared distances of densities on [0, 1].",
-          within(_beside_nothing, high=1, of="ratio", text="Printed: {printed:.3g}. Releasing "
-                 "releasing nothing would have error {nothing:.3g}."),
+          within(_beside_nothing, high=1, of="ratio", text="Printed: {printed:.3g}. "
+                 "Releasing nothing would have error {nothing:.3g}."),
           "They are larger than the density itself; the body of the table presumably carries the "
           "factor 1/1000 that is printed for standard errors."))
 
@@ -149,7 +149,7 @@ DRAWN_CLAIMS = (
           one_mode_at_seventy, "In this table it is above 80 years; the paper says neither which "
           "years nor which smoothing it used."),
     Claim("Bernstein of degree 10 flattens the mode of old age, ICLP-QR and FRL follow it.",
-          bernstein_flattens))
+          bernstein_flattens, is_ours=True))
 
 
 # -- drawings ------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ CLAIMS = (  # on numbers to draw, which the machine cannot change; seconds are o
                  "does. When this was timed it was {saved:.0%} faster, and ICLP took {times:.1f} "
                  "times as long as its random numbers alone."),
           "With eigenfunctions computed once, paths are random numbers times a matrix for either "
-          "process; only the numbers themselves cost a little more for Laplace."))
+          "process; only the numbers themselves cost a little more for Laplace.", is_ours=True))
 
 
 def panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:

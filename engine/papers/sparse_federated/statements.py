@@ -209,7 +209,8 @@ DIFFERING = Exhibit(
               when(lambda x: bool(x[1] < x[0] / 2), _by_shared,
                    "{first:.2g} with one shared, {last:.2g} with six of seven")),
         Claim("Medians agree with independently worked-out ones, to a factor of two",
-              within(_off_reference, high=2, text="six medians, at most a factor of {:.2f} apart")),
+              within(_off_reference, high=2, text="six medians, at most a factor of {:.2f} apart"),
+              is_ours=True),
         Claim("Heterogeneity is no part of the error",
               within(_heterogeneity, high=3, of="ratio", text="without noise {near:.2g} where some "
                      "machine’s own feature is within three of shared ones, {apart:.2g} elsewhere; "
@@ -274,4 +275,5 @@ COSTS = Exhibit(
               "They are put together from many releases of the same rows, each with the whole "
               "budget; nothing adds them up."),
         Claim("Numbers of releases are as counted by hand",
-              within(_added, 1 - 1e-3, 1 + 1e-3, of="ratio", text="{added.each:.4g}"))))
+              within(_added, 1 - 1e-3, 1 + 1e-3, of="ratio", text="{added.each:.4g}"),
+              is_ours=True)))

@@ -178,11 +178,12 @@ TABLE_2 = Exhibit(
         Claim("The stated noise is smaller than the coefficients",
               within(_noise_at_base, high=1, of="stated", text="the largest of 800 is "
                      "{stated:,.0f} times a coefficient at the base point; on a machine of its own "
-                     "the least noise that keeps ε is {least:.1f} times one"), IMPOSSIBLE),
+                     "the least noise that keeps ε is {least:.1f} times one"), IMPOSSIBLE,
+              is_ours=True),
         Claim("Errors without noise are below the printed ones, in most rows a fifth or less",
               when(lambda x: bool(x.min() > 1 and np.median(x) >= 5), _over_quiet,
                    "printed errors are {over:.0f} times those without noise, more than "
-                   "{middle:.0f} times in half of the rows", of="over")),
+                   "{middle:.0f} times in half of the rows", of="over"), is_ours=True),
         Claim("The error grows with the number of shared features",
               grows(lambda t: _along(table_2(), "s0")["err"],
                     text="printed: {0.each:.4f} with 4, 8 and 12 shared ones"),
@@ -196,8 +197,9 @@ TABLE_2 = Exhibit(
               "many times smaller; the table cannot be explained by either."),
         Claim("Printed coverage of all coefficients is the mean over non-zero and zero ones",
               within(lambda t: weighted_rows(table_2()), 13, of="close", text="{close} of {count} "
-                     "rows within 0.002, at most {off:.3f} apart")),
-        Claim("Printed lengths follow one formula with n, not mn, within 6 %", lengths_fit)),
+                     "rows within 0.002, at most {off:.3f} apart"), is_ours=True),
+        Claim("Printed lengths follow one formula with n, not mn, within 6 %", lengths_fit,
+              is_ours=True)),
     published=tuple(table_2()))
 
 
@@ -288,7 +290,7 @@ INTERVALS = Exhibit(
         Claim("With that sign nothing is seen where coefficients are zero",
               when(lambda x: bool(x[0] > 0.9 > x[1]), _with_printed_sign,
                    "at least {zero:.3f} where coefficients are zero, at most {matter:.3f} where "
-                   "they matter"))))
+                   "they matter"), is_ours=True)))
 
 
 # -- Table 5 ---------------------------------------------------------------------------------------
@@ -402,10 +404,11 @@ TABLE_5 = Exhibit(
               "They are those without privacy, with an inverse covariance after 15 steps; at ε = "
               "0.5 and 0.3 they jump, but not like 1/ε."),
         Claim("Bands that keep ε cover all coefficients together in about 95 % of cases",
-              _band_holds("joint")),
+              _band_holds("joint"), is_ours=True),
         Claim("So do bands whose bootstrap leaves the privacy noise out (Algorithm 7)",
               _band_holds("naive"),
               "Estimates hold that noise, and the draws of the bootstrap do not."),
         Claim("Bands with a joint coverage of 95 % cover more than 99 of 100 coefficients",
-              within("average", 0.99, text="at least {0.low:.3f} of the coefficients"))),
+              within("average", 0.99, text="at least {0.low:.3f} of the coefficients"),
+              is_ours=True)),
     published=tuple(table_5()))
