@@ -78,7 +78,7 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
     asked = what_is_asked(lesson.key, seed, worked)
     buttons = (("◀ Back", "previous", "PageUp"), ("Open a class", "open", None),
                ("Leave", "leave", "Esc"))
-    with st.container(key="game_slide"):
+    with st.container(key="game_slide", gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(heading(lesson), width="stretch")
             for label, wish, shortcut in buttons:
