@@ -62,7 +62,8 @@ class Chapter:
         title : str
             Of a page, as the menu has it.
         """
-        return title in _NAMED.findall(self.text.replace("**", ""))
+        names = _NAMED.findall(self.text.replace("**", ""))
+        return any(name == title or name.startswith(f"{title} ›") for name in names)
 
 
 @cache

@@ -22,6 +22,11 @@ class Unit(Enumeration):
     NUMBER = "number"
     MACHINE = "machine"
 
+    @property
+    def noun(self) -> str:
+        """As a sentence calls it; links and files hold the name of the member."""
+        return "observation" if self is Unit.READING else self.value
+
 
 class DataType(Enumeration):
     """What the data of a task are: curves of people, one reading each, or rows of numbers."""

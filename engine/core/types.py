@@ -268,7 +268,9 @@ class PublicFacts:
         How many of their standard deviations the stated ranges go to each side of the middle; 0
         where nothing is known of it.
     origin : str
-        Where the data are from.
+        Where the bounds are from.
+    credit : str
+        Who measured the data and under which licence, or which publications a simulation follows.
 
     Raises
     ------
@@ -300,6 +302,7 @@ class PublicFacts:
     covariates: tuple[Covariate, ...] = ()
     reach: float = 0.0
     origin: str = ""
+    credit: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", DataKind.named(self.kind, "kind"))

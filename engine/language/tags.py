@@ -59,9 +59,28 @@ def source_tag(facts: PublicFacts) -> tuple[str, str]:
                 "stay on this machine.")
     if facts.kind is DataKind.PUBLIC:
         return (f"Public data: {facts.name}",
-                f"Real curves that are already public. {facts.origin}".strip())
-    return ("Simulated", "Curves simulated from a known mean; no person is behind them. The "
-            "noise on this page is for exploring, not for publishing.")
+                " ".join(["Real data that are already public.", *credited(facts)]))
+    return ("Simulated", " ".join([
+        "Curves simulated from a known mean; no person is behind them.", *credited(facts),
+        "The noise on this page is for exploring, not for publishing."]))
+
+
+def credited(facts: PublicFacts) -> list[str]:
+    """Who measured public data and under which licence, or what a simulation follows.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        With the credit of its source.
+
+    Returns
+    -------
+    list of str
+        One sentence; none where nobody is to be named.
+    """
+    if not facts.credit:
+        return []
+    return [f"{capital(facts.credit).rstrip('.')}."]
 
 
 def data_chip(facts: PublicFacts, n_curves: int) -> str:

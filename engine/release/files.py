@@ -388,7 +388,9 @@ def guarantee_rows(release: Published) -> Mapping[str, str]:
         Plain text by its title, in the order of the report.
     """
     card, quote = release.card, release.quote
+    facts = release.facts
     return {
+        **({"Data": f"{facts.name}: {facts.credit}"} if facts.credit else {}),
         "Protects": f"{card['unit_of_protection']}; compared are {card['neighbours']}",
         "Guarantee": f"{budget_words(quote.certified)}: certified, that is, proved for the noise "
                      "that was really drawn",

@@ -448,7 +448,8 @@ def _card(plan: Plan, receipt: Receipt, tuning: Mapping[str, Any], uncertainty: 
     return {
         "kind": "differential privacy guarantee", "version": 2,
         "release": {"name": plan.name, "at": receipt.at, "id": receipt.release_id,
-                    "of": facts.name, "what": mechanism.main_task.label},
+                    "of": facts.name, "what": mechanism.main_task.label,
+                    **({"credit": facts.credit} if facts.credit else {})},
         "accuracy": _accuracy(uncertainty, facts, quoted, sizes),
         "unit_of_protection": plan.plain["unit"],
         "neighbours": "data sets of the same public sizes in which one unit is replaced",

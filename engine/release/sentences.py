@@ -9,7 +9,7 @@ from engine.language import quality
 from engine.language.chances import odds_main
 from engine.language.grammar import escape
 from engine.language.numbers import number, percent, small, with_unit
-from engine.language.tags import budget_chip
+from engine.language.tags import budget_chip, credited
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
 from engine.release.books import Entry, Odometer
@@ -38,6 +38,7 @@ def before(source: Source[Data], mechanism: Mechanism, quoted: Quote, odometer: 
     """
     facts, n = source.facts, source.sizes.n_curves
     return [f"{mechanism.label} of {number(n, 9)} {facts.people}: {facts.name}.",
+            *(escape(sentence) for sentence in credited(facts)),
             certified(quoted), odds(facts, quoted), left(facts, odometer),
             f"Bounds come from: {facts.origin}."]
 
@@ -71,7 +72,8 @@ def odds(facts: PublicFacts, quoted: Quote, group: int = 1) -> str:
     group : int
         Protected units of one person.
     """
-    return odds_main(risk.of_ledger(quoted.charged, group), facts.person, quoted.charged[0].unit)
+    return odds_main(risk.of_ledger(quoted.charged, group), facts.person,
+                     quoted.charged[0].unit.noun)
 
 
 def left(facts: PublicFacts, odometer: Odometer | None) -> str:

@@ -73,7 +73,7 @@ class ActivityDays(HumanCurves):
 
     @property
     def facts(self) -> PublicFacts:
-        return replace(_FACTS, design=self.design)
+        return replace(_FACTS, design=self.design, credit=self.credit)
 
     @property
     def truth(self) -> Truth:

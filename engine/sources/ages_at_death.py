@@ -59,7 +59,8 @@ class AgesAtDeath(Source[SampleData]):
             person="record of 1000 deaths", people="records of 1000 deaths", value_name="Density",
             time_name="Age", time_unit="years", time_high=OLDEST,
             covariates=(Covariate("Age", 0, OLDEST, "years"),),
-            origin="the longest human lives, by which few deaths are counted beyond 104 years")
+            origin="the longest human lives, by which few deaths are counted beyond 104 years",
+            credit=self.credit)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:
         """Return the records as one data set, younger ones first; `rng` is not used.

@@ -57,7 +57,7 @@ class BundledCurves(Source[CurveData]):
     @property
     def facts(self) -> PublicFacts:
         times = self.stated.to_unit_time(read_table(self.file)[0])
-        return replace(self.stated, design=Design.common(times.tolist()))
+        return replace(self.stated, design=Design.common(times.tolist()), credit=self.credit)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Return the curves as one data set; `rng` is not used.

@@ -95,7 +95,8 @@ class GlucoseDays(HumanCurves):
     def facts(self) -> PublicFacts:
         factor = _UNITS[self.unit]
         return replace(_FACTS, value_unit=self.unit, value_low=round(_LOW * factor),
-                       value_high=round(_HIGH * factor), design=self.design)
+                       value_high=round(_HIGH * factor), design=self.design,
+                       credit=self.credit)
 
     @property
     def truth(self) -> Truth:

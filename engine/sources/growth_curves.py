@@ -91,7 +91,7 @@ class GrowthCurves(HumanCurves):
 
     @property
     def facts(self) -> PublicFacts:
-        return replace(_FACTS, design=self.design, symmetric=True)
+        return replace(_FACTS, design=self.design, symmetric=True, credit=self.credit)
 
     @property
     def truth(self) -> Truth:

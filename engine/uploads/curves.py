@@ -324,7 +324,7 @@ def _left_out(columns: Mapping[str, Numbers], n_missing: int, is_single: bool) -
     verb, effect = "left out", "how many a curve has left stays private"
     if is_single:
         verb, effect = "missing", "their people count, with the middle of the stated bounds"
-    return [f"{counted(n_missing, 'reading')} {verb}, because cells of {listed(gaps)} hold no "
+    return [f"{counted(n_missing, 'observation')} {verb}, because cells of {listed(gaps)} hold no "
             "number" + (f" ({infinite:,} infinite)" if infinite else "") + f"; {effect}"]
 
 
@@ -341,7 +341,8 @@ def _doubtful(curves: CurveTable, repeated: int, is_single: bool) -> list[str]:
     } if is_single else {
         f"{counted(curves.n_curves - len(used), 'curve')} without an observation, still counted as "
         "people": len(used) < curves.n_curves,
-        f"{counted(repeated, 'reading')} at the same time as another of the same curve": repeated,
+        f"{counted(repeated, 'observation')} at the same time as another of the same curve":
+        repeated,
         f"{counted(without, 'curve')} without a value of a covariate: still counted, left out of "
         "coefficients": without,
         "only one curve: nothing can be averaged": curves.n_curves == 1,

@@ -96,6 +96,22 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
 
 
 @pytest.mark.slow
+def test_the_slide_of_the_last_lesson_is_a_game_over_the_menu_that_keys_play(server, open_app):
+    page = open_app(f"{server.url}/learn?s=presenter-on~lesson-8")
+    first = page.locator("#game #a")
+    expect(first).to_be_in_viewport()
+    expect(page.get_by_role("link", name="Explore", exact=True)).to_be_hidden()
+    settle(page)
+    first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#game #question")).to_contain_text("Round 2 of 20")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("link", name="Explore", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Show as slides")).to_be_visible()
+    assert page.problems == [] and page.outside == []
+
+
+@pytest.mark.slow
 def test_a_lesson_is_done_by_keyboard_and_the_score_stays_in_the_browser(server, open_app):
     page = open_app(f"{server.url}/teach")
     handle = page.get_by_role("slider", name="Pupils who have copied")

@@ -76,6 +76,12 @@ def test_a_search_from_the_path_finds_terms_and_chapters_which_open():
     assert at.button(key="tile_1") and not headers(at)
 
 
+def test_the_path_has_one_button_to_the_guide():
+    at = visit("learn")
+    at.button(key="guide_open").click().run()
+    assert headers(at) == [handbook.chapter(handbook.CHAPTERS[0]).title]
+
+
 def test_a_word_that_stands_nowhere_is_met_with_what_to_do():
     at = visit("guide")
     at.text_input(key="guide_search").set_value("xyzzy $ <b>").run()

@@ -288,6 +288,18 @@ def test_the_attackers_game_follows_the_guess_of_the_last_lesson():
     assert now["rev"] != at.session_state["rev"]  # else it would begin where another slider stands
 
 
+def test_the_slide_of_the_last_lesson_is_the_game_and_a_class_guesses_first(school):
+    at = visit("learn", "presenter-on~lesson-8")
+    assert [piece for piece in at.get("bidi_component") if "lesson_game" in piece.proto.id]
+    at.button(key="slide_open").click().run()
+    assert picture(at)["mode"] == "slides" and picture(at)["room"]
+    assert not [piece for piece in at.get("bidi_component") if "lesson_game" in piece.proto.id]
+    report(at, lesson_cards._KEY, asked="end")
+    assert at.button(key="slide_leave")
+    at.button(key="slide_previous").click().run()
+    assert at.title[0].value == heading(EVERY[-2]) and picture(at)["mode"] == "slides"
+
+
 def test_a_link_brings_lesson_seed_and_view_back():
     now = address.decode("lesson-7~seed-12~presenter-on")[0]
     assert (now.lesson, now.seed, now.presenter) == ("7", 12, "on")

@@ -14,6 +14,7 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.core.types import CurveData
+from engine.language import tags
 from engine.sources import sources
 from engine.sources.bundled import AirportTemperature, BundledCurves, CarbonDioxide, SeaTemperature
 
@@ -42,6 +43,12 @@ def test_the_sizes_are_the_documented_ones(source):
     sizes = drawn(source()).sizes
     assert (sizes.n_curves, sizes.n_observations, sizes.fewest_per_curve) == SIZES[source]
     assert source().sizes.n_observations == sizes.n_observations
+
+
+@every_set
+def test_the_data_chip_says_who_measured_public_data(source):
+    facts = source().facts
+    assert facts.credit == source.credit and facts.credit in tags.source_tag(facts)[1]
 
 
 @every_set

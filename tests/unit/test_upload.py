@@ -267,7 +267,7 @@ def test_missing_and_infinite_readings_are_left_out_and_counted():
     frame.loc[:2, "height"] = [np.nan, np.inf, -np.inf]
     curves = curves_of(files.csv(frame))
     assert len(curves.values) == len(frame) - 3
-    assert noted(curves, "3 readings left out, because cells of “height” hold no number (2 "
+    assert noted(curves, "3 observations left out, because cells of “height” hold no number (2 "
                          "infinite); how many a curve has left stays private")
 
 
@@ -319,7 +319,7 @@ def test_a_curve_without_readings_still_counts_as_a_person():
     ("a,1,5\nb,2,6", "one observation per curve"),
     ("a,1,5\nb,1,6", "all observations at the same time"),
     ("a,1,5\nb,2,5", "no variation"),
-    ("a,1,5\na,1,6\nb,2,5", "1 reading at the same time as another of the same curve"),
+    ("a,1,5\na,1,6\nb,2,5", "1 observation at the same time as another of the same curve"),
     ("a,1,5\na,2,6", "only one curve"),
     ("\n".join(["a,1,5", "b,1,5"] + [f"c,{k},5" for k in range(11)]), "over ten times as many"),
 ])

@@ -99,7 +99,7 @@ def test_notes_speak_of_readings_and_say_that_who_has_none_is_counted():
     holes = frame(50)
     holes.loc[:2, "value"] = np.nan
     notes = " ".join(read(holes).notes)
-    assert "3 readings missing" in notes and "count, with the middle of the stated bounds" in notes
+    assert "3 observations missing" in notes and "count, with the middle of the stated bounds" in notes
     assert "spread within a curve" not in notes and "left out" not in notes
 
 

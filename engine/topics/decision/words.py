@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from engine.core.types import PublicFacts
 from engine.language.grammar import a, escape, of
 from engine.language.numbers import digits_up, number, percent_of, whole, with_unit
+from engine.language.tags import credited
 from engine.privacy import risk
 from engine.topics.decision.answer import SHARES, Decision, Noise, Option, Profile
 from engine.topics.mean.answer import EPSILON_STEPS
@@ -189,6 +190,7 @@ def assumptions(profile: Profile) -> list[str]:
     return [
         f"Simulated: {releases} releases at each ε, of curves of the kind “{escape(facts.name)}” "
         f"within {bounds}. No real data were used; real curves may differ, so leave room.",
+        *(escape(sentence) for sentence in credited(facts)),
         f"Method: {escape(profile.mechanism.label)}. Bounds, times and settings are public facts.",
         f"Each {escape(facts.person)} has one curve, and all other releases about the same "
         "people are charged as well.",

@@ -50,7 +50,7 @@ class Pinned:
     @property
     def unit(self) -> str:
         """What is exchanged between neighbouring data."""
-        return self.spends[0].unit
+        return self.spends[0].unit.noun
 
     @property
     def relation(self) -> str:

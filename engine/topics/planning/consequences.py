@@ -47,7 +47,7 @@ def label(spends: Sequence[Spend], facts: PublicFacts, arrangement: str = "") ->
     dict of str to str
         Every part is a sentence of Markdown; words of the data source are escaped.
     """
-    arrangement, unit = arrangement or way_of(spends), spends[0].unit
+    arrangement, unit = arrangement or way_of(spends), spends[0].unit.noun
     person, people = escape(facts.person), escape(facts.people)
     site = "" if arrangement == "holder" else ", or belongs to a site"
     return {

@@ -20,10 +20,12 @@ _MOST_FOUND = 8  # of sections, and of terms
 
 
 def entrance() -> None:
-    """The way in from the path: a chapter, or words to search for."""
-    with st.container(key="guide_entrance"):
-        st.subheader("Guide and glossary", anchor=False)
-        _choices(None)
+    """The way in from the path: the first chapter, or words to search for."""
+    st.subheader("Guide and glossary", anchor=False)
+    with st.container(key="guide_entrance", horizontal=True, vertical_alignment="bottom"):
+        _search()
+        st.button("Open the guide", icon=":material/menu_book:", key="guide_open", on_click=_open,
+                  args=(handbook.CHAPTERS[0],))
 
 
 def show() -> None:
@@ -54,27 +56,29 @@ def _close() -> None:
     session.change(learn="", lesson="")
 
 
-def _open(chapter: str | None) -> None:
-    if chapter is not None:
-        _forget_search()
-        session.change(learn="guide", chapter=chapter)
+def _open(chapter: str) -> None:
+    _forget_search()
+    session.change(learn="guide", chapter=chapter)
 
 
 def _forget_search() -> None:
     st.session_state[_SEARCH] = ""
 
 
-def _choices(chapter: str | None) -> None:
+def _choices(chapter: str) -> None:
     """A chapter to open, and words to look for."""
-    none_yet = {"index": None, "placeholder": "Choose a chapter"} if chapter is None else {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(st.selectbox, "Chapter", chapter, _open, "chapter", width=360,
-                       options=[*handbook.CHAPTERS, handbook.GLOSSARY], format_func=_title,
-                       **none_yet)
-        # The text outlives a change of the page's parts: the framework forgets what is not drawn.
-        st.session_state[_SEARCH] = st.session_state.get(_SEARCH, "")
-        st.text_input("Search", key=_SEARCH, max_chars=60, placeholder="e.g. clipping", width=360,
-                      on_change=lambda: session.change(learn="guide"))
+                       options=[*handbook.CHAPTERS, handbook.GLOSSARY], format_func=_title)
+        _search()
+
+
+def _search() -> None:
+    """Words to look for in chapters and glossary."""
+    # The text outlives a change of the page's parts: the framework forgets what is not drawn.
+    st.session_state[_SEARCH] = st.session_state.get(_SEARCH, "")
+    st.text_input("Search", key=_SEARCH, max_chars=60, placeholder="e.g. clipping", width=360,
+                  on_change=lambda: session.change(learn="guide"))
 
 
 def _title(chapter: str) -> str:

@@ -40,7 +40,11 @@ def show() -> None:
     if view is None:
         return
     if view.is_presented:
-        slides.show(_KEY, view.message, lesson, view.worked)
+        if lesson.has_game and slides.classroom() is None:  # a class guesses first
+            with layout.user_errors():
+                slides.show_game(lesson, view.worked, view.now.seed)
+        else:
+            slides.show(_KEY, view.message, lesson, view.worked)
         return
     details = [Detail("words", "Words and formula", view.formula, ("teach_formula", "words")),
                Detail("data", "Numbers", view.table, ("teach_numbers",)),

@@ -10,6 +10,7 @@ import streamlit as st
 
 from engine.core.errors import InputError
 from engine.lessons import Guess, Lesson, Worked, heading, neighbours
+from pages.parts.learn import game
 from pages.shared.components import guess as figure
 from pages.shared.frame import controls, timed
 from pages.shared.server import reached
@@ -54,8 +55,38 @@ def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Wor
             st.rerun()
 
     timed.run(part, _LOOK_SECONDS if classroom() else None)
+    _tell_class_problem()
+
+
+def _tell_class_problem() -> None:
     if problem := st.session_state.pop("class_problem", None):
         st.error(controls.message(problem), icon=":material/error:")
+
+
+def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
+    """The attacker's game as a slide, over everything; with a class its guess comes first.
+
+    Parameters
+    ----------
+    lesson : type of Lesson
+        One that has a game.
+    worked : Worked
+        Its words.
+    seed : int
+        Of data and noise.
+    """
+    asked = what_is_asked(lesson.key, seed, worked)
+    buttons = (("◀ Back", "previous", "PageUp"), ("Open a class", "open", None),
+               ("Leave", "leave", "Esc"))
+    with st.container(key="game_slide", gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(heading(lesson), width="stretch")
+            for label, wish, shortcut in buttons:
+                st.button(label, key=f"slide_{wish}", shortcut=shortcut, on_click=_do,
+                          args=(wish, lesson, asked))
+        st.markdown(" ".join(lesson.story[:-1]).format_map(worked.words))
+        game.show(seed)
+    _tell_class_problem()
 
 
 def _slide(lesson: type[Lesson], worked: Worked) -> figure.Slide:

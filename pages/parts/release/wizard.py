@@ -52,8 +52,9 @@ def show(choice: Choice, quoted: Quote | None, details: Sequence[Detail]) -> Non
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header(f"{at + 1} {_TITLES[step]}", anchor=False, width="stretch",
                   help=f"Step {at + 1} of {len(WIZARD)}")
-        drawer.button(details, "Ledger", "wizard_ledger", ":material/receipt_long:",
-                      "release_ledger", "tertiary")
+        if is_past_data(choice):  # before, the ledger is the first of the details
+            drawer.button(details, "Ledger", "wizard_ledger", ":material/receipt_long:",
+                          "release_ledger", "tertiary")
         drawer.button(details, "Details", "details", ":material/right_panel_open:")
     if step == "file":
         _file(choice)
@@ -138,8 +139,8 @@ def _file(choice: Choice) -> None:
     if cards.data_choice(choice):
         if not visitors.may_bring_files():
             st.info(panel.DEMONSTRATION, icon=":material/lock:")
-        else:
-            _next("bounds", flow.draw(flow.FILE, choice.task))
+        elif flow.draw(flow.FILE, choice.task):
+            _next("bounds", True)
         return
     if choice.source is not None:
         _next("preview", True)

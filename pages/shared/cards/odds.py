@@ -77,7 +77,7 @@ def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
 
     It follows the slider, if there is one.
     """
-    person, held = facts.person, spends[0].unit
+    person, held = facts.person, spends[0].unit.noun
     title, step = f"Attacker’s accuracy for one {person}", _Step(facts, spends, of(spends))
     with st.container(border=True):
         st.subheader(title, anchor=False, help=glossary.explain("Odds"))
@@ -112,7 +112,7 @@ class _Step:
     """What stands on the card at one budget."""
 
     def __init__(self, facts: PublicFacts, spends: Sequence[Spend], odds: risk.Odds) -> None:
-        person, held = facts.person, spends[0].unit
+        person, held = facts.person, spends[0].unit.noun
         self.above = [pieces.Said(chances.odds_main(odds, person, held))]
         self.dots = figures.odds(odds.right, person, layout.theme())
         self.below = [pieces.Said(chances.odds_key(odds), "small")]

@@ -344,8 +344,9 @@ def _axis(name: str, unit: str) -> str:
 
 def _source_words(facts: PublicFacts) -> str:
     """What a saved figure says about where its curves come from."""
+    public = f"Public data: {facts.name}" + f" ({facts.credit})" * bool(facts.credit)
     return {"simulated": "Simulated curves: for looking, not for publishing",
-            "public": f"Public data: {facts.name}"}.get(facts.kind, "Not private")
+            "public": public}.get(facts.kind, "Not private")
 
 
 def _words(facts: PublicFacts, n_curves: int) -> dict[str, Any]:

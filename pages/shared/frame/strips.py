@@ -53,7 +53,7 @@ def fixed(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str 
     if stated is not None:
         chips += delta_chips(stated)
     if odds:
-        chips += odds_card.chips(facts, unit)
+        chips += odds_card.chips(facts, unit.noun)
     if warning:
         chips.append(pieces.Chip("Release with a warning", warning, "orange", "warning"))
     budgeted = pieces.Budgeted(budget, odds, error, highest >= odds_card.WEAK_FROM)
