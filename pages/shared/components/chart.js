@@ -4,6 +4,7 @@
 
 const SLOW = 16;                          // ms of one drawing, from which on it waits
 const REST = 120;                         // ms without movement until it is drawn
+const LETTER = 7.4, TITLE_LINE = 19;        // pixels of a title: one letter, one line
 const QUIET = {displayModeBar: false, displaylogo: false, showTips: false, responsive: false};
 
 const load = () => window.__plotly ??= new Promise((done, failed) => {
@@ -43,7 +44,7 @@ function draw(root, box) {
   box.setAttribute('aria-label', alts[at]);
   box.style.display = figures[at] ? '' : 'none';
   if (!figures[at]) return;
-  const figure = JSON.parse(figures[at]), layout = themed(figure.layout || {}, root);
+  const figure = JSON.parse(figures[at]), layout = wrapped(themed(figure.layout || {}, root), box.clientWidth);
   return load().then(plotly => { if (box.isConnected) plotly.react(box, figure.data, layout, QUIET); })
     .catch(() => { box.textContent = 'The chart could not be drawn: reload the page to try again.'; });
 }
@@ -89,6 +90,20 @@ function themed(layout, root) {           // the figure's own choices win
     made[axis] = {gridcolor, linecolor, ...layout[axis]};
   }
   return made;
+}
+
+// A title breaks between words where the chart is narrow, and the plot makes room for its lines.
+function wrapped(layout, width) {
+  const text = layout.title?.text;
+  if (!text || !width) return layout;
+  const most = Math.max(12, Math.floor((width - 24) / LETTER)), lines = [''];
+  for (const word of text.split(' ')) {
+    const longer = (lines.at(-1) + ' ' + word).trim();
+    if (longer.length > most && lines.at(-1)) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return {...layout, title: {...layout.title, text: lines.join('<br>')},
+    margin: {...layout.margin, t: (layout.margin?.t ?? 38) + TITLE_LINE * (lines.length - 1)}};
 }
 
 // A drag zooms instead: while the pointer is down, Plotly covers the window, so that is what listens.
