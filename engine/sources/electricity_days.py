@@ -22,7 +22,7 @@ _CLOCKS, _LEVELS = 40, 40  # Gauss–Hermite nodes
 
 _FACTS = PublicFacts(
     name="Electricity over a day, simulated", person="household", people="households",
-    curve="electricity use", value_name="Power", value_unit="kW", value_low=0.0, value_high=_MOST,
+    curve="electricity", value_name="Power", value_unit="kW", value_low=0.0, value_high=_MOST,
     time_name="Hour of the day", time_unit="h", time_low=0.0, time_high=_DAY, periodic=True,
     origin="a household connection of 6 kVA, which delivers no more")
 
