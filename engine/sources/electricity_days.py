@@ -53,10 +53,10 @@ class ElectricityDays(HumanCurves):
     credit = ("Figures of the shape: Ofgem 2023; Elexon, load profile class 1. No real household’s "
               "data are used.")
 
-    n_curves: int = param(1000, "Households", "How many take part, over all sites.",
+    n_curves: int = param(400, "Households", "How many take part, over all sites.",
                           low=2, high=100_000, symbol="n")
     n_observations_per_curve: int = param(
-        48, "Observations each", "How many points are known on each curve.",
+        24, "Observations each", "How many points are known on each curve.",
         low=1, high=1000, symbol="m")
     times: str = param("common", "Observation times", HumanCurves.parameters()[2].help,
                        choices=HumanCurves.parameters()[2].choices)

@@ -172,7 +172,7 @@ def test_households_use_most_in_the_evening_and_differ_as_consumption_statistics
     assert hours[load.argmax()] == peaks[1] and 2 < hours[load.argmin()] < 5
     assert load[0] == pytest.approx(load[-1], abs=1e-6)
     assert load_shape(np.linspace(0, 24, 1441))[:-1].mean() == pytest.approx(1, rel=1e-4)
-    data = ElectricityDays(n_curves=5000).draw(1, np.random.default_rng(9))
+    data = ElectricityDays(n_curves=5000, n_observations_per_curve=48).draw(1, np.random.default_rng(9))
     a_year = np.quantile(data.values.reshape(5000, 48).mean(axis=1) * 8766, [0.25, 0.5, 0.75])
     assert a_year == pytest.approx([1800, 2700, 4100], rel=0.06)  # kWh
 
