@@ -138,7 +138,7 @@ def errors(answer: CoefficientsAnswer, theme: Theme) -> Chart:
         title=f"Largest error: {uncapital(shortened(names[worst], 24))}, "
               f"{with_unit(number(float(x[worst])), unit)}",
         xaxis=axis(theme, named("Error", unit), grid=True, rangemode="tozero"),
-        yaxis=axis(theme, autorange="reversed"))}
+        yaxis=axis(theme, autorange="reversed", type="category"))}
     summary = "; ".join(f"{name} {with_unit(number(float(e)), unit)}"
                         for name, e in zip(names, x, strict=True))
     return Chart(spec, f"Errors: {summary}.", table)
