@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -140,6 +141,114 @@ def hover(unit: str = "", decimals: int | None = None) -> str:
     return f"%{{y:{digits}}}{chr(0xa0) + unit if unit else ''}"
 
 
+def changed(name: str, first: float, last: float) -> str:
+    """How a quantity changes along an axis, as the title of its chart.
+
+    Parameters
+    ----------
+    name : str
+        Of the quantity.
+    first, last : float
+        At the left and at the right end; NaN where nothing is known.
+
+    Examples
+    --------
+    >>> changed("Error", 8.0, 2.0)
+    'Error falls from 8.00 to 2.00'
+    """
+    if not (math.isfinite(first) and math.isfinite(last)):
+        return f"{name} is not known at both ends"
+    start, end = number(first), number(last)
+    if start == end:
+        return f"{name} stays at {start}"
+    return f"{name} {'falls' if last < first else 'grows'} from {start} to {end}"
+
+
+def smallest_error(errors: Mapping[str, float], where: str = "") -> str:
+    """Which of several methods has the smallest error, as the title of their chart.
+
+    Parameters
+    ----------
+    errors : mapping of str to float
+        By method; those that are not finite publish nothing.
+    where : str
+        At what they are compared, such as "ε = 1"; may be empty.
+
+    Examples
+    --------
+    >>> smallest_error({"Adaptive mean": 1.2, "Bernstein": 3.4}, "ε = 1")
+    'Adaptive mean has the smallest error at ε = 1'
+    """
+    known = {name: error for name, error in errors.items() if math.isfinite(error)}
+    at = f" at {where}" if where else ""
+    if not known:
+        return f"Nothing would be published{at}"
+    best = min(known, key=known.__getitem__)
+    if len(known) == 1:
+        return f"{best}: error {number(known[best])}{at}"
+    return f"{best} has the smallest error{at or f' of {len(errors)} methods'}"
+
+
+def spent(budgets: Sequence[Budget]) -> str:
+    """What the releases of a picture spend, as its foot says it.
+
+    Parameters
+    ----------
+    budgets : sequence of Budget
+        Of all releases in it; empty where nothing is released.
+
+    Examples
+    --------
+    >>> spent([Budget(0.5, 1e-6), Budget(4.0, 1e-6)])
+    'ε = 0.5 to 4, δ = 1e-06'
+    """
+    if not budgets:
+        return "not released"
+    epsilons = sorted({budget.epsilon for budget in budgets})
+    delta = max(budget.delta for budget in budgets)
+    ends = " to ".join(f"{epsilon:g}" for epsilon in dict.fromkeys((epsilons[0], epsilons[-1])))
+    return f"ε = {ends}" + (f", δ = {delta:.2g}" if delta else "")
+
+
+def foot(source: str, budgets: Sequence[Budget], people: int | None = None) -> str:
+    """The line under every picture that leaves: whose data, how many, what was spent, by whom.
+
+    Parameters
+    ----------
+    source : str
+        Whose data they are.
+    budgets : sequence of Budget
+        As for `spent`.
+    people : int, optional
+        n, where the picture is about one number of people.
+    """
+    parts = [source, "" if people is None else f"n = {number(people, 12)}", spent(budgets),
+             f"Privacy Curves {__version__}"]
+    return " · ".join(part for part in parts if part)
+
+
+def with_foot(chart: Chart, text: str, theme: Theme = "light") -> Chart:
+    """A chart with a line below its axes, and room for it.
+
+    Parameters
+    ----------
+    chart : Chart
+        As on the page.
+    text : str
+        From `foot`.
+    theme : {"light", "dark"}
+        Of the picture.
+    """
+    layout = chart.spec["layout"]
+    margin = layout.get("margin", {})
+    note = {"name": "foot", "text": text, "x": 0, "xref": "paper", "xanchor": "left", "y": 0,
+            "yref": "paper", "yanchor": "top", "yshift": -52, "showarrow": False,
+            "font": {"size": 12, "color": colour("quiet", theme)}}
+    marked = {**layout, "margin": {**margin, "b": margin.get("b", 8) + 76},
+              "annotations": [*layout.get("annotations", ()), note]}
+    return replace(chart, spec={**chart.spec, "layout": marked}, alt=f"{chart.alt} {text}.")
+
+
 def exported(chart: Chart, title: str, source: str, budget: Budget | None, people: int,
              theme: Theme = "light") -> Chart:
     """The chart as it leaves the dashboard: it says in the picture what it is and where it is from.
@@ -164,17 +273,11 @@ def exported(chart: Chart, title: str, source: str, budget: Budget | None, peopl
     Chart
         With a page of its own colour, since nothing lies behind an exported picture.
     """
-    spent = "not released" if budget is None else (
-        f"ε = {number(budget.epsilon)}" + (f", δ = {budget.delta:.2g}" if budget.delta else ""))
-    foot = f"{source} · n = {number(people, 12)} · {spent} · Privacy Curves {__version__}"
-    layout = chart.spec["layout"]
-    margin = layout.get("margin", {})
-    note = {"text": foot, "x": 0, "xref": "paper", "xanchor": "left", "y": 0, "yref": "paper",
-            "yanchor": "top", "yshift": -52, "showarrow": False,
-            "font": {"size": 12, "color": colour("quiet", theme)}}
+    text = foot(source, [] if budget is None else [budget], people)
+    footed = with_foot(chart, text, theme)
+    layout = footed.spec["layout"]
+    margin = layout["margin"]
     marked = {**layout, "title": heading(title), "paper_bgcolor": colour("page", theme),
               "plot_bgcolor": colour("page", theme),
-              "margin": {**margin, "t": margin.get("t", 12) + 30, "b": margin.get("b", 8) + 76},
-              "annotations": [*layout.get("annotations", ()), note]}
-    return replace(chart, spec={**chart.spec, "layout": marked},
-                   alt=f"{title}. {chart.alt} {foot}.")
+              "margin": {**margin, "t": margin.get("t", 12) + 30}}
+    return replace(footed, spec={**footed.spec, "layout": marked}, alt=f"{title}. {footed.alt}")

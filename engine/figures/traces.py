@@ -65,10 +65,12 @@ def line(name: str, x: Sequence[Any], y: Sequence[Any], shade: str, width: float
     width : float
         In pixels.
     **more : object
-        Further entries of the trace, such as hoverinfo="skip".
+        Further entries of the trace, such as hoverinfo="skip"; without any, the value is beside
+        the pointer with three digits.
     """
+    beside = {} if {"hoverinfo", "hovertemplate"} & set(more) else {"hovertemplate": labels.hover()}
     return {"type": "scatter", "mode": "lines", "x": list(x), "y": list(y), "name": name,
-            "line": {"color": shade, "width": width, "dash": dash}, **more}
+            "line": {"color": shade, "width": width, "dash": dash}, **beside, **more}
 
 
 def points(name: str, x: Sequence[Any], y: Sequence[Any], marker: Spec, **more: Any) -> Spec:

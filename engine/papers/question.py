@@ -34,4 +34,5 @@ def command(asked: Asked) -> str:
     return words.commands(asked["key"])
 
 
-KIND = Kind("exhibit", "Reproduce", quick, numbers, chart, text=text, command=command)
+KIND = Kind("exhibit", "Reproduce", quick, numbers, chart, text=text, command=command,
+            origin="Replication")

@@ -9,17 +9,22 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ParamSpec
 
 from engine.core.errors import InputError
+from engine.core.registry import Parameterised
+from engine.core.types import Budget
+from engine.figures import labels
 from engine.figures.theme import Chart
 from engine.privacy.amplification import ONE, Person
 from engine.running.steps import result_of
+from engine.sources import Source
 from engine.topics.asking import Kind, Numbers
 
 P = ParamSpec("P")
+_OTHER_SIZES = {"rows", "network", "unknown"}  # of a question about other numbers of people
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,17 @@ class Question:
         answer : object
             What `answer` returned.
         """
-        return self.kind.chart(answer, self)
+        return labels.with_foot(self.kind.chart(answer, self), self._foot())
+
+    def _foot(self) -> str:
+        """Whose data a picture shows and what it spends, as far as the arguments say it."""
+        parts = [*_parts(self.arguments)]
+        names = dict.fromkeys(part.facts.name for part in parts if isinstance(part, Source))
+        budgets = [part for part in parts if isinstance(part, Budget)] or _budgets(self.arguments)
+        source = self.arguments.get("source")
+        people = (source.sizes.n_curves if isinstance(source, Source)
+                  and not _OTHER_SIZES & self.arguments.keys() else None)
+        return labels.foot(", ".join(names) or self.kind.origin, budgets, people)
 
     def command(self) -> str:
         """The same question for a shell; empty where it is about data of one's own."""
@@ -104,6 +119,28 @@ class Question:
             return here_document("ask -", to_plain(self))
         except InputError:
             return ""
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """A value, and whatever records, lists and mappings hold, but not what is in a recipe."""
+    yield value
+    if isinstance(value, Mapping):
+        inner: Iterable[Any] = value.values()
+    elif isinstance(value, tuple | list):
+        inner = value
+    elif is_dataclass(value) and not isinstance(value, Parameterised | Budget):
+        inner = (getattr(value, each.name) for each in fields(value))
+    else:
+        return
+    for part in inner:
+        yield from _parts(part)
+
+
+def _budgets(arguments: Mapping[str, Any]) -> list[Budget]:
+    """Budgets that are given as numbers."""
+    epsilons = arguments.get("epsilons") or [arguments[name] for name in ("first", "second")
+                                             if name in arguments]
+    return [Budget(epsilon, arguments.get("delta", 0.0)) for epsilon in epsilons]
 
 
 def ask(function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Question:

@@ -69,6 +69,8 @@ class Kind:
         Of which data and method must serve one; empty where neither is asked for.
     text : callable
         Of an answer, what was asked and its numbers: what code and command line print.
+    origin : str
+        Whose data its pictures show, where no source is among the arguments.
     command : callable or None
         Of what was asked, for a shell; None for the question's own JSON.
     """
@@ -80,6 +82,7 @@ class Kind:
     chart: Callable[[Any, Asked], Chart]
     tasks: tuple[str, ...] = ()
     text: Callable[[Any, Asked, Numbers], str] = lines
+    origin: str = "Simulated"
     command: Callable[[Asked], str] | None = None
 
 

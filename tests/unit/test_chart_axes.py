@@ -1,16 +1,24 @@
-"""The chart of every registered question names quantities on its axes."""
+"""The chart of every registered question: title, axes, values beside the pointer and foot."""
 
 from __future__ import annotations
+
+import ast
+from pathlib import Path
 
 import plotly.graph_objects as go
 import pytest
 
+import engine.topics
+from engine import __version__
+from engine.core.types import Budget
+from engine.figures import labels
 from engine.figures.theme import Spec
 from engine.sources import sources
 from tests.heavy import all_but
 from tests.unit.test_questions import ASKED, HEAVY
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
+WITHOUT_TITLE = {"lesson", "exhibit"}  # of their pages
 NO_QUANTITY = {"", "value", "position", "x", "y", "x₁", "x₂"}
 
 
@@ -24,9 +32,46 @@ def axes_without_quantity(spec: Spec) -> list[str]:
 
 
 @pytest.mark.parametrize("name", all_but(HEAVY, list(ASKED)))
-def test_the_chart_of_a_question_names_quantities(name):
-    answer = ASKED[name].answer()
-    assert axes_without_quantity(ASKED[name].chart(answer).spec) == []
+def test_the_chart_of_a_question_says_what_it_shows_and_where_it_is_from(name):
+    chart = ASKED[name].chart(ASKED[name].answer())
+    layout = go.Figure(chart.spec).layout
+    assert axes_without_quantity(chart.spec) == []
+    if name not in WITHOUT_TITLE:
+        assert 2 <= len(layout.title.text.split()) <= 12 and not layout.title.text.endswith(".")
+    values = [trace for trace in chart.spec["data"] if trace.get("hoverinfo") != "skip"]
+    assert all(trace.get("hovertemplate") for trace in values if trace.get("mode") != "markers")
+    (foot,) = [note.text for note in layout.annotations if note.name == "foot"]
+    source, *middle, version = foot.split(" · ")
+    assert source and version == f"Privacy Curves {__version__}" and foot in chart.alt
+    assert any(part.startswith("ε = ") or part == "not released" for part in middle)
+
+
+def test_a_foot_gives_source_people_and_budget():
+    answer = ASKED["curves"].answer()
+    chart = ASKED["curves"].chart(answer)
+    foot = chart.spec["layout"]["annotations"][-1]["text"]
+    assert foot.startswith("Smooth wave, simulated") and "n = 60" in foot and "ε = 0.7, δ = 0.0001" in foot
+    assert labels.spent([Budget(0.5), Budget(4.0)]) == "ε = 0.5 to 4"
+
+
+def charts_without_title(text: str) -> list[int]:
+    """Lines of calls of `layout` that give no title."""
+    return [call.lineno for call in ast.walk(ast.parse(text)) if isinstance(call, ast.Call)
+            and getattr(call.func, "id", "") == "layout"
+            and "title" not in {given.arg for given in call.keywords}]
+
+
+@pytest.mark.parametrize("path", sorted(Path(engine.topics.__file__).parent.glob("*/*charts.py")),
+                         ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_every_chart_of_a_topic_has_a_title(path):
+    small = {"coefficients/charts": 1, "decision/charts": 1}  # each under a heading of its own
+    expected = small.get(f"{path.parent.name}/{path.stem}", 0)
+    assert len(charts_without_title(path.read_text("utf-8"))) <= expected
+
+
+def test_a_chart_without_a_title_is_noticed():
+    assert charts_without_title("layout(theme, legend=True)") == [1]
+    assert not charts_without_title("layout(theme, title=finding)")
 
 
 @pytest.mark.parametrize("title", ["Value", "Position", "x", "", "Value (cm)"])

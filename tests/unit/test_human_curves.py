@@ -1,4 +1,4 @@
-"""Growth, glucose and activity: their truths, what differs between people, and their bounds."""
+"""Growth, glucose, activity and electricity: their truths, what differs between people, and their bounds."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from engine.simulation.metrics import coverage
 from engine.simulation.random_streams import generator
 from engine.sources import sources
 from engine.sources.activity_days import ActivityDays, rhythm
+from engine.sources.electricity_days import ElectricityDays, load_shape
 from engine.sources.glucose_days import GlucoseDays
 from engine.sources.growth_curves import GrowthCurves
 from engine.sources.human_curves import HumanCurves
@@ -27,7 +28,9 @@ EXTREMES = [
     GlucoseDays(unit="mg/dL", level=12, level_sd=5, meal_rise=10, meal_spread=1, peak_hours=3),
     GlucoseDays(level=3, level_sd=1, meal_rise=0, meal_time_sd=0.5, error_sd=3),
     ActivityDays(daily_minutes=600, person_spread=1.5, clock_sd=4, bout_minutes=60),
-    ActivityDays(person_spread=0.05, clock_sd=0, bout_minutes=2)]
+    ActivityDays(person_spread=0.05, clock_sd=0, bout_minutes=2),
+    ElectricityDays(mean_power=3, level_spread=1.5, clock_sd=4, moment_spread=1.5),
+    ElectricityDays(mean_power=0.05, level_spread=0, clock_sd=0, moment_spread=0.05)]
 every_preset = pytest.mark.parametrize("source", PRESETS, ids=lambda source: source.facts.name)
 
 
@@ -53,7 +56,7 @@ def test_it_is_about_people_with_named_quantities_units_and_origins(source):
 @every_preset
 def test_human_examples_stand_before_all_others(source):
     keys = [cls.key for cls in sources.for_task("mean_function")]
-    assert keys.index(source.key) < 3
+    assert keys.index(source.key) < 4
     assert sources.usual("sparse_curves", "mean_function").facts.curve == "growth"
 
 
@@ -159,6 +162,19 @@ def test_most_hours_have_no_activity_and_nights_hardly_any():
     assert 24 * data.values.mean() == pytest.approx(90, rel=0.05)
     day = np.linspace(0, 24, 1441)
     assert rhythm(day)[:-1].mean() == pytest.approx(1 / 24, rel=1e-4)
+
+
+def test_households_use_most_in_the_evening_and_differ_as_consumption_statistics_say():
+    hours = np.linspace(0, 24, 241)
+    load = ElectricityDays().truth.at(hours / 24)
+    peaks = hours[1:-1][(np.diff(load)[:-1] > 0) & (np.diff(load)[1:] < 0)]
+    assert peaks == pytest.approx([7.9, 19.0], abs=0.3)
+    assert hours[load.argmax()] == peaks[1] and 2 < hours[load.argmin()] < 5
+    assert load[0] == pytest.approx(load[-1], abs=1e-6)
+    assert load_shape(np.linspace(0, 24, 1441))[:-1].mean() == pytest.approx(1, rel=1e-4)
+    data = ElectricityDays(n_curves=5000, n_observations_per_curve=48).draw(1, np.random.default_rng(9))
+    a_year = np.quantile(data.values.reshape(5000, 48).mean(axis=1) * 8766, [0.25, 0.5, 0.75])
+    assert a_year == pytest.approx([1800, 2700, 4100], rel=0.06)  # kWh
 
 
 @every_preset

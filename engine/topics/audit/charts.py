@@ -62,10 +62,21 @@ def climbing(lines: Sequence[Line], claim: float, theme: Theme) -> Chart:
                 nticks=4)
     right = log_axis(theme, "Releases of each", min([1000, *runs]), max([40_000, *runs]), room=0.06)
     spec = {"data": data, "layout": layout(
-        theme, legend=True, hovermode="closest", shapes=lines_at, annotations=[note],
+        theme, legend=True, hovermode="closest", title=_finding(lines, claim),
+        shapes=lines_at, annotations=[note],
         xaxis=left, xaxis2={**right, "domain": [_SPLIT[1], 1], "anchor": "y"},
-        yaxis=axis(theme, "ε that is shown", grid=True, range=[-0.03 * top, top]))}
+        yaxis=axis(theme, "Privacy budget ε that is shown", grid=True, range=[-0.03 * top, top]))}
     return Chart(spec, _alt(lines, claim), _table(lines))
+
+
+def _finding(lines: Sequence[Line], claim: float) -> str:
+    """How many claims are broken, or how near the best attack came."""
+    ends = [line.steps[-1] for line in lines if line.steps]
+    n_broken = sum(end.is_broken for end in ends)
+    if n_broken:
+        return f"{n_broken} of {len(lines)} attacks break the claim of ε = {claim:.3g}"
+    most = max((end.bound for end in ends if math.isfinite(end.bound)), default=0.0)
+    return f"Attacks show ε ≥ {number(most)}, below the claimed {claim:.3g}"
 
 
 def _claimed(theme: Theme, **ends: Any) -> Spec:
@@ -148,7 +159,10 @@ def verdicts(attacks: Mapping[str, Progress], claim: float, theme: Theme) -> Cha
                      "line": {"width": 2.4, "color": colour(role, theme)},
                      "marker": {"size": [0, 11], "symbol": symbol, "color": colour(role, theme)}})
     spec = {"data": data, "layout": layout(
-        theme, hovermode=False, xaxis=axis(theme, "ε that is shown", range=[0, top]),
+        theme, hovermode=False,
+        title=f"{sum(each.is_broken for each in attacks.values())} of {len(attacks)} attacks "
+              "break the claim",
+        xaxis=axis(theme, "Privacy budget ε that is shown", range=[0, top]),
         yaxis=axis(theme, type="category", autorange="reversed", ticks=""),
         shapes=[_claimed(theme, yref="paper", y0=0, y1=1, x0=claim, x1=claim)])}
     return Chart(spec, f"ε that {len(attacks)} attacks show against a claim of {number(claim)}.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -138,7 +138,7 @@ def errors(answer: CoefficientsAnswer, theme: Theme) -> Chart:
         title=f"Largest error: {uncapital(shortened(names[worst], 24))}, "
               f"{with_unit(number(float(x[worst])), unit)}",
         xaxis=axis(theme, named("Error", unit), grid=True, rangemode="tozero"),
-        yaxis=axis(theme, autorange="reversed"))}
+        yaxis=axis(theme, autorange="reversed", type="category"))}
     summary = "; ".join(f"{name} {with_unit(number(float(e)), unit)}"
                         for name, e in zip(names, x, strict=True))
     return Chart(spec, f"Errors: {summary}.", table)
@@ -173,12 +173,21 @@ def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[
     low, high = (known.min() * 0.85, known.max() * 1.15) if len(known) else (0.1, 1.0)
     data.append(traces.upright(here, low, high, theme))
     spec = {"data": data, "layout": layout(
-        theme, legend=True,
+        theme, legend=True, title=_largest(epsilons, columns, here),
         xaxis=log_axis(theme, "Privacy budget ε (log scale)", epsilons[0] * .93,
                        epsilons[-1] * 1.07),
         yaxis=log_axis(theme, on_log_scale("Error", facts.value_unit), low, high, grid=True))}
     return Chart(spec, _over_budgets_alt(epsilons, by_function, [*columns], facts.value_unit),
                  {"ε": list(epsilons), **columns})
+
+
+def _largest(epsilons: Sequence[float], columns: Mapping[str, Sequence[Any]], here: float) -> str:
+    """Which function has the largest error at the budget nearest to the one on screen."""
+    place = min(range(len(epsilons)), key=lambda k: abs(np.log(epsilons[k] / here)))
+    known = {name: errors[place] for name, errors in columns.items() if errors[place] is not None}
+    if not known:
+        return f"Nothing would be published at ε = {epsilons[place]:g}"
+    return f"Largest error at ε = {epsilons[place]:g}: {max(known, key=known.__getitem__)}"
 
 
 def _over_budgets_alt(epsilons: Sequence[float], by_function: Array, names: Sequence[str],

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.core.types import Array, PublicFacts
-from engine.figures import traces
+from engine.figures import labels, traces
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -81,6 +81,8 @@ def difference(line: Line, times: Array, differences: Array, facts: PublicFacts,
             traces.zero(facts, theme)]
     spec = {"data": data, "layout": layout(
         theme, hovermode=False,
+        title="Typically off by " + with_unit(
+            number(float(np.sqrt((differences**2).mean()))), facts.value_unit),
         xaxis=time_axis(theme, facts),
         yaxis=axis(theme, named("Difference", facts.value_unit), grid=True, nticks=5,
                    range=[-edge, edge]))}
@@ -131,11 +133,26 @@ def against_risk(lines: Sequence[Line], marked: Sequence[int], unit: str, theme:
     known = [end for _, errors in visible for end in (np.nanmin(errors), np.nanmax(errors))]
     low, high = (0.85 * float(min(known)), 1.15 * float(max(known))) if known else (0.1, 1.0)
     spec = {"data": data, "layout": layout(
-        theme, legend=True, hovermode="closest",
+        theme, legend=True, hovermode="closest", title=_finding([line for line, _ in visible]),
         xaxis=axis(theme, "Attacker’s accuracy, at most (%; guessing: 50)", range=[49, 101],
                    nticks=7),
         yaxis=log_axis(theme, quantity, low, high, grid=True))}
     return Chart(spec, _alt(lines, marked, unit), _table(lines))
+
+
+def _finding(lines: Sequence[Line]) -> str:
+    """Which method has the smallest error at an attacker’s accuracy that all of them allow."""
+    known = [np.isfinite(line.errors) & np.isfinite(line.right) for line in lines]
+    if not lines:
+        return "No method publishes anything"
+    low = max(float(line.right[here].min()) for line, here in zip(lines, known, strict=True))
+    high = min(float(line.right[here].max()) for line, here in zip(lines, known, strict=True))
+    if low > high:
+        return f"{len(lines)} methods share no accuracy of the attacker"
+    middle = (low + high) / 2
+    errors = {line.label: float(np.interp(middle, line.right[here], line.errors[here]))
+              for line, here in zip(lines, known, strict=True)}
+    return labels.smallest_error(errors, f"{100 * middle:.0f} % attacker’s accuracy")
 
 
 def _against_risk(line: Line, errors: Array, marked: Sequence[int], unit: str, theme: Theme
@@ -189,11 +206,21 @@ def kept(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agreeing]], he
     if place is not None and np.isfinite(answers[0][0].errors[place]):
         data.append(traces.diamond(epsilons[place], 100 * float(answers[0][1].share[place]), theme))
     spec = {"data": data, "layout": layout(
-        theme, legend=len(answers) > 1,
+        theme, legend=len(answers) > 1, title=_first_kept(epsilons, answers),
         xaxis=log_axis(theme, "Privacy budget ε (log scale)", epsilons[0] * 0.93,
                        epsilons[-1] * 1.07),
         yaxis=axis(theme, "Releases that keep it (%)", grid=True, range=[-3, 103], nticks=6))}
     return Chart(spec, _kept_alt(epsilons, answers), _kept_table(epsilons, answers))
+
+
+def _first_kept(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agreeing]]) -> str:
+    """The budget from which on the method on screen keeps the answer in 19 of 20 releases."""
+    line, share = answers[0]
+    often = np.where(np.isfinite(line.errors), share.share, 0.0) >= 0.95
+    if not often[-1]:
+        return "No budget keeps the answer in 19 of 20 releases"
+    first = len(often) - int(np.argmin(often[::-1])) if not often.all() else 0
+    return f"19 of 20 releases keep it from ε = {epsilons[first]:g}"
 
 
 def _kept_line(epsilons: Sequence[float], line: Line, share: Agreeing, theme: Theme) -> Spec:

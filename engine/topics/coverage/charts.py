@@ -41,7 +41,9 @@ def repetitions(limits: Limits, half: float, quantity: str, theme: Theme) -> Cha
             {"symbol": "x", "size": 6, "color": colour("bias", theme)}, hoverinfo="skip",
             showlegend=False))
     spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=axis(theme, "Repetition", range=[0, max(len(places), 200) + 1]),
+        theme, legend=True,
+        title=f"{int(missed.sum())} of {len(missed)} intervals miss the true value",
+        xaxis=axis(theme, "Repetition (number)", range=[0, max(len(places), 200) + 1]),
         yaxis=axis(theme, quantity, grid=True, range=[-half, half], zeroline=True,
                    zerolinecolor=colour("text", theme), zerolinewidth=2), hovermode=False)}
     return Chart(spec, f"{int(missed.sum())} of {len(missed)} intervals miss the true value.",

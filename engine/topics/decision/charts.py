@@ -19,6 +19,7 @@ from engine.figures.theme import (
     time_axis,
 )
 from engine.figures.traces import plain
+from engine.language.grammar import capital
 from engine.language.numbers import named, number, with_unit
 from engine.topics.decision.answer import MAP_EPSILONS, SHARES, Decision, Option
 from engine.topics.mean.answer import EPSILON_STEPS
@@ -47,8 +48,14 @@ def over_budgets(answer: Decision) -> Chart:
         Of a study.
     """
     distance = answer.profile.distance(SHARES[answer.confidence])
-    return traces.table({"ε": list(EPSILON_STEPS), f"{answer.confidence} of 20 within":
-                         plain(distance), "target": [answer.target] * len(EPSILON_STEPS)})
+    reached = [epsilon for epsilon, far in zip(EPSILON_STEPS, distance, strict=True)
+               if far <= answer.target]
+    within = f"{answer.confidence} of 20 within"
+    return traces.table(
+        {"ε": list(EPSILON_STEPS), within: plain(distance),
+         "target": [answer.target] * len(EPSILON_STEPS)},
+        named(capital(within), answer.profile.facts.value_unit),
+        f"ε = {min(reached):g} meets the target" if reached else "No ε meets the target")
 
 
 def trade_off(answer: Decision) -> Picture:
@@ -107,7 +114,7 @@ def band(answer: Decision, option: Option, theme: Theme) -> Chart:
                     hoverinfo="skip")],
         "layout": layout(theme, hovermode=False, margin={"l": 46, "r": 6, "t": 6, "b": 34},
                          xaxis=time_axis(theme, facts) | {"nticks": 4},
-                         yaxis=axis(theme, facts.value_unit or "Difference", grid=True,
+                         yaxis=axis(theme, named("Difference", facts.value_unit), grid=True,
                                     range=[-1.1 * widest, 1.1 * widest], nticks=4))}
     epsilon = f"ε = {option.budget.epsilon:g}"
     width = with_unit(number(float((high - low).mean()) / 2), facts.value_unit)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from engine.core.types import Array, PublicFacts
-from engine.figures import traces
+from engine.figures import labels, traces
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -55,7 +55,9 @@ def distances(study: HoldoutStudy, method: Method, unit: str, theme: Theme) -> C
     across = log_axis(theme, "Privacy budget ε (log scale)", x.min() * 0.93, x.max() * 1.07)
     up = log_axis(theme, f"Squared distance ({scale})", max(low, high / 1e6), high, grid=True)
     return Chart({"data": [trace], "layout": layout(
-        theme, legend=True, hovermode="closest", xaxis=across, yaxis=up)},
+        theme, legend=True, hovermode="closest", xaxis=across, yaxis=up,
+        title=labels.changed("Squared distance", float(y[0]), float(y[-1])) if len(y) else
+        "Nothing would be published")},
         _alt_of_distances(x[known], y, unit),
         {"ε": x.tolist(), "mean squared distance": _plain(study.mean),
          "standard error": _plain(study.standard_error)})
@@ -103,6 +105,8 @@ def runs(releases: ReleaseRange, place: int, n_runs: int, method: Method, facts:
                     UNPROTECTED, hovertemplate="%{y:.3g}")]
     return Chart({"data": data, "layout": layout(
         theme, legend=True,
+        title="Mean of the runs within " + with_unit(
+            number(float(np.abs(mean - releases.without).max())), facts.value_unit),
         xaxis=time_axis(theme, facts),
         yaxis=axis(theme, named(facts.value_name, facts.value_unit), grid=True))},
         _alt_of_runs(releases, place, facts),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine.core.types import Array, PublicFacts
-from engine.figures import traces
+from engine.figures import labels, traces
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -21,6 +21,7 @@ from engine.figures.theme import (
     log_axis,
     method_style,
     on_log_scale,
+    time_axis,
     translucent,
 )
 from engine.figures.traces import UNPROTECTED, plain
@@ -95,10 +96,28 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, 
         data.append(traces.diamond(x[here], float(median[here]), theme))
     heights = np.concatenate([low, high, *(line.errors for line in others),
                               [study.baseline or np.nan]])
-    frame = layout(theme, legend=True, xaxis=_budgets(x, answer.budgets[here].delta, theme),
+    frame = layout(theme, legend=True,
+                   title=_finding(method, others, study.baseline, x[here], here),
+                   xaxis=_budgets(x, answer.budgets[here].delta, theme),
                    yaxis=_errors(heights, 2 * facts.value_half_width, unit, theme))
     return Chart({"data": data, "layout": frame},
                  _alt(x, median, here, unit), _table(x, median, low, high, study.baseline, others))
+
+
+def _finding(method: Method, others: Sequence[Method], baseline: float | None, epsilon: float,
+             here: int) -> str:
+    """The best of several methods, or how much larger privacy makes the error."""
+    if others:
+        errors = {each.label: float(each.errors[here]) for each in (method, *others)}
+        return labels.smallest_error(errors, f"ε = {epsilon:g}")
+    error = float(method.errors[here])
+    if not math.isfinite(error):
+        return f"Nothing would be published at ε = {epsilon:g}"
+    if not baseline:
+        return f"The error is {number(error)} at ε = {epsilon:g}"
+    if error < 1.05 * baseline:
+        return f"Privacy hardly adds to the error at ε = {epsilon:g}"
+    return f"At ε = {epsilon:g} privacy multiplies the error by {number(error / baseline)}"
 
 
 def _alt(x: list[float], median: Array, here: int, unit: str) -> str:
@@ -192,7 +211,7 @@ def steps(done: Steps, times: Array, method: Method, facts: PublicFacts, theme: 
     data = [traces.line(name, plain(times), curve, *look, hoverinfo="skip")
             for (name, curve), look in zip(away.items(), looks, strict=True)]
     spec = {"data": [*data, traces.zero(facts, theme)],
-            "layout": _difference_axes(facts, theme, legend=True)}
+            "layout": _difference_axes(facts, theme, _largest_move(done, facts), legend=True)}
     far = ", ".join(f"{name.lower()} {with_unit(number(move), facts.value_unit)}"
                     for name, move in zip(_STEPS, done.moves, strict=True))
     return Chart(spec, f"How far each step moves the average: {far}.", {
@@ -222,10 +241,11 @@ def left(parts: ErrorParts, switched_on: Chosen, method: Method, facts: PublicFa
     x, y = traces.joined(plain(parts.times, 4), [plain(line, 4) for line in lines])
     errors = traces.line("Errors of releases", x, y, translucent(shade, 0.85), 1.1, dash,
                          hoverinfo="skip")
-    spec = {"data": [errors, traces.zero(facts, theme)],
-            "layout": _difference_axes(facts, theme, range=[-edge, edge])}
-    low, middle, high = np.quantile(lines, (0.05, 0.5, 0.95), axis=0)
     typical = with_unit(number(parts.error[switched_on]), facts.value_unit)
+    spec = {"data": [errors, traces.zero(facts, theme)],
+            "layout": _difference_axes(facts, theme, f"Typical error {typical}",
+                                       range=[-edge, edge])}
+    low, middle, high = np.quantile(lines, (0.05, 0.5, 0.95), axis=0)
     return Chart(spec, f"Errors of {len(lines)} releases with the parts that are switched on: "
                  f"typically {typical}.", {
                      named(facts.time_name, facts.time_unit): parts.times.round(3).tolist(),
@@ -233,10 +253,13 @@ def left(parts: ErrorParts, switched_on: Chosen, method: Method, facts: PublicFa
                      "1 in 20 above": plain(high)})
 
 
-def _difference_axes(facts: PublicFacts, theme: Theme, legend: bool = False, **changes: object
-                     ) -> Spec:
+def _largest_move(done: Steps, facts: PublicFacts) -> str:
+    name, move = max(zip(_STEPS, done.moves, strict=True), key=lambda step: step[1])
+    return f"{name.split(':')[0]}: {with_unit(number(move), facts.value_unit)}, the largest step"
+
+
+def _difference_axes(facts: PublicFacts, theme: Theme, title: str, legend: bool = False,
+                     **changes: object) -> Spec:
     return layout(
-        theme, legend=legend, hovermode=False,
-        xaxis=axis(theme, named(facts.time_name, facts.time_unit), nticks=8,
-                   range=[facts.time_low, facts.time_high]),
+        theme, legend=legend, hovermode=False, title=title, xaxis=time_axis(theme, facts),
         yaxis=axis(theme, named("Difference", facts.value_unit), grid=True, nticks=6, **changes))

@@ -45,11 +45,12 @@ def curve(answer: MeanAnswer, budget: int, theme: Theme, shows: Shows = "release
     if answer.truth is not None and shows != "difference":
         data.append(traces.line("True mean", x, plain(answer.truth), colour("truth", theme), 1.6))
     quantity = "Private less non-private mean" if shows == "difference" else facts.value_name
-    spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=time_axis(theme, facts),
-        yaxis=axis(theme, named(quantity, facts.value_unit), grid=True))}
     far = with_unit(number(float(np.abs(answer.releases[budget, 0] - answer.without).max())),
                     facts.value_unit)
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, title=f"Release within {far} of the non-private mean",
+        xaxis=time_axis(theme, facts),
+        yaxis=axis(theme, named(quantity, facts.value_unit), grid=True))}
     return Chart(spec, f"One release lies at most {far} from the non-private mean.",
                  _columns(answer, budget))
 

@@ -64,7 +64,8 @@ def releases(answer: MeanAnswer, asked: Asked) -> Chart:
     columns = zip((named(facts.time_name, facts.time_unit), *names), (answer.times, *curves),
                   strict=True)
     return traces.table({name: traces.plain(values) for name, values in columns},
-                        named(facts.value_name, facts.value_unit))
+                        named(facts.value_name, facts.value_unit),
+                        f"{len(curves) - 1} possible releases beside the non-private mean")
 
 
 KIND = Kind("curves", "Explore", mean_answer, numbers, releases, (MEAN_FUNCTION.key,))

@@ -51,11 +51,12 @@ def error_map(people: Sequence[int], epsilons: Sequence[float], errors: Array, t
         notes = [note for level in levels if level != target
                  for note in _name(level, people, epsilons, errors, theme)]
     data.append(traces.diamond(*here, theme, cliponaxis=False))
+    share = float((errors <= target).mean())
     spec = {"data": data, "layout": layout(
         theme, hovermode="closest", annotations=notes,
+        title=f"{100 * share:.0f} % of the map meets the target",
         xaxis=log_axis(theme, "Privacy budget ε (log scale)", min(epsilons), max(epsilons)),
         yaxis=log_axis(theme, f"{capital(noun)} (log scale)", min(people), max(people)))}
-    share = float((errors <= target).mean())
     return Chart(spec, f"Map of the error over ε and {noun}. It is at most "
                  f"{with_unit(number(target), unit)} on {100 * share:.0f} % of the map.",
                  {noun: [n for n in people for _ in epsilons], "ε": list(epsilons) * len(people),

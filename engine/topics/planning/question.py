@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from engine.core.tasks import MEAN_FUNCTION
-from engine.figures import traces
+from engine.figures import labels, traces
 from engine.figures.theme import Chart
 from engine.language.numbers import named
 from engine.topics.asking import Asked, Kind, Numbers, as_floats, errors
@@ -36,7 +36,8 @@ def chart(answer: PlanningAnswer, asked: Asked) -> Chart:
     steps = sorted((*answer.steps, answer.reached), key=lambda step: getattr(step.setting, dial))
     return traces.table({dial: [getattr(step.setting, dial) for step in steps],
                          "error": [step.error for step in steps]},
-                        named("Error", asked["source"].facts.value_unit))
+                        named("Error", asked["source"].facts.value_unit),
+                        labels.changed("Error", steps[0].error, steps[-1].error))
 
 
 KIND = Kind("plan", "Plan", plan_of, numbers, chart, (MEAN_FUNCTION.key,))

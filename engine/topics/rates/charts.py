@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine.core.types import Array
-from engine.figures import traces
+from engine.figures import labels, traces
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -70,11 +70,12 @@ def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, flo
     if (weighted.weights == 1).all():
         data += _borders(weighted.rate, regions, point, theme)
     data.append(traces.diamond(point[along], point[across], theme))
+    ruling = terms[int(weighted.dominant(**point))].name
     spec = {"data": data, "layout": layout(
-        theme, hovermode="closest", annotations=_names(regions, [t.name for t in terms], theme),
+        theme, hovermode="closest", title=f"{ruling} limits the error here",
+        annotations=_names(regions, [t.name for t in terms], theme),
         xaxis=_axis_of(theme, _symbol(weighted.rate, along), regions.x),
         yaxis=_axis_of(theme, _symbol(weighted.rate, across), regions.y))}
-    ruling = terms[int(weighted.dominant(**point))].name
     shares = {term.name: float((regions.regimes == k).mean()) for k, term in enumerate(terms)}
     return Chart(spec, f"Map of what limits the error: here it is “{ruling.lower()}”. "
                  + "; ".join(f"{name} rules {100 * share:.0f} % of the map"
@@ -114,7 +115,8 @@ def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float]
     data = [_rate(k, name, x, y, theme) for k, (name, y) in enumerate(values.items())]
     data.append(traces.upright(here, low, high, theme))
     spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=axis_of_x, yaxis=log_axis(theme, QUANTITY, low, high, room=0.06))}
+        theme, legend=True, title=_fastest(values), xaxis=axis_of_x,
+        yaxis=log_axis(theme, QUANTITY, low, high, room=0.06))}
     alt = "; ".join(f"{name}: {number(float(y[0]))} to {number(float(y[-1]))}"
                     for name, y in values.items())
     return Chart(spec, f"Rate against {label.lower()}. {alt}.",
@@ -165,6 +167,24 @@ class Series:
         return [p for p in self.points if math.isfinite(p.mean)]
 
 
+def _fastest(values: Mapping[str, Array]) -> str:
+    """The rate that is smallest where its lines end, or how the only one changes."""
+    if len(values) > 1:
+        ends = {name: float(y[-1]) for name, y in values.items()}
+        return f"Smallest rate at the right end: {min(ends, key=ends.__getitem__)}"
+    (y,) = values.values()
+    return labels.changed("Rate", float(y[0]), float(y[-1]))
+
+
+def _slopes(each: Sequence[Series]) -> str:
+    """The slope of the first method that can be compared with its rate."""
+    for series in each:
+        if series.compared is not None:
+            return (f"{series.name}: slope {series.compared.slope:.2f}, "
+                    f"rate {series.compared.theory:.2f}").replace("-", "−")
+    return "Too few points for a slope"
+
+
 def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], unit: str,
              theme: Theme) -> Chart:
     """Squared errors of some methods with 95 % intervals, and the rate through each.
@@ -192,7 +212,7 @@ def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], 
     quantity = "Mean squared error (log scale)" if not unit else \
         f"Mean squared error ({unit}², log scale)"
     spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=_axis_of(theme, along, x, 0.06),
+        theme, legend=True, title=_slopes(each), xaxis=_axis_of(theme, along, x, 0.06),
         yaxis=log_axis(theme, quantity, float(heights.min()), float(heights.max()), room=0.1))}
     return Chart(spec, _practice_alt(each), _practice_table(each, along))
 

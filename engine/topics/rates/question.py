@@ -48,4 +48,4 @@ def chart(answer: RatesAnswer, _: Asked) -> Chart:
     return charts.regimes(answer.weighted, across, up, {**usual, **answer.point}, "light")
 
 
-KIND = Kind("rate", "Rates", terms, numbers, chart)
+KIND = Kind("rate", "Rates", terms, numbers, chart, origin="Theory")

@@ -17,11 +17,12 @@ from engine.figures.theme import (
     colour,
     layout,
     log_axis,
+    time_axis,
     translucent,
 )
 from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.language.grammar import capital
-from engine.language.numbers import named, number
+from engine.language.numbers import named, number, with_unit
 from engine.mechanisms.families.wavelet_risk import RiskParts
 from engine.topics.regression.answer import (
     ByLevel,
@@ -67,7 +68,11 @@ def curve(answer: RegressionAnswer, theme: Theme, one_release: bool = False) -> 
            f"typically {number(answer.known.apart)} from the curve without protection")
     band = (f" No confidence band: {answer.no_band}." if answer.band is None else
             " With a pointwise 95 % confidence band around release 1.")
-    return Chart(_over_positions(answer.facts, data, theme),
+    finding = ("Root mean squared error " if answer.truth is not None else
+               "Distance to the non-private curve ") + with_unit(
+        number(answer.error if answer.truth is not None else answer.known.apart),
+        answer.facts.value_unit)
+    return Chart(_over_positions(answer.facts, data, finding, theme),
                  f"{len(answer.releases)} possible releases of the curve, {off}.{band}", table)
 
 
@@ -85,10 +90,11 @@ def _one_release(answer: RegressionAnswer, x: list[float], theme: Theme) -> list
     return [traces.filled("Privacy noise alone", x, low, high, shade, hoverinfo="skip"), release]
 
 
-def _over_positions(facts: PublicFacts, data: list[Spec], theme: Theme) -> Spec:
+def _over_positions(facts: PublicFacts, data: list[Spec], title: str, theme: Theme) -> Spec:
     """Axes of values over positions, in the words and units of the observations."""
     return {"data": data, "layout": layout(
-        theme, legend=True, xaxis=axis(theme, named(facts.time_name, facts.time_unit)),
+        theme, legend=True, title=title,
+        xaxis=time_axis(theme, facts),
         yaxis=axis(theme, named(facts.value_name, facts.value_unit), grid=True))}
 
 
@@ -108,11 +114,17 @@ def messages(answer: RegressionAnswer, names: Sequence[str], theme: Theme) -> Ch
     data = [_curve(answer, name, sent, colour("wavelet", theme), 1.4, DASHES[k % len(DASHES)])
             for k, (name, sent) in enumerate(zip(names, answer.messages, strict=False))]
     data.append(_curve(answer, "All together", answer.releases[0], colour("text", theme), 2.4))
-    return Chart(_over_positions(answer.facts, data, theme),
+    return Chart(_over_positions(answer.facts, data,
+                                 f"One site of each of {len(names)} kinds, and all together",
+                                 theme),
                  "What one site of each kind sent, drawn as curves, and their average.",
                  {"position": _positions(answer.facts, answer.times),
                   **{name: _values(answer.facts, sent) for name, sent in
                      zip(names, answer.messages, strict=False)}})
+
+
+def _best_level(levels: Sequence[int], total: Array) -> str:
+    return f"{2 ** levels[int(np.argmin(total))]} have the smallest error"
 
 
 def split(parts: RiskParts, theme: Theme) -> Chart:
@@ -150,7 +162,8 @@ def by_level(levels: ByLevel, theme: Theme) -> Chart:
     data.append(traces.diamond(x[place], float(total[place]), theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True,
-        xaxis=axis(theme, "Basis functions kept", tickvals=x,
+        title=f"The rule keeps {2**levels.chosen} basis functions; {_best_level(x, total)}",
+        xaxis=axis(theme, "Basis functions kept (number)", tickvals=x,
                    ticktext=[f"{2**level}" for level in x]),
         yaxis=log_axis(theme, "Error (log scale)", floor, float(total.max()) * 1.2, grid=True))}
     return Chart(spec, f"Error by number of basis functions; the rule keeps {2**levels.chosen}, "
@@ -189,7 +202,8 @@ def point(answer: RegressionAnswer, estimate: PointAnswer, theme: Theme) -> Char
                                  {"size": 11, "color": shade}, **more)]
     if estimate.truth is not None:
         table["true"] = plain([estimate.truth])
-    return Chart(_over_positions(answer.facts, data, theme),
+    finding = f"Released value {number(estimate.released)} at {position[0]:g}"
+    return Chart(_over_positions(answer.facts, data, finding, theme),
                  f"At {position[0]:g} the released value is {number(estimate.released)}; {text}.",
                  table)
 
@@ -216,6 +230,8 @@ def cost(costs: CostOfPrivacy, planned: tuple[Array, Array], theme: Theme) -> Ch
                          showlegend=False, hoverinfo="skip") for elbow in costs.elbows]
     spec = {"data": data, "layout": layout(
         theme, legend=True,
+        title=f"At ε = {epsilons[0]:g} privacy multiplies squared error by "
+              f"{number(float(times[0]))}",
         xaxis=log_axis(theme, "Privacy budget ε (log scale)", x[0], x[-1]),
         yaxis=log_axis(theme, "Squared error, times the non-private", 0.9, highest * 1.1,
                        grid=True))}
@@ -246,7 +262,7 @@ def worst(pair: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
     data = [traces.line("weight of an observation", x, plain(pair.norms), colour("wavelet", theme)),
             traces.points("worst position", [x[place]], [float(pair.norms[place])], marker)]
     spec = {"data": data, "layout": layout(
-        theme, legend=True,
+        theme, legend=True, title=f"An observation at {x[place]:.4g} weighs most",
         xaxis=axis(theme, named(f"{facts.time_name}, a few cells", facts.time_unit)),
         yaxis=axis(theme, "Weight of an observation ‖b(x)‖", grid=True, rangemode="tozero"))}
     return Chart(spec, f"An observation weighs most at {x[place]:.4g}.",

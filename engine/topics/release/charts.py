@@ -6,7 +6,7 @@ from engine.core.types import Array
 from engine.figures import traces
 from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, translucent
 from engine.figures.traces import plain
-from engine.release.files import alt, columns
+from engine.release.files import alt, columns, heading
 from engine.release.published import Published
 from engine.release.uncertainty import covered_places
 
@@ -32,7 +32,8 @@ def chart(release: Published, theme: Theme) -> Chart:
     data += [traces.line(name, x, table[name], shade, 2.6, _DASHES[k % len(_DASHES)])
              for k, name in enumerate(release.columns)]
     spec = {"data": data, "layout": layout(
-        theme, legend=len(release.columns) > 1, xaxis=axis(theme, release.axis),
+        theme, legend=len(release.columns) > 1, title=heading(release),
+        xaxis=axis(theme, release.axis),
         yaxis=axis(theme, release.value, grid=True))}
     return Chart(spec, alt(release), table)
 

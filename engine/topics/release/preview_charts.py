@@ -38,14 +38,20 @@ def chart(preview: ReleasePreview, across: str, up: str, theme: Theme) -> Chart:
                                 2.6, dash))
         table[f"{name}, simulated release"] = plain(curve.released, 6)
         table[f"{name}, twin’s truth"] = plain(curve.truth, 6)
-    spec = {"data": data, "layout": layout(theme, legend=True, xaxis=axis(theme, across),
-                                           yaxis=axis(theme, up, grid=True))}
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, title=_finding(preview), xaxis=axis(theme, across),
+        yaxis=axis(theme, up, grid=True))}
     return Chart(spec, _alt(preview), table)
 
 
 def _edge(x: list[float], y: Array) -> Spec:
     return {"type": "scatter", "mode": "lines", "x": x, "y": plain(y, 6), "line": {"width": 0},
             "hoverinfo": "skip", "showlegend": False}
+
+
+def _finding(preview: ReleasePreview) -> str:
+    first = preview.curves[0]
+    return f"Release within {number(float(abs(first.released - first.truth).max()))} of the truth"
 
 
 def _alt(preview: ReleasePreview) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.figures import traces
 from engine.figures.theme import Chart
+from engine.language.numbers import number
 from engine.release.certified import Quote
 from engine.release.published import quote
 from engine.topics.asking import Asked, Kind, Numbers, odds
@@ -19,7 +20,8 @@ def numbers(cost: Quote, asked: Asked) -> Numbers:
 def chart(cost: Quote, _: Asked) -> Chart:
     """Both costs."""
     return traces.table({"way of counting": ["certified", "ideal"],
-                         "ε": [cost.certified.epsilon, cost.ideal.epsilon]})
+                         "ε": [cost.certified.epsilon, cost.ideal.epsilon]},
+                        title=f"Certified cost ε = {number(cost.certified.epsilon)}")
 
 
 KIND = Kind("release", "Release", quote, numbers, chart)

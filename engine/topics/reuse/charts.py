@@ -36,8 +36,15 @@ def reused(answer: ReuseAnswer, theme: Theme) -> Chart:
     most = 1.15 * float(spread.max())
     low = 1.15 * min(0.0, float(min(answer.first.min(), answer.second.min())))
     spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=axis(theme, "Time (share of the range)"),
+        theme, legend=True, title=_finding(answer),
+        xaxis=axis(theme, "Time (share of the range)"),
         yaxis=axis(theme, "Mean response (no unit)", grid=True, range=[low, most]))}
     return Chart(spec, f"Two releases of one average; what the formula gives is off by up to "
                  f"{number(answer.largest_error) if answer.largest_error > 1e-9 else '0'}.",
                  {"time": times, **columns})
+
+
+def _finding(answer: ReuseAnswer) -> str:
+    if answer.largest_error < 1e-6 * float(np.abs(answer.exact).max()):
+        return "Reused noise gives the mean away exactly"
+    return f"The formula misses the mean by up to {number(answer.largest_error)}"

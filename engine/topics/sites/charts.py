@@ -98,6 +98,8 @@ def _panel(federation: SitesAnswer, arrangement: Arrangement, name: str, base: A
     quantity = facts.value_name if not base.any() else "Difference"
     spec = {"data": data, "layout": layout(
         theme, annotations=notes, hovermode=False,
+        title="Nothing would be published" if refused else "Error " + with_unit(
+            number(arrangement.error), facts.value_unit),
         xaxis=time_axis(theme, facts),
         yaxis=axis(theme, named(quantity, facts.value_unit), grid=True, range=list(heights),
                    nticks=7))}
@@ -149,12 +151,14 @@ def shares(federation: SitesAnswer, key: str, family: str, theme: Theme) -> Char
                   pattern(method_style(key, family, theme)[0], "")),
             _bars(PARTS[1], labels, [m.sampling for m in members],
                   pattern(colour("without", theme), "/"))]
+    biggest = max(members, key=lambda member: member.share, default=None)
     spec = {"data": data, "layout": layout(
         theme, barmode="stack", bargap=0.35, hovermode="closest",
+        title="Nothing would be published" if biggest is None else
+              f"{biggest.row.name}: {100 * biggest.share:.0f} % of the squared error",
         xaxis=axis(theme, "Share of the squared error (%)", rangemode="tozero", nticks=6),
         yaxis=axis(theme, autorange="reversed", showline=False, ticks="", ticksuffix="  ",
                    type="category"))}
-    biggest = max(members, key=lambda member: member.share, default=None)
     alt = ("No site adds to an error of 0: nothing would be published." if biggest is None else
            f"Shares of the squared error: the largest is {100 * biggest.share:.0f} % at "
            f"{biggest.row.name}.")
@@ -204,10 +208,19 @@ def what_if(cases: Sequence[WhatIf], unit: str, theme: Theme) -> Chart:
         data.append(traces.line("Now", [current, current], [names[0], names[-1]],
                                 colour("without", theme), 2, UNPROTECTED, hoverinfo="skip"))
     spec = {"data": data, "layout": layout(
-        theme, legend=True, hovermode="closest",
+        theme, legend=True, hovermode="closest", title=_most_missed(cases),
         xaxis=axis(theme, named("Error", unit), nticks=6),
         yaxis=axis(theme, grid=True, type="category", autorange="reversed", showline=False,
                    ticks=""))}
     summary = "nothing" if math.isnan(current) else with_unit(number(current), unit)
     return Chart(spec, f"Error if one of {len(cases)} sites leaves or halves its ε; now "
                  f"{summary}.", {"site": names, "now": plain([c.now for c in cases], 4), **columns})
+
+
+def _most_missed(cases: Sequence[WhatIf]) -> str:
+    """The site without which the error grows most, as a multiple of what it is now."""
+    known = [case for case in cases if math.isfinite(case.leaves / case.now)]
+    if not known:
+        return "Nothing would be published"
+    most = max(known, key=lambda case: case.leaves / case.now)
+    return f"Without {most.name} the error is {number(most.leaves / most.now)} times as large"

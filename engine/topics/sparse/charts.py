@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engine.core.lists import shortened
 from engine.core.types import Array
-from engine.figures import traces
+from engine.figures import labels, traces
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -53,6 +53,7 @@ def coefficients(answer: SparseAnswer, theme: Theme, difference: bool = False) -
         data.append(_true(names, answer.truth[features] - zero, 11, theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest",
+        title=f"Coefficients are {number(answer.error)} from the target in all",
         xaxis=axis(theme, "Feature", type="category"),
         yaxis=axis(theme, "Error of the coefficient" if difference else "Coefficient", grid=True,
                    zeroline=True, zerolinecolor=colour("raw", theme)))}
@@ -131,7 +132,7 @@ def over_budgets(lines: Lines, here: float, theme: Theme) -> Chart:
                          DASHES[k + 1]) for k, (label, error) in enumerate(levels.items())]
     data.append(traces.upright(here, low, high, theme))
     spec = {"data": data, "layout": layout(
-        theme, legend=True,
+        theme, legend=True, title=_smallest(lines, here),
         xaxis=log_axis(theme, "Privacy budget ε (log scale)", first, last, room=0.03),
         yaxis=log_axis(theme, "Error (log scale)", low, high, grid=True))}
     summary = "; ".join(f"{label}, {number(float(errors[0]))} to {number(float(errors[-1]))}"
@@ -140,6 +141,14 @@ def over_budgets(lines: Lines, here: float, theme: Theme) -> Chart:
         "ε": list(lines.epsilons),
         **{label: plain(errors) for label, errors in lines.private.items()},
         **{label: plain([error] * len(lines.epsilons)) for label, error in levels.items()}})
+
+
+def _smallest(lines: Lines, here: float) -> str:
+    """Which private method has the smallest error at the budget nearest to the one on screen."""
+    place = int(np.abs(np.log(np.asarray(lines.epsilons) / here)).argmin())
+    known = {label: float(errors[place]) for label, errors in lines.private.items()
+             if np.isfinite(errors[place])}
+    return labels.smallest_error(known, f"ε = {lines.epsilons[place]:g}")
 
 
 def _member(k: int, name: str, x: Sequence[float], y: Array | Sequence[float], shade: str,
@@ -170,6 +179,9 @@ def intervals(answer: IntervalsAnswer, theme: Theme, difference: bool = False) -
         data.append(_true(names, answer.truth[features], 7, theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest",
+        title=(f"{int(missed.sum())} of {len(features)} intervals miss the true coefficient"
+               if answer.truth is not None else
+               f"95 % intervals are {number(answer.length)} wide on average"),
         xaxis=axis(theme, "Feature", type="category", categoryorder="array", categoryarray=names),
         yaxis=axis(theme, "Error of the coefficient" if difference else "Coefficient", grid=True,
                    zeroline=True, zerolinecolor=colour("text", theme)))}
@@ -231,7 +243,8 @@ def machines(comparison: Machines, theme: Theme) -> Chart:
     every = np.concatenate([comparison.without, *(e.ravel() for e in comparison.errors.values())])
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest",
-        xaxis=axis(theme, "Machine", dtick=1),
+        title=labels.smallest_error(comparison.typical),
+        xaxis=axis(theme, "Machine (number)", dtick=1),
         yaxis=log_axis(theme, "Error (log scale)", float(every.min()), float(every.max()),
                        grid=True, room=0.05))}
     summary = "; ".join(f"{label}, {number(error)}" for label, error in comparison.typical.items())
@@ -260,6 +273,8 @@ def trust(errors: Mapping[str, Sequence[float]], sizes: Sequence[float], label: 
             for k, (name, values) in enumerate(errors.items())]
     spec = {"data": data, "layout": layout(
         theme, legend=True,
+        title=labels.smallest_error({name: float(values[-1]) for name, values in errors.items()},
+                                    f"{label} = {sizes[-1]:g}"),
         xaxis=log_axis(theme, f"{label} (log scale)", sizes[0], sizes[-1], room=0.03),
         yaxis=log_axis(theme, "Squared error (log scale)", min(known) / 1.5, max(known) * 1.5,
                        grid=True))}

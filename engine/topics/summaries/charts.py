@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
 import numpy as np
@@ -61,7 +61,8 @@ def panel(answer: SummariesAnswer, method: Way, k: int, theme: Theme) -> Chart:
         data.append(traces.line("True", x, table["true"], colour("truth", theme), 1.6,
                                 hovertemplate=labels.hover()))
     spec = {"data": data, "layout": layout(
-        theme, xaxis=axis(theme, axis_title(answer)),
+        theme, title=f"Typically off by {number(method.error)}",
+        xaxis=axis(theme, axis_title(answer)),
         yaxis=axis(theme, value_title(answer), grid=True, range=_span(answer, k)))}
     return Chart(spec, f"{method.label}: {len(method.releases)} possible releases, typically "
                  f"{number(method.error)} off.", table)
@@ -87,7 +88,9 @@ def surface(answer: SummariesAnswer, values: Array, title: str, theme: Theme) ->
             **_colours(answer, theme),
             "colorbar": {"thickness": 10, "tickfont": {"size": 12}, "outlinewidth": 0}}
     spec = {"data": [heat], "layout": layout(
-        theme, hovermode="closest", xaxis=axis(theme, axis_title(answer), constrain="domain"),
+        theme, hovermode="closest",
+        title=f"Heights {number(float(values.min()))} to {number(float(values.max()))}",
+        xaxis=axis(theme, axis_title(answer), constrain="domain"),
         yaxis=_second_axis(answer, theme))}
     return Chart(spec, f"{title}: heights from {number(float(values.min()))} to "
                  f"{number(float(values.max()))}.",
@@ -126,12 +129,12 @@ def errors(answer: SummariesAnswer, theme: Theme) -> Chart:
     methods = [method for method in answer.ways if method.errors is not None]
     ranges = [np.quantile(method.errors, [0.1, 0.9]).tolist() for method in answer.ways
               if method.errors is not None]
-    labels, ends = [method.label for method in methods], list(chain(*ranges))
+    names, ends = [method.label for method in methods], list(chain(*ranges))
     data = [_range(method, near, far, theme) for method,
             (near, far) in zip(methods, ranges, strict=True)]
     if answer.baseline:
         ends.append(answer.baseline)
-        data.append(traces.line("No protection", [answer.baseline] * 2, [labels[0], labels[-1]],
+        data.append(traces.line("No protection", [answer.baseline] * 2, [names[0], names[-1]],
                                 colour("without", theme), 2, UNPROTECTED, hoverinfo="skip"))
     unit = unit_of(answer)
     spec = {"data": data, "layout": layout(
@@ -142,16 +145,14 @@ def errors(answer: SummariesAnswer, theme: Theme) -> Chart:
     summary = "; ".join(f"{method.label} {with_unit(number(method.error), unit)}"
                         for method in methods)
     return Chart(spec, f"Errors: {summary}.", {
-        "way": labels, "error": plain([method.error for method in methods], 4),
+        "way": names, "error": plain([method.error for method in methods], 4),
         "1 in 10 below": plain([near for near, _ in ranges], 4),
         "1 in 10 above": plain([far for _, far in ranges], 4)})
 
 
 def _best(methods: Sequence[Way]) -> str:
-    """Which method has the smallest error; "" where there is none to compare it with."""
-    if len(methods) < 2:
-        return ""
-    return f"Smallest error: {min(methods, key=lambda method: method.error).label}"
+    """Which method has the smallest error."""
+    return labels.smallest_error({method.label: method.error for method in methods})
 
 
 def _range(method: Way, near: float, far: float, theme: Theme) -> Spec:
@@ -176,10 +177,12 @@ def split(answer: SummariesAnswer, theme: Theme) -> Chart:
     names = [*parts]
     data = [{"type": "bar", "orientation": "h", "y": names, "name": capital(part),
              "x": [100 * float(shares[k]) for shares in parts.values()],
+             "hovertemplate": f"{part}: %{{x:.0f}} %<extra></extra>",
              "marker": pattern(colour(role, theme), shape)}
             for k, (part, (role, shape)) in enumerate(zip(PARTS, _ROLES, strict=True))]
     spec = {"data": data, "layout": layout(
         theme, legend=True, barmode="stack", hovermode="closest", bargap=0.35,
+        title=_private_share(parts),
         xaxis=axis(theme, "Share of the squared error (%)", range=[0, 100]),
         yaxis=axis(theme, autorange="reversed", type="category"))}
     summary = "; ".join(f"{name}, {100 * float(shares[0]):.0f} % {PARTS[0]}"
@@ -187,6 +190,14 @@ def split(answer: SummariesAnswer, theme: Theme) -> Chart:
     return Chart(spec, f"What the squared error of each way is made of: {summary}.", {
         "way": names, **{part: plain([100 * shares[k] for shares in parts.values()], 4)
                          for k, part in enumerate(PARTS)}})
+
+
+def _private_share(parts: Mapping[str, Array]) -> str:
+    """The first part of the error, by the way in which it weighs most."""
+    if not parts:
+        return "Nothing would be published"
+    most = max(parts, key=lambda name: float(parts[name][0]))
+    return f"{capital(PARTS[0])} is {100 * float(parts[most][0]):.0f} % with {most}"
 
 
 def component(components: Components, k: int, facts: PublicFacts, theme: Theme) -> Chart:
@@ -238,6 +249,7 @@ def spectrum(spectra: Spectrum, theme: Theme) -> Chart:
                               colour("without", theme), "12px,3px,2px,3px", 1.8))
     spec = {"data": data, "layout": layout(
         theme, legend=True,
+        title=labels.changed("Noise", float(in_use[0]), float(in_use[-1])),
         xaxis=log_axis(theme, "Number of the coefficient (log scale)", 1, float(len(order))),
         yaxis=log_axis(theme, "Noise standard deviation (log scale)", least, 1.3 * top, grid=True))}
     return Chart(spec, f"Noise in {len(order)} coefficients, from {number(float(in_use[0]))} in "

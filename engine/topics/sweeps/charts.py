@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from engine.core.types import Array
-from engine.figures import traces
+from engine.figures import labels, traces
 from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis
 from engine.figures.traces import DASHES
 from engine.language.numbers import number
@@ -42,9 +42,18 @@ def along_axis(view: SweepView, labels: Mapping[str, str], unit: str, theme: The
     name = "Mean squared error" if view.kind == TOTAL else "Squared error from privacy noise"
     return Chart(
         {"data": data, "layout": layout(
-            theme, legend=True, xaxis=_axis_of_x(view, labels[view.along], theme),
+            theme, legend=True, title=_finding(view),
+            xaxis=_axis_of_x(view, labels[view.along], theme),
             yaxis=_axis_of_y(view, f"{name} ({unit + '², ' if unit else ''}log scale)", theme))},
         _alt(view, labels), columns(view, labels))
+
+
+def _finding(view: SweepView) -> str:
+    """How the error of the first line changes from its first to its last measured point."""
+    measured = [point.mean for line in view.lines[:1] for point in line.points if point.mean > 0]
+    if len(measured) < 2:
+        return "Being measured"
+    return labels.changed("Squared error", measured[0], measured[-1])
 
 
 def _of_line(k: int, line: Line, view: SweepView, labels: Mapping[str, str], unit: str,

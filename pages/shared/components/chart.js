@@ -4,6 +4,8 @@
 
 const SLOW = 16;                          // ms of one drawing, from which on it waits
 const REST = 120;                         // ms without movement until it is drawn
+const NARROW = 480, SHORT = 20;                // pixels of a narrow chart, letters of a short name
+const LETTER = 7.4, TITLE_LINE = 19;        // pixels of a title: one letter, one line
 const QUIET = {displayModeBar: false, displaylogo: false, showTips: false, responsive: false};
 
 const load = () => window.__plotly ??= new Promise((done, failed) => {
@@ -43,8 +45,13 @@ function draw(root, box) {
   box.setAttribute('aria-label', alts[at]);
   box.style.display = figures[at] ? '' : 'none';
   if (!figures[at]) return;
-  const figure = JSON.parse(figures[at]), layout = themed(figure.layout || {}, root);
-  return load().then(plotly => { if (box.isConnected) plotly.react(box, figure.data, layout, QUIET); })
+  const figure = JSON.parse(figures[at]), layout = wrapped(themed(figure.layout || {}, root), box.clientWidth);
+  paired(layout, figure.data, box.clientWidth);
+  return load().then(async plotly => {
+    if (!box.isConnected) return;
+    await plotly.react(box, figure.data, layout, QUIET);
+    return belowTitle(plotly, box);
+  })
     .catch(() => { box.textContent = 'The chart could not be drawn: reload the page to try again.'; });
 }
 
@@ -89,6 +96,37 @@ function themed(layout, root) {           // the figure's own choices win
     made[axis] = {gridcolor, linecolor, ...layout[axis]};
   }
   return made;
+}
+
+// A title breaks between words where the chart is narrow, and the plot makes room for its lines.
+function wrapped(layout, width) {
+  const text = layout.title?.text;
+  if (!text || !width) return layout;
+  const most = Math.max(12, Math.floor((width - 24) / LETTER)), lines = [''];
+  for (const word of text.split(' ')) {
+    const longer = (lines.at(-1) + ' ' + word).trim();
+    if (longer.length > most && lines.at(-1)) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return {...layout, title: {...layout.title, text: lines.join('<br>'),
+      pad: {...layout.title.pad, t: (layout.title.pad?.t ?? 0) + TITLE_LINE / 2 * (lines.length - 1)}},
+    margin: {...layout.margin, t: (layout.margin?.t ?? 38) + TITLE_LINE * (lines.length - 1)}};
+}
+
+// A narrow legend has two entries a line, where their names are short enough.
+function paired(layout, traces, width) {
+  const names = traces.filter(trace => trace.showlegend !== false).map(trace => trace.name || '');
+  if (!layout.showlegend || !width || width > NARROW || names.some(name => name.length > SHORT)) return;
+  layout.legend = {...layout.legend, entrywidth: 0.5, entrywidthmode: 'fraction',
+    itemwidth: 30, font: {...layout.legend?.font, size: 12}};
+}
+
+// A legend of several lines grows upwards: the plot goes down until it ends below the title.
+function belowTitle(plotly, box) {
+  const {title, legend, margin, showlegend} = box._fullLayout || {};
+  if (!title?.text || !showlegend || !legend?._height) return;
+  const top = 12 + TITLE_LINE * title.text.split('<br>').length + legend._height;
+  if (margin.t < top) return plotly.relayout(box, {'margin.t': top});
 }
 
 // A drag zooms instead: while the pointer is down, Plotly covers the window, so that is what listens.

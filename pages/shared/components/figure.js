@@ -579,7 +579,8 @@ function paint(S) {                       // everything: new data, size, theme o
   const left = 30 + Math.max(...texts.map(text => wide(S, text)));
   const labels = [words.mean, words.release, words.curves];
   const right = phone ? 10 : 16 + Math.max(...labels.map(text => wide(S, text) * 1.06));
-  const timeTicks = ticks(time.low, time.high, Math.min(10, Math.floor((S.width - left - right) / 40)));
+  const timeTicks = ticks(time.low, time.high, Math.min(10, Math.floor((S.width - left - right) / 40)),
+    time.low === 0 && time.high === 24 ? 6 : 0);   // a day has quarters
   S.main = plot(S, '#main', {left, right, top: phone ? 30 : 10, bottom: 8}, timeTicks, '');
   S.difference = plot(S, '#difference', {left, right, top: 10, bottom: 44}, timeTicks, time.label);
   S.main.range(value.low, value.high);
@@ -734,9 +735,9 @@ function stretch(S, budget) {             // the axis of the difference panel, w
 
 // ---- numbers ------------------------------------------------------------------------------------
 
-function ticks(low, high, most) {         // round values on a 1-2-5 ladder
+function ticks(low, high, most, wanted = 0) {   // round values on a 1-2-5 ladder, or a step
   const power = 10 ** Math.floor(Math.log10((high - low) / most));
-  const step = [1, 2, 5, 10].map(k => k * power).find(s => (high - low) / s <= most * 1.0001);
+  const step = wanted || [1, 2, 5, 10].map(k => k * power).find(s => (high - low) / s <= most * 1.0001);
   const digits = Math.max(0, -Math.floor(Math.log10(step * 1.0001)));
   const marks = [];
   for (let k = Math.ceil(low / step - 1e-6); k * step <= high + step * 1e-6; k++) {
