@@ -37,7 +37,7 @@ from engine.mechanisms.families.sparse_directions import (
 from engine.mechanisms.families.sparse_inference import (
     Columns,
     Constants,
-    Noise,
+    NoiseDeviations,
     inference_lines,
     noise,
 )
@@ -101,7 +101,7 @@ class StagesPlan(Plan):
         About all rows, if that part is estimated.
     own : tuple of Stage
         About the rows of each machine, if that part is estimated.
-    noise : tuple of Noise
+    noise : tuple of NoiseDeviations
         That of the corrections of each machine; empty where no limits are asked for.
     """
 
@@ -111,7 +111,7 @@ class StagesPlan(Plan):
     constants: Constants
     shared: Stage | None
     own: tuple[Stage, ...]
-    noise: tuple[Noise, ...]
+    noise: tuple[NoiseDeviations, ...]
 
     @property
     def tuning(self) -> dict[str, Any]:

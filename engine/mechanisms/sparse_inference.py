@@ -28,7 +28,7 @@ from engine.mechanisms.families.sparse_inference import (
     WHY,
     Columns,
     Constants,
-    Noise,
+    NoiseDeviations,
     ball,
     by_kind,
     gaussian_rho,
@@ -76,7 +76,7 @@ class InferencePlan(Plan):
         Its rounds; None with moments.
     constants : Constants
         Clips and public guesses.
-    noise : Noise
+    noise : NoiseDeviations
         That of all later messages.
     """
 
@@ -88,7 +88,7 @@ class InferencePlan(Plan):
     stage: Stage | None
     thresholding: Thresholding | None
     constants: Constants
-    noise: Noise
+    noise: NoiseDeviations
 
     @property
     def tuning(self) -> dict[str, Any]:
@@ -354,7 +354,7 @@ class SparseInference(SparseIntervals):
             n, sizes.n_covariates, self.places(sizes), is_one,
             min(self.sparsity, sizes.n_covariates), stage, rounds, c, noises, spends=tuple(spends))
 
-    def _takes_moments(self, noises: Noise, sizes: Sizes) -> bool:
+    def _takes_moments(self, noises: NoiseDeviations, sizes: Sizes) -> bool:
         if self.pilot == "auto":
             return not self.is_one(sizes) and suits_moments(noises.gram, sizes.n_covariates)
         return self.pilot == "moments"

@@ -30,7 +30,7 @@ from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.untrusted_means import bound, check, held, largest_mean
 from engine.noise import selection
-from engine.noise.selection import GUMBEL, ONE_SHOT, Law, Scales
+from engine.noise.selection import GUMBEL, ONE_SHOT, Scales, SelectionLaw
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting, transcript
 
@@ -44,7 +44,7 @@ class CentrePlan(Plan):
 
     Parameters
     ----------
-    law : Law
+    law : SelectionLaw
         How the largest entries are chosen.
     kept : int
         How many of them.
@@ -60,7 +60,7 @@ class CentrePlan(Plan):
         The budget that each machine asked for.
     """
 
-    law: Law
+    law: SelectionLaw
     kept: int
     sensitivity: float
     scales: Scales

@@ -132,7 +132,7 @@ class NewtonPlan(Plan):
     guess : float
         The public guess of σ.
     gram, chosen, residuals, last : float
-        Deviations of noise, as in `engine.mechanisms.families.sparse_inference.Noise`.
+        Deviations of noise, as in `engine.mechanisms.families.sparse_inference.NoiseDeviations`.
     stages : tuple of Stage
         Clip and noise of each average of a first estimate from moments.
     thresholding : Thresholding or None

@@ -60,7 +60,7 @@ def _normal(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
 
 
 @dataclass(frozen=True)
-class Law:
+class SelectionLaw:
     """How entries are chosen and released.
 
     Parameters
@@ -98,10 +98,11 @@ class Law:
         return 1.0 if self.is_gaussian else math.sqrt(2)
 
 
-GUMBEL = Law("gumbel", _gumbel, False, lambda s: s / 2, _normal)
-PEELING = Law("peeling", laplace, True, lambda s: 2.0 * s, laplace, has_one_scale=True)
-PERMUTE_AND_FLIP = Law("permute_and_flip", _exponential, True, lambda s: 2.0 * s, _normal)
-ONE_SHOT = Law("one_shot", laplace, False, lambda s: 2.0 * s**2, laplace, has_one_scale=True)
+GUMBEL = SelectionLaw("gumbel", _gumbel, False, lambda s: s / 2, _normal)
+PEELING = SelectionLaw("peeling", laplace, True, lambda s: 2.0 * s, laplace, has_one_scale=True)
+PERMUTE_AND_FLIP = SelectionLaw("permute_and_flip", _exponential, True, lambda s: 2.0 * s, _normal)
+ONE_SHOT = SelectionLaw("one_shot", laplace, False, lambda s: 2.0 * s**2, laplace,
+has_one_scale=True)
 LAWS = {law.key: law for law in (GUMBEL, PEELING, PERMUTE_AND_FLIP, ONE_SHOT)}
 
 
@@ -116,12 +117,12 @@ class Scales:
     values: float
 
 
-def costs(law: Law, s: int, sensitivity: float, scales: Scales) -> tuple[float, float]:
+def costs(law: SelectionLaw, s: int, sensitivity: float, scales: Scales) -> tuple[float, float]:
     """What choosing entries costs, and what releasing them costs.
 
     Parameters
     ----------
-    law : Law
+    law : SelectionLaw
         How they are chosen and released.
     s : int
         How many.
@@ -139,14 +140,14 @@ def costs(law: Law, s: int, sensitivity: float, scales: Scales) -> tuple[float, 
             _over(s / 2 * sensitivity**2, scales.values**2))
 
 
-def scales_of(law: Law, s: int, sensitivity: float, rho: float) -> Scales:
+def scales_of(law: SelectionLaw, s: int, sensitivity: float, rho: float) -> Scales:
     """The scales at which choice and values together cost ρ.
 
     Half goes to each, except where both have one scale: λ ((cost + s/2)/ρ)^{1/2}.
 
     Parameters
     ----------
-    law : Law
+    law : SelectionLaw
         How entries are chosen and released.
     s : int
         How many.
@@ -172,8 +173,8 @@ def scales_of(law: Law, s: int, sensitivity: float, rho: float) -> Scales:
     return Scales(sensitivity * math.sqrt(2 * law.cost(s) / rho), sensitivity * math.sqrt(s / rho))
 
 
-def printed_scale(law: Law, s: int, sensitivity: float, epsilon: float, delta: float, size: int
-                  ) -> float:
+def printed_scale(law: SelectionLaw, s: int, sensitivity: float, epsilon: float, delta: float,
+                  size: int) -> float:
     """The scale that is printed for (ε, δ), for choice and values alike.
 
     Peeling: 2λ(3s log(1/δ))^{1/2}/ε, which is (5/24)ε²/log(1/δ)-zCDP and so keeps (ε, δ) up to
@@ -181,7 +182,7 @@ def printed_scale(law: Law, s: int, sensitivity: float, epsilon: float, delta: f
 
     Parameters
     ----------
-    law : Law
+    law : SelectionLaw
         `PEELING` or `ONE_SHOT`.
     s : int
         How many entries are released.
@@ -258,12 +259,12 @@ class Draw:
     values: Array
 
 
-def draw(law: Law, s: int, shape: tuple[int, ...], rng: np.random.Generator) -> Draw:
+def draw(law: SelectionLaw, s: int, shape: tuple[int, ...], rng: np.random.Generator) -> Draw:
     """Standard noise of one release of s entries.
 
     Parameters
     ----------
-    law : Law
+    law : SelectionLaw
         How they are chosen and released.
     s : int
         How many.

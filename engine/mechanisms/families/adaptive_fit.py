@@ -22,7 +22,7 @@ from engine.mechanisms.families.adaptive import mu_of
 from engine.mechanisms.families.location import STEPS, Constants, Located, Site, locate
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
-from engine.numerics.reference_law import Law
+from engine.numerics.reference_law import DeviationLaw
 from engine.numerics.time_histograms import Mixing
 from engine.privacy.feasibility import Feasibility
 
@@ -280,7 +280,7 @@ class Piece:
     repeats: slice
     sites: Sequence[Site]
     public_scale: Array
-    law: Law
+    law: DeviationLaw
     constants: Constants
     n_functions: int = 1
     prior: Array | None = None

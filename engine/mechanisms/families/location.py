@@ -44,7 +44,7 @@ from engine.mechanisms.families.filters import Combined, Filter, Independent, Jo
 from engine.numerics import clipping
 from engine.numerics.deviations import Deviations
 from engine.numerics.monotone import non_increasing_fit
-from engine.numerics.reference_law import Law, is_mixed
+from engine.numerics.reference_law import DeviationLaw, is_mixed
 from engine.numerics.time_histograms import Mixing
 from engine.privacy import transcript
 
@@ -229,7 +229,8 @@ class Located:
     sampling: Array
 
 
-def locate(sites: Sequence[Site], public_scale: Array, law: Law, constants: Constants = USUAL,
+def locate(sites: Sequence[Site], public_scale: Array, law: DeviationLaw,
+           constants: Constants = USUAL,
            n_functions: int = 1, prior: Array | None = None) -> Located:
     """Locate the mean by five releases, and its covariance by a sixth where sites have one.
 
@@ -239,7 +240,7 @@ def locate(sites: Sequence[Site], public_scale: Array, law: Law, constants: Cons
         The curves of every site with its noise.
     public_scale : (…, p)
         u, the size of deviations expected from what is public or released.
-    law : Law
+    law : DeviationLaw
         Of the deviations.
     constants : Constants
         Widths of the clips, as the model has them.
@@ -284,7 +285,7 @@ def _parts(sites: Sequence[Site], before: State, after: State, weights: Array
     return np.asarray(noise), np.stack(sampling)
 
 
-def _start(site: Site, public_scale: Array, constants: Constants, law: Law,
+def _start(site: Site, public_scale: Array, constants: Constants, law: DeviationLaw,
            prior: Array | None) -> State:
     """The prior: centre 0, with spread and radius from public facts."""
     shape = site.noise.shape[1:]
@@ -296,12 +297,12 @@ def _start(site: Site, public_scale: Array, constants: Constants, law: Law,
                  constants.first_radius * np.sqrt(scale.sum(axis=-1)), constants.prior * scale)
 
 
-def _slope(state: State, law: Law, constants: Constants) -> Array:
+def _slope(state: State, law: DeviationLaw, constants: Constants) -> Array:
     """J: how much a clipped average moves when the centre does."""
     return np.maximum(law.slope(state.spread, state.shape, state.radius), constants.least_slope)
 
 
-def _response(sites: Sequence[Site], state: State, law: Law, phase: int) -> Array | None:
+def _response(sites: Sequence[Site], state: State, law: DeviationLaw, phase: int) -> Array | None:
     """J M where the design is stated and M is not the identity; E T in the first phase."""
     if not is_mixed(law) or sites[0].mixing is not None:
         return None
@@ -336,7 +337,7 @@ def _design(sites: Sequence[Site], weights: Array) -> Combined | None:
     return Combined(mixings, weights) if mixings else None
 
 
-def _tighten(sites: Sequence[Site], state: State, step: Step, phase: int, law: Law,
+def _tighten(sites: Sequence[Site], state: State, step: Step, phase: int, law: DeviationLaw,
              constants: Constants, n_functions: int) -> State:
     """A scale release; the spread, shape and radius that follow from it.
 

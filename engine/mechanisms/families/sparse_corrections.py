@@ -24,7 +24,7 @@ from engine.mechanisms.families.sparse_inference import (
     RESIDUALS,
     Columns,
     Constants,
-    Noise,
+    NoiseDeviations,
     published,
 )
 from engine.noise.selection import Indices
@@ -213,7 +213,8 @@ class Corrected:
 
 
 def correct(averages: Averages, vectors: Array, directions: Directions, places: Indices,
-            c: Constants, noises: Sequence[Noise], columns: Columns, rng: np.random.Generator,
+            c: Constants, noises: Sequence[NoiseDeviations], columns: Columns,
+            rng: np.random.Generator,
             distance: Distance | None = None, are_alike: bool = True) -> Corrected:
     """β̃ at some places, from rows the coefficients belong to; see `newton`.
 
@@ -229,7 +230,7 @@ def correct(averages: Averages, vectors: Array, directions: Directions, places: 
         Which coefficients.
     c : Constants
         Clips and public guesses.
-    noises : sequence of Noise
+    noises : sequence of NoiseDeviations
         At each budget.
     columns : Columns
         Budgets and draws side by side.

@@ -61,7 +61,7 @@ from engine.core.types import (
     Unit,
 )
 from engine.mechanisms.families.sparse import Steps, Subject, ledger, sensitivity
-from engine.noise.selection import Law, Scales, scales_of
+from engine.noise.selection import Scales, SelectionLaw, scales_of
 from engine.privacy import accounting, transcript
 
 P = TypeVar("P")
@@ -151,7 +151,7 @@ class Constants:
 
     Parameters
     ----------
-    law : Law
+    law : SelectionLaw
         Of the choice of entries.
     feature, residual, row, product : float
         The clips c, R, B and τ.
@@ -165,7 +165,7 @@ class Constants:
         The steps for Θ̂_k, of which `column.sparsity` entries are kept.
     """
 
-    law: Law
+    law: SelectionLaw
     feature: float
     residual: float
     row: float
@@ -177,7 +177,7 @@ class Constants:
 
 
 @dataclass(frozen=True)
-class Noise:
+class NoiseDeviations:
     """Standard deviations of what is published at one budget.
 
     Infinite where there is no share of the budget, and so no such message.
@@ -310,7 +310,7 @@ def column_sensitivity(c: Constants, n: int) -> float:
     return sensitivity(c.column.size, c.product, c.feature, n)
 
 
-def noise(c: Constants, shares: Shares, rho: float, pooled: int, own: int) -> Noise:
+def noise(c: Constants, shares: Shares, rho: float, pooled: int, own: int) -> NoiseDeviations:
     """The noise that costs its shares of ρ.
 
     Parameters
@@ -328,9 +328,9 @@ def noise(c: Constants, shares: Shares, rho: float, pooled: int, own: int) -> No
 
     Returns
     -------
-    Noise
+    NoiseDeviations
     """
-    return Noise(
+    return NoiseDeviations(
         residuals=gaussian(math.sqrt(2) / own, shares.variance * rho),
         column=scales_of(c.law, c.column.sparsity, column_sensitivity(c, pooled),
                          shares.precision * rho / c.column.rounds),
