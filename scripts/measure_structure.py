@@ -88,7 +88,8 @@ def imports(module: Module) -> set[str]:
 
 def dependencies(code: list[Module]) -> dict[str, set[str]]:
     """Which packages of the engine each of them imports."""
-    packages = {module.package for module in code if module.package.startswith("engine.")}
+    packages = {module.package for module in code if module.package.startswith("engine.")
+                and module.package != "engine.__main__"}  # it is a command, not a package
     needs: dict[str, set[str]] = {package: set() for package in sorted(packages)}
     for module in code:
         if module.package in needs:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.arrays import Indices
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.types import (
@@ -43,7 +44,6 @@ from engine.mechanisms.families.sparse_inference import (
 )
 from engine.mechanisms.families.sparse_intervals import LAW, SparseIntervals, placed
 from engine.mechanisms.families.sparse_pilot import Thresholding
-from engine.noise.selection import Indices
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 

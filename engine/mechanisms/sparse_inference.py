@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.arrays import Indices
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.types import Array, Budget, Data, Estimate, Fit, Plan, Public, Sizes, Spend
@@ -47,7 +48,6 @@ from engine.mechanisms.families.sparse_pilot import (
     stage_noise,
     suits_moments,
 )
-from engine.noise.selection import Indices
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 

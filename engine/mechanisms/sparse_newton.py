@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.arrays import Indices
 from engine.core.registry import param
 from engine.core.types import (
     Array,
@@ -67,7 +68,7 @@ from engine.mechanisms.families.sparse_pilot import (
     stage_noise,
     suits_moments,
 )
-from engine.noise.selection import GUMBEL, Indices
+from engine.noise.selection import GUMBEL
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 

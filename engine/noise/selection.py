@@ -36,13 +36,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from engine.core.arrays import Array
+from engine.core.arrays import Array, Indices, largest, only_at
 from engine.core.errors import InputError
 from engine.noise.laplace import laplace
 
-Indices = NDArray[np.intp]
 Sampler = Callable[[tuple[int, ...], np.random.Generator], Array]
 _MOST_ONE_SHOT = (0.2, 0.05)  # ε and δ up to which the printed scale is proved
 
@@ -312,52 +310,6 @@ def choose(sizes: Array, s: int, noise: Array, scale: Array | float) -> Indices:
     return where
 
 
-def largest(keys: Array, s: int) -> Indices:
-    """The places of the s largest keys, the largest first.
-
-    Parameters
-    ----------
-    keys : (…, d)
-        What is compared.
-    s : int
-        How many, at most d.
-
-    Returns
-    -------
-    (…, s) of int
-
-    Examples
-    --------
-    >>> largest(np.array([3.0, 5.0, 1.0]), 2).tolist()
-    [1, 0]
-    """
-    some = np.argpartition(keys, -s, axis=-1)[..., -s:]  # (…, s), in no order
-    order = np.argsort(-np.take_along_axis(keys, some, axis=-1), axis=-1, kind="stable")
-    return np.asarray(np.take_along_axis(some, order, axis=-1))
-
-
-def hard_threshold(values: Array, s: int) -> Array:
-    """The s largest entries in size as they are, zero elsewhere; nothing is private here.
-
-    Parameters
-    ----------
-    values : (…, d)
-        Vectors.
-    s : int
-        How many entries stay, at most d.
-
-    Returns
-    -------
-    (…, d)
-
-    Examples
-    --------
-    >>> hard_threshold(np.array([3.0, -5.0, 1.0]), 2).tolist()
-    [3.0, -5.0, 0.0]
-    """
-    return _only_at(values, largest(np.abs(values), s))
-
-
 def noisy_hard_threshold(values: Array, s: int, choice_scale: Array | float,
                          value_scale: Array | float, noise: Draw) -> Array:
     """The s largest entries in size, chosen and released with noise, zero elsewhere.
@@ -385,10 +337,4 @@ def noisy_hard_threshold(values: Array, s: int, choice_scale: Array | float,
     [1]
     """
     where = choose(np.abs(values), s, noise.choice, choice_scale)
-    return _only_at(values + value_scale * noise.values, where)
-
-
-def _only_at(values: Array, where: Indices) -> Array:
-    out = np.zeros_like(values)
-    np.put_along_axis(out, where, np.take_along_axis(values, where, axis=-1), axis=-1)
-    return out
+    return only_at(values + value_scale * noise.values, where)

@@ -39,6 +39,7 @@ import numpy as np
 
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
+from engine.core.random_streams import DATA_STREAM, generator
 from engine.core.tasks import TASKS
 from engine.core.types import (
     Array,
@@ -58,7 +59,6 @@ from engine.noise.selection import Scales, SelectionLaw
 from engine.privacy import accounting, transcript
 from engine.release.books import sum_up
 from engine.release.stand_ins import stand_in, with_counts
-from engine.simulation.experiments import DATA_STREAM, generator
 from engine.sources import Source
 
 _MATRIX = 4  # dimensions of messages that are symmetric matrices

@@ -36,18 +36,10 @@ from functools import cached_property
 
 import numpy as np
 
+from engine.core.arrays import Indices, hard_threshold
 from engine.core.enumerations import Enumeration, NoiseLaw
 from engine.core.types import Array, Budget, Composition, PublicFacts, SampleData, Spend, Step, Unit
-from engine.noise.selection import (
-    Draw,
-    Indices,
-    Scales,
-    SelectionLaw,
-    costs,
-    draw,
-    hard_threshold,
-    noisy_hard_threshold,
-)
+from engine.noise.selection import Draw, Scales, SelectionLaw, costs, draw, noisy_hard_threshold
 from engine.numerics import sparse_fits
 from engine.numerics.products import rows_times
 from engine.privacy import transcript

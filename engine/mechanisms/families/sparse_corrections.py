@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from engine.core.arrays import Indices
 from engine.core.bands import LEVEL
 from engine.core.types import Array
 from engine.mechanisms.families.sparse_averages import Averages
@@ -27,7 +28,6 @@ from engine.mechanisms.families.sparse_inference import (
     NoiseDeviations,
     published,
 )
-from engine.noise.selection import Indices
 from engine.numerics.sparse_fits import largest_quantile
 
 _SAMPLE, _SEED = 2000, 20_240_416

@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from engine.core.arrays import Indices, largest
 from engine.core.types import Array, Step
 from engine.mechanisms.families.sparse import descend
 from engine.mechanisms.families.sparse_averages import Averages
@@ -29,7 +30,6 @@ from engine.mechanisms.families.sparse_inference import (
     ball,
     published,
 )
-from engine.noise.selection import Indices, largest
 
 _LEAST_EIGENVALUE = 0.01  # of a released matrix, where it has to be inverted nevertheless
 

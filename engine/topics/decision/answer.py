@@ -17,6 +17,7 @@ import numpy as np
 from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError, brief
 from engine.core.grids import drawing_grid
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, PublicFacts, Spend
 from engine.language.numbers import digits_up
 from engine.mechanisms import Mechanism
@@ -24,7 +25,6 @@ from engine.privacy import accounting, risk
 from engine.privacy.failure import Delta, delta_rule
 from engine.simulation import studies
 from engine.simulation.metrics import Accuracy, distances, integrated_squared_errors
-from engine.simulation.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS, Budgets
 from engine.sources import Source
 from engine.sources.twin import Twin
