@@ -43,7 +43,7 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,13 +54,16 @@ from engine.core.types import (
     Budget,
     Caution,
     Composition,
+    Estimate,
     Fit,
     Intervals,
     Spend,
     Step,
     Unit,
 )
+from engine.mechanisms.base import Mechanism
 from engine.mechanisms.families.sparse import Steps, Subject, ledger, sensitivity
+from engine.mechanisms.families.sparse_averages import Averages
 from engine.noise.selection import Scales, SelectionLaw, scales_of
 from engine.privacy import accounting, transcript
 
@@ -536,6 +539,73 @@ def by_kind(plans: Sequence[P], kind: Callable[[P], Hashable],
             next((caution.applies for caution in fit.cautions if caution.text == text),
                  np.zeros(fit.coefficients.shape[:3], dtype=bool)) for fit in fits]))
             for text in texts))
+
+
+class FirstChosen(Protocol):
+    """A plan that says how features are chosen first; None where they are not."""
+
+    @property
+    def thresholding(self) -> object: ...
+
+
+A = TypeVar("A", bound=FirstChosen)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FromAverages(Mechanism, Generic[A]):
+    """A method that needs nothing of the rows but their averages."""
+
+    def estimate(self, averages: Averages, plans: Sequence[A], repeats: int, draws: int,
+                 rng: np.random.Generator) -> Estimate:
+        """Estimate once rows can be averaged; for studies, from moments without rows.
+
+        Parameters
+        ----------
+        averages : Averages
+            Over the rows of all machines.
+        plans : sequence of plans
+            One for each budget.
+        repeats : int
+            Data sets behind the averages.
+        draws : int
+            How often noise is drawn at each budget.
+        rng : numpy.random.Generator
+            Where noise comes from.
+
+        Returns
+        -------
+        Estimate
+        """
+        return self.estimate_of(plans, self.fit_averages(averages, plans, repeats, draws, rng))
+
+    def fit_averages(self, averages: Averages, plans: Sequence[A], repeats: int, draws: int,
+                     rng: np.random.Generator) -> Fit:
+        """What `estimate` is made of, at every budget.
+
+        Parameters
+        ----------
+        averages, plans, repeats, draws, rng : see `estimate`
+
+        Returns
+        -------
+        Fit
+        """
+        return by_kind(plans, lambda plan: plan.thresholding is None,
+                       lambda alike: self.fit_alike(averages, alike, repeats, draws, rng))
+
+    def fit_alike(self, averages: Averages, plans: Sequence[A], repeats: int, draws: int,
+                  rng: np.random.Generator) -> Fit:
+        """The same by plans that all choose features first, or none of which does.
+
+        Parameters
+        ----------
+        averages, plans, repeats, draws, rng : see `estimate`
+
+        Returns
+        -------
+        Fit
+        """
+        raise NotImplementedError
 
 
 def published(step: Step, exact: Array, deviation: Array, standard: Array) -> Array:
