@@ -150,9 +150,11 @@ def test_the_whole_default_suite_passes_with_it(tmp_path):
     folder = tmp_path / "project"
     shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(
         ".git", ".venv*", "__pycache__", "*.egg-info"))
+    stored = python(followed(folder), "-m", "engine", "exhibit", "example/figure-1", "--store")
+    assert stored.returncode == 0, stored.stderr[-3000:]
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith("PYTEST_")}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--ignore", "tests/processes/test_walkthrough.py"],
-        cwd=followed(folder), env=environment, text=True, capture_output=True, check=False)
+        cwd=folder, env=environment, text=True, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout[-5000:]
