@@ -88,7 +88,8 @@ def imports(module: Module) -> set[str]:
 
 def dependencies(code: list[Module]) -> dict[str, set[str]]:
     """Which packages of the engine each of them imports."""
-    packages = {module.package for module in code if module.package.startswith("engine.")}
+    packages = {module.package for module in code if module.package.startswith("engine.")
+                and module.package != "engine.__main__"}  # it is a command, not a package
     needs: dict[str, set[str]] = {package: set() for package in sorted(packages)}
     for module in code:
         if module.package in needs:
@@ -161,15 +162,19 @@ def import_share(code: list[Module]) -> float:
 def documented_share(code: list[Module]) -> float:
     """Percent of public functions with parameters whose docstring has a section for them.
 
-    A method that overrides a documented one of a class of the project has its documentation.
+    A method that overrides a documented one of a class of the project has its documentation. What
+    is defined within a function nobody can call from elsewhere, so it is not public.
     """
+    within = {id(inner) for module in code for outer in functions(module)
+              for inner in ast.walk(outer) if inner is not outer}
     classes = {node.name: node for module in code for node in ast.walk(module.tree)
                if isinstance(node, ast.ClassDef)}
     inherited = {id(method) for owner in classes.values() for method in _methods(owner)
                  if any(_documents(other) for base in _ancestors(owner.name, classes)
                         for other in _methods(base) if other.name == method.name)}
     public = [function for module in code for function in functions(module)
-              if not function.name.startswith("_") and _parameters(function)]
+              if not function.name.startswith("_") and _parameters(function)
+              and id(function) not in within]
     documented = [function for function in public
                   if _documents(function) or id(function) in inherited]
     return 100 * len(documented) / len(public)

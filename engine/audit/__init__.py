@@ -26,11 +26,11 @@ from engine.audit.noise_check import noise_fault
 from engine.audit.odds import Odds
 from engine.audit.replay import is_honest
 from engine.core.errors import InputError
+from engine.core.random_streams import generator
 from engine.core.types import Budget, Data
 from engine.mechanisms import Mechanism
 from engine.mechanisms.base import ATTAINED
 from engine.privacy import accounting
-from engine.simulation.experiments import generator
 from engine.sources import Source
 
 __all__ = ["ATTAINED", "CONFIDENCE", "Case", "Progress", "Report", "audit", "audit_case",

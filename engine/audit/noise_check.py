@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from engine.audit.replay import MATRIX, Heard, Run, run
+from engine.core.arrays import Indices
 from engine.core.types import Array, Budget, Data, Step
-from engine.noise.selection import Indices
 
 
 def noise_fault(mechanism: Any, data: Data, budget: Budget, seed: int,

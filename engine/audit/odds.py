@@ -23,8 +23,8 @@ from engine.audit.losses import Claim, law_of, loss_in_units
 from engine.audit.replay import Selection
 from engine.core.enumerations import NoiseLaw
 from engine.core.types import Array, Budget, Data, Step
-from engine.noise.hardened import Quiet
-from engine.noise.selection import GUMBEL, Law, Scales
+from engine.noise.hardened import ZeroGenerator
+from engine.noise.selection import GUMBEL, Scales, SelectionLaw
 from engine.privacy import transcript
 
 _NOTHING = 1e-30  # for zero, so that directions of noise remain defined
@@ -37,11 +37,11 @@ _NODES = _PLACES**3 * (10 - 15 * _PLACES + 6 * _PLACES**2)
 _WEIGHTS = _PARTS_OF_ONE * 30 * (_PLACES * (1 - _PLACES)) ** 2
 
 
-class Silent(Quiet):
+class FaintGenerator(ZeroGenerator):
     """Stands for a generator where no noise is wanted, whatever its law."""
 
-    def spawn(self, n_children: int) -> list[Quiet]:
-        return [Silent() for _ in range(n_children)]
+    def spawn(self, n_children: int) -> list[ZeroGenerator]:
+        return [FaintGenerator() for _ in range(n_children)]
 
     def _drawn(self, *_: Any, size: Any = None) -> Array:
         return np.full(() if size is None else size, _NOTHING)
@@ -102,8 +102,8 @@ class _Ears:
     def summed(self, step: Step, parts: transcript.Parts) -> None:
         return None
 
-    def weighed(self, server: int, step: Step, values: Array, law: Law, kept: int, scales: Scales
-                ) -> None: ...
+    def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, kept: int,
+                scales: Scales) -> None: ...
 
 
 class _Replayed(_Ears):
@@ -120,8 +120,8 @@ class _Replayed(_Ears):
         self.exact.append(self._weighed if place in self.choices else values[0].copy())
         return self._answers[place].values[None].copy()
 
-    def weighed(self, server: int, step: Step, values: Array, law: Law, kept: int, scales: Scales
-                ) -> None:
+    def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, kept: int,
+                scales: Scales) -> None:
         self.choices[len(self.exact)] = Selection(law, kept, scales)
         self._weighed = values[0].copy()
 
@@ -288,7 +288,7 @@ class Odds:
         for data in self.pair:
             both.append(_Replayed(heard))
             with transcript.overheard(both[-1]):
-                replay.released_with(self.mechanism, data, self.budget, draws, Silent())
+                replay.released_with(self.mechanism, data, self.budget, draws, FaintGenerator())
         return [Exact(first[:draws], second[:draws], both[0].choices.get(k))
                 for k, (first, second) in enumerate(zip(*(replayed.exact for replayed in both),
                                                         strict=True))]

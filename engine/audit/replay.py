@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from engine.core.enumerations import NoiseLaw
 from engine.core.types import Array, Budget, Data, Estimate, Step
-from engine.noise.selection import Law, Scales, costs
+from engine.noise.selection import Scales, SelectionLaw, costs
 from engine.privacy import transcript
 
 _SIZES = (0.0, 1e-6, 0.01, 0.3, 3.0, 1e3)  # of an adversary's answers
@@ -35,7 +35,7 @@ class Selection:
 
     Parameters
     ----------
-    law : Law
+    law : SelectionLaw
         Of the choice.
     kept : int
         How many entries.
@@ -43,7 +43,7 @@ class Selection:
         Of the noise in choices and values.
     """
 
-    law: Law
+    law: SelectionLaw
     kept: int
     scales: Scales
 
@@ -144,8 +144,8 @@ class Recorder:
         self._note(Heard(transcript.CENTRE, step, parts.values.copy(),
                          np.broadcast_to(parts.noise, parts.values.shape).copy(), parts.law))
 
-    def weighed(self, server: int, step: Step, values: Array, law: Law, kept: int, scales: Scales
-                ) -> None:
+    def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, kept: int,
+                scales: Scales) -> None:
         self._note(Heard(server, step, values[:, :1].copy(), np.ones_like(values[:, :1]),
                          Selection(law, kept, scales)))
 

@@ -1,4 +1,4 @@
-"""What numbers are held in everywhere."""
+"""What numbers are held in everywhere, and the largest of them."""
 
 from __future__ import annotations
 
@@ -6,3 +6,68 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+def largest(keys: Array, s: int) -> Indices:
+    """The places of the s largest keys, the largest first.
+
+    Parameters
+    ----------
+    keys : (…, d)
+        What is compared.
+    s : int
+        How many, at most d.
+
+    Returns
+    -------
+    (…, s) of int
+
+    Examples
+    --------
+    >>> largest(np.array([3.0, 5.0, 1.0]), 2).tolist()
+    [1, 0]
+    """
+    some = np.argpartition(keys, -s, axis=-1)[..., -s:]  # (…, s), in no order
+    order = np.argsort(-np.take_along_axis(keys, some, axis=-1), axis=-1, kind="stable")
+    return np.asarray(np.take_along_axis(some, order, axis=-1))
+
+
+def hard_threshold(values: Array, s: int) -> Array:
+    """The s largest entries in size as they are, zero elsewhere; nothing is private here.
+
+    Parameters
+    ----------
+    values : (…, d)
+        Vectors.
+    s : int
+        How many entries stay, at most d.
+
+    Returns
+    -------
+    (…, d)
+
+    Examples
+    --------
+    >>> hard_threshold(np.array([3.0, -5.0, 1.0]), 2).tolist()
+    [3.0, -5.0, 0.0]
+    """
+    return only_at(values, largest(np.abs(values), s))
+
+
+def only_at(values: Array, where: Indices) -> Array:
+    """Entries at some places as they are, zero elsewhere.
+
+    Parameters
+    ----------
+    values : (…, d)
+    where : (…, s) of int
+        The places along the last axis.
+
+    Returns
+    -------
+    (…, d)
+    """
+    out = np.zeros_like(values)
+    np.put_along_axis(out, where, np.take_along_axis(values, where, axis=-1), axis=-1)
+    return out

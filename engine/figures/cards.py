@@ -11,7 +11,7 @@ from engine.core.types import Array
 from engine.figures import traces
 from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, translucent
 from engine.figures.traces import UNPROTECTED
-from engine.language.numbers import in_hundred, number, with_unit
+from engine.language.numbers import at_most_percent, number, with_unit
 from engine.privacy.risk import FALSE_ALARMS, FEW_FALSE_ALARMS, Odds
 from engine.privacy.tradeoff import Approximate
 
@@ -78,7 +78,7 @@ def trade_off(odds: Odds, theme: Theme) -> Chart:
     spec = {"data": data, "layout": layout(
         theme, legend=True, xaxis=axis(theme, "False-positive rate", **unit),
         yaxis=axis(theme, "Power: share detected", grid=True, **unit))}
-    few, usual = in_hundred(odds.rarely), in_hundred(odds.detected)
+    few, usual = at_most_percent(odds.rarely), at_most_percent(odds.detected)
     alt = (f"At a 1 % false-positive rate an attacker catches the right one {few}, at 5 % {usual}.")
     alarms = np.array([0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
     return Chart(spec, alt, {"false alarms": alarms.tolist(),

@@ -220,9 +220,6 @@ def at_most_percent(chance: float) -> str:
     return percent if percent.startswith("more") else f"at most {percent}"
 
 
-in_hundred = at_most_percent  # its earlier name
-
-
 def one_in(value: float) -> str:
     """A small chance as "1 in 40 000".
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.arrays import Indices
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.types import (
@@ -37,13 +38,12 @@ from engine.mechanisms.families.sparse_directions import (
 from engine.mechanisms.families.sparse_inference import (
     Columns,
     Constants,
-    Noise,
+    NoiseDeviations,
     inference_lines,
     noise,
 )
 from engine.mechanisms.families.sparse_intervals import LAW, SparseIntervals, placed
 from engine.mechanisms.families.sparse_pilot import Thresholding
-from engine.noise.selection import Indices
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 
@@ -101,7 +101,7 @@ class StagesPlan(Plan):
         About all rows, if that part is estimated.
     own : tuple of Stage
         About the rows of each machine, if that part is estimated.
-    noise : tuple of Noise
+    noise : tuple of NoiseDeviations
         That of the corrections of each machine; empty where no limits are asked for.
     """
 
@@ -111,7 +111,7 @@ class StagesPlan(Plan):
     constants: Constants
     shared: Stage | None
     own: tuple[Stage, ...]
-    noise: tuple[Noise, ...]
+    noise: tuple[NoiseDeviations, ...]
 
     @property
     def tuning(self) -> dict[str, Any]:

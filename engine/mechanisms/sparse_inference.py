@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.arrays import Indices
 from engine.core.errors import InputError
 from engine.core.registry import param
-from engine.core.types import Array, Budget, Data, Estimate, Fit, Plan, Public, Sizes, Spend
+from engine.core.types import Array, Budget, Data, Fit, Plan, Public, Sizes, Spend
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.sparse import AMPLE, SEVERAL_STEPS, descend, settled
@@ -28,9 +29,9 @@ from engine.mechanisms.families.sparse_inference import (
     WHY,
     Columns,
     Constants,
-    Noise,
+    FromAverages,
+    NoiseDeviations,
     ball,
-    by_kind,
     gaussian_rho,
     inference_lines,
     line,
@@ -47,7 +48,6 @@ from engine.mechanisms.families.sparse_pilot import (
     stage_noise,
     suits_moments,
 )
-from engine.noise.selection import Indices
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 
@@ -76,7 +76,7 @@ class InferencePlan(Plan):
         Its rounds; None with moments.
     constants : Constants
         Clips and public guesses.
-    noise : Noise
+    noise : NoiseDeviations
         That of all later messages.
     """
 
@@ -88,7 +88,7 @@ class InferencePlan(Plan):
     stage: Stage | None
     thresholding: Thresholding | None
     constants: Constants
-    noise: Noise
+    noise: NoiseDeviations
 
     @property
     def tuning(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class InferencePlan(Plan):
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class SparseInference(SparseIntervals):
+class SparseInference(FromAverages[InferencePlan], SparseIntervals):
     """β̃ = β̂ + Θ̂^½ (average of [Mx]_W [y − x'β̂]_R)/P + noise, with everything in it paid for.
 
     A first private estimate β̂ keeps s features; one more noisy average takes off the bias of
@@ -185,37 +185,9 @@ class SparseInference(SparseIntervals):
             rng: np.random.Generator) -> Fit:
         """A first estimate, then what takes off its bias, with limits; see `Mechanism.fitted`."""
         averages = self.averages(data, plans[0].constants)
-        return self._fit_averages(averages, plans, data.n_repeats, draws, rng)
+        return self.fit_averages(averages, plans, data.n_repeats, draws, rng)
 
-    def estimate(self, averages: Averages, plans: Sequence[InferencePlan], repeats: int,
-                 draws: int, rng: np.random.Generator) -> Estimate:
-        """Estimate and correct once rows can be averaged; for studies, from moments without rows.
-
-        Parameters
-        ----------
-        averages : Averages
-            Over the rows of all machines.
-        plans : sequence of InferencePlan
-            One for each budget.
-        repeats : int
-            Data sets behind the averages.
-        draws : int
-            How often noise is drawn at each budget.
-        rng : numpy.random.Generator
-            Where noise comes from.
-
-        Returns
-        -------
-        Estimate
-        """
-        return self.estimate_of(plans, self._fit_averages(averages, plans, repeats, draws, rng))
-
-    def _fit_averages(self, averages: Averages, plans: Sequence[InferencePlan], repeats: int,
-                      draws: int, rng: np.random.Generator) -> Fit:
-        return by_kind(plans, lambda plan: plan.thresholding is None,
-                       lambda alike: self._fit_alike(averages, alike, repeats, draws, rng))
-
-    def _fit_alike(self, averages: Averages, plans: Sequence[InferencePlan], repeats: int,
+    def fit_alike(self, averages: Averages, plans: Sequence[InferencePlan], repeats: int,
                    draws: int, rng: np.random.Generator) -> Fit:
         """By plans whose first estimates are of the same kind."""
         columns, plan = Columns(repeats, len(plans), draws), plans[0]
@@ -354,7 +326,7 @@ class SparseInference(SparseIntervals):
             n, sizes.n_covariates, self.places(sizes), is_one,
             min(self.sparsity, sizes.n_covariates), stage, rounds, c, noises, spends=tuple(spends))
 
-    def _takes_moments(self, noises: Noise, sizes: Sizes) -> bool:
+    def _takes_moments(self, noises: NoiseDeviations, sizes: Sizes) -> bool:
         if self.pilot == "auto":
             return not self.is_one(sizes) and suits_moments(noises.gram, sizes.n_covariates)
         return self.pilot == "moments"

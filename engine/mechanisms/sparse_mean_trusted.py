@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.arrays import hard_threshold
 from engine.core.enumerations import NoiseLaw
 from engine.core.registry import param
 from engine.core.tasks import SPARSE_MEAN
@@ -30,7 +31,7 @@ from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.untrusted_means import bound, check, held, largest_mean
 from engine.noise import selection
-from engine.noise.selection import GUMBEL, ONE_SHOT, Law, Scales
+from engine.noise.selection import GUMBEL, ONE_SHOT, Scales, SelectionLaw
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting, transcript
 
@@ -44,7 +45,7 @@ class CentrePlan(Plan):
 
     Parameters
     ----------
-    law : Law
+    law : SelectionLaw
         How the largest entries are chosen.
     kept : int
         How many of them.
@@ -60,7 +61,7 @@ class CentrePlan(Plan):
         The budget that each machine asked for.
     """
 
-    law: Law
+    law: SelectionLaw
     kept: int
     sensitivity: float
     scales: Scales
@@ -118,7 +119,7 @@ class SparseMeanTrusted(Mechanism):
         shape = (data.n_repeats, draws, pooled.shape[-1])
         noise = {law.key: selection.draw(law, plans[0].kept, shape, streams[law.key])
                  for law in {plan.law.key: plan.law for plan in plans}.values()}
-        quiet = selection.hard_threshold(pooled, plans[0].kept)
+        quiet = hard_threshold(pooled, plans[0].kept)
         return Fit(basis=Coordinates(shape[-1]), unprotected=np.stack([quiet] * len(plans)),
                    coefficients=np.stack([self.means_of(pooled[:, None], plan, noise[plan.law.key])
                                           for plan in plans]))
@@ -126,7 +127,7 @@ class SparseMeanTrusted(Mechanism):
     def exact_fit(self, data: SampleData) -> Fit:
         """The largest means of all rows together."""
         size = data.sizes.n_covariates
-        return Fit.exact(Coordinates(size), selection.hard_threshold(
+        return Fit.exact(Coordinates(size), hard_threshold(
             self.without_noise(data), min(self.sparsity, size)))
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> CentrePlan:

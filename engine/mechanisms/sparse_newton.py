@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.arrays import Indices
 from engine.core.registry import param
 from engine.core.types import (
     Array,
     Budget,
     Caution,
     Data,
-    Estimate,
     Fit,
     Plan,
     Public,
@@ -49,8 +49,8 @@ from engine.mechanisms.families.sparse_inference import (
     RESIDUALS,
     WHY,
     Columns,
+    FromAverages,
     ball,
-    by_kind,
     gaussian,
     gaussian_rho,
     gram_noise,
@@ -67,7 +67,7 @@ from engine.mechanisms.families.sparse_pilot import (
     stage_noise,
     suits_moments,
 )
-from engine.noise.selection import GUMBEL, Indices
+from engine.noise.selection import GUMBEL
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 
@@ -132,7 +132,7 @@ class NewtonPlan(Plan):
     guess : float
         The public guess of σ.
     gram, chosen, residuals, last : float
-        Deviations of noise, as in `engine.mechanisms.families.sparse_inference.Noise`.
+        Deviations of noise, as in `engine.mechanisms.families.sparse_inference.NoiseDeviations`.
     stages : tuple of Stage
         Clip and noise of each average of a first estimate from moments.
     thresholding : Thresholding or None
@@ -163,7 +163,7 @@ class NewtonPlan(Plan):
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class SparseNewton(PublicGuesses):
+class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
     """β̂_S = β̂⁰_S + Θ̂_S^½ (average of [Θ̂_S^½ x_S]_W [y − x'β̂⁰]_R + noise)/P on s features S.
 
     Machines send exact averages to a trusted centre, or masked ones whose sum alone it can read;
@@ -249,7 +249,7 @@ class SparseNewton(PublicGuesses):
     def fitted(self, data: Data, plans: Sequence[NewtonPlan], draws: int,
             rng: np.random.Generator) -> Fit:
         """Features, then one Newton step on them; see `Mechanism.fitted`."""
-        return self._fit_averages(self.averages(data, plans[0]), plans, data.n_repeats, draws, rng)
+        return self.fit_averages(self.averages(data, plans[0]), plans, data.n_repeats, draws, rng)
 
     def averages(self, data: Data, plan: NewtonPlan) -> RowAverages:
         """What the machines hold; the only place at which rows are read.
@@ -274,35 +274,7 @@ class SparseNewton(PublicGuesses):
         return RowAverages(rows_of(rows, self.reach_of(rows.facts), plan.feature_clip,
                                    is_secure=self.trust is CentreSees.MASKED_SUM, norm=plan.row))
 
-    def estimate(self, averages: Averages, plans: Sequence[NewtonPlan], repeats: int, draws: int,
-                 rng: np.random.Generator) -> Estimate:
-        """Estimate once rows can be averaged; for studies, from moments without rows.
-
-        Parameters
-        ----------
-        averages : Averages
-            Over the rows of all machines.
-        plans : sequence of NewtonPlan
-            One for each budget.
-        repeats : int
-            Data sets behind the averages.
-        draws : int
-            How often noise is drawn at each budget.
-        rng : numpy.random.Generator
-            Where noise comes from.
-
-        Returns
-        -------
-        Estimate
-        """
-        return self.estimate_of(plans, self._fit_averages(averages, plans, repeats, draws, rng))
-
-    def _fit_averages(self, averages: Averages, plans: Sequence[NewtonPlan], repeats: int,
-                      draws: int, rng: np.random.Generator) -> Fit:
-        return by_kind(plans, lambda plan: plan.thresholding is None,
-                       lambda alike: self._fit_alike(averages, alike, repeats, draws, rng))
-
-    def _fit_alike(self, averages: Averages, plans: Sequence[NewtonPlan], repeats: int,
+    def fit_alike(self, averages: Averages, plans: Sequence[NewtonPlan], repeats: int,
                    draws: int, rng: np.random.Generator) -> Fit:
         """By plans whose features are chosen in the same way."""
         columns, size = Columns(repeats, len(plans), draws), plans[0].size

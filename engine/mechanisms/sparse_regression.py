@@ -31,7 +31,7 @@ from engine.mechanisms.families.sparse_averages import RowAverages
 from engine.mechanisms.families.sparse_guesses import LargestNoise, PublicGuesses, with_responses
 from engine.mechanisms.families.sparse_inference import Columns, row_norm
 from engine.mechanisms.families.sparse_pilot import STANDS_FOR_ANOTHER, Thresholding
-from engine.noise.selection import LAWS, Law, Scales, printed_scale
+from engine.noise.selection import LAWS, Scales, SelectionLaw, printed_scale
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 
@@ -163,7 +163,7 @@ class SparseRegression(PublicGuesses):
                 ("Private hard thresholding, as published", {"constants": "published"}))
 
     @property
-    def law(self) -> Law:
+    def law(self) -> SelectionLaw:
         """How features are chosen."""
         return LAWS[self.selection]
 

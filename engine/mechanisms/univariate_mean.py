@@ -264,13 +264,13 @@ class UnivariateMean(Mechanism):
 
         Only sums of noise leave the computation, so they are drawn as such: see `_laplace_sums`.
         """
-        noise = _Noise(self, data, plans, draws, rng)
+        noise = _StandardNoise(self, data, plans, draws, rng)
         released = [self._released(data, plan, k, noise) for k, plan in enumerate(plans)]
         unprotected = np.broadcast_to(self._quiet(data), (len(plans), data.n_repeats, 1))
         return Fit(basis=CONSTANT, coefficients=np.stack(released)[..., None],
                    unprotected=unprotected)
 
-    def _released(self, data: CurveData, plan: AveragePlan, k: int, noise: _Noise) -> Array:
+    def _released(self, data: CurveData, plan: AveragePlan, k: int, noise: _StandardNoise) -> Array:
         """What the plan of this number releases: (repeats, draws)."""
         elected = np.zeros((data.n_repeats, noise.draws), int)
         if plan.places > 1:
@@ -697,7 +697,7 @@ class UnivariateMean(Mechanism):
         return f"{protected} Each site adds noise to its own mean; sites share nobody."
 
 
-class _Noise:
+class _StandardNoise:
     """The standard noise that releases at all budgets share, drawn where it is first needed."""
 
     def __init__(self, mechanism: UnivariateMean, data: CurveData, plans: Sequence[AveragePlan],

@@ -1,1 +1,1 @@
-"""Noise draws and the shapes of their scales: arrays and numbers in, arrays out."""
+"""Samplers of noise, and the scales it has for a sensitivity: arrays and numbers in, arrays out."""

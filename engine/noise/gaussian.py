@@ -1,4 +1,7 @@
-"""Gaussian noise: how large its scales are for one coefficient beside another."""
+"""Standard deviations of Gaussian noise for several numbers released at once.
+
+Nothing is drawn here: standard normal numbers come from the generator of a release.
+"""
 
 from __future__ import annotations
 

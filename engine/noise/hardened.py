@@ -80,15 +80,15 @@ _ROUND_UP = 1 + 1e-14  # above the rounding of the few operations behind a μ
 _MOST = 2.0**62  # whole numbers beyond which sums could overflow 64 bits
 
 
-class Quiet:
+class ZeroGenerator:
     """Stands for a generator where a mechanism must add nothing: its noise comes from OpenDP.
 
     It knows the laws for which there is a hardened sampler, and answers with zeros. Whatever else
     is asked of it is refused, so that no release can mix in noise that is not hardened.
     """
 
-    def spawn(self, n_children: int) -> list[Quiet]:
-        """Children that are as quiet.
+    def spawn(self, n_children: int) -> list[ZeroGenerator]:
+        """Children that give zeros, too.
 
         Parameters
         ----------
@@ -97,9 +97,9 @@ class Quiet:
 
         Returns
         -------
-        list of Quiet
+        list of ZeroGenerator
         """
-        return [Quiet() for _ in range(n_children)]
+        return [ZeroGenerator() for _ in range(n_children)]
 
     def standard_normal(self, size: Any = None) -> Array:
         """Zeros: the normal noise is added by OpenDP afterwards.
@@ -138,7 +138,7 @@ class Quiet:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class LatticeNoise:
     """Discrete noise on numbers that one record moves by a stated distance at most.
 
     Call it with the numbers, in units of their noise, to draw; every call is a release of its own.
@@ -160,7 +160,7 @@ class Measurement:
 
     Examples
     --------
-    >>> release = Measurement("gaussian", most=0.5, size=3)
+    >>> release = LatticeNoise("gaussian", most=0.5, size=3)
     >>> round(release.mu, 3), release(np.zeros(3)).shape
     (0.5, (3,))
     """

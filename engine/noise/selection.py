@@ -36,13 +36,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from engine.core.arrays import Array
+from engine.core.arrays import Array, Indices, largest, only_at
 from engine.core.errors import InputError
 from engine.noise.laplace import laplace
 
-Indices = NDArray[np.intp]
 Sampler = Callable[[tuple[int, ...], np.random.Generator], Array]
 _MOST_ONE_SHOT = (0.2, 0.05)  # ε and δ up to which the printed scale is proved
 
@@ -60,7 +58,7 @@ def _normal(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
 
 
 @dataclass(frozen=True)
-class Law:
+class SelectionLaw:
     """How entries are chosen and released.
 
     Parameters
@@ -98,10 +96,11 @@ class Law:
         return 1.0 if self.is_gaussian else math.sqrt(2)
 
 
-GUMBEL = Law("gumbel", _gumbel, False, lambda s: s / 2, _normal)
-PEELING = Law("peeling", laplace, True, lambda s: 2.0 * s, laplace, has_one_scale=True)
-PERMUTE_AND_FLIP = Law("permute_and_flip", _exponential, True, lambda s: 2.0 * s, _normal)
-ONE_SHOT = Law("one_shot", laplace, False, lambda s: 2.0 * s**2, laplace, has_one_scale=True)
+GUMBEL = SelectionLaw("gumbel", _gumbel, False, lambda s: s / 2, _normal)
+PEELING = SelectionLaw("peeling", laplace, True, lambda s: 2.0 * s, laplace, has_one_scale=True)
+PERMUTE_AND_FLIP = SelectionLaw("permute_and_flip", _exponential, True, lambda s: 2.0 * s, _normal)
+ONE_SHOT = SelectionLaw("one_shot", laplace, False, lambda s: 2.0 * s**2, laplace,
+has_one_scale=True)
 LAWS = {law.key: law for law in (GUMBEL, PEELING, PERMUTE_AND_FLIP, ONE_SHOT)}
 
 
@@ -116,12 +115,12 @@ class Scales:
     values: float
 
 
-def costs(law: Law, s: int, sensitivity: float, scales: Scales) -> tuple[float, float]:
+def costs(law: SelectionLaw, s: int, sensitivity: float, scales: Scales) -> tuple[float, float]:
     """What choosing entries costs, and what releasing them costs.
 
     Parameters
     ----------
-    law : Law
+    law : SelectionLaw
         How they are chosen and released.
     s : int
         How many.
@@ -139,14 +138,14 @@ def costs(law: Law, s: int, sensitivity: float, scales: Scales) -> tuple[float, 
             _over(s / 2 * sensitivity**2, scales.values**2))
 
 
-def scales_of(law: Law, s: int, sensitivity: float, rho: float) -> Scales:
+def scales_of(law: SelectionLaw, s: int, sensitivity: float, rho: float) -> Scales:
     """The scales at which choice and values together cost ρ.
 
     Half goes to each, except where both have one scale: λ ((cost + s/2)/ρ)^{1/2}.
 
     Parameters
     ----------
-    law : Law
+    law : SelectionLaw
         How entries are chosen and released.
     s : int
         How many.
@@ -172,8 +171,8 @@ def scales_of(law: Law, s: int, sensitivity: float, rho: float) -> Scales:
     return Scales(sensitivity * math.sqrt(2 * law.cost(s) / rho), sensitivity * math.sqrt(s / rho))
 
 
-def printed_scale(law: Law, s: int, sensitivity: float, epsilon: float, delta: float, size: int
-                  ) -> float:
+def printed_scale(law: SelectionLaw, s: int, sensitivity: float, epsilon: float, delta: float,
+                  size: int) -> float:
     """The scale that is printed for (ε, δ), for choice and values alike.
 
     Peeling: 2λ(3s log(1/δ))^{1/2}/ε, which is (5/24)ε²/log(1/δ)-zCDP and so keeps (ε, δ) up to
@@ -181,7 +180,7 @@ def printed_scale(law: Law, s: int, sensitivity: float, epsilon: float, delta: f
 
     Parameters
     ----------
-    law : Law
+    law : SelectionLaw
         `PEELING` or `ONE_SHOT`.
     s : int
         How many entries are released.
@@ -258,12 +257,12 @@ class Draw:
     values: Array
 
 
-def draw(law: Law, s: int, shape: tuple[int, ...], rng: np.random.Generator) -> Draw:
+def draw(law: SelectionLaw, s: int, shape: tuple[int, ...], rng: np.random.Generator) -> Draw:
     """Standard noise of one release of s entries.
 
     Parameters
     ----------
-    law : Law
+    law : SelectionLaw
         How they are chosen and released.
     s : int
         How many.
@@ -311,52 +310,6 @@ def choose(sizes: Array, s: int, noise: Array, scale: Array | float) -> Indices:
     return where
 
 
-def largest(keys: Array, s: int) -> Indices:
-    """The places of the s largest keys, the largest first.
-
-    Parameters
-    ----------
-    keys : (…, d)
-        What is compared.
-    s : int
-        How many, at most d.
-
-    Returns
-    -------
-    (…, s) of int
-
-    Examples
-    --------
-    >>> largest(np.array([3.0, 5.0, 1.0]), 2).tolist()
-    [1, 0]
-    """
-    some = np.argpartition(keys, -s, axis=-1)[..., -s:]  # (…, s), in no order
-    order = np.argsort(-np.take_along_axis(keys, some, axis=-1), axis=-1, kind="stable")
-    return np.asarray(np.take_along_axis(some, order, axis=-1))
-
-
-def hard_threshold(values: Array, s: int) -> Array:
-    """The s largest entries in size as they are, zero elsewhere; nothing is private here.
-
-    Parameters
-    ----------
-    values : (…, d)
-        Vectors.
-    s : int
-        How many entries stay, at most d.
-
-    Returns
-    -------
-    (…, d)
-
-    Examples
-    --------
-    >>> hard_threshold(np.array([3.0, -5.0, 1.0]), 2).tolist()
-    [3.0, -5.0, 0.0]
-    """
-    return _only_at(values, largest(np.abs(values), s))
-
-
 def noisy_hard_threshold(values: Array, s: int, choice_scale: Array | float,
                          value_scale: Array | float, noise: Draw) -> Array:
     """The s largest entries in size, chosen and released with noise, zero elsewhere.
@@ -384,10 +337,4 @@ def noisy_hard_threshold(values: Array, s: int, choice_scale: Array | float,
     [1]
     """
     where = choose(np.abs(values), s, noise.choice, choice_scale)
-    return _only_at(values + value_scale * noise.values, where)
-
-
-def _only_at(values: Array, where: Indices) -> Array:
-    out = np.zeros_like(values)
-    np.put_along_axis(out, where, np.take_along_axis(values, where, axis=-1), axis=-1)
-    return out
+    return only_at(values + value_scale * noise.values, where)

@@ -27,7 +27,7 @@ _CURVES, _TOGETHER = 800, 64  # simulated curves; columns worked on together
 _SIMULATED = 25  # basis functions of simulated curves, at least
 
 
-class Law(Protocol):
+class DeviationLaw(Protocol):
     """What the engine needs of a law of standardised deviations Z; arrays are (…, p)."""
 
     @property
@@ -253,12 +253,12 @@ def of_observed_curves(basis: Basis, observations: int, design: Design) -> Refer
     return ReferenceLaw(_standardised(curves.targets[0].T), slopes, design != Design())
 
 
-def is_mixed(law: Law) -> TypeGuard[ReferenceLaw]:
+def is_mixed(law: DeviationLaw) -> TypeGuard[ReferenceLaw]:
     """Whether E T is not the identity, so that what moves a centre is a matrix: its `response`.
 
     Parameters
     ----------
-    law : Law
+    law : DeviationLaw
         Of any kind.
 
     Returns

@@ -12,8 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.arrays import Array
-from engine.noise.selection import hard_threshold, largest
+from engine.core.arrays import Array, hard_threshold, largest
 
 _MOST_STEPS = 20_000
 _LEAST_VARIANCE = 0.05  # of a feature given others, where noisy moments would have it near zero

@@ -411,7 +411,24 @@ class Line:
     @classmethod
     def of(cls, table: Table | pd.DataFrame, along: str, y: str = ERROR, se: str = SE,
            **values: Value) -> Line:
-        """The line of these columns, of the rows with these values."""
+        """The line of these columns, of the rows with these values.
+
+        Parameters
+        ----------
+        table : Table or DataFrame
+            Results.
+        along : str
+            Column of x.
+        y : str
+            Column of means.
+        se : str
+            Column of their standard errors.
+
+        Returns
+        -------
+        Line
+            In the order of x; further arguments are values of columns.
+        """
         rows = where(table, **values).sort_values(along)
         return cls(*(rows[name].to_numpy(dtype=float) for name in (along, y, se)))
 
@@ -421,12 +438,33 @@ class Line:
         return self.se / self.y
 
     def between(self, low: float, high: float) -> Line:
-        """The part of the line over x from `low` to `high`."""
+        """The part of the line over x from `low` to `high`.
+
+        Parameters
+        ----------
+        low, high : float
+            In the unit of x; included.
+
+        Returns
+        -------
+        Line
+        """
         inside = (self.x >= low) & (self.x <= high)
         return Line(self.x[inside], self.y[inside], self.se[inside])
 
     def log_at(self, x: float) -> Number:
-        """Logarithm of y at one of the points x."""
+        """Logarithm of y at one of the points x.
+
+        Parameters
+        ----------
+        x : float
+            One of the points.
+
+        Returns
+        -------
+        Number
+            With its standard error.
+        """
         k = int(np.flatnonzero(self.x == x)[0])
         return Number(math.log(self.y[k]), float(self.log_se[k]))
 
@@ -442,18 +480,44 @@ class Number:
         return f"{self.value:.2f} ± {STANDARD_ERRORS * self.se:.2f}".replace("-", "−")
 
     def near(self, other: float, margin: float, errors: float = 2.0) -> bool:
-        """Whether they differ by no more than the margin and so many standard errors."""
+        """Whether they differ by no more than the margin and so many standard errors.
+
+        Parameters
+        ----------
+        other : float
+            In the unit of the number.
+        margin : float
+            In the same unit.
+        errors : float
+            How many standard errors.
+        """
         return abs(self.value - other) <= margin + errors * self.se
 
     def __sub__(self, other: Number) -> Number:
         return Number(self.value - other.value, math.hypot(self.se, other.se))
 
     def is_above(self, limit: float, errors: float = CLEAR) -> bool:
-        """Whether it exceeds a limit by so many standard errors."""
+        """Whether it exceeds a limit by so many standard errors.
+
+        Parameters
+        ----------
+        limit : float
+            In the unit of the number.
+        errors : float
+            How many standard errors.
+        """
         return self.value - errors * self.se > limit
 
     def is_below(self, limit: float, errors: float = CLEAR) -> bool:
-        """Whether a limit exceeds it by so many standard errors."""
+        """Whether a limit exceeds it by so many standard errors.
+
+        Parameters
+        ----------
+        limit : float
+            In the unit of the number.
+        errors : float
+            How many standard errors.
+        """
         return self.value + errors * self.se < limit
 
 
@@ -518,7 +582,13 @@ class Fall:
     sure: float
 
     def holds(self, errors: float = 4.0) -> bool:
-        """Every line falls by so many standard errors, and no step of any rises by as many."""
+        """Every line falls by so many standard errors, and no step of any rises by as many.
+
+        Parameters
+        ----------
+        errors : float
+            How many standard errors.
+        """
         return self.rise <= errors and self.sure >= errors
 
     def __str__(self) -> str:

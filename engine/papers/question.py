@@ -9,12 +9,37 @@ from engine.topics.asking import Asked, Kind, Numbers
 
 
 def numbers(result: Result, asked: Asked) -> Numbers:
-    """1 for each claim that holds, else 0."""
+    """1 for each claim that holds, else 0.
+
+    Parameters
+    ----------
+    result : Result
+        Of an exhibit that was run.
+    asked : Asked
+        The question.
+
+    Returns
+    -------
+    Numbers
+        By claims.
+    """
     return {claim.says: float(finding.holds) for claim, finding in _findings(result, asked)}
 
 
 def text(result: Result, asked: Asked, _: Numbers) -> str:
-    """The same in words."""
+    """The same in words.
+
+    Parameters
+    ----------
+    result : Result
+        Of an exhibit that was run.
+    asked : Asked
+        The question.
+
+    Returns
+    -------
+    str
+    """
     return "\n".join(words.claim(*pair) for pair in _findings(result, asked))
 
 
@@ -24,13 +49,35 @@ def _findings(result: Result, asked: Asked) -> list[tuple[Claim, Finding]]:
 
 
 def chart(result: Result, asked: Asked) -> Chart:
-    """The first figure of the exhibit."""
+    """The first figure of the exhibit.
+
+    Parameters
+    ----------
+    result : Result
+        Of an exhibit that was run.
+    asked : Asked
+        The question.
+
+    Returns
+    -------
+    Chart
+    """
     chart: Chart = find(asked["key"])[1].draw(result.table, "light")[0].chart
     return chart
 
 
 def command(asked: Asked) -> str:
-    """An exhibit is a command of its own."""
+    """An exhibit is a command of its own.
+
+    Parameters
+    ----------
+    asked : Asked
+        The question.
+
+    Returns
+    -------
+    str
+    """
     return words.commands(asked["key"])
 
 

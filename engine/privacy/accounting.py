@@ -29,8 +29,8 @@ _ROUNDING = 1e-12  # of a sum of shares that make up the whole
 _ROUND_DELTA = 1e-9  # δ is made smaller by this share where ε is certified
 _ROUND_RHO = 1 + 1e-9  # ρ is made smaller by this factor, and ε of a given ρ larger by less
 _FARTHEST = 400.0  # beyond this loss nothing is left to tell, and no law is computed
-# noise that is private by how far numbers move: see `Laplace`
-MOVED = (NoiseLaw.LAPLACE, NoiseLaw.NORM)
+# noise whose loss follows from how far numbers move: see `tradeoff.Laplace`
+LAWS_WITH_LAPLACE_CURVE = (NoiseLaw.LAPLACE, NoiseLaw.NORM)
 _TINY_DELTA = 1e-300  # below it 1/δ leaves floating point; no order so high is ever the best
 _ORDERS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # less 1: best for ε of about 0.3 to 10
 _SAME = 1e-6  # a proved ε this close below the asked one is reported as the asked one
@@ -517,10 +517,10 @@ def _trade_off(keys: tuple[_Key, ...]) -> Curve:
         return Zcdp(total_rho(lines))
     if pure is None:
         return Losses(_parts(lines)) if _can_be_added(lines) else Zcdp(total_rho(lines))
-    moved = all(spend.noise in MOVED for spend in lines)
+    is_laplace = all(spend.noise in LAWS_WITH_LAPLACE_CURVE for spend in lines)
     if sum(spend.rounds for spend in lines) > 1 and _can_be_added(lines):
         return Losses(_parts(lines))
-    return Laplace(pure) if moved else Approximate(Budget.covering(pure))
+    return Laplace(pure) if is_laplace else Approximate(Budget.covering(pure))
 
 
 def _can_be_added(lines: Sequence[Spend]) -> bool:
@@ -535,7 +535,7 @@ def _parts(lines: Sequence[Spend]) -> tuple[Part, ...]:
     parts = []
     for spend in lines:
         kind = "gaussian" if spend.epsilon is None else (
-            "laplace" if spend.noise in MOVED else "pure")
+            "laplace" if spend.noise in LAWS_WITH_LAPLACE_CURVE else "pure")
         size = spend.mu if spend.epsilon is None else spend.epsilon
         if size:
             parts.append((kind, size, spend.rounds))

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from engine.core.enumerations import NoiseLaw
 from engine.core.types import Array, Step
-from engine.noise.selection import Law, Scales
+from engine.noise.selection import Scales, SelectionLaw
 
 CENTRE = -1  # the server of messages that a trusted centre publishes
 
@@ -116,7 +116,7 @@ class Listener(Protocol):
         """
         ...
 
-    def weighed(self, server: int, step: Step, values: Array, law: Law, n_selected: int,
+    def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_selected: int,
                 scales: Scales) -> None:
         """Hear the numbers of which the largest are sent; see `weighed`.
 
@@ -258,8 +258,8 @@ def summed(step: Step, parts: Callable[[], Parts], draw: Callable[[], Array]) ->
     return draw() if noisy is None else exact.together(noisy)
 
 
-def weighed(server: int, step: Step, values: Array, law: Law, n_selected: int, scales: Scales
-            ) -> None:
+def weighed(server: int, step: Step, values: Array, law: SelectionLaw, n_selected: int,
+            scales: Scales) -> None:
     """Show a listener the exact numbers of which the largest are selected and sent.
 
     Parameters
@@ -270,7 +270,7 @@ def weighed(server: int, step: Step, values: Array, law: Law, n_selected: int, s
         What is sent.
     values : (repeats, columns, d)
         The entries, without noise.
-    law : Law
+    law : SelectionLaw
         How they are selected and released.
     n_selected : int
         How many of the d entries.

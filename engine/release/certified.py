@@ -1,8 +1,9 @@
 """One real release: hardened noise, a certified charge, and an entry in the ledger.
 
 A preview simulates; this publishes. The mechanism runs as it always does, on the same clipped
-observations and the same public grid, but its generator is silent (`noise.hardened.Quiet`) and
-whatever it sends passes a listener that adds discrete noise on a power-of-two lattice instead.
+observations and the same public grid, but its generator gives zeros
+(`noise.hardened.ZeroGenerator`) and whatever it sends passes a listener that adds discrete noise on
+a power-of-two lattice instead.
 
 What a release will cost is known before any observation is looked at: the mechanism is rehearsed on
 stand-in observations, all at the middle of their public range, which shows how many numbers each
@@ -38,6 +39,7 @@ import numpy as np
 
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
+from engine.core.random_streams import DATA_STREAM, generator
 from engine.core.tasks import TASKS
 from engine.core.types import (
     Array,
@@ -52,12 +54,11 @@ from engine.core.types import (
 )
 from engine.language import spending
 from engine.mechanisms import Mechanism
-from engine.noise.hardened import Measurement, Quiet, epsilon_of_rho
-from engine.noise.selection import Law, Scales
+from engine.noise.hardened import LatticeNoise, ZeroGenerator, epsilon_of_rho
+from engine.noise.selection import Scales, SelectionLaw
 from engine.privacy import accounting, transcript
 from engine.release.books import sum_up
 from engine.release.stand_ins import stand_in, with_counts
-from engine.simulation.experiments import DATA_STREAM, generator
 from engine.sources import Source
 
 _MATRIX = 4  # dimensions of messages that are symmetric matrices
@@ -84,7 +85,7 @@ class Quote:
         What the mechanism is planned with, so that the certified cost is no more than was asked.
     spends : tuple of Spend
         The ledger of the mechanism, with ideal noise.
-    messages : mapping of (server, key of a step) to Measurement
+    messages : mapping of (server, key of a step) to LatticeNoise
         How each message is noised.
     known : mapping of (server, key of a step) to Array
         Each message on stand-in data; its numbers without noise are those that are published.
@@ -98,7 +99,7 @@ class Quote:
     ideal: Budget
     inner: Budget
     spends: tuple[Spend, ...]
-    messages: Mapping[Key, Measurement]
+    messages: Mapping[Key, LatticeNoise]
     known: Mapping[Key, Array]
     steps: Mapping[str, Step]
 
@@ -257,8 +258,8 @@ class _Rehearsal:
         self._note(transcript.CENTRE, step, parts.used.shape[-1], parts.used)
         return parts.used
 
-    def weighed(self, server: int, step: Step, values: Array, law: Law, n_kept: int, scales: Scales
-                ) -> None:
+    def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_kept: int,
+                scales: Scales) -> None:
         """Refuse what draws its noise among choices: there is no hardened noise for it."""
         raise _unhardened(step)
 
@@ -281,7 +282,8 @@ def _unhardened(step: Step) -> InputError:
 def _run(data: Data, mechanism: Mechanism, budget: Budget, listener: Any) -> Estimate:
     """Run a mechanism with noise from the listener alone."""
     with transcript.overheard(listener):
-        return mechanism.release(cast(Any, data), (budget,), cast(np.random.Generator, Quiet()))
+        generator = cast(np.random.Generator, ZeroGenerator())
+        return mechanism.release(cast(Any, data), (budget,), generator)
 
 
 def _rehearsed(standin: Data, mechanism: Mechanism, asked: Budget, inner: Budget) -> Quote:
@@ -289,7 +291,7 @@ def _rehearsed(standin: Data, mechanism: Mechanism, asked: Budget, inner: Budget
     estimate = _run(standin, mechanism, inner, listener)
     _check_promise(estimate, asked)
     spends, costs = estimate.spends[0], list[tuple[Budget, Budget]]()
-    messages: dict[Key, Measurement] = {}
+    messages: dict[Key, LatticeNoise] = {}
     for server, lines in accounting.by_server(spends).items():
         noised = _matched(server, lines, listener)
         messages.update(noised)
@@ -306,13 +308,13 @@ def _rehearsed(standin: Data, mechanism: Mechanism, asked: Budget, inner: Budget
 
 
 def _matched(server: int, lines: Sequence[Spend], rehearsal: _Rehearsal
-             ) -> dict[Key, Measurement]:
+             ) -> dict[Key, LatticeNoise]:
     """The noise of each message of one server, from the one line of the ledger it is charged to.
 
     Each line must state as many messages as were sent.
     """
     by_key = {line.step.key: line for line in lines}
-    noised, counts = dict[Key, Measurement](), Counter[str]()
+    noised, counts = dict[Key, LatticeNoise](), Counter[str]()
     for (sender, step), (size, _) in rehearsal.heard.items():
         if sender not in (server, transcript.CENTRE):
             continue
@@ -326,15 +328,15 @@ def _matched(server: int, lines: Sequence[Spend], rehearsal: _Rehearsal
     return noised
 
 
-def _measurement(line: Spend, size: int) -> Measurement:
+def _measurement(line: Spend, size: int) -> LatticeNoise:
     if line.mu is not None:
-        return Measurement(NoiseLaw.GAUSSIAN, line.mu, size)
+        return LatticeNoise(NoiseLaw.GAUSSIAN, line.mu, size)
     if line.epsilon is None or line.noise is not NoiseLaw.LAPLACE:
         raise _unhardened(line.step)
-    return Measurement(NoiseLaw.LAPLACE, line.epsilon, size)
+    return LatticeNoise(NoiseLaw.LAPLACE, line.epsilon, size)
 
 
-def _charge(lines: Sequence[Spend], messages: Sequence[Measurement], delta: float
+def _charge(lines: Sequence[Spend], messages: Sequence[LatticeNoise], delta: float
             ) -> tuple[Budget, Budget]:
     """What one server's messages are proved to cost its people, and what OpenDP's maps say alone.
 
@@ -352,7 +354,7 @@ def _charge(lines: Sequence[Spend], messages: Sequence[Measurement], delta: floa
     return Budget(min(epsilon, by_rho.epsilon), delta), by_rho
 
 
-def _by_maps(messages: Sequence[Measurement], delta: float) -> Budget:
+def _by_maps(messages: Sequence[LatticeNoise], delta: float) -> Budget:
     """The sum of ε of Laplace noise; else ε of the sum of ρ."""
     costs = [measurement.cost for measurement in messages]
     if all(measurement.law is NoiseLaw.LAPLACE for measurement in messages):
@@ -400,18 +402,18 @@ class _Hardened:
         self.lattice[transcript.CENTRE, step.key] = multiples
         return np.asarray(multiples * units)
 
-    def weighed(self, server: int, step: Step, values: Array, law: Law, n_kept: int, scales: Scales
-                ) -> None:
+    def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_kept: int,
+                scales: Scales) -> None:
         """Refuse what draws its noise among choices, as in the rehearsal."""
         raise _unhardened(step)
 
-    def _take(self, server: int, step: Step) -> Measurement:
+    def _take(self, server: int, step: Step) -> LatticeNoise:
         key = (server, step.key)
         if key not in self._quoted.messages or key in self.lattice:
             raise _unhardened(step)
         return self._quoted.messages[key]
 
-    def _noised(self, server: int, step: Step, measured: Measurement, values: Array) -> Array:
+    def _noised(self, server: int, step: Step, measured: LatticeNoise, values: Array) -> Array:
         """Numbers in units of their noise, (size,), with noise: multiples of the lattice."""
         return measured(values)
 
@@ -423,7 +425,7 @@ class _Replayed(_Hardened):
         super().__init__(quoted)
         self._stored = stored
 
-    def _noised(self, server: int, step: Step, measured: Measurement, values: Array) -> Array:
+    def _noised(self, server: int, step: Step, measured: LatticeNoise, values: Array) -> Array:
         stored = self._stored.get((server, step.key))
         if stored is None or stored.shape != values.shape:
             raise _unhardened(step)

@@ -513,7 +513,7 @@ def _method(quoted: Quote) -> str:
             "add, and ε follows from the sum at the stated δ")
 
 
-def _message(server: int, step: Step, measurement: hardened.Measurement) -> dict[str, Any]:
+def _message(server: int, step: Step, measurement: hardened.LatticeNoise) -> dict[str, Any]:
     return {"from": "centre" if server == CENTRE else f"site {server + 1}", "what": step.label,
             "numbers": measurement.size, "noise": _NOISE[measurement.law],
             "lattice": f"2^-{measurement.bits}",

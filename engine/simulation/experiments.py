@@ -17,6 +17,9 @@ from typing import Any
 import numpy as np
 
 from engine.core.errors import InputError
+from engine.core.random_streams import DATA_STREAM as DATA_STREAM
+from engine.core.random_streams import NOISE_STREAM as NOISE_STREAM
+from engine.core.random_streams import generator as generator
 from engine.core.types import Array, Budget, Spend
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting
@@ -29,9 +32,6 @@ from engine.simulation.metrics import (
     integrated_squared_errors,
     squared_distances_from,
 )
-from engine.simulation.random_streams import DATA_STREAM as DATA_STREAM
-from engine.simulation.random_streams import NOISE_STREAM as NOISE_STREAM
-from engine.simulation.random_streams import generator as generator
 from engine.sources import Source
 
 READINGS_PER_BLOCK = 400_000  # part of the definition of a run: changing it changes the draws

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from engine.core.errors import InputError
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Budget, CurveData, Estimate
 from engine.mechanisms import Mechanism
 from engine.simulation.metrics import integrated_squared_errors
-from engine.simulation.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources import Source
 
 EPSILON_STEPS = (0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2,

@@ -17,7 +17,7 @@ from engine.sources import Source, check_sites, dealt, sources
 _MIDPOINTS = (np.arange(96) + 0.5) / 96  # of the rule "square", in each direction
 
 
-class Law(Protocol):
+class PointLaw(Protocol):
     """A law of points in their own units, and the range that holds them."""
 
     @property
@@ -117,7 +117,7 @@ class NormalMixture:
         return np.array(self.means)[part] + rng.standard_normal((n, self.n_dimensions)) @ root.T
 
 
-_LAWS: dict[str, Law] = {
+_LAWS: dict[str, PointLaw] = {
     "two_modes": NormalMixture((0.6, 0.4), ((0.3,), (0.7,)), ((0.01,),), 0.0, 1.0),
     "two_modes_2d": NormalMixture((0.6, 0.4), ((-3.0, -3.0), (3.0, 2.0)),
                                   ((1.0, 0.5), (0.5, 1.0)), -5.0, 5.0),

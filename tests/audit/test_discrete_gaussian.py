@@ -9,7 +9,7 @@ import pytest
 from scipy.special import logsumexp, ndtri
 from scipy.stats import norm
 
-from engine.noise.hardened import ROOM, Measurement
+from engine.noise.hardened import ROOM, LatticeNoise
 from engine.numerics import gaussian_privacy
 from engine.privacy import accounting
 from tests.heavy import few
@@ -110,7 +110,7 @@ def test_two_messages_compose_as_their_squares_of_mu_add():
 
 @pytest.mark.parametrize(("most", "size"), list(itertools.product([0.01, 0.3, 2.0], [1, 21, 900])))
 def test_the_mu_of_a_message_covers_its_move_on_the_lattice_and_little_more(most, size):
-    measured = Measurement("gaussian", most, size)
+    measured = LatticeNoise("gaussian", most, size)
     moved = most + 2 * math.sqrt(size) * 2.0**-measured.bits  # rounding on both sides
     needed = moved + 4 * math.sqrt(size) * 2.0**-measured.bits
     assert needed < measured.mu <= most * (1 + 3.01 * ROOM)

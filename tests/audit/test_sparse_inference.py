@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from engine.core.arrays import hard_threshold
 from engine.core.types import Budget, Public, SampleData
 from engine.mechanisms import sparse_newton
 from engine.mechanisms.families import sparse, sparse_corrections, sparse_directions, sparse_pilot
@@ -20,7 +21,7 @@ from engine.mechanisms.families.sparse_inference import GRAM, GRAM_OF_CHOSEN, RE
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
-from engine.noise.selection import costs, hard_threshold
+from engine.noise.selection import costs
 from engine.privacy import accounting
 from engine.simulation.experiments import generator
 from tests.heavy import few

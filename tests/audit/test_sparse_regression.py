@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engine.core.arrays import hard_threshold
 from engine.core.types import Budget, SampleData
 from engine.mechanisms import sparse_regression
 from engine.mechanisms.families import sparse
@@ -56,7 +57,7 @@ def vectors_of(mechanism, rng, plan, many=40):
     """What could have been published: few entries, drawn into the ball by the mechanism itself."""
     raw = rng.standard_normal((1, many, D)) * rng.choice([0.1, 1.0, 1e3], (1, many, 1))
     raw[:, ::2] = 1e6 * np.sign(raw[:, ::2])  # the corners
-    return sparse.in_ball(selection.hard_threshold(raw, plan.steps.sparsity), plan.steps.radius)
+    return sparse.in_ball(hard_threshold(raw, plan.steps.sparsity), plan.steps.radius)
 
 
 def moved(mechanism, data, vectors, plan):

@@ -23,7 +23,7 @@ from engine.core.types import Budget
 from engine.exports import code_for, outcome_rows
 from engine.language import error_parts
 from engine.language.grammar import capital
-from engine.language.numbers import in_hundred
+from engine.language.numbers import at_most_percent
 from engine.mechanisms import mechanisms
 from engine.papers import words as exhibit_words
 from engine.questions import ask, kinds
@@ -143,7 +143,7 @@ def spans(said, strip):
     low, high = strip.error.split(" to ")
     assert is_written(low, np.nanmin(errors)) and is_written(high, np.nanmax(errors))
     weakest = max(value for name, value in found.items() if "attacker’s accuracy, at most" in name)
-    assert strip.odds.startswith(in_hundred(weakest).replace(" times in", " in"))
+    assert strip.odds.startswith(at_most_percent(weakest))
 
 
 def assert_the_same(look, page, token):
@@ -231,7 +231,7 @@ def assert_the_table(at, said):
             assert row[capital(part)] == f"{100 * share:.0f} %"
         for column in ("Attacker’s accuracy", "Careful attacker"):
             chance = printed[f"{column.lower()}, at most"]
-            assert row[column] == in_hundred(chance).replace(" times in", " in")
+            assert row[column] == at_most_percent(chance)
     assert len(table) * 6 < len(found)  # and the errors at equal protection
 
 
@@ -267,7 +267,7 @@ def test_code_gives_the_odds_of_the_card_for_several_curves_and_a_declared_sampl
     agrees(by_script, strip)
     found = numbers(by_script)
     assert found["attacker’s accuracy, at most"] > found["attacker’s accuracy in the larger group, at most"]
-    drawn = in_hundred(found["attacker’s accuracy in the larger group, at most"])
+    drawn = at_most_percent(found["attacker’s accuracy in the larger group, at most"])
     assert f"guesses right **{drawn}** instead of" in said
     assert found["ε of 3 together"] > found["proved ε"]
 

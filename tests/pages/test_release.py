@@ -10,7 +10,7 @@ import pytest
 
 from engine.core.types import Budget
 from engine.language import chances
-from engine.language.numbers import in_hundred
+from engine.language.numbers import at_most_percent
 from engine.privacy import risk
 from engine.release import ledger, published
 from engine.release.data_content import content_of
@@ -135,7 +135,7 @@ def test_the_odds_stand_before_the_confirmation_and_again_in_the_guarantee():
     at.session_state["fold_release_card"] = True
     at.run()
     assert words(at).count(sentence) == 1 and not at.error
-    assert in_hundred(odds.right) in words(at)
+    assert at_most_percent(odds.right) in words(at)
 
 
 def test_the_strip_of_a_release_has_odds_and_error_of_what_would_be_published(monkeypatch):

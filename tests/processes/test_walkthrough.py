@@ -69,6 +69,13 @@ def blocks():
     return re.findall(r"^```(?:python|markdown)\n(.*?)^```", TEXT, flags=re.DOTALL | re.MULTILINE)
 
 
+def followed(folder):
+    """A copy of the project after the walk-through: each block of the document in its place."""
+    for place, text in zip(PLACES, blocks(), strict=True):
+        (folder / place).write_text(text, "utf-8")
+    return folder
+
+
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
     """The parts of the project that are needed, with the files of the document in place."""
@@ -79,9 +86,7 @@ def copy(tmp_path_factory):
     for name in ("tests/__init__.py", "tests/property/__init__.py", "tests/heavy.py", PROPERTIES):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
-    for place, text in zip(PLACES, blocks(), strict=True):
-        (folder / place).write_text(text, "utf-8")
-    return folder
+    return followed(folder)
 
 
 def python(folder, *arguments):
@@ -137,3 +142,19 @@ def test_the_code_is_written_as_all_code_is(copy):
     done = python(copy, "-m", "ruff", "check", "--config", str(ROOT / "pyproject.toml"),
                   *(place for place in PLACES if place.endswith(".py")))
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(4 * 3600)
+def test_the_whole_default_suite_passes_with_it(tmp_path):
+    folder = tmp_path / "project"
+    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(
+        ".git", ".venv*", "__pycache__", "*.egg-info"))
+    stored = python(followed(folder), "-m", "engine", "exhibit", "example/figure-1", "--store")
+    assert stored.returncode == 0, stored.stderr[-3000:]
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith("PYTEST_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--ignore", "tests/processes/test_walkthrough.py"],
+        cwd=folder, env=environment, text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout[-5000:]

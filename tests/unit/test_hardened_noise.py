@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import kstest, laplace, norm
 
 from engine.core.errors import InputError
-from engine.noise.hardened import ROOM, Measurement, Quiet, epsilon_of_rho
+from engine.noise.hardened import ROOM, LatticeNoise, ZeroGenerator, epsilon_of_rho
 from engine.privacy import accounting
 from tests.heavy import few
 
@@ -36,7 +36,7 @@ def plain(law, query, size, rng):
 @pytest.mark.parametrize("size", [10_000, pytest.param(200_000, marks=pytest.mark.slow)])
 def test_low_bits_do_not_tell_one_query_from_another(law, size, query):
     """From the public lattice on nothing differs; on the next coarser one only by chance."""
-    measured = Measurement(law, 1.0, size)
+    measured = LatticeNoise(law, 1.0, size)
     zero, one = measured(np.zeros(size)), measured(np.full(size, query))
     assert advantage(zero, one, measured.bits) <= 0.01
     near = min((np.abs(draws) < 0.25).sum() for draws in (zero, one))
@@ -51,7 +51,7 @@ def test_the_same_attack_catches_floating_point_noise(law):
 
 @pytest.mark.parametrize("law", LAWS)
 def test_outputs_are_whole_multiples_of_the_lattice(law):
-    measured = Measurement(law, 0.3, 50)
+    measured = LatticeNoise(law, 0.3, 50)
     scaled = measured(np.linspace(-3, 3, 50)) * 2.0**measured.bits
     assert (scaled == np.rint(scaled)).all()
     assert measured.bits >= 20
@@ -60,7 +60,7 @@ def test_outputs_are_whole_multiples_of_the_lattice(law):
 @pytest.mark.parametrize(("law", "exact"), [("gaussian", norm), ("laplace", laplace)])
 def test_the_law_is_that_of_continuous_noise_of_scale_one(law, exact):
     """20 000 draws; scale at five standard errors."""
-    draws = Measurement(law, 1.0, 20_000)(np.zeros(20_000))
+    draws = LatticeNoise(law, 1.0, 20_000)(np.zeros(20_000))
     assert kstest(draws, exact.cdf).pvalue > 1e-6
     kurtosis = 3.0 if law == "gaussian" else 6.0
     error = exact.var() * math.sqrt((kurtosis - 1) / len(draws))
@@ -71,7 +71,7 @@ def test_the_law_is_that_of_continuous_noise_of_scale_one(law, exact):
 @pytest.mark.parametrize("size", [1, 21, 5000])
 @pytest.mark.parametrize("law", LAWS)
 def test_the_charge_is_that_of_the_sensitivity_with_rounding_and_never_below(law, size, most):
-    measured, moved = Measurement(law, most, size), most * (1 + ROOM)
+    measured, moved = LatticeNoise(law, most, size), most * (1 + ROOM)
     exact = moved**2 / 2 if law == "gaussian" else moved
     assert exact <= measured.cost <= exact * (1 + 1e-9) + 2.0**-measured.bits
     rounding = 2 * (math.sqrt(size) if law == "gaussian" else size) * 2.0**-measured.bits
@@ -85,23 +85,23 @@ def test_epsilon_of_the_library_agrees_with_the_closed_form_to_nine_digits(rho, 
                                                        rel=1e-9)
 
 
-def test_a_silent_generator_refuses_every_law_without_a_hardened_sampler():
-    quiet = Quiet().spawn(2)[1]
-    assert not quiet.standard_normal((2, 3)).any()
-    assert not quiet.laplace(size=4).any()
+def test_a_generator_of_zeros_refuses_every_law_without_a_hardened_sampler():
+    generator = ZeroGenerator().spawn(2)[1]
+    assert not generator.standard_normal((2, 3)).any()
+    assert not generator.laplace(size=4).any()
     for law in ("gumbel", "standard_exponential", "standard_gamma", "random", "choice", "integers"):
         with pytest.raises(InputError, match="no hardened sampler"):
-            getattr(quiet, law)
+            getattr(generator, law)
 
 
 def test_what_is_no_number_is_never_released():
     with pytest.raises(ArithmeticError):
-        Measurement("gaussian", 1.0, 1)(np.array([np.nan]))
+        LatticeNoise("gaussian", 1.0, 1)(np.array([np.nan]))
     with pytest.raises(ArithmeticError):
-        Measurement("laplace", 1.0, 1)(np.array([1e300]))
+        LatticeNoise("laplace", 1.0, 1)(np.array([1e300]))
 
 
 @pytest.mark.parametrize("most", [0.0, math.inf, math.nan, 1e-14])
 def test_noise_that_is_none_or_too_large_is_refused(most):
     with pytest.raises(InputError, match="lattice"):
-        Measurement("gaussian", most, 10)
+        LatticeNoise("gaussian", most, 10)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
+from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.simulation.metrics import coverage
-from engine.simulation.random_streams import generator
 from engine.sources import sources
 from engine.sources.activity_days import ActivityDays, rhythm
 from engine.sources.electricity_days import ElectricityDays, load_shape

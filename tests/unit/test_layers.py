@@ -1,6 +1,7 @@
 """Who may import whom, and how long a page may be."""
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -90,6 +91,18 @@ def test_no_packages_of_the_engine_import_each_other_in_a_circle():
     below = imports_of_packages()
     assert len(below) > 20 and below["topics"] >= {"language", "core", "mechanisms"}
     assert [package for package in below if package in reached(package, below)] == []
+
+
+def test_the_floors_of_the_document_are_those_of_the_imports():
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    rows = re.findall(r"^\| (\d+) \| ([^|]+) \|", text, flags=re.MULTILINE)
+    floors = {name.removeprefix("engine."): int(number) for number, names in rows
+              for name in re.findall(r"`([\w.]+)`", names) if name != "pages"}
+    below = {package: packages & set(floors) for package, packages in imports_of_packages().items()
+             if package in floors}
+    assert set(floors) == {path.stem for path in (ROOT / "engine").glob("[a-z]*")} - {"engine"}
+    for package, lower in below.items():
+        assert floors[package] == 1 + max((floors[other] for other in lower), default=0), package
 
 
 def test_records_know_nothing_of_algorithms_and_mechanisms_nothing_of_rates():

@@ -202,17 +202,17 @@ def test_numbers_that_no_data_can_change_do_not_come_from_the_data():
 def whole_numbers(data, mechanism, found, seed):
     """What every message would be before noise, as whole numbers, with all answers held fixed."""
     kept, rng = [], np.random.default_rng(seed)
-    usual = hardened.Measurement.__call__
+    usual = hardened.LatticeNoise.__call__
 
     def fixed(self, values):
         kept.append((self, np.array(self.whole(values), dtype=object)))
         return np.rint(rng.standard_normal(np.shape(values)) * 2.0**self.bits) * 2.0**-self.bits
 
-    hardened.Measurement.__call__ = fixed
+    hardened.LatticeNoise.__call__ = fixed
     try:
         release.hardened(data, mechanism, found)
     finally:
-        hardened.Measurement.__call__ = usual
+        hardened.LatticeNoise.__call__ = usual
     return kept
 
 
@@ -375,7 +375,7 @@ def test_effects_of_covariates_are_certified_and_on_the_lattice(key, chosen):
 
 def charge(laws, composition="sequential", delta=1e-6):
     """What messages of one line each are charged, by both proofs."""
-    messages = [hardened.Measurement(law, 0.1 * (k + 1), 10 + k) for k, law in enumerate(laws)]
+    messages = [hardened.LatticeNoise(law, 0.1 * (k + 1), 10 + k) for k, law in enumerate(laws)]
     line = quote(data_for(made("adaptive_mean", {})), made("adaptive_mean", {}),
                  Budget(1.0, 1e-4)).spends[0]
     lines = [replace(line, composition=composition)] * (

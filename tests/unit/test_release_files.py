@@ -11,7 +11,7 @@ import pytest
 
 from engine import __main__
 from engine.core.types import Budget, PublicFacts
-from engine.language.numbers import in_hundred
+from engine.language.numbers import at_most_percent
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
 from engine.release import certified, ledger, published
@@ -96,7 +96,7 @@ def test_the_card_says_unit_neighbours_budget_accounting_bounds_seed_and_version
 
 
 def test_the_guarantee_says_how_often_an_attacker_is_right(one):
-    right = in_hundred(risk.of_ledger(one.quote.charged).right)
+    right = at_most_percent(risk.of_ledger(one.quote.charged).right)
     assert right in release_files.guarantee_rows(one)["Odds"]
     assert right in release_files.report(one).decode()
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from engine.core.arrays import hard_threshold
 from engine.core.errors import InputError
 from engine.core.types import (
     NON_PRIVATE,
@@ -31,7 +32,7 @@ from engine.mechanisms.families.sparse_corrections import (
 from engine.mechanisms.families.sparse_directions import noisy_gram, several_directions
 from engine.mechanisms.families.sparse_inference import ONE, SEVERAL, Columns, ball, gaussian_rho
 from engine.mechanisms.sparse_inference import SparseInference
-from engine.noise.selection import PEELING, hard_threshold, noisy_hard_threshold, printed_scale
+from engine.noise.selection import PEELING, noisy_hard_threshold, printed_scale
 from engine.noise.selection import draw as draw_noise
 from engine.numerics.correlated import covariance
 from engine.numerics.sparse_fits import precision_rows

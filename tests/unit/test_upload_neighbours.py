@@ -18,7 +18,7 @@ from engine.core.errors import InputError
 from engine.core.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, DataType
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
-from engine.noise.hardened import Measurement
+from engine.noise.hardened import LatticeNoise
 from engine.release import files as release_files
 from engine.release import ledger, published, request
 from engine.release.ledger import Ledger
@@ -53,7 +53,7 @@ def _frozen(monkeypatch):
         seed = zlib.crc32(f"{self.law} {self.most!r} {self.size} {np.shape(values)}".encode())
         return np.random.default_rng(seed).normal(0, 50, np.shape(values)).round()
 
-    monkeypatch.setattr(Measurement, "__call__", frozen)
+    monkeypatch.setattr(LatticeNoise, "__call__", frozen)
 
 
 def long_file():
@@ -242,6 +242,6 @@ def test_one_person_changes_nothing_that_the_page_publishes(tmp_path, monkeypatc
 
 def test_frozen_noise_is_the_same_only_for_the_same_kind_of_message():
     """The freeze itself can tell releases apart: a larger message has other numbers."""
-    small, large = Measurement("gaussian", 1.0, 3), Measurement("gaussian", 1.0, 4)
+    small, large = LatticeNoise("gaussian", 1.0, 3), LatticeNoise("gaussian", 1.0, 4)
     assert np.array_equal(small(np.zeros(3)), small(np.ones(3)))
     assert not np.array_equal(small(np.zeros(3)), large(np.zeros(4))[:3])

@@ -16,7 +16,7 @@ from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
-from engine.noise.selection import PEELING, Law, Scales
+from engine.noise.selection import PEELING, Scales, SelectionLaw
 
 _ROWS, _MEANS, _CHUNK = Budget(1.0, 1e-6), Budget(0.8), 120
 
@@ -118,7 +118,7 @@ class ValuesTooQuiet(_Regression):
     """Values of chosen features are published with half of the noise that the ledger counts on."""
 
     @property
-    def law(self) -> Law:
+    def law(self) -> SelectionLaw:
         return replace(PEELING, value=_quiet)
 
 
@@ -127,7 +127,7 @@ class NoiseThatEverybodyKnows(_Regression):
     """Noise comes from a generator with a fixed seed, the same in every round and for everybody."""
 
     @property
-    def law(self) -> Law:
+    def law(self) -> SelectionLaw:
         return replace(PEELING, value=_known)
 
 

@@ -30,7 +30,7 @@ from engine.mechanisms.families.location import (
 )
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
-from engine.numerics.reference_law import Law
+from engine.numerics.reference_law import DeviationLaw
 from engine.numerics.time_histograms import Mixing
 from engine.privacy.feasibility import Feasibility
 
@@ -299,7 +299,7 @@ class Piece:
     repeats: slice
     sites: Sequence[Site]
     public_scale: Array
-    law: Law
+    law: DeviationLaw
     constants: Constants
     n_functions: int = 1
     prior: Array | None = None

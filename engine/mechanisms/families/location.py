@@ -60,7 +60,7 @@ from engine.mechanisms.families.filters import Combined, Filter, Independent, Jo
 from engine.numerics import clipping
 from engine.numerics.deviations import Deviations
 from engine.numerics.monotone import non_increasing_fit
-from engine.numerics.reference_law import Law, is_mixed
+from engine.numerics.reference_law import DeviationLaw, is_mixed
 from engine.numerics.symmetric_matrices import as_matrix, as_vector
 from engine.numerics.time_histograms import Mixing
 from engine.privacy import transcript
@@ -269,7 +269,7 @@ class Located:
     sampling: Array
 
 
-def locate(sites: Sequence[Site], public_scale: Array, law: Law, constants: Constants = SEPARATELY,
+def locate(sites: Sequence[Site], public_scale: Array, law: DeviationLaw, constants: Constants = SEPARATELY,
            n_functions: int = 1, prior: Array | None = None) -> Located:
     """Locate the mean by a few releases, and its covariance where second moments are among them.
 
@@ -279,7 +279,7 @@ def locate(sites: Sequence[Site], public_scale: Array, law: Law, constants: Cons
         The curves of every site with its noise; all release the same steps.
     public_scale : (…, p)
         u, the size of deviations expected from what is public or released.
-    law : Law
+    law : DeviationLaw
         Of the deviations.
     constants : Constants
         Widths of the clips, as the model has them.
@@ -297,7 +297,7 @@ def locate(sites: Sequence[Site], public_scale: Array, law: Law, constants: Cons
     return release(sites, state, law, constants, n_functions)
 
 
-def _one_by_one(sites: Sequence[Site], state: State, law: Law, constants: Constants,
+def _one_by_one(sites: Sequence[Site], state: State, law: DeviationLaw, constants: Constants,
                 n_functions: int) -> Located:
     """Locations, sizes and second moments in releases of their own, each about a newer centre."""
     slope = np.ones_like(state.centre)
@@ -322,7 +322,7 @@ def _one_by_one(sites: Sequence[Site], state: State, law: Law, constants: Consta
     return _located(sites, state, slope, locations, weights, moments, constants)
 
 
-def _jointly(sites: Sequence[Site], state: State, law: Law, constants: Constants, n_functions: int
+def _jointly(sites: Sequence[Site], state: State, law: DeviationLaw, constants: Constants, n_functions: int
              ) -> Located:
     """Sizes and second moments together with the location, about the same centre."""
     locations = _centres(sites, state, FIRST_CENTRE)
@@ -460,7 +460,7 @@ def _parts(sites: Sequence[Site], after: State, locations: Sent, weights: Array
     return np.asarray(noise), np.stack(sampling)
 
 
-def _start(site: Site, public_scale: Array, constants: Constants, law: Law,
+def _start(site: Site, public_scale: Array, constants: Constants, law: DeviationLaw,
            prior: Array | None) -> State:
     """The prior: centre 0, with spread and radius from public facts."""
     shape = site.noise.shape[1:]
@@ -473,12 +473,12 @@ def _start(site: Site, public_scale: Array, constants: Constants, law: Law,
                  constants.prior * scale)
 
 
-def _slope(state: State, law: Law, constants: Constants) -> Array:
+def _slope(state: State, law: DeviationLaw, constants: Constants) -> Array:
     """J: how much a clipped average moves when the centre does."""
     return np.maximum(law.slope(state.spread, state.shape, state.radius), constants.least_slope)
 
 
-def _response(sites: Sequence[Site], state: State, law: Law, phase: int) -> Array | None:
+def _response(sites: Sequence[Site], state: State, law: DeviationLaw, phase: int) -> Array | None:
     """J M where the design is stated and M is not the identity; E T in the first phase."""
     if not is_mixed(law) or sites[0].mixing is not None:
         return None
@@ -509,7 +509,7 @@ def _design(sites: Sequence[Site], weights: Array) -> Combined | None:
     return Combined(mixings, weights) if mixings else None
 
 
-def _with_spread(state: State, sent: Sent, law: Law, constants: Constants, n_functions: int
+def _with_spread(state: State, sent: Sent, law: DeviationLaw, constants: Constants, n_functions: int
                  ) -> State:
     """The spread that follows from released sizes, before and after clipping.
 

@@ -36,18 +36,10 @@ from functools import cached_property
 
 import numpy as np
 
+from engine.core.arrays import Indices, hard_threshold
 from engine.core.enumerations import Enumeration, NoiseLaw
 from engine.core.types import Array, Budget, Composition, PublicFacts, SampleData, Spend, Step, Unit
-from engine.noise.selection import (
-    Draw,
-    Indices,
-    Law,
-    Scales,
-    costs,
-    draw,
-    hard_threshold,
-    noisy_hard_threshold,
-)
+from engine.noise.selection import Draw, Scales, SelectionLaw, costs, draw, noisy_hard_threshold
 from engine.numerics import sparse_fits
 from engine.numerics.products import rows_times
 from engine.privacy import transcript
@@ -390,7 +382,7 @@ class Subject:
 COEFFICIENTS = Subject()
 
 
-def ledger(law: Law, steps: Steps, most: float, scales: Scales, budgets: Sequence[Budget],
+def ledger(law: SelectionLaw, steps: Steps, most: float, scales: Scales, budgets: Sequence[Budget],
            subject: Subject = COEFFICIENTS) -> tuple[Spend, ...]:
     """Two lines for every machine: the choices of all rounds, and the values published with them.
 
@@ -398,7 +390,7 @@ def ledger(law: Law, steps: Steps, most: float, scales: Scales, budgets: Sequenc
 
     Parameters
     ----------
-    law : Law
+    law : SelectionLaw
         Of the choice.
     steps : Steps
         Constants of the rounds.
@@ -436,7 +428,7 @@ def ledger(law: Law, steps: Steps, most: float, scales: Scales, budgets: Sequenc
 # -- the rounds -----------------------------------------------------------------------------------
 
 
-def descend(gradient: Gradient, shape: tuple[int, int, int], steps: Steps, law: Law,
+def descend(gradient: Gradient, shape: tuple[int, int, int], steps: Steps, law: SelectionLaw,
             scales: Sequence[Scales], rng: np.random.Generator,
             subject: Subject = COEFFICIENTS, pace: Array | float = 1.0) -> Array:
     """Take all rounds from 0, at each of several scales; draws share their noise across scales.
@@ -452,7 +444,7 @@ def descend(gradient: Gradient, shape: tuple[int, int, int], steps: Steps, law: 
         (repeats, draws, d).
     steps : Steps
         Constants of the rounds.
-    law : Law
+    law : SelectionLaw
         Of the choice.
     scales : sequence of Scales
         Of the noise at each budget.
@@ -478,7 +470,7 @@ def descend(gradient: Gradient, shape: tuple[int, int, int], steps: Steps, law: 
     return vectors
 
 
-def _published(step: Step, moved: Array, steps: Steps, law: Law, scales: Sequence[Scales],
+def _published(step: Step, moved: Array, steps: Steps, law: SelectionLaw, scales: Sequence[Scales],
                noise: Draw) -> Array:
     """What the centre publishes in a round; the last column, without noise, is not published."""
     choice, values = (np.array([getattr(pair, name) for pair in scales])[:, None, None]

@@ -28,9 +28,9 @@ from typing import Protocol
 
 import numpy as np
 
+from engine.core.arrays import Indices
 from engine.core.types import Array, Step
 from engine.mechanisms.families.sparse import Rows
-from engine.noise.selection import Indices
 from engine.privacy import transcript
 
 

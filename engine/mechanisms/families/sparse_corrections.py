@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from engine.core.arrays import Indices
 from engine.core.bands import LEVEL
 from engine.core.types import Array
 from engine.mechanisms.families.sparse_averages import Averages
@@ -24,10 +25,9 @@ from engine.mechanisms.families.sparse_inference import (
     RESIDUALS,
     Columns,
     Constants,
-    Noise,
+    NoiseDeviations,
     published,
 )
-from engine.noise.selection import Indices
 from engine.numerics.sparse_fits import largest_quantile
 
 _SAMPLE, _SEED = 2000, 20_240_416
@@ -213,7 +213,8 @@ class Corrected:
 
 
 def correct(averages: Averages, vectors: Array, directions: Directions, places: Indices,
-            c: Constants, noises: Sequence[Noise], columns: Columns, rng: np.random.Generator,
+            c: Constants, noises: Sequence[NoiseDeviations], columns: Columns,
+            rng: np.random.Generator,
             distance: Distance | None = None, are_alike: bool = True) -> Corrected:
     """β̃ at some places, from rows the coefficients belong to; see `newton`.
 
@@ -229,7 +230,7 @@ def correct(averages: Averages, vectors: Array, directions: Directions, places: 
         Which coefficients.
     c : Constants
         Clips and public guesses.
-    noises : sequence of Noise
+    noises : sequence of NoiseDeviations
         At each budget.
     columns : Columns
         Budgets and draws side by side.

@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from engine.core.arrays import Indices, largest
 from engine.core.types import Array, Step
 from engine.mechanisms.families.sparse import descend
 from engine.mechanisms.families.sparse_averages import Averages
@@ -25,11 +26,10 @@ from engine.mechanisms.families.sparse_inference import (
     SPREAD,
     Columns,
     Constants,
-    Noise,
+    NoiseDeviations,
     ball,
     published,
 )
-from engine.noise.selection import Indices, largest
 
 _LEAST_EIGENVALUE = 0.01  # of a released matrix, where it has to be inverted nevertheless
 
@@ -60,7 +60,7 @@ def symmetric(columns: Columns, size: int, rng: np.random.Generator) -> Array:
                       + (math.sqrt(2) - 1) * standard * np.eye(size))
 
 
-def noisy_gram(pooled: Averages, c: Constants, noises: Sequence[Noise], columns: Columns,
+def noisy_gram(pooled: Averages, c: Constants, noises: Sequence[NoiseDeviations], columns: Columns,
                rng: np.random.Generator) -> Array:
     """The average of xx' with symmetric noise.
 
@@ -73,7 +73,7 @@ def noisy_gram(pooled: Averages, c: Constants, noises: Sequence[Noise], columns:
         Over all rows.
     c : Constants
         Clips; B is `c.row`.
-    noises : sequence of Noise
+    noises : sequence of NoiseDeviations
         At each budget.
     columns : Columns
         Budgets and draws side by side.
@@ -193,7 +193,8 @@ def on_support(averages: Averages, vectors: Array, s: int, deviations: Array, co
 # -- one coefficient without a Gram matrix --------------------------------------------------------
 
 
-def one_direction(pooled: Averages, place: int, size: int, c: Constants, noises: Sequence[Noise],
+def one_direction(pooled: Averages, place: int, size: int, c: Constants,
+                  noises: Sequence[NoiseDeviations],
                   columns: Columns, rng: np.random.Generator) -> Directions:
     """Θ̂_k by private hard thresholding, and V by clipped squares, for one coefficient.
 
@@ -209,7 +210,7 @@ def one_direction(pooled: Averages, place: int, size: int, c: Constants, noises:
         d.
     c : Constants
         Clips; τ is `c.product`.
-    noises : sequence of Noise
+    noises : sequence of NoiseDeviations
         At each budget.
     columns : Columns
         Budgets and draws side by side.

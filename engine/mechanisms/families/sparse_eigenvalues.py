@@ -24,8 +24,8 @@ import math
 
 import numpy as np
 
+from engine.core.arrays import largest
 from engine.core.types import Array
-from engine.noise.selection import largest
 
 _LEAST = 0.1  # no smallest eigenvalue is taken to be lower
 

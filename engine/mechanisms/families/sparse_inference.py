@@ -43,7 +43,7 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,14 +54,17 @@ from engine.core.types import (
     Budget,
     Caution,
     Composition,
+    Estimate,
     Fit,
     Intervals,
     Spend,
     Step,
     Unit,
 )
+from engine.mechanisms.base import Mechanism
 from engine.mechanisms.families.sparse import Steps, Subject, ledger, sensitivity
-from engine.noise.selection import Law, Scales, scales_of
+from engine.mechanisms.families.sparse_averages import Averages
+from engine.noise.selection import Scales, SelectionLaw, scales_of
 from engine.privacy import accounting, transcript
 
 P = TypeVar("P")
@@ -151,7 +154,7 @@ class Constants:
 
     Parameters
     ----------
-    law : Law
+    law : SelectionLaw
         Of the choice of entries.
     feature, residual, row, product : float
         The clips c, R, B and τ.
@@ -165,7 +168,7 @@ class Constants:
         The steps for Θ̂_k, of which `column.sparsity` entries are kept.
     """
 
-    law: Law
+    law: SelectionLaw
     feature: float
     residual: float
     row: float
@@ -177,7 +180,7 @@ class Constants:
 
 
 @dataclass(frozen=True)
-class Noise:
+class NoiseDeviations:
     """Standard deviations of what is published at one budget.
 
     Infinite where there is no share of the budget, and so no such message.
@@ -310,7 +313,7 @@ def column_sensitivity(c: Constants, n: int) -> float:
     return sensitivity(c.column.size, c.product, c.feature, n)
 
 
-def noise(c: Constants, shares: Shares, rho: float, pooled: int, own: int) -> Noise:
+def noise(c: Constants, shares: Shares, rho: float, pooled: int, own: int) -> NoiseDeviations:
     """The noise that costs its shares of ρ.
 
     Parameters
@@ -328,9 +331,9 @@ def noise(c: Constants, shares: Shares, rho: float, pooled: int, own: int) -> No
 
     Returns
     -------
-    Noise
+    NoiseDeviations
     """
-    return Noise(
+    return NoiseDeviations(
         residuals=gaussian(math.sqrt(2) / own, shares.variance * rho),
         column=scales_of(c.law, c.column.sparsity, column_sensitivity(c, pooled),
                          shares.precision * rho / c.column.rounds),
@@ -536,6 +539,73 @@ def by_kind(plans: Sequence[P], kind: Callable[[P], Hashable],
             next((caution.applies for caution in fit.cautions if caution.text == text),
                  np.zeros(fit.coefficients.shape[:3], dtype=bool)) for fit in fits]))
             for text in texts))
+
+
+class FirstChosen(Protocol):
+    """A plan that says how features are chosen first; None where they are not."""
+
+    @property
+    def thresholding(self) -> object: ...
+
+
+A = TypeVar("A", bound=FirstChosen)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FromAverages(Mechanism, Generic[A]):
+    """A method that needs nothing of the rows but their averages."""
+
+    def estimate(self, averages: Averages, plans: Sequence[A], repeats: int, draws: int,
+                 rng: np.random.Generator) -> Estimate:
+        """Estimate once rows can be averaged; for studies, from moments without rows.
+
+        Parameters
+        ----------
+        averages : Averages
+            Over the rows of all machines.
+        plans : sequence of plans
+            One for each budget.
+        repeats : int
+            Data sets behind the averages.
+        draws : int
+            How often noise is drawn at each budget.
+        rng : numpy.random.Generator
+            Where noise comes from.
+
+        Returns
+        -------
+        Estimate
+        """
+        return self.estimate_of(plans, self.fit_averages(averages, plans, repeats, draws, rng))
+
+    def fit_averages(self, averages: Averages, plans: Sequence[A], repeats: int, draws: int,
+                     rng: np.random.Generator) -> Fit:
+        """What `estimate` is made of, at every budget.
+
+        Parameters
+        ----------
+        averages, plans, repeats, draws, rng : see `estimate`
+
+        Returns
+        -------
+        Fit
+        """
+        return by_kind(plans, lambda plan: plan.thresholding is None,
+                       lambda alike: self.fit_alike(averages, alike, repeats, draws, rng))
+
+    def fit_alike(self, averages: Averages, plans: Sequence[A], repeats: int, draws: int,
+                  rng: np.random.Generator) -> Fit:
+        """The same by plans that all choose features first, or none of which does.
+
+        Parameters
+        ----------
+        averages, plans, repeats, draws, rng : see `estimate`
+
+        Returns
+        -------
+        Fit
+        """
+        raise NotImplementedError
 
 
 def published(step: Step, exact: Array, deviation: Array, standard: Array) -> Array:

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from engine.core.arrays import Indices
 from engine.core.errors import InputError
 from engine.core.lists import whole_numbers
 from engine.core.registry import param
@@ -37,7 +38,7 @@ from engine.mechanisms.families.sparse_inference import (
     Shares,
     row_norm,
 )
-from engine.noise.selection import GUMBEL, Indices
+from engine.noise.selection import GUMBEL
 
 LAW = GUMBEL  # of the choice of entries in every round
 NOT_DISTINCT = (

@@ -36,7 +36,7 @@ from engine.mechanisms.families.sparse_inference import (
     published,
     stage_average,
 )
-from engine.noise.selection import Law, Scales, scales_of
+from engine.noise.selection import Scales, SelectionLaw, scales_of
 from engine.numerics.sparse_fits import best_subset
 
 PILOTS = ("auto", "moments", "thresholding")
@@ -193,8 +193,8 @@ class Thresholding:
     deviation: float
 
     @classmethod
-    def planned(cls, steps: Steps, is_stated: bool, law: Law, residual: float, feature: float,
-                norm: float, n: int, size: int, rho: float) -> Thresholding:
+    def planned(cls, steps: Steps, is_stated: bool, law: SelectionLaw, residual: float,
+                feature: float, norm: float, n: int, size: int, rho: float) -> Thresholding:
         """Rounds that cost ρ, with 2 % of it for the pace unless the step is stated.
 
         Parameters
@@ -203,7 +203,7 @@ class Thresholding:
             Constants of the rounds.
         is_stated : bool
             Whether the step is.
-        law : Law
+        law : SelectionLaw
             Of the choice.
         residual, feature, norm : float
             R, c and B, to which residuals, features and rows are held.
@@ -281,13 +281,13 @@ class Thresholding:
         return np.broadcast_to(np.asarray(pace < most).reshape(
             shape if isinstance(pace, np.ndarray) else (1, 1)) & (self.bound is not None), shape)
 
-    def lines(self, law: Law, asked: Sequence[Budget], subject: Subject = COEFFICIENTS
+    def lines(self, law: SelectionLaw, asked: Sequence[Budget], subject: Subject = COEFFICIENTS
               ) -> tuple[Spend, ...]:
         """The ledger of every machine.
 
         Parameters
         ----------
-        law : Law
+        law : SelectionLaw
             Of the choice.
         asked : sequence of Budget
             Budgets of all machines.

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.arrays import hard_threshold
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.registry import param
@@ -35,7 +36,6 @@ from engine.core.types import (
     Unit,
 )
 from engine.mechanisms.base import Mechanism
-from engine.noise.selection import hard_threshold
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import transcript
 

@@ -45,7 +45,18 @@ _LEAST = {"homogeneous": 2.209e-4, "dominant": 2.949e-4, "many_small": 3.247e-4,
 
 
 def network_rows(network: str) -> list[Row]:
-    """Resolution D, who is held back by privacy and the regime, by the smoothness of the curve."""
+    """Resolution D, who is held back by privacy and the regime, by the smoothness of the curve.
+
+    Parameters
+    ----------
+    network : str
+        Name of a network of sites.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     sites = WaveletSites(*(np.array(each, dtype=float) for each in CONFIGURATIONS[network]))
     rows: list[Row] = []
     for gamma in _GAMMAS:
@@ -129,7 +140,18 @@ _MECHANISM = WaveletGlobal(radius=SELF_SIMILAR_RADIUS)
 
 
 def site_errors(sites: int) -> list[Row]:
-    """Exact errors over ε, as many observations in all on so many sites."""
+    """Exact errors over ε, as many observations in all on so many sites.
+
+    Parameters
+    ----------
+    sites : int
+        How many.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     source, mechanism = replace(_SOURCE, n_servers=sites), _MECHANISM
     free = mechanism.exact_risk(source, (NON_PRIVATE,) * sites)
     rows: list[Row] = []
@@ -142,7 +164,18 @@ def site_errors(sites: int) -> list[Row]:
 
 
 def cost_rows(sites: int) -> list[Row]:
-    """By how much the rates say privacy multiplies the error, for a curve and for a point."""
+    """By how much the rates say privacy multiplies the error, for a curve and for a point.
+
+    Parameters
+    ----------
+    sites : int
+        How many.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     epsilons = np.geomspace(0.003, 10, 31)
     n = _READINGS / sites
     curve, point = (WaveletRate(smoothness=gamma).cost_of_privacy(n=n, S=sites, epsilon=epsilons)

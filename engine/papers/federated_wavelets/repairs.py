@@ -52,7 +52,18 @@ _PARTS = {"projection": ("Basis", "bias", "circle"),
 
 
 def basis_parts(name: str) -> list[Row]:
-    """The parts of the exact error of one basis."""
+    """The parts of the exact error of one basis.
+
+    Parameters
+    ----------
+    name : str
+        Of the basis.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     source = RegressionPoints(configuration=_NETWORK, signal="ramp")
     parts = BASES_TRIED[name].risk_parts(source, source.budgets())
     assert parts is not None
@@ -111,7 +122,20 @@ _SITES, _N = 16, 64_000
 
 
 def design_errors(name: str, protection: str) -> list[Row]:
-    """Exact errors of one treatment of rising times, by the number of observations."""
+    """Exact errors of one treatment of rising times, by the number of observations.
+
+    Parameters
+    ----------
+    name : str
+        Of the treatment of times.
+    protection : str
+        Private or not.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     rows: list[Row] = []
     for size in _SIZES:
         source = RegressionPoints(n_curves=size, n_servers=_SITES, times="rising")

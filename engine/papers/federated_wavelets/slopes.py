@@ -37,7 +37,18 @@ _SMOOTHER = ("The paper’s own formula says the opposite: the excess at fixed N
 
 
 def path_rows(key: str) -> list[Row]:
-    """Exact errors along a path."""
+    """Exact errors along a path.
+
+    Parameters
+    ----------
+    key : str
+        Of the path.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     path = _path(key)
     return [{"path": key, "x": x, "exact": float(risk)}
             for x, risk in zip(path.x, path.risks(), strict=True)]

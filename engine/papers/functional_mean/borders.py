@@ -52,6 +52,22 @@ def borders(notion: Trust, sites: float, d: float, points: int) -> list[Row]:
 
     Each is taken where it separates regimes: C at few observations, E at more, D at many, A at an ε
     below D, B at an ε where privacy costs nothing.
+
+    Parameters
+    ----------
+    notion : Trust
+        Whom people trust.
+    sites : float
+        How many.
+    d : float
+        Covariates.
+    points : int
+        How many numbers of people.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
     """
     rows: list[Row] = []
     for n in np.geomspace(100, 1e6, points).round().tolist():

@@ -38,7 +38,28 @@ READINGS = Scale("Observations per curve m")
 
 def cells(estimator: str, epsilons: Iterable[float], people: int, readings: int,
           mean: str = "mu1", mechanism: Mechanism | None = None, **axes: Any) -> list[Cell]:
-    """One cell for each ε, all on the same data; the mechanism is that of the estimator's name."""
+    """One cell for each ε, all on the same data; the mechanism is that of the estimator's name.
+
+    Parameters
+    ----------
+    estimator : str
+        Its name in the paper.
+    epsilons : sequence of float
+        Budgets ε.
+    people : int
+        Curves.
+    readings : int
+        Observations of a curve.
+    mean : str
+        Of the means of the source.
+    mechanism : Mechanism, optional
+        In place of that of the name.
+
+    Returns
+    -------
+    list of Cell
+        Further arguments say where they stand.
+    """
     source = SparseCurves(mean=mean, n_curves=people, n_observations_per_curve=readings)
     return [Cell({"estimator": estimator, **axes, "n": people, "m": readings, "epsilon": epsilon},
                  source, mechanism or ESTIMATORS[estimator], (Budget(epsilon, DELTA),))
@@ -46,17 +67,53 @@ def cells(estimator: str, epsilons: Iterable[float], people: int, readings: int,
 
 
 def joined(groups: Iterable[Sequence[Cell]]) -> tuple[Cell, ...]:
-    """All cells in one sequence."""
+    """All cells in one sequence.
+
+    Parameters
+    ----------
+    groups : iterable of sequences of Cell
+
+    Returns
+    -------
+    tuple of Cell
+    """
     return tuple(cell for group in groups for cell in group)
 
 
 def row(outcome: Outcome) -> Row:
-    """Where the cell is, its mean squared error and standard error, and repeats."""
+    """Where the cell is, its mean squared error and standard error, and repeats.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Of one cell.
+
+    Returns
+    -------
+    Row
+    """
     return {**outcome.cell.at, **measured(outcome, "total_error"), "repeats": outcome.repeats}
 
 
 def measured(outcome: Outcome, kind: str, name: str = "error", se: str = "se") -> dict[str, Any]:
-    """Mean and standard error of one kind of error, to five digits."""
+    """Mean and standard error of one kind of error, to five digits.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Of one cell.
+    kind : str
+        Of the outcome’s kinds of error.
+    name : str
+        Column of the mean.
+    se : str
+        Column of the standard error.
+
+    Returns
+    -------
+    dict
+        In squared units; why it failed where it did.
+    """
     if outcome.failure:
         return {"failure": outcome.failure}
     summary = outcome.summary(kind) or {}

@@ -35,6 +35,18 @@ def distances(repeats: int, seed: int) -> list[Row]:
     One study is drawn; in each repeat a random third of it gives the curve without privacy, by
     plain gradient descent, and the rest the private ones. Distances are on the scale on which
     0 to 500 pg/mL is 0 to 1.
+
+    Parameters
+    ----------
+    repeats : int
+        Divisions of the study.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
     """
     rng = np.random.default_rng(seed)
     study = _study(rng)
@@ -54,7 +66,20 @@ def distances(repeats: int, seed: int) -> list[Row]:
 
 
 def curves(runs: int, seed: int) -> list[Row]:
-    """The whole study: without privacy, and mean, middle 90 % and first of many private curves."""
+    """The whole study: without privacy, and mean, middle 90 % and first of many private curves.
+
+    Parameters
+    ----------
+    runs : int
+        How many releases.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     rng = np.random.default_rng(seed)
     study = _study(rng)
     reference = _without_privacy(study, rng)[0]

@@ -52,7 +52,18 @@ PEOPLE = log("People on each site n (log scale)")
 
 
 def term_styles(theme: Theme) -> dict[str, Look]:
-    """Shade, dash and marker of the four terms; costs of privacy are blue."""
+    """Shade, dash and marker of the four terms; costs of privacy are blue.
+
+    Parameters
+    ----------
+    theme : Theme
+        Light or dark.
+
+    Returns
+    -------
+    dict of str to Look
+        By the number of the term.
+    """
     return {"I": look("raw", theme, "6px,3px"), "II": look("gradient", theme, marker="square"),
             "III": look("text", theme, "2px,3px", "diamond"),
             "IV": look("functional", theme, "12px,3px,2px,3px", "triangle-up")}
@@ -70,7 +81,18 @@ _PANELS = {"figure-1-left": "Few observations", "figure-1-middle": "More observa
 
 
 def terms_over_epsilon(points: int) -> list[Row]:
-    """The four terms over ε at the three numbers of observations of Figure 1, α = 2 and n = 400."""
+    """The four terms over ε at the three numbers of observations of Figure 1, α = 2 and n = 400.
+
+    Parameters
+    ----------
+    points : int
+        How many budgets.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     rows: list[Row] = []
     for key in _PANELS:
         preset = PRESETS[key]
@@ -175,7 +197,18 @@ def _rate(problem: str, notion: Trust) -> CurveRate:
 
 
 def exponents(notion: Trust) -> list[Row]:
-    """∂ log term / ∂ log symbol of every term of both problems."""
+    """∂ log term / ∂ log symbol of every term of both problems.
+
+    Parameters
+    ----------
+    notion : Trust
+        Whom people trust.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     rows: list[Row] = []
     for problem in ("mean", "coefficients"):
         rate, point = _rate(problem, notion), {"n": 300.0, "m": 5.0, "S": 1.0, "epsilon": 0.3}
@@ -190,7 +223,18 @@ def exponents(notion: Trust) -> list[Row]:
 
 
 def bounds(notion: Trust) -> list[Row]:
-    """The rate beside squared bias and variances at the best number of functions, over n and ε."""
+    """The rate beside squared bias and variances at the best number of functions, over n and ε.
+
+    Parameters
+    ----------
+    notion : Trust
+        Whom people trust.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     rows: list[Row] = []
     for problem in ("mean", "coefficients"):
         for epsilon in (0.03, 0.3, 3.0):
@@ -370,7 +414,18 @@ _PEOPLE_2, _ALPHA_2 = 1e4, 2.0
 
 
 def regimes(points: int) -> list[Row]:
-    """The ruling term on a grid of observations and ε, with the part of Table 2 it lies in."""
+    """The ruling term on a grid of observations and ε, with the part of Table 2 it lies in.
+
+    Parameters
+    ----------
+    points : int
+        How many along each axis.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     rate = FunctionalMeanRate(privacy=Trust.CENTRAL, smoothness=_ALPHA_2)
     rows: list[Row] = []
     for m in np.geomspace(1.2, 900, points).tolist():
@@ -428,6 +483,16 @@ def beside(points: int) -> list[Row]:
     Site s holds n people. A number each for the univariate mean, m observations each for the curve,
     and nm independent observations for the regression curve, which protects
     single observations.
+
+    Parameters
+    ----------
+    points : int
+        How many numbers of observations.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
     """
     number, curve = UnivariateMeanRate(setting=RateSetting.SITE), FunctionalMeanRate()
     regression = WaveletRate(smoothness=3.0)

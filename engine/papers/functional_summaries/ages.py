@@ -44,7 +44,18 @@ OF_AGES = ("ICLP-QR 1.01", "ICLP-QR 1.05", "FRL", "Bernstein 10", "Bernstein 20"
 
 
 def ages(region: str) -> list[Row]:
-    """Squared error of every method on the unit range: bias against one density, and noise."""
+    """Squared error of every method on the unit range: bias against one density, and noise.
+
+    Parameters
+    ----------
+    region : str
+        One of those of `AgesAtDeath`.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     source = AgesAtDeath(region=region)
     row: dict[str, Value] = {"region": region}
     for method in OF_AGES:
@@ -58,7 +69,20 @@ def ages(region: str) -> list[Row]:
 
 
 def ages_drawn(region: str, step: int) -> list[Row]:
-    """The density without protection and one release of every method, at every `step`-th year."""
+    """The density without protection and one release of every method, at every `step`-th year.
+
+    Parameters
+    ----------
+    region : str
+        One of those of `AgesAtDeath`.
+    step : int
+        In years.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     densities: dict[str, Array] = {}
     for method in OF_AGES:
         _, _, densities["without"], densities[method] = _of_ages(AgesAtDeath(region=region), method)
@@ -82,11 +106,33 @@ def _of_ages(source: AgesAtDeath, method: str) -> tuple[FunctionalRelease, Array
 
 
 def of_regions(table: pd.DataFrame) -> pd.DataFrame:
-    """The errors of a table of results, a row for each region."""
+    """The errors of a table of results, a row for each region.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of the exhibit’s results.
+
+    Returns
+    -------
+    DataFrame
+    """
     return table.dropna(subset="density_squared")
 
 
 def best_by_region(table: pd.DataFrame) -> Finding:
+    """Whether FRL is best in developed regions, and QR in developing ones.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of the exhibit’s results.
+
+    Returns
+    -------
+    Finding
+        Whether it holds, and in numbers.
+    """
     counts, holds = [], True
     for origin, rows in (("printed", frame(published.table_3())), ("here", of_regions(table))):
         best, developed = rows[list(OF_AGES)].idxmin(axis=1), rows["region"].isin(DEVELOPED)
@@ -126,6 +172,18 @@ AGE_CLAIMS = (
 
 
 def one_mode_at_seventy(table: pd.DataFrame) -> Finding:
+    """Whether densities of developed regions have one mode, from 70 to 80 years.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of the exhibit’s results.
+
+    Returns
+    -------
+    Finding
+        Whether it holds, and in numbers.
+    """
     peaks = {str(region): rows["age"].to_numpy()[modes(rows["without"].to_numpy())]
              for region, rows in table.groupby("region", sort=False) if region in DEVELOPED}
     return Finding(all(len(ages) == 1 and 70 <= ages[0] <= 80 for ages in peaks.values()),
@@ -135,7 +193,18 @@ def one_mode_at_seventy(table: pd.DataFrame) -> Finding:
 
 
 def bernstein_flattens(table: pd.DataFrame) -> Finding:
-    """Height of the old-age mode of the release, beyond 50 years, over that without protection."""
+    """Height of the old-age mode of the release, beyond 50 years, over that without protection.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of the exhibit’s results.
+
+    Returns
+    -------
+    Finding
+        Whether it holds, and in numbers.
+    """
     heights = table[table["age"] > 50].groupby("region")[["without", *OF_AGES]].max()
     share = {method: heights[method] / heights["without"] for method in OF_AGES}
     return Finding(
@@ -158,7 +227,19 @@ _FAMILIES = {"ICLP-QR and FRL": OF_AGES[:3], "Bernstein": OF_AGES[3:]}
 
 
 def region_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """Errors of the methods over the regions, printed and here."""
+    """Errors of the methods over the regions, printed and here.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of the exhibit’s results.
+    theme : Theme
+        Light or dark.
+
+    Returns
+    -------
+    tuple of Panel
+    """
     return tuple(_regions(f"{origin}: {family}", rows, methods, theme)
                  for family, methods in _FAMILIES.items()
                  for origin, rows in (("Printed", frame(published.table_3())),
@@ -181,7 +262,19 @@ def _style(method: str, theme: Theme) -> Look:
 
 
 def age_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """For every region the kernel releases, and the Bernstein ones, over the common density."""
+    """For every region the kernel releases, and the Bernstein ones, over the common density.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of the exhibit’s results.
+    theme : Theme
+        Light or dark.
+
+    Returns
+    -------
+    tuple of Panel
+    """
     return tuple(_overlay(table, region, family, theme)
                  for region in pd.unique(table["region"]) for family in _FAMILIES)
 

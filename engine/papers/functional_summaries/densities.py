@@ -51,7 +51,18 @@ _PROMINENT = 0.1  # share of the highest value by which a mode stands out
 
 
 def mechanism(method: str, **parameters: Any) -> FunctionalRelease:
-    """A mechanism by its name: "ICLP-QR 1.25" (η), "FRL" or "Bernstein 30" (degree)."""
+    """A mechanism by its name: "ICLP-QR 1.25" (η), "FRL" or "Bernstein 30" (degree).
+
+    Parameters
+    ----------
+    method : str
+        As in the example.
+
+    Returns
+    -------
+    FunctionalRelease
+        Further arguments are its parameters.
+    """
     name, _, parameter = method.partition(" ")
     common = {"task": "density", "clean": False, **parameters}
     if name == "FRL":
@@ -68,7 +79,18 @@ IN_PLANE = ("ICLP-QR 1.01", "ICLP-QR 1.05", "ICLP-QR 1.2", "FRL", "Bernstein 5",
 
 
 def curves(draws: int) -> list[Row]:
-    """Two modes on an interval: what each method is like over many releases, and ten of them."""
+    """Two modes on an interval: what each method is like over many releases, and ten of them.
+
+    Parameters
+    ----------
+    draws : int
+        How many releases.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     source = DensityPoints()
     data, fine = source.draw(1, generator(1, 0, 0)), np.array(midpoints(200).times)
     places = np.linspace(0, 1, _PLACES)
@@ -111,17 +133,45 @@ def _errors(release: FunctionalRelease, source: DensityPoints, estimate: Estimat
 
 
 def modes(curve: Array) -> Array:
-    """Places of the modes that stand out by a tenth of the highest value, ends included."""
+    """Places of the modes that stand out by a tenth of the highest value, ends included.
+
+    Parameters
+    ----------
+    curve : (points,)
+        Values of a density.
+
+    Returns
+    -------
+    (modes,)
+        Numbers of points.
+    """
     padded = np.concatenate([[curve.min()], curve, [curve.min()]])
     return np.asarray(find_peaks(padded, prominence=_PROMINENT * padded.max())[0] - 1)
 
 
 def three_digits(value: float) -> float:
+    """A number to three decimal places, as results are stored.
+
+    Parameters
+    ----------
+    value : float
+    """
     return round(float(value), 3)
 
 
 def maps(draws: int) -> list[Row]:
-    """Two modes in the plane: what each method is like, and a release of it on a coarse square."""
+    """Two modes in the plane: what each method is like, and a release of it on a coarse square.
+
+    Parameters
+    ----------
+    draws : int
+        How many releases.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     source = DensityPoints(design="two_modes_2d")
     data = source.draw(1, generator(1, 0, 0))
     fine, coarse = midpoints(28, 2), midpoints(_SQUARE, 2)
@@ -152,7 +202,18 @@ def _peaks(released: Array, truth: Array, points: Array) -> dict[str, Value]:
 
 
 def traces(etas: Sequence[float]) -> list[Row]:
-    """The trace of K^(η − 1) in the plane, on a coarse and a fine grid; a finite one settles."""
+    """The trace of K^(η − 1) in the plane, on a coarse and a fine grid; a finite one settles.
+
+    Parameters
+    ----------
+    etas : sequence of float
+        Powers η.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     kernel = Kernel("exponential", length=0.2 * 5000 ** (-1 / 6))
     rows: list[Row] = []
     for size in _AXES:
@@ -197,6 +258,18 @@ def _modes_of_bernstein(table: pd.DataFrame) -> dict[str, object]:
 
 
 def bernstein_has_ragged_tails(table: pd.DataFrame) -> Finding:
+    """Whether Bernstein polynomials have more noise in the tails than kernels.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of the exhibit’s results.
+
+    Returns
+    -------
+    Finding
+        Whether it holds, and in numbers.
+    """
     rows = _summary(table)
     tails, bernstein = rows["noise_in_tails"], rows.loc[list(ON_LINE[4:])]
     usual = bernstein["noise_in_tails"] * np.sqrt(bernstein["noise_printed"] / bernstein["noise"])
@@ -228,6 +301,18 @@ def _of_powers(table: pd.DataFrame, column: str) -> pd.Series[float]:
 
 
 def frl_misplaces_peaks(table: pd.DataFrame) -> Finding:
+    """Whether the highest place of FRL is farther off than that of the others.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of the exhibit’s results.
+
+    Returns
+    -------
+    Finding
+        Whether it holds, and in numbers.
+    """
     off = _summary(table).loc[list(IN_PLANE[:4]), "off_place"]
     return Finding(off["FRL"] > off[list(IN_PLANE[:3])].max() + 0.02,
                    "The highest place is off by (share of an axis): "
@@ -278,7 +363,19 @@ PLANE_CLAIMS = (
 
 
 def line_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """Ten releases of each method over the true density."""
+    """Ten releases of each method over the true density.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of the exhibit’s results.
+    theme : Theme
+        Light or dark.
+
+    Returns
+    -------
+    tuple of Panel
+    """
     truth = where(table, curve="truth")["truth"]
     return tuple(_ten(where(table, curve=method), truth, method, theme) for method in ON_LINE)
 
@@ -299,7 +396,19 @@ def _ten(rows: pd.DataFrame, truth: pd.Series[float], method: str, theme: Theme)
 
 
 def plane_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """The true density, and one release of each method, as maps."""
+    """The true density, and one release of each method, as maps.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of the exhibit’s results.
+    theme : Theme
+        Light or dark.
+
+    Returns
+    -------
+    tuple of Panel
+    """
     cells = table.dropna(subset="x")
     limits = (0.0, cells["truth"].max())
     return tuple(_map(cells, method, limits, theme) for method in ("truth", *IN_PLANE))

@@ -84,6 +84,15 @@ def error_row(outcome: Outcome) -> Row:
     exact and printed sensitivities; of PCV the total error, with noise drawn.
 
     Where noise was drawn often for PSS too, as in the full form, its mean energy stands beside.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Of one cell.
+
+    Returns
+    -------
+    Row
     """
     cell = outcome.cell
     if outcome.failure:
@@ -150,7 +159,17 @@ def _joined(places: pd.Series[bool]) -> str:
 
 
 def qr_is_best(noise: str) -> Check:
-    """Whether no other pure mechanism has a smaller total error than QR anywhere."""
+    """Whether no other pure mechanism has a smaller total error than QR anywhere.
+
+    Parameters
+    ----------
+    noise : str
+        Exact or printed sensitivities.
+
+    Returns
+    -------
+    Check
+    """
     def measure(table: pd.DataFrame) -> dict[str, object]:
         best = _totals(table, noise)[list(PURE)].idxmin(axis=1) == "ICLP-QR"
         return {"share": best.mean(), "won": best.sum(), "count": len(best),
@@ -268,6 +287,19 @@ def _formula_over_choice(mean: str, choice: str, sensitivities: str, methods: Se
 
 
 def formula_is_close(choice: str, sensitivities: str) -> Check:
+    """Whether the formula’s choice has nearly the error of another choice.
+
+    Parameters
+    ----------
+    choice : str
+        With which it is compared.
+    sensitivities : str
+        Exact or printed.
+
+    Returns
+    -------
+    Check
+    """
     return within(_formula_over_choice("S-1", choice, sensitivities, ("FRL", "ICLP-QR")), high=1.5,
                   text="In S-1 the error of PSS is {FRL:.2f} times that of PCV for FRL and "
                   "{ICLP_QR:.2f} times that of PCV for ICLP-QR.")
@@ -307,7 +339,19 @@ CHOICE_CLAIMS = (
 
 
 def split_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """Total errors with printed and exact constants and estimation errors; then the noise."""
+    """Total errors with printed and exact constants and estimation errors; then the noise.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of the exhibit’s results.
+    theme : Theme
+        Light or dark.
+
+    Returns
+    -------
+    tuple of Panel
+    """
     rows = _pss(table)
     error, printed, exact = (rows[name] for name in ("estimation_error", "noise_printed", "noise"))
     kinds = {"total, printed constants": error + printed, "total, exact constants": error + exact,
@@ -334,7 +378,19 @@ def _panel(rows: pd.DataFrame, title: str, mean: str, values: pd.Series[float], 
 
 
 def choice_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """For every mean and mechanism the error by formula and by cross-validation."""
+    """For every mean and mechanism the error by formula and by cross-validation.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of the exhibit’s results.
+    theme : Theme
+        Light or dark.
+
+    Returns
+    -------
+    tuple of Panel
+    """
     return tuple(_choice_panel(where(table, mean=mean, way=method), f"{mean}: {method}", theme)
                  for mean in MEANS for method in CHOSEN)
 

@@ -31,6 +31,18 @@ def drawing(name: str, points: int) -> list[Row]:
     """Work and seconds for 100 paths, when the eigenfunctions are known; least of 15 times.
 
     Seconds depend on the machine and on what else it does; no claim rests on them.
+
+    Parameters
+    ----------
+    name : str
+        Of the kernel.
+    points : int
+        On a path.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
     """
     paths = eigensystem(KERNELS[name], midpoints(points)).paths
     rng, shape = np.random.default_rng(1), (_PATHS, len(paths))
@@ -68,7 +80,19 @@ CLAIMS = (  # on numbers to draw, which the machine cannot change; seconds are o
 
 
 def panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """Seconds against points for every kernel, as printed and here."""
+    """Seconds against points for every kernel, as printed and here.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of the exhibit’s results.
+    theme : Theme
+        Light or dark.
+
+    Returns
+    -------
+    tuple of Panel
+    """
     return tuple(_panel(name, table, theme) for name in KERNELS)
 
 

@@ -42,7 +42,21 @@ _DRAWS = 200  # of noise at once
 
 
 def mechanism(method: str, nu: float, constants: str = "tight") -> FunctionalRelease:
-    """As in the paper: ψ = 1/n at every ε, M the cube root of n, degree 20."""
+    """As in the paper: ψ = 1/n at every ε, M the cube root of n, degree 20.
+
+    Parameters
+    ----------
+    method : str
+        Its name in the paper.
+    nu : float
+        Smoothness ν of the Matérn kernel.
+    constants : str
+        "published" or another of its choices.
+
+    Returns
+    -------
+    FunctionalRelease
+    """
     if method == "Bernstein":
         return Bernstein(constants=constants)
     kernel: dict[str, Any] = {"smoothness": nu, "constants": constants}
@@ -53,7 +67,22 @@ def mechanism(method: str, nu: float, constants: str = "tight") -> FunctionalRel
 
 
 def distances(name: str, nu: float, draws: int) -> list[Row]:
-    """Squared distance of releases to the sample mean: bias, noise and what was drawn."""
+    """Squared distance of releases to the sample mean: bias, noise and what was drawn.
+
+    Parameters
+    ----------
+    name : str
+        Of the data set.
+    nu : float
+        Smoothness ν of the Matérn kernel.
+    draws : int
+        How many releases.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     data = DATA[name].draw(1, generator(1, 0, 0))
     return [row for method in _NAMES for row in _distances(data, name, nu, method, draws)]
 
@@ -96,7 +125,20 @@ def _energies(data: CurveData, release: FunctionalRelease) -> list[float]:
 
 
 def draws(name: str, nu: float) -> list[Row]:
-    """The sample mean and one release of every mechanism at ε = 1, at the observed times."""
+    """The sample mean and one release of every mechanism at ε = 1, at the observed times.
+
+    Parameters
+    ----------
+    name : str
+        Of the data set.
+    nu : float
+        Smoothness ν of the Matérn kernel.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     data = DATA[name].draw(1, generator(1, 0, 0))
     curves = {"sample mean": _sample_mean(data, mechanism("FRL", nu))}
     for method in _NAMES:
@@ -111,7 +153,20 @@ def draws(name: str, nu: float) -> list[Row]:
 
 
 def fit(epsilons: Sequence[float], errors: Sequence[float]) -> tuple[float, float]:
-    """Bias of bias + N/ε², fitted by least relative squares, and the largest share it is off."""
+    """Bias of bias + N/ε², fitted by least relative squares, and the largest share it is off.
+
+    Parameters
+    ----------
+    epsilons : sequence of float
+        Budgets ε.
+    errors : sequence of float
+        Squared, one for each ε.
+
+    Returns
+    -------
+    tuple of float
+        In squared units, and a share.
+    """
     budgets, value = np.asarray(epsilons, dtype=float), np.asarray(errors)
     parts = np.stack([np.ones(len(budgets)), budgets**-2], axis=1) / value[:, None]
     fitted = np.linalg.lstsq(parts, np.ones(len(budgets)), rcond=None)[0]
@@ -170,7 +225,18 @@ def _off_budgets(table: pd.DataFrame) -> dict[str, float]:
 
 
 def columns_are_as_printed(table: pd.DataFrame) -> Finding:
-    """Bernstein polynomials do not use the kernel: their floor cannot depend on it."""
+    """Bernstein polynomials do not use the kernel: their floor cannot depend on it.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of the exhibit’s results.
+
+    Returns
+    -------
+    Finding
+        Whether it holds, and in numbers.
+    """
     floors = {place: fit(EPSILONS, values)[0] for place, values in printed_columns().items()}
     change = {column: max(abs(floors[column, data, 2.5] / floors[column, data, 1.5] - 1)
                           for data in PRINTED_DATA) for column in _NAMES[1:]}
@@ -190,7 +256,18 @@ def _printed_best(table: pd.DataFrame) -> dict[str, object]:
 
 
 def frl_wins_at_small_budgets(table: pd.DataFrame) -> Finding:
-    """Of the printed rows and of the curves with peaks; smooth ones need few functions at any ε."""
+    """Of the printed rows and of the curves with peaks; smooth ones need few functions at any ε.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of the exhibit’s results.
+
+    Returns
+    -------
+    Finding
+        Whether it holds, and in numbers.
+    """
     printed = [_best(_meant(rows)) for _, _, rows in printed_halves()]
     peaks, smooth = ([_best(_totals(table, name, nu)) for nu in KERNELS]
                      for name in ("two peaks", "temperatures"))
@@ -253,7 +330,19 @@ CLAIMS = (
 
 
 def table_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """The printed halves under the names the columns must have, then our own runs."""
+    """The printed halves under the names the columns must have, then our own runs.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of the exhibit’s results.
+    theme : Theme
+        Light or dark.
+
+    Returns
+    -------
+    tuple of Panel
+    """
     return (*(_errors(f"Printed: {data}, ν = {nu:g}", _meant(rows), theme)
               for data, nu, rows in printed_halves()),
             *(_errors(f"Here: {name}, ν = {nu:g}", _totals(table, name, nu), theme)
@@ -267,7 +356,19 @@ def _errors(title: str, errors: pd.DataFrame, theme: Theme) -> Panel:
 
 
 def draw_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """One release over the sample mean, for every data set, kernel and mechanism."""
+    """One release over the sample mean, for every data set, kernel and mechanism.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Rows of the exhibit’s results.
+    theme : Theme
+        Light or dark.
+
+    Returns
+    -------
+    tuple of Panel
+    """
     return tuple(_draw(where(table, data=name, nu=nu), name, f"ν = {nu:g}: {method}", method, theme)
                  for name in DATA for nu in KERNELS for method in _NAMES)
 

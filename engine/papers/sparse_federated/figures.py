@@ -35,7 +35,26 @@ _REFUSED = ("Noise that keeps this ε at these sizes hides the smallest eigenval
 
 
 def interval_rows(sizes: str, n: int, m: int, d: int, repeats: int) -> list[Row]:
-    """Average intervals of 60 coefficients of one machine, chosen at random."""
+    """Average intervals of 60 coefficients of one machine, chosen at random.
+
+    Parameters
+    ----------
+    sizes : str
+        Name of the panel’s sizes.
+    n : int
+        Rows of a machine.
+    m : int
+        Machines.
+    d : int
+        Features.
+    repeats : int
+        Data sets at each place.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     setting = Setting(n, m, d)
     rng = np.random.default_rng(3)
     features = np.sort(rng.permutation(d)[:_SHOWN])
@@ -129,7 +148,28 @@ _GRIDS: dict[str, dict[str, tuple[int, ...]]] = {
 
 
 def error_rows(sizes: str, along: str, value: int, s0: int, fewer: int, repeats: int) -> list[Row]:
-    """Errors at one place of a panel, for each budget."""
+    """Errors at one place of a panel, for each budget.
+
+    Parameters
+    ----------
+    sizes : str
+        Name of the panel’s sizes.
+    along : str
+        What the panel varies.
+    value : int
+        Of it.
+    s0 : int
+        Of these, those that all machines share.
+    fewer : int
+        What the number of features is divided by, to take less time.
+    repeats : int
+        Data sets at each place.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     base = _BASE[sizes]
     setting = Setting(n=value if along == _BY_N else base.n, m=value if along == _BY_M else base.m,
                       d=base.d // (fewer if sizes == PAPER else 1),

@@ -38,7 +38,20 @@ _BOUND = sparse_means.Setting(machines=2_000_000, rows=10_000, size=200, n_nonze
 
 
 def trust_rows(name: str, repeats: int) -> list[Row]:
-    """Simulated errors of every way along one size, and the printed rate."""
+    """Simulated errors of every way along one size, and the printed rate.
+
+    Parameters
+    ----------
+    name : str
+        Of the size that varies.
+    repeats : int
+        Data sets at each place.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     axis, values = _AXES[name]
     errors = sparse_means.along(_MEANS, name, tuple(map(float, values)), repeats)
     kind = type(getattr(_MEANS, name))
@@ -51,7 +64,18 @@ def trust_rows(name: str, repeats: int) -> list[Row]:
 
 
 def bound_rows(repeats: int) -> list[Row]:
-    """The error of hiding rows at one setting, beside the printed lower bound for it."""
+    """The error of hiding rows at one setting, beside the printed lower bound for it.
+
+    Parameters
+    ----------
+    repeats : int
+        Data sets at each place.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     errors = sparse_means.untrusted_errors(SparseMeanLaplace(sparsity=_BOUND.n_nonzero), _BOUND,
                                                repeats, generator(1, 1, 0))
     return [{"along": "bound", "error": float(errors.mean()),
@@ -126,7 +150,22 @@ _REFERENCE = {"two_stage": (6.4e-4, 3.1e-4, 1.3e-4), "local": (4.3e-3, 1.3e-3, 3
 
 
 def fit_rows(fit: str, s0: int, repeats: int) -> list[Row]:
-    """Medians and means of errors over designs, at each ε and without noise."""
+    """Medians and means of errors over designs, at each ε and without noise.
+
+    Parameters
+    ----------
+    fit : str
+        The way of estimating.
+    s0 : int
+        Of these, those that all machines share.
+    repeats : int
+        Data sets at each place.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     errors = studies.errors(replace(_MANY, s0=s0), _EPSILONS, repeats, fit)
     common: dict[str, Value] = {"fit": fit, "s0": s0, "repeats": repeats}
     rows: list[Row] = [{**common, "eps": epsilon, "median": float(np.median(released)),

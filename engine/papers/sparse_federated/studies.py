@@ -60,7 +60,24 @@ class Setting:
 
 def differing(mechanism: SparseHeterogeneous, setting: Setting, epsilons: Sequence[float],
               pattern: int) -> tuple[Estimate, SparseRows]:
-    """One data set with coefficients of its own, fitted at each ε."""
+    """One data set with coefficients of its own, fitted at each ε.
+
+    Parameters
+    ----------
+    mechanism : SparseHeterogeneous
+        That estimates.
+    setting : Setting
+        Sizes and budgets of the simulation.
+    epsilons : sequence of float
+        Budgets ε.
+    pattern : int
+        Tells data sets with places of their own apart.
+
+    Returns
+    -------
+    tuple of Estimate and SparseRows
+        The fit, and what the data were drawn from.
+    """
     source, rng = setting.source(pattern), generator(_SEED, DATA_STREAM, pattern)
     vectors = np.broadcast_to(source.truth.node_values, (setting.m, setting.d))
     machines = [sparse_averages.drawn(source.covariance, vector, source.noise_sd, setting.n, 1, rng)
@@ -86,7 +103,23 @@ class Errors:
 
 def errors(setting: Setting, epsilons: Sequence[float], repeats: int, fit: str = "two_stage"
            ) -> Errors:
-    """Estimation errors of fresh data sets, the whole budget spent on estimation."""
+    """Estimation errors of fresh data sets, the whole budget spent on estimation.
+
+    Parameters
+    ----------
+    setting : Setting
+        Sizes and budgets of the simulation.
+    epsilons : sequence of float
+        Budgets ε.
+    repeats : int
+        Data sets at each place.
+    fit : str
+        The way of estimating.
+
+    Returns
+    -------
+    Errors
+    """
     mechanism = SparseHeterogeneous(fit=fit, n_shared=setting.s0, n_own=setting.s - setting.s0)
     released, quiet, near = [], [], []
     for pattern in range(repeats):
@@ -99,7 +132,20 @@ def errors(setting: Setting, epsilons: Sequence[float], repeats: int, fit: str =
 
 
 def least_noise(setting: Setting, epsilon: float) -> float:
-    """The largest of d noises of a round on one machine, over the smallest coefficient."""
+    """The largest of d noises of a round on one machine, over the smallest coefficient.
+
+    Parameters
+    ----------
+    setting : Setting
+        Sizes and budgets of the simulation.
+    epsilon : float
+        Budget ε.
+
+    Returns
+    -------
+    float
+        A ratio.
+    """
     mechanism = SparseHeterogeneous(n_shared=setting.s0, n_own=setting.s - setting.s0)
     source = setting.source()
     plan = mechanism.plan(source.public, setting.budgets((epsilon,))[0])
@@ -133,6 +179,21 @@ def limits(setting: Setting, epsilons: Sequence[float], repeats: int, features: 
     """Intervals of several coefficients of one machine, from one budget, averaged over data sets.
 
     Coefficients are those of one pattern, so that averages over data sets make sense.
+
+    Parameters
+    ----------
+    setting : Setting
+        Sizes and budgets of the simulation.
+    epsilons : sequence of float
+        Budgets ε.
+    repeats : int
+        Data sets at each place.
+    features : sequence of int
+        Whose coefficients.
+
+    Returns
+    -------
+    Limits
     """
     mechanism = SparseHeterogeneous(
         target="coordinates", features=", ".join(str(k + 1) for k in features),
@@ -165,7 +226,19 @@ def limits(setting: Setting, epsilons: Sequence[float], repeats: int, features: 
 
 
 def moments(source: SparseRows, repeats: int) -> Moments:
-    """Of all rows of data sets with the same coefficients."""
+    """Of all rows of data sets with the same coefficients.
+
+    Parameters
+    ----------
+    source : SparseRows
+        Draws data sets with the same coefficients.
+    repeats : int
+        Data sets at each place.
+
+    Returns
+    -------
+    Moments
+    """
     return sparse_averages.drawn(source.covariance, source.truth.node_values, source.noise_sd,
                                  source.n_curves, repeats, generator(_SEED, DATA_STREAM, 0))
 
@@ -215,7 +288,25 @@ class Corrections:
 
 def corrections(mechanism: SparseInference, source: SparseRows, epsilons: Sequence[float],
                 delta: float, repeats: int) -> Corrections:
-    """Corrected coefficients of fresh data sets at each ε."""
+    """Corrected coefficients of fresh data sets at each ε.
+
+    Parameters
+    ----------
+    mechanism : SparseInference
+        That corrects.
+    source : SparseRows
+        Draws data sets with the same coefficients.
+    epsilons : sequence of float
+        Budgets ε.
+    delta : float
+        δ of every release.
+    repeats : int
+        Data sets at each place.
+
+    Returns
+    -------
+    Corrections
+    """
     plans = [mechanism.plan(source.public, (Budget(epsilon, delta),))
              for epsilon in epsilons]
     columns, places = Columns(repeats, len(plans), 1), plans[0].places
@@ -226,5 +317,15 @@ def corrections(mechanism: SparseInference, source: SparseRows, epsilons: Sequen
 
 
 def mean_and_error(values: Array) -> tuple[float, float]:
-    """Mean over data sets and its standard error."""
+    """Mean over data sets and its standard error.
+
+    Parameters
+    ----------
+    values : (repeats,)
+
+    Returns
+    -------
+    tuple of float
+        In the unit of the values.
+    """
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))

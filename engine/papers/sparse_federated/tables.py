@@ -56,7 +56,32 @@ def _with_printed(table: pd.DataFrame, printed: Table) -> pd.DataFrame:
 
 def error_rows(n: int, m: int, d: int, s: int, s0: int, epsilons: tuple[float, ...], repeats: int,
                fewer: int) -> list[Row]:
-    """Errors that keep the budget, and without noise; the noise over the smallest coefficient."""
+    """Errors that keep the budget, and without noise; the noise over the smallest coefficient.
+
+    Parameters
+    ----------
+    n : int
+        Rows of a machine.
+    m : int
+        Machines.
+    d : int
+        Features.
+    s : int
+        Coefficients that are not zero.
+    s0 : int
+        Of these, those that all machines share.
+    epsilons : sequence of float
+        Budgets ε.
+    repeats : int
+        Data sets at each place.
+    fewer : int
+        What the number of features is divided by, to take less time.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     errors = studies.errors(Setting(n, m, d // fewer, s, s0), epsilons, repeats)
     quiet, quiet_se = studies.mean_and_error(errors.quiet)
     rows: list[Row] = []
@@ -137,6 +162,15 @@ lengths_fit = within(_off_formula, -6, 6, of="off", text="13 lengths, root mean 
 def weighted_rows(printed: Table) -> dict[str, float]:
     """In how many rows coverage of all coefficients is that of non-zero and zero ones, by their
     numbers, to 0.002.
+
+    Parameters
+    ----------
+    printed : Table
+        As printed.
+
+    Returns
+    -------
+    dict of str to float
     """
     rows = frame(printed)
     share = rows["s_star"] / rows["d"]
@@ -216,7 +250,22 @@ MATTERS, IS_ZERO = "Coefficients that matter", "Coefficients that are zero"
 
 
 def interval_rows(kind: str, place: int, repeats: int) -> list[Row]:
-    """Coverage and length of the interval of one coefficient, by ε."""
+    """Coverage and length of the interval of one coefficient, by ε.
+
+    Parameters
+    ----------
+    kind : str
+        Of the coefficient.
+    place : int
+        Its number.
+    repeats : int
+        Data sets at each place.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     corrected = studies.corrections(
         SparseInference(features=str(place + 1), directions="column"), FEASIBLE, _EPSILONS,
         _DELTA, repeats)
@@ -302,7 +351,18 @@ _SAMPLE = 10_000
 
 
 def band_rows(d: int) -> list[Row]:
-    """Lengths of bands without privacy, for every row of the table with so many features."""
+    """Lengths of bands without privacy, for every row of the table with so many features.
+
+    Parameters
+    ----------
+    d : int
+        Features.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     source = Setting(d=d).source()
     gram = source.covariance
     root = precision_rows(gram, rounds=_ROUNDS) @ np.linalg.cholesky(gram)
@@ -323,7 +383,20 @@ def band_rows(d: int) -> list[Row]:
 
 
 def coverage_rows(d: int, repeats: int) -> list[Row]:
-    """How often bands hold all coefficients together, with and without the noise in them."""
+    """How often bands hold all coefficients together, with and without the noise in them.
+
+    Parameters
+    ----------
+    d : int
+        Features.
+    repeats : int
+        Data sets at each place.
+
+    Returns
+    -------
+    list of Row
+        For the table of results.
+    """
     source = _BAND if d == _BAND.n_features else FEASIBLE
     corrected = studies.corrections(SparseInference(target="band", sparsity=source.n_shared),
                                     source, _BAND_EPSILONS, _DELTA, repeats)

@@ -6,15 +6,22 @@ The tables of `docs/methods/` are these, word for word; a test compares them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import singledispatch
 
 from engine.core.types import Budget, Design, Public, PublicFacts, Sizes
 from engine.language.numbers import number, small
-from engine.mechanisms import mechanisms
+from engine.mechanisms import Mechanism, mechanisms
+from engine.mechanisms.families.adaptive_release import AdaptiveRelease
+from engine.mechanisms.families.descent import NoisyGradient
 from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.mechanisms.families.sparse_inference import ball
 from engine.mechanisms.families.sparse_printed import published_costs
+from engine.mechanisms.iclp import Iclp
+from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
+from engine.mechanisms.sparse_inference import SparseInference
+from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
 from engine.mechanisms.sparse_newton import SparseNewton
@@ -48,9 +55,24 @@ class ConstantsTable:
 
 
 def constants_of(key: str) -> ConstantsTable | None:
-    """The table of a registered mechanism; None where there is nothing to compare with."""
-    table = _TABLES.get(mechanisms.get(key).key)
-    return None if table is None else table()
+    """The table of a registered mechanism; None where there is nothing to compare with.
+
+    Parameters
+    ----------
+    key : str
+        Of the mechanism.
+
+    Returns
+    -------
+    ConstantsTable or None
+    """
+    return _table(mechanisms.get(key)())
+
+
+@singledispatch
+def _table(method: Mechanism) -> ConstantsTable | None:
+    """By the class of a method, and so the same for all of a family that has nothing else."""
+    return None
 
 
 def _compared(heading: str, printed: str, used: str,
@@ -74,11 +96,13 @@ def _over_sensitivity(noise: str, printed: str) -> ConstantsTable:
          1 / accounting.exact_mu(epsilon, _DELTA)) for epsilon in _EPSILONS])
 
 
-def _textbook() -> ConstantsTable:
+@_table.register
+def _textbook(method: AdaptiveRelease) -> ConstantsTable:
     return _over_sensitivity("isotropic", "Textbook formula")
 
 
-def _lemma_1() -> ConstantsTable:
+@_table.register
+def _lemma_1(method: NoisyGradient) -> ConstantsTable:
     return _over_sensitivity("anisotropic", "As published")
 
 
@@ -91,7 +115,8 @@ def _wavelet_name(moments: int) -> str:
     return "Haar" if moments == 1 else f"Daubechies {moments}"
 
 
-def _whole_curve() -> ConstantsTable:
+@_table.register
+def _whole_curve(method: WaveletGlobal) -> ConstantsTable:
     rows = []
     for moments in _MOMENTS:
         printed = printed_sensitivity_constant(moments) * 2 ** ((_LEVEL - 1) / 2)
@@ -104,7 +129,8 @@ def _whole_curve() -> ConstantsTable:
     return _compared("Periodic wavelets, level 6", "As published", "Used here", rows)
 
 
-def _one_point() -> ConstantsTable:
+@_table.register
+def _one_point(method: WaveletPointwise) -> ConstantsTable:
     rows = []
     for moments in _MOMENTS:
         constants = WaveletPointwise(points="0.37", moments=moments).sensitivity_constants(_LEVEL)
@@ -118,20 +144,20 @@ def _one_point() -> ConstantsTable:
 _MIDDLES = tuple((k + 0.5) / 100 for k in range(100))
 
 
-def _mean_noise(key: str, better: str = "tight") -> Callable[[], ConstantsTable]:
+@_table.register
+def _mean_noise(method: FunctionalRelease) -> ConstantsTable:
     """Expected squared noise of a mean: curves of norm one on a hundred points, ε = 1."""
-    delta = _DELTA if mechanisms.get(key).guarantee == "approximate" else 0.0
+    delta = _DELTA if method.guarantee == "approximate" else 0.0
+    used = "optimal" if isinstance(method, Iclp) else "tight"
+    facts = PublicFacts(norm_bound=1.0, design=Design.common(_MIDDLES))
 
     def energy(constants: str, n: int) -> float:
-        facts = PublicFacts(norm_bound=1.0, design=Design.common(_MIDDLES))
-        release: FunctionalRelease = mechanisms.build(key, {"constants": constants})
-        error = release.expected_error(Sizes((n,), 100 * n, 100), (Budget(1.0, delta),), facts)
+        error = replace(method, constants=constants).expected_error(
+            Sizes((n,), 100 * n, 100), (Budget(1.0, delta),), facts)
         return error or math.nan
 
-    def table() -> ConstantsTable:
-        return _compared("Curves, at ε = 1", "As published", "Used here", [
-            (str(n), energy("published", n), energy(better, n)) for n in (100, 1000, 5000)])
-    return table
+    return _compared("Curves, at ε = 1", "As published", "Used here", [
+        (str(n), energy("published", n), energy(used, n)) for n in (100, 1000, 5000)])
 
 
 # -- sparse regression and means ------------------------------------------------------------------
@@ -139,7 +165,8 @@ def _mean_noise(key: str, better: str = "tight") -> Callable[[], ConstantsTable]
 _MACHINES, _ROWS, _FEATURES, _PROMISE = 15, 4000, 800, 0.8
 
 
-def _before_and_after() -> ConstantsTable:
+@_table.register
+def _before_and_after(method: SparseNewton) -> ConstantsTable:
     sizes, facts = Sizes((20_000,), 20_000, 1, 40), PublicFacts(reading_sd=0.5, unit_scale=True)
     budgets = (Budget(1.0, 1e-6),)
     step = SparseNewton().plan(Public(sizes, facts), budgets)
@@ -149,7 +176,8 @@ def _before_and_after() -> ConstantsTable:
                                                   ball(step.sparsity) * step.last)])
 
 
-def _one_round() -> ConstantsTable:
+@_table.register
+def _one_round(method: SparseRegression) -> ConstantsTable:
     n = _MACHINES * _ROWS
     sizes = Sizes((_ROWS,) * _MACHINES, n, 1, _FEATURES)
     facts = PublicFacts(reading_sd=0.5, unit_scale=True)
@@ -171,7 +199,18 @@ def _spent(tasks: Sequence[int]) -> ConstantsTable:
                      rows)
 
 
-def _hiding_rows() -> ConstantsTable:
+@_table.register
+def _spent_on_all(method: SparseInference) -> ConstantsTable:
+    return _spent((1, 3))
+
+
+@_table.register
+def _spent_on_each(method: SparseHeterogeneous) -> ConstantsTable:
+    return _spent((4,))
+
+
+@_table.register
+def _hiding_rows(method: SparseMeanLaplace) -> ConstantsTable:
     setting = Setting(size=50, machines=1000)
     rates, errors = rates_of(setting), simulated(setting, 200)
     return _compared("1000 machines of 10000 rows, 50 means, 5 not zero, ε = 1",
@@ -179,7 +218,8 @@ def _hiding_rows() -> ConstantsTable:
                          ("Squared error", rates[PRINTED], errors[ROW])])
 
 
-def _truthful_bits() -> ConstantsTable:
+@_table.register
+def _truthful_bits(method: SparseMeanSigns) -> ConstantsTable:
     setting, rows = Setting(), []
     for epsilon in (0.5, 1.0, 2.0):
         method = SparseMeanSigns(per_machine=1)
@@ -190,7 +230,8 @@ def _truthful_bits() -> ConstantsTable:
                            "Variance of an answer"), tuple(rows))
 
 
-def _pure_choice() -> ConstantsTable:
+@_table.register
+def _pure_choice(method: SparseMeanTrusted) -> ConstantsTable:
     setting, rows = Setting(), []
     for epsilon in (0.5, 1.0, 2.0):
         plan = SparseMeanTrusted(sparsity=5).plan(setting.public, (Budget(epsilon),))
@@ -200,7 +241,8 @@ def _pure_choice() -> ConstantsTable:
                      "Used here, values paid for", rows)
 
 
-def _numbers() -> ConstantsTable:
+@_table.register
+def _numbers(method: UnivariateMean) -> ConstantsTable:
     names = {Trust.CENTRAL_ITEM: "One centre, single numbers",
              Trust.CENTRAL_USER: "One centre, people",
              Trust.SITE: "Each site its own, single numbers",
@@ -214,16 +256,3 @@ def _numbers() -> ConstantsTable:
         rows.append((name, _short(math.sqrt(variance or math.nan))))
     return ConstantsTable(("200 people with 50 numbers in 0 … 1, ε = 1",
                            "Standard deviation of the noise in the mean"), tuple(rows))
-
-
-_TABLES: dict[str, Callable[[], ConstantsTable]] = {
-    "adaptive_mean": _textbook, "adaptive_coefficients": _textbook,
-    "noisy_gradient_mean": _lemma_1, "noisy_gradient_coefficients": _lemma_1,
-    "wavelet_global": _whole_curve, "wavelet_pointwise": _one_point,
-    "iclp": _mean_noise("iclp", "optimal"), "frl": _mean_noise("frl"),
-    "bernstein": _mean_noise("bernstein"), "gaussian_process": _mean_noise("gaussian_process"),
-    "sparse_newton": _before_and_after, "sparse_regression": _one_round,
-    "sparse_inference": lambda: _spent((1, 3)), "sparse_heterogeneous": lambda: _spent((4,)),
-    "sparse_mean_laplace": _hiding_rows, "sparse_mean_signs": _truthful_bits,
-    "sparse_mean_trusted": _pure_choice, "univariate_mean": _numbers,
-}

@@ -17,6 +17,7 @@ import numpy as np
 from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError, brief
 from engine.core.grids import drawing_grid
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, PublicFacts, Spend
 from engine.language.numbers import digits_up
 from engine.mechanisms import Mechanism
@@ -24,7 +25,6 @@ from engine.privacy import accounting, risk
 from engine.privacy.failure import Delta, delta_rule
 from engine.simulation import studies
 from engine.simulation.metrics import Accuracy, distances, integrated_squared_errors
-from engine.simulation.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS, Budgets
 from engine.sources import Source
 from engine.sources.twin import Twin
@@ -39,7 +39,7 @@ _MAP_FACTORS = (0.25, 0.5, 2.0)  # times the people of every site
 _MOST_ON_MAP = 400_000  # observations of one data set
 
 
-class Noise(Enumeration):
+class NoisePlace(Enumeration):
     """Who adds the noise."""
 
     SITES = "sites"
@@ -58,7 +58,7 @@ class Profile:
         What every site uses.
     rows : tuple of SiteRow
         The sites that take part.
-    noise : Noise
+    noise : NoisePlace
         Who adds the noise.
     delta : Delta
         δ by the rule of all pages.
@@ -77,7 +77,7 @@ class Profile:
     source: Source[Any]
     mechanism: Mechanism
     rows: tuple[SiteRow, ...]
-    noise: Noise
+    noise: NoisePlace
     delta: Delta
     errors: Array
     times: Array
@@ -226,7 +226,7 @@ def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow
     delta : float or None
         None for the rule of all pages.
     noise : str
-        Who adds it, one of `Noise`.
+        Who adds it, one of `NoisePlace`.
     seed : int
         Of data and noise.
 
@@ -252,7 +252,7 @@ def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow
     releases = estimate.values(grid)[:, 0]  # (steps, draws, GRID_SIZE)
     assert shown.truth is not None
     return Profile(
-        study.recipe, mechanism, tuple(row for row in rows if row.included), Noise(noise),
+        study.recipe, mechanism, tuple(row for row in rows if row.included), NoisePlace(noise),
         study.delta, errors, study.recipe.facts.from_unit_time(grid), shown.truth.grid_values,
         np.moveaxis(np.quantile(releases, _BAND, axis=1), 0, 1), tuple(estimate.spends))
 
@@ -270,7 +270,7 @@ class _Study:
     @classmethod
     def of(cls, source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
            delta: float | None, noise: str, seed: int) -> _Study:
-        recipe, is_pooled = sized(source, rows), Noise(noise) is Noise.CENTRE
+        recipe, is_pooled = sized(source, rows), NoisePlace(noise) is NoisePlace.CENTRE
         each = {row.n_observations_per_curve for row in rows if row.included}
         n = site_table.people(rows)
         if is_pooled and len(each) == 1:  # one centre is one site: the scenario of other pages

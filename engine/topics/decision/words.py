@@ -10,13 +10,13 @@ from engine.language.grammar import a, escape, of
 from engine.language.numbers import digits_up, number, percent_of, whole, with_unit
 from engine.language.tags import credited
 from engine.privacy import risk
-from engine.topics.decision.answer import SHARES, Decision, Noise, Option, Profile
+from engine.topics.decision.answer import SHARES, Decision, NoisePlace, Option, Profile
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 
 CONFIDENCES = {key: f"{key} of 20" for key in SHARES}
-WHO = {Noise.SITES: "Each {site} adds noise", Noise.CENTRE: "A trusted centre adds noise"}
+WHO = {NoisePlace.SITES: "Each {site} adds noise", NoisePlace.CENTRE: "A trusted centre adds noise"}
 _SITES = {"patient": ("hospital", "hospitals"), "woman": ("hospital", "hospitals"),
           "child": ("school", "schools"), "pupil": ("school", "schools"),
           "household": ("district", "districts")}
@@ -102,7 +102,7 @@ def _who(profile: Profile) -> str:
     site = site_noun(profile.facts)[0]
     if len(profile.rows) == 1:
         return f"the {site} adds the noise"
-    return (f"each {site} adds its own noise" if profile.noise is Noise.SITES else
+    return (f"each {site} adds its own noise" if profile.noise is NoisePlace.SITES else
             "a trusted centre adds the noise")
 
 
@@ -165,7 +165,7 @@ def protection(profile: Profile) -> dict[str, str]:
     person = escape(facts.person)
     if len(profile.rows) == 1:
         hidden, trusted = "everybody who sees the release", f"the {site}, which has the curves"
-    elif profile.noise is Noise.SITES:
+    elif profile.noise is NoisePlace.SITES:
         hidden = f"everybody who sees the release, the other {several} and the centre"
         trusted = f"the {of(person)} own {site}, and nobody else"
     else:

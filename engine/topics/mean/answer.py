@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from engine.core.bands import limits
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, Estimate, PublicFacts, Spend
 from engine.mechanisms import Mechanism, mechanisms
 from engine.privacy.feasibility import Feasibility
@@ -29,7 +30,6 @@ from engine.simulation.metrics import (
     squared_distances_from,
     within,
 )
-from engine.simulation.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.simulation.studies import EPSILON_STEPS as EPSILON_STEPS
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS
 from engine.sources import Source

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from engine.core.types import Budget, PublicFacts, Spend
 from engine.language import chances
-from engine.language.numbers import change, error, in_hundred, number, small, times
+from engine.language.numbers import at_most_percent, change, error, number, small, times
 from engine.privacy import risk
 
 NOTHING = "nothing would be published"
@@ -120,7 +120,7 @@ def _error(pin: Pinned, first: Pinned) -> str:
 
 def _chance(chance: float, first: float, others: bool) -> str:
     """An upper bound, and how many percentage points more or fewer than in the first scenario."""
-    text = in_hundred(chance).replace(" times in", " in")
+    text = at_most_percent(chance)
     if not others:
         return text
     more = math.ceil(round(100 * chance, 6)) - math.ceil(round(100 * first, 6))

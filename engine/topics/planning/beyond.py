@@ -34,7 +34,7 @@ _TIMES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, FARTHEST)  # the largest size, b
 _STEPS = 60  # halvings
 _FITTED = (1.0, 0.5, 0.25, 0.125)  # of the largest size, where a law is fitted
 
-Law = Callable[[float], float]  # squared error at so many times the largest simulated size
+ErrorLaw = Callable[[float], float]  # squared error at so many times the largest simulated size
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def beyond(setting: Setting, dial: str, target: float, error: float, seed: int) 
     return found if times is None else replace(found, value=math.ceil(here * times))
 
 
-def _times(law: Law, factor: float) -> Law:
+def _times(law: ErrorLaw, factor: float) -> ErrorLaw:
     return lambda k: factor * law(k)
 
 
@@ -100,7 +100,7 @@ def _without_noise(setting: Setting, target: float, error: float, seed: int) -> 
     return replace(limit, floor=floor) if floor >= target else limit
 
 
-def _solved(error: Law, target: float) -> float | None:
+def _solved(error: ErrorLaw, target: float) -> float | None:
     """How many times the size a falling error meets the target; None if not by `FARTHEST`."""
     if error(FARTHEST) > target:
         return None
@@ -114,7 +114,7 @@ def _solved(error: Law, target: float) -> float | None:
 # -- laws -----------------------------------------------------------------------------------
 
 
-def _over_people(setting: Setting, dial: str, seed: int) -> tuple[Law, float]:
+def _over_people(setting: Setting, dial: str, seed: int) -> tuple[ErrorLaw, float]:
     """The law over people or sites, and the bias that stays: 0 where its end is not seen."""
     budgets = [_as_if(setting, dial, k) for k in _TIMES]
     privacy, sampling, bias = _parts(setting, budgets, seed).T
@@ -145,7 +145,7 @@ def _parts(setting: Setting, budgets: Sequence[Budget], seed: int) -> Array:
     return squared_parts(setting.curves, setting.mechanism, budgets, seed)
 
 
-def _over_readings(setting: Setting, seed: int) -> tuple[Law, float]:
+def _over_readings(setting: Setting, seed: int) -> tuple[ErrorLaw, float]:
     """The law a + b/m through the largest numbers of observations."""
     sizes = sorted({max(1, round(setting.readings * share)) for share in _FITTED}, reverse=True)
     squared = [_parts(setting.moved("readings", size), [setting.budget], seed).sum()
@@ -153,7 +153,7 @@ def _over_readings(setting: Setting, seed: int) -> tuple[Law, float]:
     return _fitted(np.array(sizes) / setting.readings, np.array(squared), 1)
 
 
-def _exact(setting: Setting, dial: str) -> tuple[Law, float] | None:
+def _exact(setting: Setting, dial: str) -> tuple[ErrorLaw, float] | None:
     """The law through exact errors, where a formula gives them."""
     low = 2 if dial == "people" else 1
     here = getattr(setting, dial)
@@ -166,7 +166,7 @@ def _exact(setting: Setting, dial: str) -> tuple[Law, float] | None:
     return _fitted(np.array(sizes) / here, np.array(known), 2)
 
 
-def _fitted(k: Array, squared: Array, power: int) -> tuple[Law, float]:
+def _fitted(k: Array, squared: Array, power: int) -> tuple[ErrorLaw, float]:
     """Σ c_j k^−j with c_j ≥ 0, j = 0 … `power`, by relative least squares; and c_0."""
     from scipy.optimize import nnls  # on first use: it takes a moment
 

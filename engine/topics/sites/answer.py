@@ -19,13 +19,13 @@ import numpy as np
 
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, PublicFacts, ServerParts, Spend
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting, risk, transcript
 from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
 from engine.simulation.metrics import NOTHING, Accuracy, distances, integrated_squared_errors
-from engine.simulation.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS
 from engine.sources import Source
 from engine.topics.sites.site_table import SiteRow, budgets, checked

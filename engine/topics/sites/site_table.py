@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine.core.errors import InputError
+from engine.core.random_streams import DATA_STREAM, generator
 from engine.core.types import Budget, CurveData
 from engine.privacy.failure import Delta, delta_rule
-from engine.simulation.random_streams import DATA_STREAM, generator
 from engine.sources import Source
 from engine.topics.mean.answer import EPSILON_STEPS, MOST_READINGS
 

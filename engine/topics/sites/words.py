@@ -10,7 +10,7 @@ from engine.core.types import PublicFacts
 from engine.language import numbers
 from engine.language.chances import odds_main, odds_short
 from engine.language.grammar import a, escape, of
-from engine.language.numbers import in_hundred, number, small, times, with_unit
+from engine.language.numbers import at_most_percent, number, small, times, with_unit
 from engine.simulation.agreement import STANDARD_ERRORS
 from engine.topics.sites.answer import Arrangement, Member, Sent, SitesAnswer, WhatIf
 from engine.topics.sites.site_table import SiteRow
@@ -300,7 +300,7 @@ def table(federation: SitesAnswer) -> dict[str, list[str]]:
     members = federation.members
     return {"site": [member.row.name for member in members],
             "guarantee": [guarantee(member) for member in members],
-            "attacker’s accuracy": [in_hundred(m.odds.right) for m in members],
+            "attacker’s accuracy": [at_most_percent(m.odds.right) for m in members],
             f"error alone{unit}": _column([member.alone for member in members])}
 
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.arrays import hard_threshold
 from engine.core.errors import InputError
 from engine.core.types import Array, Budget, Public, PublicFacts, SampleData, Sizes, Spend
 from engine.mechanisms.families.sparse import rows_of
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
-from engine.noise.selection import hard_threshold
 from engine.numerics import sparse_fits
 from engine.privacy import accounting
 from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator

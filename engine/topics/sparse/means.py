@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from engine.core.arrays import hard_threshold
 from engine.core.types import Array, Budget, Public, PublicFacts, Sizes
 from engine.mechanisms.families.untrusted_means import UntrustedMean, bound
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
@@ -119,7 +120,7 @@ def alone_errors(setting: Setting, repeats: int, rng: np.random.Generator) -> Ar
         Of data and noise.
     """
     means = _mean_of(setting, setting.rows, repeats, rng)[:, 0]
-    return _squared(selection.hard_threshold(means, setting.n_nonzero), setting)
+    return _squared(hard_threshold(means, setting.n_nonzero), setting)
 
 
 def zero_error(setting: Setting) -> float:

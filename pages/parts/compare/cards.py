@@ -11,7 +11,7 @@ from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array
 from engine.language import chances, error_parts, numbers, quality
 from engine.language.grammar import escape
-from engine.language.numbers import in_hundred, small
+from engine.language.numbers import at_most_percent, small
 from engine.mechanisms import Mechanism
 from engine.privacy.failure import delta_rule
 from engine.sources import Source
@@ -234,7 +234,7 @@ def _row(view: SideBySide, method: MethodAnswer, k: int) -> dict[str, object]:
     for part, share in zip(error_parts.parts(view.facts), method.study.shares[k], strict=True):
         row[part] = f"{100 * share:.0f} %" if error else "–"
     row["attacker’s accuracy"] = chances.odds_short(odds)
-    row["attacker’s power"] = in_hundred(odds.detected)
+    row["attacker’s power"] = at_most_percent(odds.detected)
     return row
 
 

@@ -11,7 +11,7 @@ from engine.language.grammar import escape
 from engine.language.numbers import whole
 from engine.sources.twin import Twin
 from engine.topics.decision import words
-from engine.topics.decision.answer import Noise
+from engine.topics.decision.answer import NoisePlace
 from engine.topics.planning.answer import Setting, bounds
 from engine.topics.sites import site_table
 from pages.parts.decide import examples as worked
@@ -90,8 +90,8 @@ def _who(view: Study) -> None:
     with st.container(width=260):
         controls.bound(st.selectbox, "Who adds noise", view.now.noise,
                        lambda who: session.change(noise=who), "noise",
-                       options=list(map(str, Noise)),
-                       format_func=lambda who: words.WHO[Noise(who)].format(site=site),
+                       options=list(map(str, NoisePlace)),
+                       format_func=lambda who: words.WHO[NoisePlace(who)].format(site=site),
                        label_visibility="collapsed")
 
 

@@ -32,7 +32,7 @@ from engine.mechanisms import Mechanism, mechanisms
 from engine.privacy.amplification import MOST_PEOPLE
 from engine.rates import Rate, rates
 from engine.sources import Source, sources
-from engine.topics.decision.answer import Noise
+from engine.topics.decision.answer import NoisePlace
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning.budget_split import Split
 from engine.topics.regression.answer import NETWORKS, Network
@@ -108,7 +108,7 @@ class Settings:
     # Decide: a table of sites (without one they are those of the curves; those of a file are never
     # kept here), who adds the noise, and how many releases of twenty are to reach the target.
     sites: tuple[SiteRow, ...] = ()
-    noise: str = Noise.SITES
+    noise: str = NoisePlace.SITES
     confidence: str = "19"
     # The size to find; the error to reach, usually a seventieth of the values' range; right
     # guesses in 100; the most ε by a rule of one's own; a total for several outputs.
