@@ -269,8 +269,9 @@ class Located:
     sampling: Array
 
 
-def locate(sites: Sequence[Site], public_scale: Array, law: DeviationLaw, constants: Constants = SEPARATELY,
-           n_functions: int = 1, prior: Array | None = None) -> Located:
+def locate(sites: Sequence[Site], public_scale: Array, law: DeviationLaw,
+           constants: Constants = SEPARATELY, n_functions: int = 1, prior: Array | None = None
+           ) -> Located:
     """Locate the mean by a few releases, and its covariance where second moments are among them.
 
     Parameters
@@ -322,8 +323,8 @@ def _one_by_one(sites: Sequence[Site], state: State, law: DeviationLaw, constant
     return _located(sites, state, slope, locations, weights, moments, constants)
 
 
-def _jointly(sites: Sequence[Site], state: State, law: DeviationLaw, constants: Constants, n_functions: int
-             ) -> Located:
+def _jointly(sites: Sequence[Site], state: State, law: DeviationLaw, constants: Constants,
+             n_functions: int) -> Located:
     """Sizes and second moments together with the location, about the same centre."""
     locations = _centres(sites, state, FIRST_CENTRE)
     state, _ = _move(sites, state, locations, np.ones_like(state.centre),
