@@ -37,7 +37,7 @@ def place(plot, share):
 def test_an_epsilon_changes_the_sentences_and_a_click_moves_the_point(regression):
     page = regression()
     before = page.get_by_text(OFF).inner_text()
-    epsilon = page.get_by_label("Protection ε of each")
+    epsilon = page.get_by_label("Privacy budget ε of each")
     epsilon.fill("0.3")
     epsilon.press("Enter")
     expect(page.get_by_text(before)).to_have_count(0)
@@ -70,12 +70,12 @@ def test_whole_functions_and_sparse_coefficients_answer_in_place(open_app, serve
     expect(page.get_by_text("comes closest")).to_be_visible()
     page.get_by_role("button", name="Covariance").or_(
         page.get_by_role("radio", name="Covariance")).first.click()
-    expect(page.get_by_text("Principal components from what is released")).to_be_visible()
+    expect(page.get_by_role("heading", name="Principal components")).to_be_visible()
     expect(page).to_have_url(re.compile("summary-covariance"))
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_function(NOT_SIDEWAYS)  # once the picture has followed
     page.goto(server.url + "/sparse?s=x-sparse_rows~x.n_curves-8000~x.n_features-20")
     expect(page.get_by_text("features that matter are in every release")).to_be_visible()
-    expect(page.get_by_text("Each interval holds its own coefficient")).to_be_visible()
+    expect(page.get_by_text("No confidence intervals")).to_be_visible()  # with so few rows
     page.wait_for_function(NOT_SIDEWAYS)
     assert page.problems == [] and page.outside == []

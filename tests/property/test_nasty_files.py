@@ -1,4 +1,9 @@
-"""Mutated files end in curves or in one sentence, never in a fault."""
+"""Mutated files end in curves or in one sentence, never in a fault.
+
+They are read as pages and commands read them. A workbook of which one cell has moved far off makes
+its reader ask for all memory and end its process; archives hold the time they were made, so
+that some runs have such a mutant and others have none.
+"""
 
 import io
 import resource
@@ -14,13 +19,13 @@ from engine.core.tasks import SPARSE_REGRESSION, DataType
 from engine.uploads.curves import EXAMPLE_CSV, EXAMPLE_READINGS_CSV, Upload, read_curves
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
 from engine.uploads.layout import suggest_layout
+from engine.uploads.reading import read_file
 from engine.uploads.regressors import MOST_COVARIATES
 from engine.uploads.rows import (
     EXAMPLE_ROWS_CSV,
     UploadRows,
     read_rows,
 )
-from engine.uploads.tables import read_table
 from tests import files
 
 KINDS = files.growth_frame().assign(sex="f", dose=1.5)
@@ -98,7 +103,7 @@ def as_records(table):
 
 def outcome(content):
     try:
-        table = read_table(content)
+        table = read_file(content)
         as_records(table)
         layout = suggest_layout(table)
         n_curves = read_curves(table, layout).n_curves
@@ -125,7 +130,7 @@ def run(count, seed):
 
 
 def test_valid_files_are_all_read():
-    assert all(outcome(content) or as_records(read_table(content)) for content in SEEDS)
+    assert all(outcome(content) or as_records(read_file(content)) for content in SEEDS)
 
 
 def test_four_hundred_mutants_end_in_curves_or_in_a_sentence():
@@ -141,7 +146,7 @@ def test_four_hundred_mutants_of_records_end_in_records_or_in_a_sentence_without
         warnings.simplefilter("ignore")
         for k in range(400):
             try:
-                accepted += as_records(read_table(mutated(seeds[k % 3], rng))) > 0
+                accepted += as_records(read_file(mutated(seeds[k % 3], rng))) > 0
             except InputError as problem:
                 assert ".123" not in str(problem) and str(problem)
     assert 10 < accepted < 390
