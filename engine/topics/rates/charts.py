@@ -72,7 +72,7 @@ def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, flo
     data.append(traces.diamond(point[along], point[across], theme))
     ruling = terms[int(weighted.dominant(**point))].name
     spec = {"data": data, "layout": layout(
-        theme, hovermode="closest", title=f"{ruling} limits the error here",
+        theme, hovermode="closest", title=f"Largest term here: {ruling[:1].lower()}{ruling[1:]}",
         annotations=_names(regions, [t.name for t in terms], theme),
         xaxis=_axis_of(theme, _symbol(weighted.rate, along), regions.x),
         yaxis=_axis_of(theme, _symbol(weighted.rate, across), regions.y))}
