@@ -13,6 +13,5 @@ with left:
 with right:
     details = tabs.show(estimand)
 with foot:
-    drawer.button(details, "Options", "lab_options", ":material/tune:", details[0].key)
-    drawer.button(details, "Details", "details", ":material/right_panel_open:")
+    drawer.button(details, "All settings and details", "details", ":material/tune:")
 drawer.show(details)

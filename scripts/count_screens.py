@@ -9,8 +9,10 @@ where a place has more than `LIMITS` allow.
 
 A word has a letter and is on screen. Words inside charts, of the menu and of help that shows on
 hover are not counted; those inside charts are searched for banned words. A control is a button,
-field, slider, choice or link of the page itself. A fold is a part of the page that opens on a
-click.
+field, slider, choice or link of the page itself. What a visitor decides at once is one control: a
+row of tabs, a segmented choice, a list with its arrow, a number with its steps. A fact that shows
+its help on hover, and does nothing else, is none, and neither is a question mark. A fold is a part
+of the page that opens on a click.
 """
 
 from __future__ import annotations
@@ -94,6 +96,8 @@ _COLLECT = """() => {
     'textbox', 'spinbutton', 'link', 'option', 'menuitemradio']);
   const isControl = e => ['BUTTON', 'INPUT', 'SELECT', 'TEXTAREA', 'SUMMARY'].includes(e.tagName)
     || (e.tagName === 'A' && e.hasAttribute('href')) || roles.has(e.getAttribute('role'));
+  const groups = '[role=tablist], [role=radiogroup], [data-testid=stButtonGroup],'
+    + '[data-testid=stSelectbox], [data-testid=stNumberInput], [data-testid=stSlider]';
   const walk = (node, inControl) => {
     if (node.nodeType === Node.TEXT_NODE) {
       const range = document.createRange();
@@ -106,13 +110,15 @@ _COLLECT = """() => {
     if (node.nodeType !== Node.ELEMENT_NODE || ['STYLE', 'SCRIPT'].includes(node.tagName))
       return;
     const marked = node.getAttribute('data-testid') || '';
-    if (/stTooltip|stHeading.*Anchor|stElementToolbar|stIconMaterial/.test(marked)
+    if (/stTooltip(?!HoverTarget)|stHeading.*Anchor|stElementToolbar|stIconMaterial/.test(marked)
       || node.getAttribute('aria-hidden') === 'true' && /Icon/.test(marked)) return;
     if (!drawn(node)) return;
     const box = node.getBoundingClientRect();
-    const control = isControl(node) && !node.closest('[data-testid=stElementToolbar]');
+    const control = (isControl(node) || node.matches(groups)) && !node.matches('[data-explains]')
+      && !node.closest('[data-testid=stElementToolbar]');
     if (control && !inControl && box.width > 0 && box.height > 0)
-      controls.push([node.innerText || node.getAttribute('aria-label') || node.tagName,
+      controls.push([node.innerText || node.getAttribute('aria-label')
+                     || node.querySelector('[aria-label]')?.ariaLabel || node.tagName,
                      box.top + scrollY]);
     if (node.tagName === 'DETAILS') folds.push(node.querySelector('summary')?.innerText || '');
     for (const child of [...(node.shadowRoot?.childNodes || []), ...node.childNodes])

@@ -78,7 +78,6 @@ def choices() -> None:
     """Which curves and method, one's own file, and what the visitor should know of it."""
     controls.source_choice(TASK)
     controls.mechanism_choice(TASK)
-    panel.button()
     panel.draw("Show the protected effects", TASK)
     own_curves()
 

@@ -99,7 +99,6 @@ def choices() -> None:
                    lambda label: session.change_mechanism(TASK, presets[label]),
                    "sparse_method", options=[*presets],
                    help="How features are chosen and coefficients estimated.")
-    panel.button(TASK)
 
 
 def own_rows() -> None:

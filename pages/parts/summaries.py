@@ -117,7 +117,6 @@ def choices() -> None:
     st.markdown(TASKS[current.summary].meaning)
     controls.source_choice(task())
     controls.mechanism_choice(task())
-    panel.button(task())
 
 
 def budget() -> None:
@@ -254,7 +253,7 @@ def noise(view: Summary) -> None:
         view.draw("Noise by coefficient", figures.spectrum(by_coefficient, layout.theme()),
                   "spectrum", 340, 340)
         st.markdown(":small[Published: the bound as printed. Optimal: the least noise in total. "
-                    "Switch under *Options*.]")
+                    "Switch under *All settings*.]")
     with right:
         st.markdown(words.spectrum(by_coefficient))
         if printed := words.printed(mechanism, view.chosen.budget):

@@ -8,7 +8,9 @@ from scripts.count_screens import HEIGHT, WIDTH, Screen, measure
 PAGE = """<div data-testid=stApp data-test-script-state=notRunning data-test-connection-state=CONNECTED>
 <nav>menu words</nav><main data-testid=stMain><h1>A title of five words</h1><p>12 % ε = 1</p>
 <p hidden>never seen</p><p style="display: contents">as contents</p><button>Press me</button>
-<div id=host></div><svg><text y=20>waves</text></svg><details><summary>More</summary><p>closed</p></details>
+<div id=host></div><div role=tablist><a role=tab>A tab</a><a role=tab>Another</a></div>
+<button data-explains>a fact</button><div data-testid=stTooltipIcon><button>?</button></div>
+<div data-testid=stTooltipHoverTarget><button>With help</button></div><svg><text y=20>waves</text></svg><details><summary>More</summary><p>closed</p></details>
 <p style="margin-top: 900px">below the edge <a href="#">link</a></p></main></div>
 <script>document.querySelector('#host').attachShadow({mode: 'open'}).innerHTML =
   '<label>slider <input type=range></label>'</script>"""
@@ -18,8 +20,10 @@ def test_words_controls_and_folds_are_those_on_screen(open_app):
     page = open_app("about:blank", stands=False, viewport={"width": WIDTH, "height": HEIGHT})
     page.set_content(PAGE)
     screen = measure(page, "explore")
-    assert screen.words == (12, 4)  # title 5, ε, contents 2, button 2, slider, summary
-    assert screen.controls == (3, 1)  # button, slider in the shadow, summary
+    # title 5, ε, contents 2, button 2, slider, summary; tabs 3, fact 2, second button 2
+    assert screen.words == (19, 4)
+    # buttons 2, tabs, slider in the shadow, summary
+    assert screen.controls == (5, 1)
     assert screen.folds == 1
     assert len(screen.banned) == 1 and "waves" in screen.banned[0]
     assert screen.excess() == [f"banned: {screen.banned[0]}"]

@@ -1,12 +1,15 @@
 """Decide through the framework's own tester: sentence, budgets, table, memo, and earlier addresses."""
 
+import re
+from dataclasses import replace
+
 import pytest
 
 from engine.running.steps import result_of
 from engine.topics.decision import answer as decisions
 from engine.topics.decision import words as decision_words
 from engine.topics.sites.site_table import PRESETS, SiteRow
-from pages.parts.decide.examples import examples
+from pages.parts.decide.examples import examples, open_at
 from pages.shared import places
 from pages.shared.state import address, run, settings
 from tests.pages.opening import own_curves, visit
@@ -21,6 +24,10 @@ def link(at):
 
 def memo(at):
     return next(sent["html"] for sent in components(at, "memo_sheet") if "html" in sent)
+
+
+def recommended(at):
+    return re.search(r"Release with ε = ([\d.]+)", memo(at)).group(1)
 
 
 def test_the_page_answers_on_arrival_with_the_engines_numbers_on_cards_and_in_the_memo():
@@ -116,3 +123,18 @@ def test_an_earlier_address_opens_its_part_with_its_settings(page, token, opened
     alone, _ = address.decode(token)
     assert (chosen.unknown, chosen.epsilon) == (alone.unknown, alone.epsilon)
     assert chosen.sites == (PRESETS["mixed"].rows if page == "sites" else ())
+
+
+def test_an_example_is_marked_while_it_is_on_screen_and_not_once_its_study_was_changed():
+    label, token = examples()[1]
+    on_screen, _ = address.decode(f"{token}~open-numbers")
+    assert open_at(on_screen) == label
+    assert open_at(replace(on_screen, target=on_screen.target + 1)) is None
+
+
+def test_the_numbers_of_the_memo_are_those_of_lab():
+    answer = visit("decide", SMALL)
+    lab = visit("lab", f"{SMALL}~epsilon-{recommended(answer)}")
+    strip = next(sent for sent in components(lab, "lab_strip") if "budgets" in sent)
+    error = strip["budgets"][0]["error"]
+    assert error and f"± {error}" in memo(answer)

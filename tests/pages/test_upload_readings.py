@@ -268,7 +268,7 @@ def test_budgets_that_allow_no_estimate_are_said():
 @pytest.mark.parametrize("page", few(["regression", "sparse"]))
 def test_a_demonstration_that_others_may_reach_takes_no_files_and_says_why(monkeypatch, page):
     monkeypatch.setenv(visitors.UPLOADS_NAME, "off")
-    at = visit(page, upload_open=True)
+    at = visit(page, "open-options", upload_open=True)
     button = at.button(key="use_my_curves")
     assert button.disabled and "machine of your own" in button.help
     assert not at.get("file_uploader")

@@ -268,7 +268,7 @@ def class_statement(answer: PointAnswer) -> str:
 
 CLASS_HELP = ("The plan takes the curve to be this smooth, and no data can confirm it. Where it is "
               "rougher the interval covers less often than 95 %. Smoothness and radius, under "
-              "*Options*, change the bound.")
+              "*All settings*, change the bound.")
 
 
 def band(answer: RegressionAnswer) -> str:
@@ -390,7 +390,7 @@ def design(demo: DesignDemo) -> str:
     return (f"**Times are taken to be spread evenly.** If they rise with density ½ + x instead, "
             f"the error goes from {even} to **{rising}**, and more observations do not help: the "
             f"estimate converges to another curve. Stating that density (*Times of observations*, "
-            f"under *Options*) makes it {known}; an unknown one can be released with the "
+            f"under *All settings*) makes it {known}; an unknown one can be released with the "
             "same message.")
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from pages.shared.state import address
+from pages.shared.state.settings import Settings
 
 _EXAMPLES = (
     (("Glucose in twelve hospitals", "c-glucose_days~c.n_curves-1800~c.n_servers-12~target-0.5"),
@@ -22,3 +24,16 @@ def examples() -> tuple[tuple[str, str], ...]:
     """Label and address of every example."""
     return tuple(next(line for line in lines if not address.decode(line[1])[1])
                  for lines in _EXAMPLES)
+
+
+def open_at(settings: Settings) -> str | None:
+    """The label of the example that is on screen, whichever details are open beside it; or None.
+
+    Parameters
+    ----------
+    settings : Settings
+        Those on screen.
+    """
+    plain = address.encode(replace(settings, folds=()))
+    return next((label for label, token in examples()
+                 if address.encode(address.decode(token)[0]) == plain), None)

@@ -22,11 +22,13 @@ def show(view: Study) -> None:
     if view.answer is None:
         return
     st.subheader("Memo", anchor=False)
+    sheet = st.container()
     author = st.text_input("Author", key="memo_author", max_chars=_LONGEST_NAME,
                            placeholder="Author of the memo", label_visibility="collapsed")
     html = study_memo(view.answer, author=author.strip(), link=_link(view),
                       date=datetime.date.today().strftime("%-d %B %Y"), rule=view.now.rule)
-    pieces.memo(html, "memo_sheet")
+    with sheet:
+        pieces.memo(html, "memo_sheet")
     st.download_button("Save as a file", html.encode(), "privacy-curves-memo.html", "text/html",
                        on_click="ignore", icon=":material/download:", key="study_memo",
                        type="tertiary")

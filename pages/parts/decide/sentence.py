@@ -22,10 +22,12 @@ from pages.shared.state import address, session, settings
 
 def examples() -> None:
     """Worked examples, each one click away."""
+    tokens = dict(worked.examples())
     with st.container(horizontal=True, key="decide_examples", vertical_alignment="center"):
         st.markdown(":small[Worked examples:]", width="content")
-        for k, (label, token) in enumerate(worked.examples()):
-            st.button(label, key=f"example_{k}", type="tertiary", on_click=_open, args=(token,))
+        controls.bound(st.pills, "Worked examples", worked.open_at(session.current()),
+                       lambda label: _open(tokens[label]) if label else None, "study_example",
+                       options=list(tokens), label_visibility="collapsed", width="content")
 
 
 def _open(token: str) -> None:

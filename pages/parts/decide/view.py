@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from engine.core.errors import InputError
-from engine.language import tags
+from engine.language import chances, tags
 from engine.language.grammar import capital
 from engine.privacy.amplification import Person
 from engine.questions import Question, ask
@@ -80,7 +80,7 @@ class Study(View):
             strips.fixed(self.facts, "ε to be found", "decide_strip")
             return
         strips.fixed(self.facts, tags.budget_chip(chosen.budget), "decide_strip",
-                     words.attacker(chosen.odds), words.error(chosen, self.facts),
+                     chances.odds_short(chosen.odds), words.error(chosen, self.facts),
                      highest=chosen.budget.epsilon, stated=self.answer.profile.delta)
 
     def formula(self) -> None:

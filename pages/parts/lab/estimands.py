@@ -6,7 +6,8 @@ An estimand offers
   said why there is none. It is called in the open tab *Estimate* alone, and may raise an
   `InputError`.
 * `choices()`: its part of the scenario panel, at most four controls that are stacked: data, method
-  and what no other estimand asks. It is drawn on every tab, without a view.
+  and what no other estimand asks. It is drawn on every tab, without a view; a file of the
+  visitor's own is brought by the chip of the data, or in the drawer.
 * `budget()`: the control of ε below them.
 * `cards`: the blocks of *Estimate*, functions of the view, from top to bottom in the order of all
   estimands: estimate, (error, attacker), budget curve, then what it alone has. Two in a

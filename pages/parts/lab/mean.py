@@ -18,6 +18,7 @@ from pages.shared.uploads import panel
 
 _SHOWS: dict[Shows, str] = {
     "release": "One release", "releases": "Equally likely releases", "difference": "Difference"}
+_CURVE = 520  # pixels: with the panel beside it, the first screen
 
 
 class MeanCurve(Scene):
@@ -57,7 +58,6 @@ def choices() -> None:
     """Data and method."""
     controls.source_choice()
     controls.mechanism_choice()
-    panel.button()
 
 
 def budget() -> None:
@@ -88,7 +88,7 @@ def estimate(view: MeanCurve) -> None:
                           format_func=_SHOWS.get)
     chart = view.made_once(f"curve {view.at} {shows}", lambda: curve(
         view.shown, view.at, layout.theme(), shows))
-    view.draw("Mean curve", chart, "curve", 400, 320)
+    view.draw("Mean curve", chart, "curve", _CURVE, 320)
 
 
 def error(view: MeanCurve) -> None:

@@ -13,6 +13,7 @@ from pages.parts.lab.estimands import Estimand
 from pages.shared.frame import layout, page
 from pages.shared.frame.drawer import Detail
 from pages.shared.state import session
+from pages.shared.uploads import panel
 
 _KEY = "w_tab"
 
@@ -62,8 +63,15 @@ def show(estimand: Estimand) -> list[Detail]:
 
 def _options(estimand: Estimand) -> Detail:
     """All parameters; earlier links open them by the folds of their pages."""
-    return Detail("options", "Options", estimand.options, (
+    return Detail("options", "All settings", partial(_settings, estimand), (
         f"{estimand.key}_more", "compare_more", "sweeps_more"))
+
+
+def _settings(estimand: Estimand) -> None:
+    """A file of one's own, and every parameter."""
+    if session.shows_own_data():
+        panel.button(estimand.task)
+    estimand.options()
 
 
 def _open() -> None:

@@ -91,7 +91,6 @@ def choices() -> None:
                    lambda label: session.change_mechanism(TASK, presets[label]),
                    "wavelet_method", options=[*presets],
                    help="How level, clip and noise are chosen.")
-    panel.button(TASK)
 
 
 def _simulated(points: Simulated) -> None:

@@ -96,7 +96,7 @@ function showPin(S, here) {               // what is pinned is the budget the se
   S.pin.lastChild.textContent = name ? `Pinned as ${name}` : 'Pin scenario';
   S.pin.tip = name ? words.pinned : reason || words.pin;
   S.pin.setAttribute('aria-disabled', String(Boolean(reason)));
-  S.pin.onclick = () => name || reason ? null : pinned(S);
+  acts(S.pin, () => name || reason ? null : pinned(S));
 }
 
 // ---- building -----------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ function build(S) {
   S.status.setAttribute('role', 'status');
   const copy = explained(S, node('button', '', icon('link'), 'Copy link'), words.link);
   copy.setAttribute('aria-disabled', String(!link));
-  copy.onclick = () => link ? copyLink(S) : null;
+  acts(copy, () => link ? copyLink(S) : null);
   S.pin = S.data.pin ? explained(S, node('button', '', icon('pin'), node('span', '')), words.pin) : null;
   const facts = chips.map(c => fact(S, c));
   S.box.replaceChildren(node('div', 'facts', ...facts, S.budget.chip),
@@ -145,12 +145,13 @@ function build(S) {
 function fact(S, {kind, icon: name, text, help, action}) {
   const words = action ? [node('span', '', text, ' ·'), node('u', '', action)] : [node('span', '', text)];
   const chip = explained(S, node('button', `chip ${kind}${action ? ' act' : ''}`, icon(name), ...words), help);
-  if (action) chip.onclick = () => S.act();
+  if (action) acts(chip, () => S.act());
   return chip;
 }
 
 function explained(S, button, tip) {      // a tooltip for pointer, keyboard and touch
   button.type = 'button';
+  button.dataset.explains = '';            // by hover and focus; a press does nothing
   button.tip = tip;
   button.setAttribute('aria-describedby', 'tip');
   const open = () => {
@@ -163,6 +164,11 @@ function explained(S, button, tip) {      // a tooltip for pointer, keyboard and
   const close = () => { S.tip.hidden = true; };
   Object.assign(button, {onmouseenter: open, onfocus: open, onmouseleave: close, onblur: close});
   return button;
+}
+
+function acts(button, pressed) {
+  delete button.dataset.explains;
+  button.onclick = pressed;
 }
 
 // ---- copy link ----------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ def mechanism_choice(task: str = settings.TASK) -> None:
 
     bound(st.selectbox, "Method", session.current().mechanism_of(task).nearest_preset()[0], write,
           _key("mechanism", task), options=[label for label, _, _ in presets],
-          help=glossary.explain("method", "Its settings are in the options."))
+          help=glossary.explain("method", "Its settings are among all settings."))
 
 
 def epsilon_slider(key: str, help: str, label: str = PRIVACY_BUDGET) -> None:
