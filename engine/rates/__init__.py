@@ -227,4 +227,6 @@ def _slope(term: Term, symbol: str, point: Point) -> Array:
         return np.full(np.shape(point[symbol]), term.size.exponent(symbol))
     up, down = (term.value({**point, symbol: point[symbol] * np.exp(sign * _STEP)})
                 for sign in (1, -1))
-    return np.asarray(np.log(up / down) / (2 * _STEP))
+    is_there = (up > 0) & (down > 0)  # a term that is 0 stays 0
+    ratio = np.divide(up, down, out=np.ones(np.shape(is_there)), where=is_there)
+    return np.asarray(np.log(ratio) / (2 * _STEP))

@@ -497,7 +497,7 @@ def test_the_rules_catch_what_they_are_for():
 
 
 @pytest.mark.parametrize(("page", "unit"), [
-    ("explore", "One curve of"), ("regression", "One reading of"),
+    ("explore", "One curve of"), ("regression", "One observation of"),
     pytest.param("coefficients", "One curve of", marks=pytest.mark.slow),
     pytest.param("summaries", "One record of", marks=pytest.mark.slow),
     pytest.param("sparse", "One row of", marks=pytest.mark.slow)])

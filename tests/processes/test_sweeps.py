@@ -149,7 +149,7 @@ def test_a_part_from_before_steps_had_keys_is_read_as_ever(tmp_path):
     for line in (line for lines in part["spends"].values() for line in lines):
         line["what"] = line.pop("step")["key"]
     text = json.dumps(part)
-    file.write_text(f"{json.dumps(part_files._header(key, text))}\n{text}\n")
+    file.write_text(f"{json.dumps(part_files.header(key, text))}\n{text}\n")
     assert kept.get(key).spends == run_block(WORK[0].recipe).spends
 
 

@@ -87,7 +87,7 @@ def test_the_card_says_unit_neighbours_budget_accounting_bounds_seed_and_version
     assert "replaced" in card["neighbours"]
     assert card["guarantee"] == {"epsilon": 2.0, "delta": 1e-4}
     assert card["ideal"]["epsilon"] < 2.0
-    assert len(card["accounting"]["messages"]) == 6
+    assert len(card["accounting"]["messages"]) == 4
     assert card["bounds"]["value"]["low"] == 15.0
     assert "Peru" in card["bounds"]["source"]
     assert card["noise"]["seed"].startswith("none")
