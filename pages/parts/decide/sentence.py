@@ -27,7 +27,7 @@ def examples() -> None:
         st.markdown(":small[Worked examples:]", width="content")
         controls.bound(st.pills, "Worked examples", worked.open_at(session.current()),
                        lambda label: _open(tokens[label]) if label else None, "study_example",
-                       options=list(tokens), label_visibility="collapsed", width="content")
+                       options=list(tokens), label_visibility="collapsed", wrap=True)
 
 
 def _open(token: str) -> None:
