@@ -82,6 +82,41 @@ def average_products(deviations: Deviations, centres: Array, shape: Array, radiu
     return _averaged(deviations, centres, shape, radius, _products)
 
 
+def average_with_size(deviations: Deviations, centres: Array, shape: Array, radius: Array
+                      ) -> tuple[Array, Array]:
+    """`average` and `average_size` in one pass over the curves.
+
+    Parameters
+    ----------
+    deviations, centres, shape, radius
+        As those of `average`.
+
+    Returns
+    -------
+    (repeats, columns, p), twice
+    """
+    p = centres.shape[-1]
+    both = _averaged(deviations, centres, shape, radius, _values_and_sizes)
+    return both[..., :p], both[..., p:]
+
+
+def average_with_products(deviations: Deviations, centres: Array, shape: Array, radius: Array
+                          ) -> tuple[Array, Array]:
+    """`average` and `average_products` in one pass over the curves.
+
+    Parameters
+    ----------
+    deviations, centres, shape, radius
+        As those of `average`.
+
+    Returns
+    -------
+    (repeats, columns, p) and (repeats, columns, p, p)
+    """
+    both = _averaged(deviations, centres, shape, radius, _values_and_products)
+    return both[..., 0], both[..., 1:]
+
+
 def _averaged(deviations: Deviations, centres: Array, shape: Array, radius: Array,
               statistic: Callable[[Array, Array, Array], Array]) -> Array:
     asked = (centres, shape, radius)
@@ -140,6 +175,17 @@ def _values(h: Array, factors: Array, shape: Array) -> Array:
 
 def _sizes(h: Array, factors: Array, shape: Array) -> Array:
     return _values(np.abs(h, out=h), factors, shape)
+
+
+def _values_and_sizes(h: Array, factors: Array, shape: Array) -> Array:
+    values = _values(h, factors, shape)
+    return np.concatenate([values, _sizes(h, factors, shape)], axis=-1)
+
+
+def _values_and_products(h: Array, factors: Array, shape: Array) -> Array:
+    """Values in front, as a first column: (repeats, columns, p, 1 + p)."""
+    values = _values(h, factors, shape)
+    return np.concatenate([values[..., None], _products(h, factors, shape)], axis=-1)
 
 
 def _products(h: Array, factors: Array, shape: Array) -> Array:

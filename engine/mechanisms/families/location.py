@@ -393,9 +393,9 @@ def _moments(sites: Sequence[Site], state: State, step: Step, constants: Constan
 def _centres_and_sizes(sites: Sequence[Site], state: State, step: Step) -> tuple[Sent, Sent]:
     """Locations and sizes in one message, about one centre, shape and radius."""
     p, scales = state.centre.shape[-1], [_noise_scale(site, step, state) for site in sites]
-    sent = [site.send(step, np.concatenate([_average(site, state), _average_size(site, state)], -1),
-                      np.concatenate([scale, scale], axis=-1))
-            for site, scale in zip(sites, scales, strict=True)]
+    sent = [site.send(step, np.concatenate(clipping.average_with_size(
+        site.deviations, state.centre, state.shape, state.radius), axis=-1),
+        np.concatenate([scale, scale], axis=-1)) for site, scale in zip(sites, scales, strict=True)]
     return (Sent([each[..., :p] for each in sent], scales),
             Sent([each[..., p:] for each in sent], scales))
 
@@ -409,9 +409,9 @@ def _centres_and_moments(sites: Sequence[Site], state: State, constants: Constan
     for site in sites:
         scale = _noise_scale(site, step, state)
         of_moments = LOCATION * math.sqrt(2) * site.unit_of(step) * radius**2
-        products = as_vector(_average_products(site, state, radius))
+        location, products = _average_with_products(site, state, radius)
         of_products = np.broadcast_to(of_moments[..., None], products.shape)
-        sent = site.send(step, np.concatenate([_average(site, state), products], axis=-1),
+        sent = site.send(step, np.concatenate([location, products], axis=-1),
                          np.concatenate([scale, of_products], axis=-1))
         locations.append(sent[..., :p])
         moments.append(as_matrix(sent[..., p:]))
@@ -430,6 +430,15 @@ def _average_size(site: Site, state: State) -> Array:
 
 def _average_products(site: Site, state: State, radius: Array) -> Array:
     return clipping.average_products(site.deviations, state.centre, state.shape, radius)
+
+
+def _average_with_products(site: Site, state: State, radius: Array) -> tuple[Array, Array]:
+    """A location and second moments as a vector, which may be clipped more tightly."""
+    if (radius < state.radius).any():
+        return _average(site, state), as_vector(_average_products(site, state, radius))
+    location, products = clipping.average_with_products(
+        site.deviations, state.centre, state.shape, state.radius)
+    return location, as_vector(products)
 
 
 def _moments_radius(state: State, constants: Constants) -> Array:
