@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.waiting import settle
+
 TABLE = "[data-testid=stDataFrame] .dvn-scroller"
 ERROR = "Error together:"
 
@@ -19,8 +21,9 @@ def table(server, open_app):
 
 
 def type_epsilon(page, row, value):
-    """Type into the second column of a row of the table, counted from 0."""
-    page.locator(TABLE).last.click(position={"x": 60, "y": 38 + 35 * row + 17})
+    """Type into the second column of a row of the table with budgets, counted from 0."""
+    settle(page)
+    page.locator(TABLE).nth(1).click(position={"x": 60, "y": 38 + 35 * row + 17})
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")  # opens the cell
     page.locator("#portal input").fill(value)

@@ -156,7 +156,7 @@ def editor(federation: SitesAnswer | None, facts: PublicFacts, columns: Sequence
         site_table.frame(current, federation), key=_editor_key(columns), num_rows="fixed",
         hide_index=True,
         disabled=[*site_table.FIXED, *(() if free else site_table.SIZES)],
-        column_config=_columns(facts), placeholder="usual", column_order=columns,
+        column_config=_columns(facts), placeholder="default", column_order=columns,
         height=_HEAD + _ROW * min(len(current), _MOST_ROWS),
         on_change=session.change)  # an edit is no navigation
     controls.show_problem("sites")
