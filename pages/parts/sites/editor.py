@@ -159,7 +159,8 @@ def editor(federation: SitesAnswer | None, facts: PublicFacts, columns: Sequence
         column_config=_columns(facts), placeholder="default", column_order=columns,
         height=_HEAD + _ROW * min(len(current), _MOST_ROWS),
         on_change=session.change)  # an edit is no navigation
-    controls.show_problem("sites")
+    if columns is not STUDY or not _edits(BUDGETS):  # once, and where somebody edits
+        controls.show_problem("sites")
 
 
 def buttons() -> None:
