@@ -9,12 +9,15 @@ from engine.core.errors import InputError
 from engine.core.types import Budget, Public
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.families import local_privacy, mean_fit
+from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.privacy import accounting, risk
 from engine.running.steps import result_of
 from engine.simulation.metrics import Accuracy
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.decision import answer as decisions
+from engine.topics.decision import words
+from engine.topics.decision.effective_size import effective_size
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.sites.answer import measured
 from engine.topics.sites.site_table import SiteRow
@@ -101,3 +104,28 @@ def test_where_no_law_is_proved_more_devices_than_are_simulated_are_refused():
                              (AdaptiveMean(design="unknown"), None)):
         with pytest.raises(InputError, match=f"at most {decisions.MOST_DEVICES}"):
             profile(replace(DEVICES, n_servers=1), mechanism, rows, delta=delta)
+
+
+def test_the_people_and_the_budget_that_would_be_needed_reach_the_least_size(few_data_sets):
+    study = profile(replace(DEVICES, n_servers=1), AdaptiveMean(), (SiteRow("All", PEOPLE, 6),))
+    size = effective_size(study, 1.0)
+    assert not size.is_enough and size.of_centre == pytest.approx(np.sqrt(PEOPLE) * size.value)
+    for n, is_enough in ((size.people_needed, True), (size.people_needed - 1, False)):
+        reached = local_privacy.effective_size(n, Budget(1.0, 1 / n**2))
+        assert (reached >= size.least) == is_enough
+    stronger = Budget(size.epsilon_needed, study.delta.value)
+    assert local_privacy.effective_size(PEOPLE, stronger) == pytest.approx(size.least, rel=1e-6)
+    assert effective_size(replace(study, noise=decisions.NoisePlace.CENTRE), 1.0) is None
+
+
+def test_interaction_is_told_by_the_messages_of_the_ledger(few_data_sets):
+    rows = (SiteRow("A", 30, 6), SiteRow("B", 30, 6))
+    source = replace(DEVICES, n_curves=60, n_servers=2)
+    asked = {mechanism: words.protection(profile(source, mechanism, rows))["Interaction"]
+             for mechanism in (AdaptiveMean(), NoisyGradientMean(), GaussianProcess())}
+    adaptive, descent, process = asked.values()
+    assert "4 rounds, sequential" in adaptive and "10 rounds, sequential" in descent
+    assert "one message from each device" in process
+    assert "Interaction" not in words.protection(profile(source, AdaptiveMean(), rows, "centre"))
+    assert "item level" in words.protection(profile(source, AdaptiveMean(), rows), 3)[
+        "Unit of privacy"]

@@ -38,7 +38,7 @@ _BAND = (0.025, 0.975)
 MAP_EPSILONS = EPSILON_STEPS[1::3]
 _MAP_FACTORS = (0.25, 0.5, 2.0)  # times the people of every site
 _MOST_ON_MAP = 400_000  # observations of one data set
-MOST_DEVICES = 100  # simulated one by one, where no law spares it
+MOST_DEVICES = 300  # simulated one by one, where no law spares it
 
 
 class NoisePlace(Enumeration):
