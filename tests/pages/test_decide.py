@@ -90,6 +90,7 @@ def test_too_few_people_for_nobody_trusted_are_told_what_it_would_need():
     assert size.value < size.least and not size.is_enough
     assert f"N = √n μ = {number(size.value)} at ε = 10" in at.error[0].value
     assert f"would need {size.people_needed} people instead of 15" in at.error[0].value
+    assert "nothing would be released anywhere on this map" in words(at)
     assert "No budget reaches the target" in memo(at) and "N = √n μ = " in memo(at)
 
 

@@ -11,7 +11,14 @@ from engine.language.grammar import a, escape, of
 from engine.language.numbers import digits_up, number, percent_of, whole, with_unit
 from engine.language.tags import credited
 from engine.privacy import accounting, risk
-from engine.topics.decision.answer import SHARES, Decision, NoisePlace, Option, Profile
+from engine.topics.decision.answer import (
+    MAP_EPSILONS,
+    SHARES,
+    Decision,
+    NoisePlace,
+    Option,
+    Profile,
+)
 from engine.topics.decision.effective_size import EffectiveSize, effective_size
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.sites import site_table
@@ -19,7 +26,7 @@ from engine.topics.sites.site_table import SiteRow
 
 CONFIDENCES = {key: f"{key} of 20" for key in SHARES}
 WHO = {NoisePlace.SITES: "Each {site} adds noise", NoisePlace.CENTRE: "A trusted centre adds noise",
-       NoisePlace.PERSON: "Each person’s own device"}
+       NoisePlace.PERSON: "Each person’s device adds noise"}
 _SITES = {"patient": ("hospital", "hospitals"), "woman": ("hospital", "hospitals"),
           "child": ("school", "schools"), "pupil": ("school", "schools"),
           "household": ("district", "districts")}
@@ -351,8 +358,23 @@ def map_title(answer: Decision) -> str:
         Of a study.
     """
     if answer.chosen is None:
-        return "More people would reach the target"
+        return ("More people would reach the target" if answer.more_private is not None else
+                "So few people give nothing to release")
     return f"The target needs ε = {answer.chosen.budget.epsilon:g} here"
+
+
+def nothing_on_map(people: Sequence[int], facts: PublicFacts) -> str:
+    """What stands in place of a map on which nothing would be released.
+
+    Parameters
+    ----------
+    people : sequence of int
+        In all, by row of the map.
+    facts : PublicFacts
+        The noun for several persons.
+    """
+    return (f"With {whole(min(people))} to {whole(max(people))} {escape(facts.people)} and ε up to "
+            f"{MAP_EPSILONS[-1]:g} nothing would be released anywhere on this map.")
 
 
 def reachable(answer: Decision) -> str:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from engine.language import glossary
 from engine.topics.decision import words
+from engine.topics.decision.answer import NoisePlace
 from engine.topics.planning import precedents
 from pages.parts.decide.view import Study
 from pages.parts.plan import cards as solver
@@ -64,11 +65,12 @@ def _sites(*parts: Callable[[sites.SitesTable], None]) -> Callable[[], None]:
 
 
 def _trust(view: Study) -> None:
-    """Of the study, with a gloss of each word of the field, and of the table of sites."""
+    """Of the study, with a gloss of each word of the field; and of sites that add noise."""
     if view.answer is not None:
         for heading, sentence in words.protection(view.answer.profile, view.now.group).items():
             st.markdown(f"**{heading}:** {sentence}", help=glossary.of_label(heading))
-    _sites(sites.trust, sites.SitesTable.consequences)()
+    if view.now.noise != NoisePlace.PERSON:
+        _sites(sites.trust, sites.SitesTable.consequences)()
 
 
 def _rule() -> None:
