@@ -276,7 +276,7 @@ class _Study:
     @classmethod
     def of(cls, source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
            delta: float | None, noise: str, seed: int, most_devices: int = MOST_DEVICES) -> _Study:
-        recipe, place = sized(source, rows), NoisePlace(noise)
+        recipe, place = sized(source, rows), NoisePlace.named(noise, "noise")
         each = [row.n_observations_per_curve for row in rows if row.included]
         n = site_table.people(rows)
         stated = delta_rule(n, delta, mechanism.guarantee == "pure")
