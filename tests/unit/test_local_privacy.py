@@ -45,16 +45,21 @@ def together(noise):
     return replace(noise[0], normals=summed("normals"), symmetric=summed("symmetric"))
 
 
-@pytest.mark.parametrize("settings", [
-    {}, {"releases": "separate"}, {"clipping": "wide", "shrink": "always"}, {"band": "none"}])
+UNEVEN = DEVICES.with_sites([1] * PEOPLE, [4, 9] * (PEOPLE // 2))  # observations differ
+
+
+@pytest.mark.parametrize(("source", "settings"), [
+    (DEVICES, {}), (DEVICES, {"releases": "separate"}), (DEVICES, {"band": "none"}),
+    (DEVICES, {"clipping": "wide", "shrink": "always"}), (UNEVEN, {}),
+    (UNEVEN, {"releases": "separate", "truncation": 5})])
 def test_the_release_of_devices_is_that_of_one_centre_with_their_noise_summed(
-        monkeypatch, settings):
+        monkeypatch, source, settings):
     """The proposition of `local_privacy`, for the noise that was drawn and not only in law."""
     mechanism, drawn = AdaptiveMean(**settings), []
     draw = mean_fit.MeanStreams.draw
     monkeypatch.setattr(mean_fit.MeanStreams, "draw",
                         lambda *asked: drawn.append(draw(*asked)) or drawn[-1])
-    data = DEVICES.draw(2, np.random.default_rng(1))
+    data = source.draw(2, np.random.default_rng(1))
     local = mechanism.release_many(data, [(ASKED,)], 2, np.random.default_rng(2))
     monkeypatch.setattr(mean_fit.MeanStreams, "draw", lambda *_: together(drawn))
     centre = mechanism.as_one_centre(PEOPLE, ASKED, data.facts)
