@@ -14,6 +14,7 @@ from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.privacy import accounting, risk
 from engine.running.steps import result_of
 from engine.simulation.metrics import Accuracy
+from engine.sources.hormone_study import HormoneStudy
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.decision import answer as decisions
 from engine.topics.decision import words
@@ -51,7 +52,7 @@ UNEVEN = DEVICES.with_sites([1] * PEOPLE, [4, 9] * (PEOPLE // 2))  # observation
 @pytest.mark.parametrize(("source", "settings"), [
     (DEVICES, {}), (DEVICES, {"releases": "separate"}), (DEVICES, {"band": "none"}),
     (DEVICES, {"clipping": "wide", "shrink": "always"}), (UNEVEN, {}),
-    (UNEVEN, {"releases": "separate", "truncation": 5})])
+    (HormoneStudy().resized(1, 6, PEOPLE), {}), (UNEVEN, {"releases": "separate", "truncation": 5})])
 def test_the_release_of_devices_is_that_of_one_centre_with_their_noise_summed(
         monkeypatch, source, settings):
     """The proposition of `local_privacy`, for the noise that was drawn and not only in law."""
