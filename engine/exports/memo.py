@@ -96,7 +96,9 @@ def study_memo(answer: Decision, *, author: str = "", date: str = "", link: str 
         rule="" if rule is None or chosen is None else _by_rule(chosen.budget.epsilon, rule),
         head=head, rows=rows, chart_title=decision_words.chart_title(answer),
         chart=drawn.svg(charts.trade_off(answer), charts.PRINTED, "trade-off"),
-        protection=decision_words.protection(profile), delta=chances.delta_stated(profile.delta),
+        protection=decision_words.protection(
+            profile, max((option.odds.group for _, option in answer.options), default=1)),
+        delta=chances.delta_stated(profile.delta),
         assumptions=decision_words.assumptions(profile))
 
 

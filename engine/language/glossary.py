@@ -58,7 +58,14 @@ TERMS = (
     Term("Unit of protection", "What is replaced to make neighbouring data sets: a person’s whole "
          "curve, one observation, one row, or all data of one machine. ε has no meaning without "
          "it.",
-         "The strip of every page"),
+         "The strip of every page, the memo of Decide", other_names=("unit of privacy",)),
+    Term("Event level", "Protects one observation of a person: somebody with many observations is "
+         "protected less.", "Lab, regression"),
+    Term("Item level", "Protects one of several things that a person has in the data, such as one "
+         "curve of a person with several. All of them together are protected less. Where one "
+         "observation is the thing, this is event level.", "The attacker’s accuracy"),
+    Term("User level", "Protects all that a person has in the data: here the whole curve, with "
+         "every observation.", "The memo of Decide"),
     Term("Neighbouring data sets", "Two data sets that differ in one unit of protection. Here one "
          "unit is replaced by another; all sizes stay the same and are public.",
          "Lab, Verify; every proof",
@@ -198,8 +205,16 @@ TERMS = (
          other_names=("trusted centre",)),
     Term("Federated", "Each site keeps its data and adds its own noise before anything leaves it.",
          "Decide, Lab"),
-    Term("Local", "Nobody is trusted: each person adds noise to their own data.", "Lab, Theory",
-         other_names=("local privacy",)),
+    Term("Local", "Nobody is trusted: each person’s own device adds noise before anything leaves "
+         "it. Every person is a site of size one, so that N grows with √n only.",
+         "Decide, Theory", r"N=\sqrt n\,\mu", ("local privacy", "nobody trusted")),
+    Term("Effective size", "What people and budget are worth together. Below 12 nothing is "
+         "released. One trusted centre with n people has nμ, k sites alike nμ/√k, and people who "
+         "each add noise √n μ.", "Decide", r"N=\sqrt{\textstyle\sum_s(n_s\mu_s)^2}"),
+    Term("Interaction", "How often the centre asks. One message: every site or device answers "
+         "once, to a question that is fixed in advance. Several rounds, or sequential: each "
+         "question depends on earlier answers.", "The memo of Decide", "",
+         ("sequential interaction", "non-interactive")),
     Term("Masked sum", "Machines mask what they send, so that only the sum can be read.",
          "Lab, sparse regression", "", ("secure aggregation",)),
     Term("Simulated", "Drawn by the computer from a known mean; no person is behind it.",

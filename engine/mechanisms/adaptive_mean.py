@@ -40,6 +40,7 @@ from engine.mechanisms.families.adaptive import (
     public_scale,
 )
 from engine.mechanisms.families.adaptive_release import AdaptiveRelease
+from engine.mechanisms.families.local_privacy import centre_budget
 from engine.mechanisms.families.location import (
     FINAL_CENTRE,
     FINAL_PAIR,
@@ -410,6 +411,11 @@ class AdaptiveMean(AdaptiveRelease):
         widest = self.clipping_constants(sizes, effective, facts, is_joint).final_width
         width = widest if self.is_tight(facts) else math.sqrt(_TIGHT.final_width * widest)
         return float(half**2 * 4 * width * (radius * scales.sum() / effective)**2 / share)
+
+    def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
+        if budget.is_pure or not self.law_of_times(facts).is_known:
+            return None
+        return centre_budget(n_people, budget)
 
     def caution(self, facts: PublicFacts) -> str:
         if self.basis == "cosine" or facts.periodic:

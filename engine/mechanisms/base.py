@@ -387,6 +387,25 @@ class Mechanism(Parameterised):
         """
         return None
 
+    def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
+        """The budget at which one centre's release has the law of n devices', each with one curve.
+
+        Parameters
+        ----------
+        n_people : int
+            Everybody's own device adds the noise.
+        budget : Budget
+            Of every person.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        Budget or None
+            None where no such law is proved.
+        """
+        return None
+
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float | None:
         """Planned squared error that privacy adds, integrated where the result is a function.

@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from engine.language.numbers import number
 from engine.running.steps import result_of
 from engine.topics.decision import answer as decisions
 from engine.topics.decision import words as decision_words
+from engine.topics.decision.effective_size import effective_size
 from engine.topics.sites.site_table import PRESETS, SiteRow
 from pages.parts.decide.examples import examples, open_at
 from pages.shared import places
@@ -65,6 +67,36 @@ def test_every_bracket_changes_the_study_and_the_link():
     assert "the centre, which sees every curve" in memo(at)
     at.number_input(key="w_study_sites").set_value(10_000).run()
     assert any("must lie between" in error.value for error in at.error)
+
+
+def test_nobody_trusted_is_a_choice_that_link_memo_and_drawer_keep():
+    at = visit("decide", "c-sparse_curves~c.n_curves-400~target-1~open-trust")
+    at.selectbox(key="w_noise").set_value("person").run()
+    chosen, problems = address.decode(link(at))
+    assert not problems and chosen.noise == "person" and not at.error
+    assert "a person’s own device adds the noise" in memo(at)
+    assert "<b>Must be trusted:</b> nobody" in memo(at) and "user level" in memo(at)
+    for heading in ("Unit of privacy", "Interaction", "Effective size"):
+        assert any(f"**{heading}:**" in part.value and part.help for part in at.markdown)
+    again = visit("decide", link(at))
+    assert memo(again) == memo(at) and again.selectbox(key="w_noise").value == "person"
+
+
+def test_too_few_people_for_nobody_trusted_are_told_what_it_would_need():
+    at = visit("decide", "c-sparse_curves~c.n_curves-15~target-1~noise-person")
+    size = effective_size(result_of(decisions.profile_of(
+        at.session_state.settings.source, at.session_state.settings.mechanism,
+        (SiteRow("All", 15, 10),), None, "person", 1)), 10.0)
+    assert size.value < size.least and not size.is_enough
+    assert f"N = √n μ = {number(size.value)} at ε = 10" in at.error[0].value
+    assert f"would need {size.people_needed} people instead of 15" in at.error[0].value
+    assert "nothing would be released anywhere on this map" in words(at)
+    assert "No budget reaches the target" in memo(at) and "N = √n μ = " in memo(at)
+
+
+def test_a_method_without_a_law_says_how_many_devices_are_simulated():
+    at = visit("decide", "c-sparse_curves~c.n_curves-2000~m-noisy_gradient_mean~noise-person")
+    assert any(f"at most {decisions.MOST_DEVICES}" in error.value for error in at.error)
 
 
 def test_a_target_out_of_reach_is_refused_with_a_button_that_mends_it():

@@ -21,6 +21,7 @@ from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, PublicFacts, Spend
 from engine.language.numbers import digits_up
 from engine.mechanisms import Mechanism
+from engine.mechanisms.families.local_privacy import of_one_device
 from engine.privacy import accounting, risk
 from engine.privacy.failure import Delta, delta_rule
 from engine.simulation import studies
@@ -37,6 +38,7 @@ _BAND = (0.025, 0.975)
 MAP_EPSILONS = EPSILON_STEPS[1::3]
 _MAP_FACTORS = (0.25, 0.5, 2.0)  # times the people of every site
 _MOST_ON_MAP = 400_000  # observations of one data set
+MOST_DEVICES = 300  # simulated one by one, where no law spares it
 
 
 class NoisePlace(Enumeration):
@@ -44,6 +46,7 @@ class NoisePlace(Enumeration):
 
     SITES = "sites"
     CENTRE = "centre"
+    PERSON = "person"  # everybody's own device: nobody is trusted
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class Profile:
     bands : (steps, 2, GRID_SIZE)
         Between which 95 % of the releases of one data set lie at each time.
     spends : tuple of tuples of Spend
-        A ledger for each step.
+        A ledger for each step; where everybody's own device adds the noise, that of one of them.
     """
 
     source: Source[Any]
@@ -226,7 +229,7 @@ def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow
     delta : float or None
         None for the rule of all pages.
     noise : str
-        Who adds it, one of `NoisePlace`.
+        Who adds it, one of `NoisePlace`; with "person" every person is a site of one curve.
     seed : int
         Of data and noise.
 
@@ -254,7 +257,9 @@ def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow
     return Profile(
         study.recipe, mechanism, tuple(row for row in rows if row.included), NoisePlace(noise),
         study.delta, errors, study.recipe.facts.from_unit_time(grid), shown.truth.grid_values,
-        np.moveaxis(np.quantile(releases, _BAND, axis=1), 0, 1), tuple(estimate.spends))
+        np.moveaxis(np.quantile(releases, _BAND, axis=1), 0, 1),
+        tuple(study.ledger(epsilon, spends)
+              for epsilon, spends in zip(EPSILON_STEPS, estimate.spends, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -264,22 +269,51 @@ class _Study:
     recipe: Source[CurveData]
     mechanism: Mechanism
     delta: Delta
+    noise: NoisePlace
     is_to_pool: bool
     seed: int
 
     @classmethod
     def of(cls, source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
-           delta: float | None, noise: str, seed: int) -> _Study:
-        recipe, is_pooled = sized(source, rows), NoisePlace(noise) is NoisePlace.CENTRE
-        each = {row.n_observations_per_curve for row in rows if row.included}
+           delta: float | None, noise: str, seed: int, most_devices: int = MOST_DEVICES) -> _Study:
+        recipe, place = sized(source, rows), NoisePlace.named(noise, "noise")
+        each = [row.n_observations_per_curve for row in rows if row.included]
         n = site_table.people(rows)
-        if is_pooled and len(each) == 1:  # one centre is one site: the scenario of other pages
-            recipe, is_pooled = recipe.resized(n, each.pop(), 1), False
         stated = delta_rule(n, delta, mechanism.guarantee == "pure")
-        return cls(recipe, mechanism, stated, is_pooled, seed)
+        study = cls(recipe, mechanism, stated, place, False, seed)
+        if place is NoisePlace.PERSON and not study.is_one_centre:
+            _check_devices(n, most_devices)
+            return replace(study, recipe=_devices(recipe, rows))
+        is_pooled = place is not NoisePlace.SITES
+        if is_pooled and len(set(each)) == 1:  # one centre is one site, as on other pages
+            return replace(study, recipe=recipe.resized(n, each[0], 1))
+        return replace(study, is_to_pool=is_pooled)
+
+    @property
+    def is_one_centre(self) -> bool:
+        """Whether devices need not be simulated: one centre's release has the law of theirs."""
+        return self.noise is NoisePlace.PERSON and self._centre(1.0) is not None
 
     def budgets(self, epsilon: float) -> Budgets:
-        return (Budget(epsilon, self.delta.value),)
+        """What is asked of each site; of the centre that stands in for all devices."""
+        return (self._centre(epsilon) or self._asked(epsilon),)
+
+    def ledger(self, epsilon: float, spends: tuple[Spend, ...]) -> tuple[Spend, ...]:
+        """The lines of every site, or of one device: all others send the same."""
+        if self.is_one_centre:
+            return of_one_device(spends, self.recipe.sizes.n_curves, self._asked(epsilon))
+        if self.noise is NoisePlace.PERSON:
+            return tuple(spend for spend in spends if spend.server == 0)
+        return spends
+
+    def _asked(self, epsilon: float) -> Budget:
+        return Budget(epsilon, self.delta.value)
+
+    def _centre(self, epsilon: float) -> Budget | None:
+        if self.noise is not NoisePlace.PERSON:
+            return None
+        return self.mechanism.as_one_centre(self.recipe.sizes.n_curves, self._asked(epsilon),
+                                            self.recipe.facts)
 
     def put(self, data: CurveData) -> CurveData:
         """Data sets where the noise is added."""
@@ -297,6 +331,41 @@ class _Study:
             if verdict is not None and not verdict.is_feasible:
                 errors[k] = np.nan
         return errors
+
+
+def _check_devices(n_people: int, most: int) -> None:
+    """Refuse more devices than are simulated, where no law says what one centre would have to add.
+
+    Raises
+    ------
+    InputError
+        With the limit.
+    """
+    if n_people > most:
+        raise InputError(
+            f"Everybody’s own device adds noise here: {n_people:,} devices. Of this method as it "
+            f"is set, at most {most:,} are simulated.", field="noise",
+            hint="Take the adaptive mean with δ above 0 and stated observation times, of which a "
+                 "law holds for any number, or fewer people.")
+
+
+def _devices(recipe: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
+    """Every person as a site of one curve.
+
+    Raises
+    ------
+    InputError
+        If sites whose numbers of observations differ cannot be taken apart.
+    """
+    taking_part = [row for row in rows if row.included]
+    each = [row.n_observations_per_curve for row in taking_part for _ in range(row.n_curves)]
+    if len(set(each)) == 1:
+        return recipe.resized(1, each[0], len(each))
+    if not recipe.has_free_sites:
+        raise InputError("These curves are taken apart into devices only where everybody has as "
+                         "many observations.", field="noise",
+                         hint="Give all sites the same number of observations.")
+    return recipe.with_sites([1] * len(each), each)
 
 
 # -- the decision ---------------------------------------------------------------------------------
@@ -365,7 +434,7 @@ def decision_of(source: Source[Any], mechanism: Mechanism, rows: tuple[SiteRow, 
     delta : float or None
         None for the rule of all pages, 1/n².
     noise : str
-        Who adds it: "sites" or "centre".
+        Who adds it: "sites", "centre", or "person" for everybody's own device.
     target : float
         A distance from the true mean, in response units.
     confidence : str
@@ -414,7 +483,8 @@ def error_map(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow]
     for factor in _MAP_FACTORS:
         table = _scaled(rows, factor)
         if _fits(table):
-            study = _Study.of(source, mechanism, table, delta, noise, seed)
+            study = _Study.of(source, mechanism, table, delta, noise, seed,
+                              round(_MAP_FACTORS[-1] * MOST_DEVICES))
             yield study.errors([study.budgets(epsilon) for epsilon in MAP_EPSILONS])
 
 

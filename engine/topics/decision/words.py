@@ -5,18 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from engine.core.enumerations import NoiseLaw
 from engine.core.types import PublicFacts
 from engine.language.grammar import a, escape, of
 from engine.language.numbers import digits_up, number, percent_of, whole, with_unit
 from engine.language.tags import credited
-from engine.privacy import risk
-from engine.topics.decision.answer import SHARES, Decision, NoisePlace, Option, Profile
+from engine.privacy import accounting, risk
+from engine.topics.decision.answer import (
+    MAP_EPSILONS,
+    SHARES,
+    Decision,
+    NoisePlace,
+    Option,
+    Profile,
+)
+from engine.topics.decision.effective_size import EffectiveSize, effective_size
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 
 CONFIDENCES = {key: f"{key} of 20" for key in SHARES}
-WHO = {NoisePlace.SITES: "Each {site} adds noise", NoisePlace.CENTRE: "A trusted centre adds noise"}
+WHO = {NoisePlace.SITES: "Each {site} adds noise", NoisePlace.CENTRE: "A trusted centre adds noise",
+       NoisePlace.PERSON: "Each person’s device adds noise"}
 _SITES = {"patient": ("hospital", "hospitals"), "woman": ("hospital", "hospitals"),
           "child": ("school", "schools"), "pupil": ("school", "schools"),
           "household": ("district", "districts")}
@@ -93,13 +103,17 @@ def question(answer: Decision) -> str:
     each = sorted({row.n_observations_per_curve for row in profile.rows})
     observations = whole(each[0]) if len(each) == 1 else f"{whole(each[0])} to {whole(each[-1])}"
     curve = f"{escape(facts.curve)} curve" if facts.curve else "curve"
-    return (f"Which privacy budget ε does the mean {curve} of {sizes(profile.rows, facts)} need, "
+    people = (f"{whole(profile.n_people)} {escape(facts.people)}"
+              if profile.noise is NoisePlace.PERSON else sizes(profile.rows, facts))
+    return (f"Which privacy budget ε does the mean {curve} of {people} need, "
             f"with {observations} observations each, if {_who(profile)}, so that it is within "
             f"{target(answer)} of the true mean in {CONFIDENCES[answer.confidence]} releases?")
 
 
 def _who(profile: Profile) -> str:
     site = site_noun(profile.facts)[0]
+    if profile.noise is NoisePlace.PERSON:
+        return f"{of(a(profile.facts.person))} own device adds the noise"
     if len(profile.rows) == 1:
         return f"the {site} adds the noise"
     return (f"each {site} adds its own noise" if profile.noise is NoisePlace.SITES else
@@ -144,6 +158,9 @@ def not_reached(answer: Decision) -> str:
     profile, unit = answer.profile, escape(answer.profile.facts.value_unit)
     nearest = answer.more_private
     if nearest is None:
+        size = effective_size(profile, EPSILON_STEPS[-1])
+        if size is not None:
+            return f"**No budget reaches the target.** {too_small(size, profile.facts)}"
         return ("**No budget reaches the target:** with so few people nothing useful could be "
                 "published at any ε of the scale.")
     distance = float(profile.distance(SHARES[answer.confidence])[-1])
@@ -153,17 +170,29 @@ def not_reached(answer: Decision) -> str:
             "target.")
 
 
-def protection(profile: Profile) -> dict[str, str]:
-    """Who is protected from whom, and who must be trusted, by their headings.
+def protection(profile: Profile, records: int = 1) -> dict[str, str]:
+    """Who is protected from whom, who must be trusted, and how often anybody is asked.
 
     Parameters
     ----------
     profile : Profile
         Of a study.
+    records : int
+        Curves of one person.
+
+    Returns
+    -------
+    dict of str to str
+        Sentences by their headings.
     """
     facts, (site, several) = profile.facts, site_noun(profile.facts)
     person = escape(facts.person)
-    if len(profile.rows) == 1:
+    if profile.noise is NoisePlace.PERSON:
+        hidden = (f"everybody who sees the release or a message: the other {escape(facts.people)}, "
+                  f"the {several} and the centre")
+        trusted = (f"nobody. Noise is added on the {of(person)} own device, before anything "
+                   "leaves it")
+    elif len(profile.rows) == 1:
         hidden, trusted = "everybody who sees the release", f"the {site}, which has the curves"
     elif profile.noise is NoisePlace.SITES:
         hidden = f"everybody who sees the release, the other {several} and the centre"
@@ -174,7 +203,77 @@ def protection(profile: Profile) -> dict[str, str]:
     return {"Protected": f"the whole curve of {a(person)}, from {hidden}.",
             "Must be trusted": f"{trusted}.",
             "Not hidden": f"that {a(person)} takes part, how many do, and what is true of "
-                          f"{escape(facts.people)} in general."}
+                          f"{escape(facts.people)} in general.",
+            "Unit of privacy": _unit(person, records),
+            **_interaction(profile), **_worth(profile)}
+
+
+def _unit(person: str, records: int) -> str:
+    if records > 1:
+        return (f"item level, one of the {whole(records)} curves of {a(person)}; the attacker’s "
+                "accuracy is about all of them.")
+    return f"user level, {of(a(person))} whole curve, not one observation of it (event level)."
+
+
+def rounds(profile: Profile) -> int:
+    """How many messages each site, or each device, sends; 0 where nothing would be released.
+
+    Parameters
+    ----------
+    profile : Profile
+        Of a study.
+    """
+    lines = next(iter(accounting.by_server(profile.spends[-1]).values()))
+    return sum(spend.count for spend in lines if spend.noise is not NoiseLaw.NONE)
+
+
+def _interaction(profile: Profile) -> dict[str, str]:
+    """How often the centre asks, where it has to ask anybody."""
+    count = rounds(profile)
+    sender = {NoisePlace.SITES: site_noun(profile.facts)[0], NoisePlace.PERSON: "device"}.get(
+        profile.noise, "")
+    is_alone = len(profile.rows) == 1 and profile.noise is NoisePlace.SITES
+    if not sender or is_alone or not count:
+        return {}
+    if count == 1:
+        return {"Interaction": f"one message from each {sender}, with no question in between."}
+    return {"Interaction": f"{whole(count)} rounds, sequential: what each {sender} is asked "
+                           "depends on earlier answers."}
+
+
+def _worth(profile: Profile) -> dict[str, str]:
+    """N where nobody is trusted, at ε = 1 and at the largest ε of the scale."""
+    low, high = (effective_size(profile, epsilon) for epsilon in (1.0, EPSILON_STEPS[-1]))
+    if low is None or high is None:
+        return {}
+    needed = ("" if low.is_enough or low.people_needed is None else
+              f" ({whole(round(digits_up(low.people_needed, 2)))} {escape(profile.facts.people)} "
+              "would be enough)")
+    return {"Effective size": (
+        f"N = √n μ is {number(low.value)} at ε = 1{needed} and {number(high.value)} at ε = "
+        f"{high.epsilon:g}; below {low.least:g} nothing is released. One trusted centre has "
+        f"{number(low.of_centre)} at ε = 1.")}
+
+
+def too_small(size: EffectiveSize, facts: PublicFacts) -> str:
+    """Why nothing useful can be released if nobody is trusted, and what it would need.
+
+    Parameters
+    ----------
+    size : EffectiveSize
+        Below the least.
+    facts : PublicFacts
+        The noun for several persons.
+    """
+    people = escape(facts.people)
+    more = ("" if size.people_needed is None else
+            f"{whole(round(digits_up(size.people_needed, 2)))} {people} instead of "
+            f"{whole(size.n_people)}, or ")
+    return (f"With nobody trusted, {whole(size.n_people)} {people} have an effective size of N = "
+            f"√n μ = {number(size.value)} at ε = {size.epsilon:g}, and nothing useful can be "
+            f"released below {size.least:g}. It would need {more}ε = "
+            f"{digits_up(size.epsilon_needed, 2):g}. One trusted centre has N = "
+            f"{number(size.of_centre)}.")
 
 
 def assumptions(profile: Profile) -> list[str]:
@@ -188,6 +287,7 @@ def assumptions(profile: Profile) -> list[str]:
     facts, releases = profile.facts, math.prod(profile.errors.shape[1:])
     bounds = with_unit(f"{facts.value_low:g} to {facts.value_high:g}", escape(facts.value_unit))
     return [
+        *_devices(profile),
         f"Simulated: {releases} releases at each ε, of curves of the kind “{escape(facts.name)}” "
         f"within {bounds}. No real data were used; real curves may differ, so leave room.",
         *(escape(sentence) for sentence in credited(facts)),
@@ -195,6 +295,17 @@ def assumptions(profile: Profile) -> list[str]:
         f"Each {escape(facts.person)} has one curve, and all other releases about the same "
         "people are charged as well.",
         "Error: root mean squared distance from the true mean."]
+
+
+def _devices(profile: Profile) -> list[str]:
+    """How devices were simulated."""
+    n = profile.n_people
+    if profile.noise is not NoisePlace.PERSON:
+        return []
+    if profile.source.sizes.n_servers == n > 1:
+        return [f"Each of the {whole(n)} devices was simulated."]
+    return [f"The {whole(n)} devices were simulated as one centre with μ/√n in place of μ: the "
+            "sum of their Gaussian noise has exactly that law."]
 
 
 def memo_title(profile: Profile) -> str:
@@ -247,8 +358,23 @@ def map_title(answer: Decision) -> str:
         Of a study.
     """
     if answer.chosen is None:
-        return "More people would reach the target"
+        return ("More people would reach the target" if answer.more_private is not None else
+                "So few people give nothing to release")
     return f"The target needs ε = {answer.chosen.budget.epsilon:g} here"
+
+
+def nothing_on_map(people: Sequence[int], facts: PublicFacts) -> str:
+    """What stands in place of a map on which nothing would be released.
+
+    Parameters
+    ----------
+    people : sequence of int
+        In all, by row of the map.
+    facts : PublicFacts
+        The noun for several persons.
+    """
+    return (f"With {whole(min(people))} to {whole(max(people))} {escape(facts.people)} and ε up to "
+            f"{MAP_EPSILONS[-1]:g} nothing would be released anywhere on this map.")
 
 
 def reachable(answer: Decision) -> str:

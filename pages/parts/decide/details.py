@@ -7,6 +7,9 @@ from functools import partial
 
 import streamlit as st
 
+from engine.language import glossary
+from engine.topics.decision import words
+from engine.topics.decision.answer import NoisePlace
 from engine.topics.planning import precedents
 from pages.parts.decide.view import Study
 from pages.parts.plan import cards as solver
@@ -29,7 +32,7 @@ def of(view: Study) -> list[Detail]:
         Detail("shares", "Where the error comes from", _sites(sites.shares)),
         Detail("leaves", "If a site leaves", _sites(sites.what_if), ("what_if",)),
         Detail("centre_saw", "What the centre saw", _sites(sites.transcript), ("transcript",)),
-        Detail("trust", "Who is trusted", _sites(sites.trust, sites.SitesTable.consequences),
+        Detail("trust", "Who is trusted", partial(_trust, view),
                ("sites_label", "plan_label", "decide_label")),
         Detail("study_holdout", "As in the published study", _sites(sites.published_study),
                ("holdout",), is_fold=True),
@@ -59,6 +62,15 @@ def _sites(*parts: Callable[[sites.SitesTable], None]) -> Callable[[], None]:
         cards(table, *parts)
 
     return draw
+
+
+def _trust(view: Study) -> None:
+    """Of the study, with a gloss of each word of the field; and of sites that add noise."""
+    if view.answer is not None:
+        for heading, sentence in words.protection(view.answer.profile, view.now.group).items():
+            st.markdown(f"**{heading}:** {sentence}", help=glossary.of_label(heading))
+    if view.now.noise != NoisePlace.PERSON:
+        _sites(sites.trust, sites.SitesTable.consequences)()
 
 
 def _rule() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 
 from engine.core.errors import InputError
@@ -80,6 +81,9 @@ def error_map(view: Study) -> None:
         errors = run.parts(decisions.error_map, *view.asked)
     except InputError as problem:  # a method may refuse fewer people
         st.markdown(f":small[{controls.message(problem)}]")
+        return
+    if answer.more_private is None and not any(np.isfinite(row).any() for row in errors):
+        st.markdown(words.nothing_on_map((*people, answer.profile.n_people), view.facts))
         return
     chart = charts.error_map(answer, people, errors, layout.theme())
     view.draw("Accuracy over people and ε", chart, "map", _MAP, 320)

@@ -1,0 +1,91 @@
+"""What people are worth together if nobody is trusted: N, and what it would take to release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.core.types import Budget
+from engine.mechanisms.families import local_privacy
+from engine.mechanisms.families.adaptive import mu_of
+from engine.privacy import accounting
+from engine.privacy.failure import delta_rule
+from engine.topics.decision.answer import NoisePlace, Profile
+
+_MOST_PEOPLE = 10**12
+
+
+@dataclass(frozen=True)
+class EffectiveSize:
+    """N = √n μ of n people who each add noise alone, beside what anything released needs.
+
+    Attributes
+    ----------
+    n_people : int
+        n.
+    epsilon : float
+        Of every person.
+    value, least : float
+        N, and what it must reach so that anything is released.
+    of_centre : float
+        n μ, which one trusted centre would have.
+    people_needed : int or None
+        The smallest n with N at least `least` at this ε; None beyond any number of people.
+    epsilon_needed : float
+        The smallest ε with N at least `least` of these people.
+    """
+
+    n_people: int
+    epsilon: float
+    value: float
+    least: float
+    of_centre: float
+    people_needed: int | None
+    epsilon_needed: float
+
+    @property
+    def is_enough(self) -> bool:
+        return self.value >= self.least
+
+
+def effective_size(profile: Profile, epsilon: float) -> EffectiveSize | None:
+    """N of a study in which everybody's own device adds the noise.
+
+    Parameters
+    ----------
+    profile : Profile
+        Of a study.
+    epsilon : float
+        Of every person.
+
+    Returns
+    -------
+    EffectiveSize or None
+        None where somebody else adds the noise, or where the method has no such rule.
+    """
+    n, budget = profile.n_people, Budget(epsilon, profile.delta.value)
+    rule = profile.mechanism.feasibility(profile.source.sizes, (budget,))
+    if profile.noise is not NoisePlace.PERSON or rule is None:
+        return None
+    value = local_privacy.effective_size(n, budget)
+    epsilon_needed = (epsilon * rule.least / value if budget.is_pure else
+                      accounting.exact_epsilon(mu_of(budget) * rule.least / value, budget.delta))
+    return EffectiveSize(n, epsilon, value, rule.least, n * mu_of(budget),
+                         _people_needed(profile, epsilon, rule.least), epsilon_needed)
+
+
+def _people_needed(profile: Profile, epsilon: float, least: float) -> int | None:
+    """By bisection: N grows with n, also where δ = 1/n² falls with it."""
+    stated = profile.delta.value if profile.delta.is_chosen else None
+    is_pure = profile.mechanism.guarantee == "pure"
+
+    def is_enough(n: int) -> bool:
+        budget = Budget(epsilon, delta_rule(n, stated, is_pure).value)
+        return local_privacy.effective_size(n, budget) >= least
+
+    if not is_enough(_MOST_PEOPLE):
+        return None
+    low, high = 1, _MOST_PEOPLE  # low is not enough, or is 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
