@@ -159,8 +159,7 @@ def editor(federation: SitesAnswer | None, facts: PublicFacts, columns: Sequence
         column_config=_columns(facts), placeholder="default", column_order=columns,
         height=_HEAD + _ROW * min(len(current), _MOST_ROWS),
         on_change=session.change)  # an edit is no navigation
-    if columns is not STUDY or not _edits(BUDGETS):  # once, and where somebody edits
-        controls.show_problem("sites")
+    controls.show_problem("sites")
 
 
 def buttons() -> None:
