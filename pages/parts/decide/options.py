@@ -46,8 +46,8 @@ def cards(view: Study) -> None:
         if label:
             st.button(label, key="allow_target", on_click=lambda: session.change(
                 target=answer.reachable))
-    for column, (name, option) in zip(st.columns(3), answer.options, strict=False):
-        with column, st.container(border=True):
+    for k, (column, (name, option)) in enumerate(zip(st.columns(3), answer.options, strict=False)):
+        with column, st.container(border=True, key=f"option_{k}"):
             _card(view, name, option, option is answer.chosen)
     if answer.chosen is not None and not answer.chosen.keeps_promise:
         st.error("**The noise of this method does not prove the ε that was asked for.** See the "
@@ -56,7 +56,7 @@ def cards(view: Study) -> None:
 
 def _card(view: Study, name: str, option: Option, is_chosen: bool) -> None:
     mark = ":blue[:material/check_circle:] " * is_chosen
-    st.markdown(f"{mark}{name}\n#### ε = {option.budget.epsilon:g}\n"
+    st.markdown(f"{mark}{name}\n## ε = {option.budget.epsilon:g}\n"
                 f"Attacker’s accuracy **{words.attacker(option.odds)}**  \n"
                 f"Error **± {words.error(option, view.facts)}**")
     assert view.answer is not None

@@ -21,7 +21,7 @@ _MOST_FOUND = 8  # of sections, and of terms
 
 def entrance() -> None:
     """The way in from the path: the first chapter, or words to search for."""
-    st.subheader("Guide and glossary", anchor=False)
+    st.header("Guide and glossary", anchor=False)
     with st.container(key="guide_entrance", horizontal=True, vertical_alignment="bottom"):
         _search()
         st.button("Open the guide", icon=":material/menu_book:", key="guide_open", on_click=_open,
