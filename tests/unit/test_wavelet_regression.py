@@ -17,6 +17,7 @@ from engine.numerics.wavelet_bases import WaveletBasis
 from engine.privacy import accounting, transcript
 from engine.simulation.experiments import generator
 from engine.simulation.metrics import coverage, integrated_squared_errors
+from engine.numerics.signals import signal
 from engine.sources.regression_points import (
     CONFIGURATIONS,
     RegressionPoints,
@@ -157,11 +158,21 @@ def test_messages_carry_the_noise_that_is_stated_with_them(edges):
     assert (heard[3][1] == 0).all()
 
 
+def test_with_corrected_edges_values_at_both_ends_are_those_of_the_curve():
+    source = RegressionPoints(n_curves=200_000, signal="ramp")
+    truth = signal("ramp")(np.array([0.0, 1.0]))
+    for edges, is_close in (("corrected", True), ("periodic", False)):
+        estimate = WaveletPointwise(points="0, 1", edges=edges).release(
+            data_of(source), (Budget(8.0),), generator(1, 1, 0))
+        errors = np.abs(estimate.coefficients[0, 0, 0] - truth)
+        assert (errors.max() < 0.3) is is_close
+
+
 # -- refusals ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("chosen", "words"), [
-    ({"edges": "corrected", "moments": 5}, "2 to 4"), ({"edges": "corrected", "moments": 1}, "2 to 4"),
+    ({"edges": "corrected", "moments": 1}, "2 to 8"),
     ({"edges": "corrected", "constants": "published"}, "periodic"),
     ({"edges": "corrected", "plan_rule": "literal"}, "periodic"), ({"level": 1}, "levels 3 to 14"),
     ({"edges": "corrected", "level": 12}, "levels 3 to 10"), ({"design": "weighted"}, "must be stated"),
