@@ -17,7 +17,6 @@ from engine.numerics.wavelet_bases import WaveletBasis
 from engine.privacy import accounting, transcript
 from engine.simulation.experiments import generator
 from engine.simulation.metrics import coverage, integrated_squared_errors
-from engine.numerics.signals import signal
 from engine.sources.regression_points import (
     CONFIGURATIONS,
     RegressionPoints,
@@ -165,7 +164,7 @@ def test_with_corrected_edges_values_at_both_ends_are_those_of_the_curve():
         estimate = WaveletPointwise(points="0, 1", edges=edges).release(
             data_of(source), (Budget(8.0),), generator(1, 1, 0))
         errors = np.abs(estimate.coefficients[0, 0, 0] - truth)
-        assert (errors.max() < 0.3) is is_close
+        assert bool(errors.max() < 0.3) is is_close
 
 
 # -- refusals ---------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ from engine.noise.laplace import laplace
 from engine.noise.selection import PEELING, draw, noisy_hard_threshold, printed_scale
 from engine.privacy import accounting
 
-UNNOISED = "Θ̂ₖ′Σ̂Θ̂ₖ stands in its limits without noise: no finite ε"
+UNNOISED = "Θ̂ₖ′Σ̂Θ̂ₖ stands in its interval without noise: no finite ε"
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,8 @@ def private_max(values: Array, sensitivity: float, epsilon: float, delta: float,
     """
     scale = printed_scale(PEELING, 1, sensitivity, epsilon, delta, values.shape[-1])
     noise = draw(PEELING, 1, values.shape, rng)
-    return np.abs(noisy_hard_threshold(values, 1, scale, scale, noise)).max(axis=-1)
+    released = noisy_hard_threshold(values, 1, scale, scale, noise)
+    return np.asarray(np.abs(released).max(axis=-1))
 
 
 def restricted_eigenvalue(second: Array, constants: PublishedConstants, n_directions: int,

@@ -49,7 +49,8 @@ def variance_rows(repeats: int) -> list[Row]:
     repeats : int
         Data sets at each size.
     """
-    rng, rows = generator(1, 4, 1), []
+    rng = generator(1, 4, 1)
+    rows: list[Row] = []
     for n in _SIZES:
         c = replace(BASE, rows=n // BASE.machines)
         noise = c.variance_bound / accounting.printed_mu(c.epsilon, c.delta, "isotropic")
@@ -101,7 +102,7 @@ def bootstrap_rows(repeats: int) -> list[Row]:
         Data sets at each budget.
     """
     rng = generator(1, 7, 1)
-    precision = np.linalg.inv(covariance("ar1", BASE.size))
+    precision: Array = np.asarray(np.linalg.inv(covariance("ar1", BASE.size)), dtype=float)
     rows: list[Row] = []
     for epsilon in (*_BUDGETS, math.inf):
         c = replace(BASE, epsilon=epsilon)
@@ -218,7 +219,7 @@ AS_PRINTED = Exhibit(
               within(_kept, high=0, of="over", text="{over} of {count} do not: {none} have no "
                      "finite ε, another gives {most:.0f}"),
               "Intervals return an average over rows without noise, and bands spend ε anew in "
-              "every column and every draw. None of this is released."),
+              "every column and every draw. They are not released."),
         Claim("Lemma 4.1: noise in the variance falls like 1/N² with logarithms",
               within(_noise_power, high=-1.5, of="measured",
                      text="N^{measured:.2f}, where H(s, N) falls like N^{printed:.2f}"),
