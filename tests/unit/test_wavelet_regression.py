@@ -167,6 +167,18 @@ def test_with_corrected_edges_values_at_both_ends_are_those_of_the_curve():
         assert bool(errors.max() < 0.3) is is_close
 
 
+@pytest.mark.parametrize("moments", [5, 8])
+def test_smooth_wavelets_have_corrected_edges_whose_sensitivity_no_observation_exceeds(moments):
+    """The norm of b(x), edges weighted as their noise is, over times crowded at both ends."""
+    mechanism = WaveletGlobal(edges="corrected", moments=moments)
+    plan = mechanism.plan(SOURCE.public, BUDGETS)
+    assert plan.released
+    basis = mechanism.wavelets(int(plan.tuning["level"]))
+    ends = np.geomspace(1e-6, 0.5, 2000)
+    norms = np.sqrt((basis.scaling(np.concatenate([[0, 1], ends, 1 - ends]))**2).sum(axis=1))
+    assert 0.98 <= norms.max() / basis.sup_norm <= 1 + 1e-9
+
+
 # -- refusals ---------------------------------------------------------------------------------
 
 
