@@ -34,6 +34,12 @@ class Iclp(Selection, PenalisedRelease):
     "optimal" noise has scales b_j ∝ √s_j instead: the least total for the filter s, whatever the
     kernel. The scale printed in Theorem 8 spends √2 ε; it is never used.
 
+    *Spaces.* Laws of h + noise and of noise have densities to each other where h is in the
+    Cameron–Martin space, Σ h_j²/λ_j finite (Theorem 5). Pure privacy asks for Σ |h_j|/√λ_j finite
+    (Theorems 6 and 7), which Σ h_j²/λ_j^η and tr(C^{η−1}) finite ensure for η > 1. Where the kernel
+    is Hölder on a compact range, as all Matérn and Gaussian kernels are, the process has continuous
+    paths (Theorem 9): values at single points are post-processing.
+
     See `engine.mechanisms.families.functional_release` for what is protected and why.
 
     Examples

@@ -151,6 +151,11 @@ class WaveletGlobal(WaveletRegression):
     released and nothing is spent. "literal" takes L = ⌈log₂ D⌉ and τ = B + σ√((2α + 1)L), and
     releases nothing where D ≤ 1.
 
+    *What is stated, not adapted to.* α and R are public: a level chosen by looking at observations
+    would need budget of its own, and the paper leaves adaptation to an unknown α open. The third
+    index of a Besov class, q, does not enter: levels, clip, weights and rate are the same for
+    every q ≥ 1, and the bound above takes the supremum over levels, q = ∞, which holds for all.
+
     Examples
     --------
     >>> from engine.simulation.experiments import generator

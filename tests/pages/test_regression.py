@@ -11,6 +11,7 @@ from engine.core.types import Budget, Public
 from engine.mechanisms.families.wavelet_risk import RiskParts
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
+from engine.rates.wavelet_regression import WaveletRate
 from engine.simulation.experiments import generator
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.regression import answer as regression_topic
@@ -271,3 +272,12 @@ def test_both_ends_of_the_range_can_be_asked_for_on_the_page():
         at = visit("regression", f"point-{point}")
         assert not at.exception and not at.error
         assert f"At {point} the released value" in words(at)
+
+
+def test_the_rates_name_the_budget_below_which_no_estimate_is_better_than_none():
+    """1/(n√m): 4000 observations on each of 16 sites; the rate for the curve is one there."""
+    costs = regression_topic.cost_of_privacy(ALIKE, 1.0)
+    assert costs.least == pytest.approx(1 / (4000 * math.sqrt(16)))
+    assert WaveletRate(smoothness=1.0).evaluate(n=4000, S=16, epsilon=costs.least)[1] == (
+        pytest.approx(1))
+    assert regression_words.number(costs.least, 2) in regression_words.elbows(costs)

@@ -81,7 +81,7 @@ def test_functions_are_orthonormal_and_curves_keep_their_size(moments, edges):
     assert weights @ values**2 == pytest.approx(coefficients @ coefficients, rel=1e-5)
 
 
-@pytest.mark.parametrize("moments", [2, 3, 4, 5, 6, 8])
+@pytest.mark.parametrize("moments", range(2, 9))
 def test_corrected_edges_are_orthonormal_and_keep_polynomials(moments):
     rule, level = Corrected(moments), Corrected(moments).lowest_level + 1
     gram = rule.fold(rule.fold(shift_gram(moments, level)).T)
@@ -230,3 +230,16 @@ def test_values_at_points_are_a_basis_of_their_own():
     for wrong in ("", "0.2, x", "-0.1", "1.2", "nan"):
         with pytest.raises(InputError, match="points"):
             PointValues.stated(wrong, "points")
+
+
+@pytest.mark.parametrize("moments", range(2, 9))
+def test_at_both_ends_corrected_kernels_reproduce_a_line_within_their_stated_sensitivity(moments):
+    """K(0, ·) and K(1, ·) against a line, and their largest values, which one observation adds."""
+    basis = fine_basis(moments, "corrected", above=1)
+    nodes, weights = quadrature("midpoints")
+    ends = np.array([0.0, 1.0])
+    values = basis.curve(basis.inner_products(nodes, (weights * (1 + nodes))[None])[0], ends)
+    assert np.allclose(values, [1, 2], atol=2e-5)
+    seen = basis.scaling(np.append(np.linspace(0, 1, 4097), ends)) @ basis.scaling(ends).T
+    for k, point in enumerate(ends):
+        assert 0.99 <= np.abs(seen[:, k]).max() / basis.largest_kernel(float(point)) <= 1 + 1e-9

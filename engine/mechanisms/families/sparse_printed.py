@@ -20,7 +20,7 @@ from engine.core.types import Array
 from engine.mechanisms.families.sparse_corrections import Corrected, simultaneous_half_width
 from engine.privacy import accounting
 
-_PEELING = 5 / 24  # ρ of choosing and releasing at the printed scale, in units of ε²/log(1/δ)
+PEELING_COST = 5 / 24  # ρ of choosing and releasing at the printed scale, in units of ε²/log(1/δ)
 
 
 def wrong_sign(vectors: Array, corrected: Corrected) -> Array:
@@ -128,8 +128,8 @@ def published_costs(epsilon: float, machines: int, per_machine: int, size: int, 
     """
     delta = 1 / (2 * machines * per_machine)
     normal = accounting.printed_mu(epsilon, delta, "isotropic") ** 2 / 2
-    descent = rounds * _PEELING * (epsilon / rounds) ** 2 / math.log(rounds / delta)
-    maximum = _PEELING * epsilon**2 / math.log(1 / delta)
+    descent = rounds * PEELING_COST * (epsilon / rounds) ** 2 / math.log(rounds / delta)
+    maximum = PEELING_COST * epsilon**2 / math.log(1 / delta)
     choice = epsilon / (1 if is_sharp else 2 * machines)
     eigenvalues = 2 * (choice**2 / 2 + (choice / 2) ** 2 / 2)
     common, each = descent + normal, descent + 2 * normal  # β̂, σ̂²; Θ̂_k, V, β̃_k

@@ -49,7 +49,7 @@ from engine.sources import Source
 
 CLIPS = np.linspace(0.0, 6.0, 61)  # (τ − B)/σ among which the best is chosen
 _TIE = 1e-9  # relative: D = 32 has the level 5
-_MOST_CORRECTED = 4  # vanishing moments with corrected edges
+_MOST_CORRECTED = 8  # vanishing moments with corrected edges
 
 
 @dataclass(frozen=True)
@@ -288,7 +288,7 @@ class WaveletRegression(Mechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.edges == "corrected" and not 2 <= self.moments <= _MOST_CORRECTED:
-            raise InputError("Corrected edges are made for wavelets with 2 to 4 vanishing moments; "
+            raise InputError("Corrected edges are made for wavelets with 2 to 8 vanishing moments; "
                              f"got {self.moments}.", field="moments")
         if self.edges == "corrected" and "published" in self._printed:
             raise InputError("The printed constants are proved for periodic wavelets only.",

@@ -7,7 +7,7 @@ beside what the same sizes allow, and beside sizes at which the noise leaves a s
 from __future__ import annotations
 
 from engine.papers.exhibits import Paper
-from engine.papers.sparse_federated import figures, statements, tables
+from engine.papers.sparse_federated import as_printed, figures, statements, tables
 from engine.papers.sparse_federated.printed import table_2, table_5
 
 __all__ = ["PAPER", "table_2", "table_5"]
@@ -17,5 +17,5 @@ PAPER = Paper(
     title="Sparse regression on many machines",
     reference="Zhang, Nakada and Zhang (2024), arXiv 2404.16287",
     exhibits=(tables.TABLE_2, tables.INTERVALS, tables.TABLE_5, figures.FIGURE_3, figures.FIGURE_4,
-              statements.TRUST, statements.DIFFERING, statements.COSTS),
+              statements.TRUST, statements.DIFFERING, statements.COSTS, as_printed.AS_PRINTED),
     order=50)

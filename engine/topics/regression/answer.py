@@ -493,13 +493,15 @@ def point_answer(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan
 class CostOfPrivacy:
     """How many times privacy raises the error, by ε, for the whole curve and for one point.
 
-    `elbows` are the ε below which it costs anything.
+    `elbows` are the ε below which it costs anything, `least` that below which no estimate is
+    better than none.
     """
 
     epsilons: Array
     whole: Array
     point: Array
     elbows: tuple[float, float]
+    least: float
 
 
 def cost_of_privacy(network: Network, smoothness: float,
@@ -526,7 +528,22 @@ def cost_of_privacy(network: Network, smoothness: float,
         rate = WaveletRate(smoothness=gamma)
         curves.append(rate.cost_of_privacy(n=n, S=sites, epsilon=epsilons))
         elbows.append(n**-0.5 * (sites * n) ** (1 / (4 * gamma + 2)))
-    return CostOfPrivacy(epsilons, curves[0], curves[1], (elbows[0], elbows[1]))
+    return CostOfPrivacy(epsilons, curves[0], curves[1], (elbows[0], elbows[1]), least(network))
+
+
+def least(network: Network) -> float:
+    """1/(n√m): by the rates, ε below which no estimate is better than none, sites being alike.
+
+    Parameters
+    ----------
+    network : Network
+        m sites with n observations each.
+
+    Returns
+    -------
+    float
+    """
+    return math.sqrt(network.n_sites) / network.n_readings
 
 
 def planned_cost(mechanism: WaveletGlobal, facts: PublicFacts, network: Network
