@@ -31,7 +31,7 @@ from engine.mechanisms.families.adaptive_release import AdaptiveRelease
 from engine.mechanisms.families.coefficient_fit import CoefficientFit, CoefficientPlan
 from engine.mechanisms.families.covariate_moments import MOST_DOUBT
 from engine.mechanisms.families.covariate_moments import steps as covariate_steps
-from engine.mechanisms.families.location import JOINT, SEPARATE
+from engine.mechanisms.families.location import release_steps
 from engine.numerics.bases import Basis
 from engine.numerics.moments import Moments
 from engine.numerics.public_curves import PublicCurve
@@ -118,7 +118,8 @@ class AdaptiveCoefficients(AdaptiveRelease):
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
-        return (Trial({"truncation": 2}, Budget(400.0, 1e-3)),)
+        return tuple(Trial({"truncation": 2, "releases": releases}, Budget(400.0, 1e-3))
+                     for releases in ("joint", "separate"))
 
     # -- releases ---------------------------------------------------------------------------
 
@@ -176,7 +177,7 @@ class AdaptiveCoefficients(AdaptiveRelease):
             spends=ledger(sizes, budgets, verdict, [
                 (step, share) for step, share in (
                     *zip(covariate_steps(verdict.n_functions), first, strict=True),
-                    *zip(JOINT if is_joint else SEPARATE, then, strict=False)) if share > 0]))
+                    *zip(release_steps(is_joint), then, strict=False)) if share > 0]))
 
     def _covariate_shares(self, n_covariates: int) -> tuple[float, ...]:
         """Shares of μ² of both releases of the covariates; 0 for one that is not needed."""

@@ -45,9 +45,9 @@ from engine.mechanisms.families.location import (
     FINAL_CENTRE,
     FINAL_PAIR,
     JOINT,
-    SEPARATE,
     TOGETHER,
     Constants,
+    release_steps,
 )
 from engine.mechanisms.families.mean_fit import TIMES, TIMES_SHARE, MeanFit, MeanPlan
 from engine.numerics.bases import Basis
@@ -190,7 +190,7 @@ class AdaptiveMean(AdaptiveRelease):
         if self.prior is not None:
             PublicCurve.stated(self.prior, "prior")
         if self.split is not None:
-            self._stated_shares()
+            self._stated_shares(self.releases == "joint")
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
@@ -264,7 +264,7 @@ class AdaptiveMean(AdaptiveRelease):
             learns_times, self.clipping_constants(sizes, effective, facts, is_joint),
             spends=ledger(sizes, budgets, verdict, [
                 *[(TIMES, TIMES_SHARE)] * learns_times,
-                *zip(JOINT if is_joint else SEPARATE, shares, strict=False)]))
+                *zip(release_steps(is_joint), shares, strict=False)]))
 
     def is_joint(self, facts: PublicFacts, budgets: tuple[Budget, ...]) -> bool:
         """Whether sizes and second moments are sent together with a location.
@@ -372,7 +372,7 @@ class AdaptiveMean(AdaptiveRelease):
             If the stated split does not fit the releases.
         """
         if self.split is not None:
-            return self._stated_shares(pure)
+            return self._stated_shares(is_joint, pure)
         if is_joint:
             return joint_shares(effective)
         return _SHARES_PURE if pure else self._usual_shares
@@ -403,8 +403,8 @@ class AdaptiveMean(AdaptiveRelease):
         effective = verdict.effective_size
         pure = any_pure(budgets)
         half, is_joint = self.scale(facts).half, self.is_joint(facts, budgets)
-        share = self.shares(pure, is_joint, effective)[JOINT.index(FINAL_PAIR) if is_joint
-                                                       else SEPARATE.index(FINAL_CENTRE)]
+        final = release_steps(is_joint).index(FINAL_PAIR if is_joint else FINAL_CENTRE)
+        share = self.shares(pure, is_joint, effective)[final]
         spread = _TYPICAL_SPREAD if self.guessed_spread is None else self.guessed_spread / half
         radius = (_JOINT_RADIUS if is_joint else _RADIUS_OF_SPREAD) * spread
         scales = public_scale(self.size(sizes, effective, facts, pure), sizes)
@@ -424,20 +424,20 @@ class AdaptiveMean(AdaptiveRelease):
                 "ends the published curve would be wrong, and its band would not cover the true "
                 "curve there in about 80 % of releases. Choose cosine.")
 
-    def _stated_shares(self, pure: bool = False) -> tuple[float, ...]:
+    def _stated_shares(self, is_joint: bool, pure: bool = False) -> tuple[float, ...]:
         """The shares in `split`; they must be positive, sum to one, and be as many as needed."""
         shares = PublicCurve.stated(self.split or "", "split").heights
         if min(shares) <= 0 or abs(sum(shares) - 1) > 1e-9:
             raise InputError("“split” must be positive shares that sum to 1.", field="split",
                              hint="For example " + ", ".join(f"{w:g}" for w in SHARES) + ".")
-        if self.releases == "joint":
+        if is_joint:
             wanted = len(JOINT)
         else:
             wanted = len(SHARES) if self.band != "none" else len(SHARES_NO_BAND)
         if len(shares) != wanted:
             raise InputError(f"“split” must have {wanted} shares here; got {len(shares)}.",
-                             field="split", hint="Four for joint releases; six for separate ones "
-                             "with a band, five without one.")
+                             field="split", hint="Four for joint releases; six for separate ones, "
+                             "which δ = 0 always has, and five of those without a band.")
         if pure and wanted == len(SHARES):  # no sixth release: its share goes to the others
             return tuple(share / sum(shares[:5]) for share in shares[:5])
         return shares

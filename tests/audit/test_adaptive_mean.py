@@ -50,10 +50,10 @@ def test_every_site_keeps_its_own_claim_at_each_release():
 
 
 @pytest.mark.parametrize("chosen", few([
-    {}, {"truncation": 1}, {"band": "pointwise", **SMALL}, {"truncation": 9}, {"band": "none"},
+    {}, {"truncation": 1}, {"clipping": "wide", "releases": "joint", **SMALL}, {"band": "pointwise", **SMALL}, {"truncation": 9}, {"band": "none"},
     {"prior": "0, 1", **SMALL}, {"prior": "-0.2, 0.4", "prior_room": 0.3},
     {"split": "0.1, 0.1, 0.2, 0.1, 0.4, 0.1", **SMALL}, {"shrink": "always"},
-    {"clipping": "wide"}], 3), ids=str)
+    {"clipping": "wide", "releases": "separate"}], 3), ids=str)
 def test_no_setting_releases_more_than_it_claims(chosen):
     """600 pairs, also of unequal lengths."""
     for unequal in (False, True):

@@ -189,6 +189,15 @@ def test_an_unknown_design_needs_cosines():
         release(draw(), design="unknown", basis="fourier")
 
 
+def test_four_shares_are_refused_where_one_site_has_no_delta():
+    """There each number is released on its own, and four shares would leave some without noise."""
+    method = AdaptiveMean(releases="joint", split="0.2, 0.1, 0.1, 0.6")
+    public = draw().public
+    method.plan(public, (Budget(6.0, 1e-3),))
+    with pytest.raises(InputError, match="must have 6 shares"):
+        method.plan(public, (Budget(6.0),))
+
+
 # -- the ledger -----------------------------------------------------------------------------
 
 

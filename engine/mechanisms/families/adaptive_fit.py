@@ -20,13 +20,12 @@ import numpy as np
 from engine.core.types import Array, Budget, CurveData, Design, Plan, ServerParts, Step
 from engine.mechanisms.families.adaptive import mu_of
 from engine.mechanisms.families.location import (
-    JOINT,
     SECOND_MOMENTS,
-    SEPARATE,
     Constants,
     Located,
     Site,
     locate,
+    release_steps,
 )
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
@@ -67,7 +66,7 @@ class AdaptivePlan(Plan):
     @property
     def steps(self) -> tuple[Step, ...]:
         """What is released, in order, as far as shares reach."""
-        return (JOINT if self.is_joint else SEPARATE)[:len(self.shares)]
+        return release_steps(self.is_joint)[:len(self.shares)]
 
     @property
     def feasible(self) -> bool:
@@ -437,4 +436,4 @@ class AdaptiveFit:
             deviations, growth / (deviations.n_curves * self.costs(plan.shares, s, members)),
             columns(noise, n_plans, 2),
             columns(streams.of_moments(repeats, size), n_plans, 1) if has_moments else None, s,
-            mixing, JOINT if plan.is_joint else SEPARATE)
+            mixing, release_steps(plan.is_joint))

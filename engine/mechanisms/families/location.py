@@ -32,13 +32,17 @@ the location alone. Let x, y be two clipped deviations over d, ‖x‖, ‖y‖ 
 * location and scale: |x|'|y| ≥ |x'y|, hence ‖x − y‖² + ‖|x| − |y|‖² = 2‖x‖² + 2‖y‖² − 2x'y
   − 2|x|'|y| ≤ 2‖x‖² + 2‖y‖² − 2x'y − 2|x'y| ≤ 4c². The pair moves by at most 2c/n, and Gaussian
   noise of standard deviation 2 c d_l/(n μ_k) on both is μ_k-GDP;
-* location and second moments: with c = 1 and q = x'y, ‖x − y‖² + ½‖xx' − yy'‖²_F = ‖x‖² + ‖y‖²
-  + ½(‖x‖⁴ + ‖y‖⁴) − 2q − q² ≤ 4 − (1 + q)² ≤ 4. So (x, xx'/(√2 c)) moves by at most 2c/n: noise of
-  standard deviation 2 c d_l/(n μ_k) on the location and isotropic symmetric noise of 2√2 c²/(n μ_k)
-  on the moments are μ_k-GDP together.
+* location and second moments, which may be clipped at a smaller radius m ≤ c of their own: let t be
+  the cosine between the two deviations, a, b ≤ 1 their clipped lengths over c and A, B ≤ 1 those
+  over m, so that a ≤ A and b ≤ B. In units of c/n and of √2 m²/n the squared shift is
+  F(t) = a² + b² − 2abt + ½(A⁴ + B⁴) − A²B²t². Where ab ≤ A²B² it is largest at t = −ab/(A²B²):
+  F ≤ a² + b² + ½(A⁴ + B⁴) + (ab/AB)² ≤ 4. Elsewhere it is largest at t = −1: F ≤ (a + b)² +
+  ½(A² − B²)² ≤ (A + B)²(1 + ½(A − B)²) ≤ 4, because |A − B| ≤ 2 − (A + B). So noise of standard
+  deviation 2 c d_l/(n μ_k) on the location and isotropic symmetric noise of 2√2 m²/(n μ_k) on the
+  moments are μ_k-GDP together.
 
 The weights, 1 for sizes and ½ for second moments, are the largest for which this holds. Both parts
-are one message about the same centre, shape and radius. Where δ = 0 this does not help: that noise
+are one message about the same centre and shape. Where δ = 0 this does not help: that noise
 grows with how many numbers a message has.
 
 All releases use the same curves, so their squares add: Σ μ_k² = μ² (adaptive composition of
@@ -77,6 +81,23 @@ THIRD_PAIR = Step("third centre and spread", sensitivity=LOCATION)
 FINAL_PAIR = Step("final centre and second moments", sensitivity=LOCATION)
 SEPARATE = (FIRST_CENTRE, FIRST_SPREAD, SECOND_CENTRE, SECOND_SPREAD, FINAL_CENTRE, SECOND_MOMENTS)
 JOINT = (FIRST_CENTRE, SECOND_PAIR, THIRD_PAIR, FINAL_PAIR)
+
+
+def release_steps(is_joint: bool) -> tuple[Step, ...]:
+    """All releases in order; those without a share of the budget are the last.
+
+    Parameters
+    ----------
+    is_joint : bool
+        Whether sizes and second moments are sent together with a location.
+
+    Returns
+    -------
+    tuple of Step
+    """
+    return JOINT if is_joint else SEPARATE
+
+
 CENTRE_NOISE = {step.key: row for step, row in (  # rows of a site's noise
     (FIRST_CENTRE, 0), (SECOND_CENTRE, 2), (FINAL_CENTRE, 4),
     (SECOND_PAIR, 2), (THIRD_PAIR, 5), (FINAL_PAIR, 4))}
@@ -97,7 +118,8 @@ class Constants:
     first_scale : float
         c of the first scale, over that.
     middle_width, scale_width, final_width : float
-        κ of the second location, the second scale and the final location: c² is κ Σ d².
+        κ of the second location, the second scale (of separate releases) and the final location:
+        c² is κ Σ d².
     prior : float
         Size of coefficients before anything is measured, in units of u.
     prior_in_band : float
@@ -127,7 +149,7 @@ class Constants:
 
 
 SEPARATELY = Constants()
-TOGETHER = Constants(first_radius=0.4, first_scale=0.45, scale_width=1.0, final_width=1.0)
+TOGETHER = Constants(first_radius=0.4, first_scale=0.45)
 WITH_COVARIATES = Constants(middle_width=2.0, scale_width=2.0, final_width=2.0)
 COVARIATES_TOGETHER = replace(WITH_COVARIATES, first_radius=0.4, first_scale=0.45)
 
