@@ -11,18 +11,17 @@ from scipy.special import gammainc
 from engine.core.registry import param
 from engine.core.types import Array, PublicFacts, Truth
 from engine.sources import sources
-from engine.sources.human_curves import HumanCurves
+from engine.sources.human_curves import DAY, HumanCurves, daily_density
 
-_DAY, _HOUR = 24.0, 60.0  # in hours, and in minutes
+_HOUR = 60.0  # minutes
 _PARTS = ((0.25, 8.0, 1.5), (0.4, 13.0, 2.5), (0.35, 18.0, 2.0))  # share, hour, spread in hours
-_WRAPS = np.arange(-2, 3) * _DAY
 _CLOCKS = 40  # Gauss–Hermite nodes
 _MOST_BOUTS = 200  # in an hour; more than fill it, even of two minutes
 
 _FACTS = PublicFacts(
     name="Activity over a day, simulated", person="person", people="people", curve="activity",
     value_name="Active time", value_unit="min/h", value_low=0.0, value_high=_HOUR,
-    time_name="Hour of the day", time_unit="h", time_low=0.0, time_high=_DAY, periodic=True,
+    time_name="Hour of the day", time_unit="h", time_low=0.0, time_high=DAY, periodic=True,
     origin="an hour has 60 minutes")
 
 
@@ -37,7 +36,7 @@ class ActivityDays(HumanCurves):
     busy times, about 8:00, 13:00 and 18:00. Most observations are zero, at night nearly all.
 
     The truth is the mean of what is observed. Given the clock, N is negative binomial, and of k
-    bouts the mean held to 60 minutes is kb P(k + 1, 60/b) + 60 (1 − P(k, 60/b)) with the
+    bouts the mean cut off at 60 minutes is kb P(k + 1, 60/b) + 60 (1 − P(k, 60/b)) with the
     regularised incomplete gamma function P; the clock is averaged over by Gauss–Hermite quadrature.
 
     The figures are rounded ones of the literature: adults take 4,000 to 18,000 steps a day and
@@ -87,7 +86,7 @@ class ActivityDays(HumanCurves):
         shape = self.person_spread**-2
         minutes = rng.standard_gamma(shape, (len(times), 1)) * (self.daily_minutes / shape)
         clock = self.clock_sd * rng.standard_normal((len(times), 1))
-        bouts = rng.poisson(minutes / self.bout_minutes * rhythm(times * _DAY - clock))
+        bouts = rng.poisson(minutes / self.bout_minutes * rhythm(times * DAY - clock))
         values = np.zeros(times.shape)
         active = bouts > 0
         values[active] = rng.standard_gamma(bouts[active]) * self.bout_minutes
@@ -107,19 +106,7 @@ def rhythm(hours: Array) -> Array:
     array
         With mean 1/24 over a day.
     """
-    edges = np.linspace(0, _DAY, 24 * 60 + 1)
-    return np.interp(np.mod(hours, _DAY), edges, _rhythm_table(len(edges)))
-
-
-@lru_cache
-def _rhythm_table(points: int) -> Array:
-    """Rhythm at equal steps of a day, whose chords miss it by less than 1e-6."""
-    hours = np.linspace(0, _DAY, points)[:, None]
-    total = np.zeros(points)
-    for share, middle, spread in _PARTS:
-        z = (hours - middle + _WRAPS) / spread
-        total += share * np.exp(-z * z / 2).sum(axis=1) / (spread * np.sqrt(2 * np.pi))
-    return total
+    return daily_density(hours, _PARTS)
 
 
 @lru_cache
@@ -128,13 +115,13 @@ def _truth(daily: float, spread: float, clock_sd: float, bout: float) -> Truth:
     from scipy.stats import nbinom  # on first use: it takes a moment
 
     shape, counts = spread**-2, np.arange(_MOST_BOUTS)
-    held = counts * bout * gammainc(counts + 1, _HOUR / bout) + _HOUR * np.where(
+    limited = counts * bout * gammainc(counts + 1, _HOUR / bout) + _HOUR * np.where(
         counts > 0, 1 - gammainc(np.maximum(counts, 1), _HOUR / bout), 0.0)
 
     def mean_minutes(t: Array) -> Array:
-        mean_bouts = daily / bout * rhythm(t[:, None] * _DAY - clock_sd * clocks)
+        mean_bouts = daily / bout * rhythm(t[:, None] * DAY - clock_sd * clocks)
         chances = nbinom.pmf(counts, shape, (shape / (shape + mean_bouts))[..., None])
         full = _HOUR * (1 - chances.sum(axis=-1))  # of more bouts than were counted
-        return np.asarray((chances @ held + full) @ weights / weights.sum())
+        return np.asarray((chances @ limited + full) @ weights / weights.sum())
 
     return Truth.of(mean_minutes)

@@ -11,19 +11,17 @@ from scipy.special import gammainc
 from engine.core.registry import param
 from engine.core.types import Array, PublicFacts, Truth
 from engine.sources import sources
-from engine.sources.human_curves import HumanCurves
+from engine.sources.human_curves import DAY, HumanCurves, daily_density
 
-_DAY = 24.0  # hours
 _MOST = 6.0  # kW, declared
 _ALWAYS = 0.55  # share of a day's electricity that is used evenly
 _PEAKS = ((0.11, 7.8, 1.3), (0.34, 19.0, 3.0))  # share, hour, spread in hours
-_WRAPS = np.arange(-2, 3) * _DAY
 _CLOCKS, _LEVELS = 40, 40  # Gauss–Hermite nodes
 
 _FACTS = PublicFacts(
     name="Electricity over a day, simulated", person="household", people="households",
     curve="electricity", value_name="Power", value_unit="kW", value_low=0.0, value_high=_MOST,
-    time_name="Hour of the day", time_unit="h", time_low=0.0, time_high=_DAY, periodic=True,
+    time_name="Hour of the day", time_unit="h", time_low=0.0, time_high=DAY, periodic=True,
     origin="a household connection of 6 kVA, which delivers no more")
 
 
@@ -37,7 +35,7 @@ class ElectricityDays(HumanCurves):
     1. r, with mean 1 over a day, is a constant and two peaks, in the morning and in the evening.
 
     The truth is the mean of what is observed. Given level and clock, the mean of a gamma variable
-    held to 6 kW is μ P(k + 1, 6k/μ) + 6 (1 − P(k, 6k/μ)), with its mean μ, its shape k and the
+    cut off at 6 kW is μ P(k + 1, 6k/μ) + 6 (1 − P(k, 6k/μ)), with its mean μ, its shape k and the
     regularised incomplete gamma function P; both are averaged over by Gauss–Hermite quadrature.
 
     The figures are rounded ones of the literature: British households use 2,700 kWh a year in the
@@ -74,7 +72,7 @@ class ElectricityDays(HumanCurves):
 
     @property
     def facts(self) -> PublicFacts:
-        return replace(_FACTS, design=self.design)
+        return replace(_FACTS, design=self.design, credit=self.credit)
 
     @property
     def truth(self) -> Truth:
@@ -86,7 +84,7 @@ class ElectricityDays(HumanCurves):
         Households and moments each come from one block of draws.
         """
         level, clock = rng.standard_normal((2, len(times), 1))
-        values = load_shape(times * _DAY - self.clock_sd * clock)
+        values = load_shape(times * DAY - self.clock_sd * clock)
         values *= self.mean_power * _log_normal(level, self.level_spread)
         shape = self.moment_spread**-2
         values *= rng.standard_gamma(shape, times.shape)
@@ -107,19 +105,7 @@ def load_shape(hours: Array) -> Array:
     array
         With mean 1 over a day.
     """
-    table = _shape_table()
-    return np.interp(np.mod(hours, _DAY), np.linspace(0, _DAY, len(table)), table)
-
-
-@lru_cache
-def _shape_table() -> Array:
-    """Multiples at every minute of a day, whose chords miss the curve by less than 1e-5."""
-    hours = np.linspace(0, _DAY, 24 * 60 + 1)[:, None]
-    total = np.full(len(hours), _ALWAYS)
-    for share, middle, spread in _PEAKS:
-        z = (hours - middle + _WRAPS) / spread
-        total += share * _DAY * np.exp(-z * z / 2).sum(axis=1) / (spread * np.sqrt(2 * np.pi))
-    return total
+    return DAY * daily_density(hours, _PEAKS, _ALWAYS)
 
 
 def _log_normal(z: Array, variation: float) -> Array:
@@ -137,10 +123,10 @@ def _truth(mean_power: float, level_spread: float, clock_sd: float, moment_sprea
     def observed_mean(t: Array) -> Array:
         total = np.zeros(len(t))
         for clock, weight in zip(clocks, p, strict=True):
-            means = load_shape(t * _DAY - clock_sd * clock)[:, None] * powers  # (points, levels)
+            means = load_shape(t * DAY - clock_sd * clock)[:, None] * powers  # (points, levels)
             rate = _MOST * shape / means
-            held = means * gammainc(shape + 1, rate) + _MOST * (1 - gammainc(shape, rate))
-            total += weight * (held @ q)
+            limited = means * gammainc(shape + 1, rate) + _MOST * (1 - gammainc(shape, rate))
+            total += weight * (limited @ q)
         return total
 
     return Truth.of(observed_mean)

@@ -14,19 +14,18 @@ from engine.core.registry import param
 from engine.core.types import Array, PublicFacts, Truth
 from engine.numerics.clipped_means import cut_off
 from engine.sources import sources
-from engine.sources.human_curves import HumanCurves
+from engine.sources.human_curves import DAY, HumanCurves
 
-_DAY = 24.0  # hours
 _MEALS = ((7.5, 1.0), (12.5, 0.7), (19.0, 0.8))  # usual hour, and rise as a share of breakfast's
 _LOW, _HIGH = 2.0, 25.0  # mmol/L, declared
 _MG_PER_DL = 18.016  # of one mmol/L: the molar mass of glucose is 180.16 g
 _UNITS = {"mmol/L": 1.0, "mg/dL": _MG_PER_DL}
-_SHIFTS = np.arange(-1, 5) * _DAY  # days from which a meal can still be seen
+_SHIFTS = np.arange(-1, 5) * DAY  # days from which a meal can still be seen
 _WITNESSES = 4000  # fixed simulated patients, of whom follows what the bounds cut off
 
 _FACTS = PublicFacts(
     name="Glucose over a day, simulated", person="patient", people="patients", curve="glucose",
-    value_name="Glucose", time_name="Hour of the day", time_unit="h", time_low=0.0, time_high=_DAY,
+    value_name="Glucose", time_name="Hour of the day", time_unit="h", time_low=0.0, time_high=DAY,
     periodic=True,
     origin="what sensors under the skin can show, 2.2 to 22.2 mmol/L (40 to 400 mg/dL), widened")
 
@@ -109,7 +108,7 @@ class GlucoseDays(HumanCurves):
 
         Patients, the hours of their meals and errors each come from one block of draws.
         """
-        values = self._curves_at(times * _DAY, rng)
+        values = self._curves_at(times * DAY, rng)
         values += self.error_sd * rng.standard_normal(times.shape)
         values *= _UNITS[self.unit]
         facts = self.facts
@@ -131,11 +130,11 @@ class GlucoseDays(HumanCurves):
     def _response(self, since: Array) -> Array:
         """Response after so many hours, with what is left of the same meal of all days before."""
         peak = self.peak_hours
-        since %= _DAY
-        left = np.exp(-_DAY / peak)
+        since %= DAY
+        left = np.exp(-DAY / peak)
         out = np.exp(since * (-1 / peak))
         since /= 1 - left
-        since += _DAY * left / (1 - left) ** 2
+        since += DAY * left / (1 - left) ** 2
         out *= since
         out *= e / peak
         return out
@@ -172,8 +171,8 @@ def _log_normal(mean: float, variation: float, z: Array) -> Array:
 @lru_cache
 def _truth(days: GlucoseDays) -> Truth:
     def mean_glucose(t: Array) -> Array:
-        witnesses = days._curves_at(np.tile(t * _DAY, (_WITNESSES, 1)), np.random.default_rng(0))
+        witnesses = days._curves_at(np.tile(t * DAY, (_WITNESSES, 1)), np.random.default_rng(0))
         cut = cut_off(witnesses, days.error_sd, _LOW, _HIGH).mean(axis=0)
-        return np.asarray(_UNITS[days.unit] * (days.mean_at(t * _DAY) + cut))
+        return np.asarray(_UNITS[days.unit] * (days.mean_at(t * DAY) + cut))
 
     return Truth.of(mean_glucose)

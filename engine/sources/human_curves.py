@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
+
+import numpy as np
 
 from engine.core.lists import MOST_SITES
 from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION
+from engine.core.types import Array
 from engine.sources.observation_design import DENSITY_HELP, LAW_HELP, LAWS, SPAN_HELP
 from engine.sources.sited_curves import SitedCurves
+
+DAY = 24.0  # hours
+_NEIGHBOURING_DAYS = np.arange(-2, 3) * DAY  # whose peaks still reach into a day
+_MINUTES = 24 * 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,3 +47,35 @@ class HumanCurves(SitedCurves):
     site_readings: str | None = param(
         None, "Observations each, at each site",
         "Numbers such as 10, 10, 6: one for each site. Empty: the same at all.")
+
+
+def daily_density(hours: Array, peaks: tuple[tuple[float, float, float], ...], steady: float = 0.0
+                  ) -> Array:
+    """How something is spread over the hours of a day, all days alike: evenly, and in peaks.
+
+    Parameters
+    ----------
+    hours : array
+        Any; a day after is the same as a day before.
+    peaks : tuple of (share, hour, spread in hours)
+        Normal densities about an hour, continued over midnight.
+    steady : float
+        The share that is spread evenly. With those of the peaks it sums to 1.
+
+    Returns
+    -------
+    array
+        Per hour, with mean 1/24 over a day, to 1e-6.
+    """
+    table = _minute_by_minute(peaks, steady)
+    return np.interp(np.mod(hours, DAY), np.linspace(0, DAY, len(table)), table)
+
+
+@lru_cache
+def _minute_by_minute(peaks: tuple[tuple[float, float, float], ...], steady: float) -> Array:
+    hours = np.linspace(0, DAY, _MINUTES + 1)[:, None]
+    density = np.full(len(hours), steady / DAY)
+    for share, middle, spread in peaks:
+        z = (hours - middle + _NEIGHBOURING_DAYS) / spread
+        density += share * np.exp(-z * z / 2).sum(axis=1) / (spread * np.sqrt(2 * np.pi))
+    return density
