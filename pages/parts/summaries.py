@@ -74,7 +74,7 @@ class Summary(ReleaseView):
                 st.info(aim, icon=":material/info:")
         if not feasible_smoothness.is_feasible(self.mechanism, self.dimension):
             st.warning("**Only the grid makes this release possible.** The summary is less smooth "
-                       "than the noise needs; see *Finer grids* under *Details*.",
+                       "than the noise needs; see *Finer grids* under *All settings and details*.",
                        icon=":material/warning:")
 
     def question(self) -> Question:
