@@ -129,7 +129,7 @@ class Rate(Parameterised):
     Class facts: the `tasks` it belongs to, the `reference` (paper and theorem), and the `symbols`
     it depends on; `dials` say which dial of a simulation moves a symbol. Points are given by the
     names of symbols, as scalars or arrays that broadcast; symbols left out take their usual values.
-    All bounds hold up to constants and logarithms.
+    All bounds hold up to constants and logarithms, but for those that say `has_constants`.
     """
 
     registry = rates
@@ -140,6 +140,8 @@ class Rate(Parameterised):
         "n": "people", "m": "readings", "S": "sites", "epsilon": "epsilon"}
     called: ClassVar[Mapping[str, str]] = {}  # what choices are in words, where they are not plain
     capped: ClassVar[bool] = False  # whether the error never exceeds the size of the class, one
+    has_constants: ClassVar[bool] = False  # whether it is a number, so that none is to be fitted
+    assumptions: ClassVar[tuple[str, ...]] = ()  # sentences: of whom and of which methods it holds
 
     @property
     def terms(self) -> tuple[Term, ...]:

@@ -12,6 +12,7 @@ from engine.core.errors import InputError
 from engine.core.lists import whole_numbers
 from engine.core.registry import UNSET
 from engine.core.types import Array, CurveData, Design, Sizes, Truth
+from engine.numerics.information import NormalPeople
 from engine.numerics.observation_times import draw_times
 from engine.sources import Source, check_sites, dealt
 from engine.sources.observation_design import simulated_design
@@ -82,7 +83,7 @@ class SitedCurves(Source[CurveData]):
 
     @property
     def sizes(self) -> Sizes:
-        people, readings = self._people, self._readings
+        people, readings = self._people, self.observations_by_site
         return Sizes(people, sum(n * m for n, m in zip(people, readings, strict=True)),
                      min(readings))
 
@@ -93,10 +94,15 @@ class SitedCurves(Source[CurveData]):
         return listed or dealt(self.n_curves, self.n_servers)
 
     @property
-    def _readings(self) -> tuple[int, ...]:
+    def observations_by_site(self) -> tuple[int, ...]:
         """Of each curve, on each site."""
         listed = _listed("site_readings", self.site_readings)
         return listed or (self.n_observations_per_curve,) * self.n_servers
+
+    @property
+    def normal_people(self) -> NormalPeople | None:
+        """The law of people about the mean, where it is normal; None elsewhere."""
+        return None
 
     @property
     def truth(self) -> Truth:
@@ -132,7 +138,7 @@ class SitedCurves(Source[CurveData]):
         Of several sites each has a random stream of its own, so that its curves do not depend on
         the sizes of the others, nor on how the sizes were given.
         """
-        people, readings = self._people, self._readings
+        people, readings = self._people, self.observations_by_site
         streams = [rng] if len(people) == 1 else rng.spawn(len(people))
         parts = [self._curves(n_repeats, n, m, stream) for n, m, stream in
                  zip(people, readings, streams, strict=True)]

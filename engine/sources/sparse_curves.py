@@ -13,6 +13,7 @@ from engine.core.lists import MOST_SITES
 from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, PublicFacts, Truth
+from engine.numerics.information import NormalPeople
 from engine.numerics.kernels import path_polynomials
 from engine.numerics.tables import horner
 from engine.sources import sources
@@ -218,6 +219,14 @@ class SparseCurves(SitedCurves):
         base = _FACTS[self.mean]
         return replace(base, value_low=self.value_low, value_high=self.value_high,
                        design=self.design, symmetric=self.deviation_tails not in _SHIFTS)
+
+    @property
+    def normal_people(self) -> NormalPeople | None:
+        """None where observations have no error, or levels or tails are not normal."""
+        if self.deviation_tails != "normal" or not self.noise_variance:
+            return None
+        return NormalPeople(self.deviation_smoothness, self.deviation_length, self.deviation_sd,
+                            self.noise_variance)
 
     @property
     def truth(self) -> Truth:

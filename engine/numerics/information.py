@@ -1,0 +1,165 @@
+"""What one curve tells of its mean where people are normal: Fisher information and scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from engine.core.arrays import Array
+from engine.core.types import Design
+from engine.numerics.bases import Basis
+from engine.numerics.kernels import path_polynomials
+from engine.numerics.observation_times import draw_times
+from engine.numerics.reference_law import Stratified
+
+_SEED = 20_241_206
+_SCORES = 3000
+_CURVES, _FEWEST_CURVES = 600, 100  # simulated curves; fewer of those that are alike anyway
+_ENTRIES = 20_000  # observations of simulated curves, unless there are the fewest
+_MOST_OBSERVATIONS = 200  # of a simulated curve; more are so many of a smaller error
+_SINGULAR = 1e-9  # of the largest eigenvalue: no curve tells anything of such a direction
+
+
+@dataclass(frozen=True)
+class NormalPeople:
+    """People whose curves are normal about the mean: a Matérn process, and errors of observation.
+
+    Parameters
+    ----------
+    smoothness, length, sd : float
+        Of the Matérn covariance of a person's deviation; see `engine.numerics.kernels.matern`.
+    error_variance : float
+        Of the independent error of one observation, above 0, in squared response units.
+    """
+
+    smoothness: float
+    length: float
+    sd: float
+    error_variance: float
+
+
+@dataclass(frozen=True, eq=False)
+class Information:
+    """The information of one curve about the coefficients of the first r functions of a basis.
+
+    Parameters
+    ----------
+    matrix : (r, r)
+        J = E Φ'Σ⁻¹Φ over the times of a curve, where Φ are the functions at these times and Σ is
+        the covariance of the observations.
+    scores : (simulated curves, r)
+        s = Φ'Σ⁻¹(y − mean); E ss' = J.
+    """
+
+    matrix: Array
+    scores: Array
+
+    def first(self, size: int) -> Information:
+        """That about fewer coefficients, where the others are known.
+
+        Parameters
+        ----------
+        size : int
+            How many.
+        """
+        return Information(self.matrix[:size, :size], self.scores[:, :size])
+
+
+def inverse_trace(matrix: Array) -> float:
+    """tr J⁻¹: n times the least total variance of an unbiased estimate from n curves.
+
+    Parameters
+    ----------
+    matrix : (r, r)
+        J.
+
+    Returns
+    -------
+    float
+        Infinite where J is singular: then nothing is unbiased in some direction.
+    """
+    return _trace_of_power(matrix, -1.0)
+
+
+def root_trace(matrix: Array) -> float:
+    """tr J^{−1/2}; the sum of standard deviations of the coefficients where curves are seen exactly.
+
+    Parameters
+    ----------
+    matrix : (r, r)
+        J.
+
+    Returns
+    -------
+    float
+        Infinite where J is singular.
+
+    Examples
+    --------
+    >>> root_trace(np.diag([4.0, 1.0]))
+    1.5
+    """
+    return _trace_of_power(matrix, -0.5)
+
+
+def _trace_of_power(matrix: Array, power: float) -> float:
+    values = np.linalg.eigvalsh(matrix)
+    return np.inf if is_singular(values) else float((values**power).sum())
+
+
+def is_singular(eigenvalues: Array) -> bool:
+    """Whether some direction is told by no curve.
+
+    Parameters
+    ----------
+    eigenvalues : (r,)
+        Of J, increasing.
+    """
+    return bool(eigenvalues[0] <= _SINGULAR * eigenvalues[-1])
+
+
+@lru_cache(maxsize=64)
+def of_one_curve(people: NormalPeople, design: Design, observations: int, basis: Basis
+                 ) -> Information:
+    """The information of a curve that is observed so often, by simulation with a fixed seed.
+
+    With Σ = VV' + σ²I, V the Karhunen–Loève functions at the times of a curve, all follows from
+    products of V and Φ: Φ'Σ⁻¹Φ = (Φ'Φ − Φ'V(σ²I + V'V)⁻¹V'Φ)/σ². Very many observations of a
+    smooth curve tell as much as fewer with a smaller error.
+
+    Parameters
+    ----------
+    people : NormalPeople
+        Who they are.
+    design : Design
+        How observation times come about.
+    observations : int
+        Of each curve.
+    basis : Basis
+        Of r functions.
+    """
+    most = max(_MOST_OBSERVATIONS, len(design.times))
+    if observations > most:
+        return of_one_curve(replace(people, error_variance=people.error_variance * most
+                                    / observations), design, most, basis)
+    rng = np.random.default_rng(_SEED)
+    curves = int(np.clip(_ENTRIES // observations, _FEWEST_CURVES, _CURVES))
+    of_each = _SCORES // curves
+    times = draw_times(design, curves, observations, Stratified(rng))
+    paths = path_polynomials(people.smoothness, people.length, 1.0) * people.sd
+    deviations = np.polynomial.polynomial.polyvander(2 * times - 1, len(paths) - 1) @ paths
+    functions = basis(times)  # (curves, observations, r), as deviations are (…, terms)
+    across, along = deviations.swapaxes(1, 2), functions.swapaxes(1, 2)
+    variance = people.error_variance
+    inner = across @ deviations + variance * np.eye(paths.shape[1])
+    crossed = across @ functions
+    matrix = (along @ functions - crossed.swapaxes(1, 2) @ np.linalg.solve(inner, crossed)
+              ).mean(axis=0) / variance
+    errors = rng.standard_normal((curves, observations, of_each)) * np.sqrt(variance)
+    weights = rng.standard_normal((curves, paths.shape[1], of_each))
+    values = deviations @ weights + errors
+    scores = (along @ values - crossed.swapaxes(1, 2) @ np.linalg.solve(inner, across @ values)
+              ) / variance
+    return Information(np.asarray(matrix), np.moveaxis(scores, 1, 2).reshape(-1, basis.size))
