@@ -11,11 +11,10 @@ from engine.core.arrays import Array
 from engine.core.types import Design
 from engine.numerics.bases import Basis
 from engine.numerics.kernels import path_polynomials
-from engine.numerics.observation_times import draw_times
-from engine.numerics.reference_law import Stratified
+from engine.numerics.observation_times import Stratified, draw_times
 
 _SEED = 20_241_206
-_SCORES = 3000
+_SCORES = 6000
 _CURVES, _FEWEST_CURVES = 600, 100  # simulated curves; fewer of those that are alike anyway
 _ENTRIES = 20_000  # observations of simulated curves, unless there are the fewest
 _MOST_OBSERVATIONS = 200  # of a simulated curve; more are so many of a smaller error
@@ -68,7 +67,7 @@ class Information:
 
 
 def inverse_trace(matrix: Array) -> float:
-    """tr J⁻¹: n times the least total variance of an unbiased estimate from n curves.
+    """The trace of J⁻¹: n times the least total variance of an unbiased estimate from n curves.
 
     Parameters
     ----------
@@ -84,7 +83,7 @@ def inverse_trace(matrix: Array) -> float:
 
 
 def root_trace(matrix: Array) -> float:
-    """tr J^{−1/2}; the sum of standard deviations of the coefficients where curves are seen exactly.
+    """The trace of J^{−1/2}: the sum of standard deviations where curves are seen exactly.
 
     Parameters
     ----------
@@ -106,7 +105,7 @@ def root_trace(matrix: Array) -> float:
 
 def _trace_of_power(matrix: Array, power: float) -> float:
     values = np.linalg.eigvalsh(matrix)
-    return np.inf if is_singular(values) else float((values**power).sum())
+    return np.inf if is_singular(np.asarray(values)) else float((values**power).sum())
 
 
 def is_singular(eigenvalues: Array) -> bool:
@@ -162,4 +161,13 @@ def of_one_curve(people: NormalPeople, design: Design, observations: int, basis:
     values = deviations @ weights + errors
     scores = (along @ values - crossed.swapaxes(1, 2) @ np.linalg.solve(inner, across @ values)
               ) / variance
-    return Information(np.asarray(matrix), np.moveaxis(scores, 1, 2).reshape(-1, basis.size))
+    return Information(np.asarray(matrix), _matched(
+        np.moveaxis(scores, 1, 2).reshape(-1, basis.size), np.asarray(matrix)))
+
+
+def _matched(scores: Array, matrix: Array) -> Array:
+    """Scores that are turned a little, so that their second moments are exactly J."""
+    ridge = _SINGULAR**2 * np.trace(matrix) * np.eye(len(matrix))
+    present, wanted = (np.linalg.cholesky(moments + ridge) for moments in (
+        scores.T @ scores / len(scores), matrix))
+    return np.asarray(scores @ np.linalg.solve(present, np.eye(len(matrix))).T @ wanted.T)

@@ -9,34 +9,35 @@ score s are known. T is unbiased if E T is the vector of these coefficients, wha
 R(data), such as the estimate without noise, E‖T − R‖² ≥ (tr J^{−1/2})² / (n² (e^{μ²} − 1)).
 
 *Proof.* Replace curve i by an independent copy: data x′, release T′. Let f(T) =
-(T − R(x′))'J^{−1/2}s_i. R(x′) does not depend on s_i, so that under the true release the average of
-E f over i is tr J^{−1/2}/n, as Σ_i E T s_i' = ∂E T/∂θ = I. Under T′ E f = 0 and E f² = tr K with K =
-E(T − R)(T − R)'. Given both data sets the two laws are images of N(0, 1) and N(μ, 1), whose χ² is
-e^{μ²} − 1; Cauchy–Schwarz. ∎ At μ above 1 it says little: e^{μ²} grows without the noise vanishing.
+(T − R(x′))'J^{−1/2}s_i. R(x′) does not depend on s_i, so that under the true release the average
+of E f over i is tr J^{−1/2}/n, as Σ_i E T s_i' = ∂E T/∂θ = I. Under T′ E f = 0 and E f² = tr K
+with K = E(T − R)(T − R)'. Given both data sets the two laws are images of N(0, 1) and N(μ, 1),
+whose χ² is e^{μ²} − 1; Cauchy–Schwarz. ∎ At μ above 1 it says little: e^{μ²} grows without the
+noise vanishing.
 
 **F₂, for a statistic plus Gaussian noise whose covariance does not depend on the data:** the noise
 has a total variance of at least F₂ = 4/(nμ)² · max_B (tr B)²/M(B)² ≥ 4 (tr J^{−1/2})²/(nμ)², where
 M(B) = max E‖K^{1/2}Bs‖ over covariances K of trace one.
 
-*Proof.* S + N(0, K) is μ-GDP exactly if ‖K^{−1/2}(S(x) − S(x′))‖ ≤ μ for all neighbours. The odd part
-(S(x) − S(−x))/2 of S about the mean needs no more noise and is unbiased as well, since people are
-symmetric. Averaged over all other curves it is an odd function g of one, so that ‖K^{−1/2}g‖ ≤ μ/2,
-and E g s' = I/n. So tr B/n = E g'Bs ≤ (μ/2) E‖K^{1/2}Bs‖ for every B; B = J^{−1/2} gives the second
-form. ∎
+*Proof.* S + N(0, K) is μ-GDP exactly if ‖K^{−1/2}(S(x) − S(x′))‖ ≤ μ for all neighbours. The odd
+part (S(x) − S(−x))/2 of S about the mean needs no more noise and is unbiased as well, since people
+are symmetric. Averaged over all other curves it is an odd function g of one, so that
+‖K^{−1/2}g‖ ≤ μ/2, and E g s' = I/n. So tr B/n = E g'Bs ≤ (μ/2) E‖K^{1/2}Bs‖ for every B, and
+B = J^{−1/2} gives the second form. ∎
 
 **Sites.** Site s has n_s curves and μ_s, and the estimate adds up what sites send, T = Σ_s (S_s +
 N(0, K_s)), so that Σ_s n_s E g_s s_s' = I. For every B, with τ_s = tr K_s,
 tr B = Σ_s n_s E g_s'Bs_s ≤ ½ Σ_s n_s μ_s √τ_s M_s(B) ≤ ½ √(Σ_s (n_s μ_s M_s(B))²) √(Σ_s τ_s)
 by Cauchy–Schwarz over the traces. Sites whose curves are alike have one M: then n μ is
 N = √Σ(n_s μ_s)², which τ_s in proportion to (n_s μ_s)² attains. F₁ of sites that do not see each
-other's messages has Σ_s n_s² (e^{μ_s²} − 1) for n²(e^{μ²} − 1), in the same way: each site's part of
-T, averaged over the noise of the others, has a variance of its own, and these add up to no more
+other's messages has Σ_s n_s² (e^{μ_s²} − 1) for n²(e^{μ²} − 1), in the same way: each site's part
+of T, averaged over the noise of the others, has a variance of its own, and these add up to no more
 than that of T. (Of sites that answer each other: (Σ_s n_s √(e^{μ_s²} − 1))².)
 
 **The whole error.** R may be E(T | data), which is unbiased; then E‖T − θ‖² is its variance, which
-by Cramér and Rao is at least tr J⁻¹/n, plus what F₁ or F₂ is about. Functions beyond the first r are
-left out, and their part of the truth is added. The floor that is shown is the smallest of these
-sums over r, so that no choice of r helps: see `least_errors`.
+by Cramér and Rao is at least tr J⁻¹/n, plus what F₁ or F₂ is about. Functions beyond the first r
+are left out, and their part of the truth is added. The floor that is shown is the smallest of these
+sums over r, of cosines or Fourier functions, so that no choice of r helps: see `least_errors`.
 
 **For whom.** F₂ is proved for one Gaussian release, given what was released before. For a sequence
 of releases that learn from each other, such as those of the adaptive mean, it is a yardstick: no
@@ -70,14 +71,15 @@ from engine.numerics.information import (
 )
 from engine.privacy.accounting import exact_mu
 from engine.rates import Rate, Term, rates
-from engine.rates.functional_mean import DELTA, DENSE, EPSILON, M, N, PRIVATE_DENSE, S
+from engine.rates.functional_mean import DELTA, DENSE, EPSILON, PRIVATE_DENSE, M, N, S
 from engine.rates.powers import Point
 from engine.sources import Source
 from engine.sources.sited_curves import SitedCurves
 
 MOST_FUNCTIONS = 33
 _FAMILIES = ("cosine", "fourier")
-_STEPS, _TOLERANCE = 200, 1e-3  # of searches for the best shape, to the square of which all is flat
+_STEPS, _TOLERANCE = 200, 0.01  # of searches for a shape, near which all is flat
+_ENTRIES = 48_000  # of the scores that are averaged over
 _DIGITS = 6  # of weights of sites, so that equal ones are known again
 _TABLE = np.unique(np.geomspace(M.low, M.high, 19).round())  # observations; between them, lines
 
@@ -88,24 +90,21 @@ _TABLE = np.unique(np.geomspace(M.low, M.high, 19).round())  # observations; bet
 Kinds = tuple[tuple[Information, float], ...]  # of curves, with shares of N² that sum to one
 
 
-def best_spread(information: Information, axes: Array) -> Array:
-    """k, the shares of the noise in these axes for which 4/((nμ)² (Eρ)²) is largest.
+def best_spread(squares: Array) -> Array:
+    """k, the shares of the noise for which 4/((nμ)² (Eρ)²) is largest.
 
     At the saddle point B = K = diag(k) in the eigenvectors of J. With scores z in these axes and
     ρ² = Σ_l k_l³ z_l², every k_l becomes √(k_l · E[z_l²/ρ]^{−1/2}), scaled to sum one.
 
     Parameters
     ----------
-    information : Information
-        Of one curve.
-    axes : (r, r)
-        Eigenvectors of J in columns.
+    squares : (scores, r)
+        z².
 
     Returns
     -------
     (r,)
     """
-    squares = (information.scores @ axes) ** 2
     spread = squares.mean(axis=0) ** -0.5
     spread /= spread.sum()
     for _ in range(_STEPS):
@@ -117,6 +116,17 @@ def best_spread(information: Information, axes: Array) -> Array:
         if is_settled:
             break
     return np.asarray(spread)
+
+
+def _squares(kind: Information, axes: Array) -> Array:
+    """Squared scores in these axes, with the means that J says: (scores, r).
+
+    Of many coefficients ρ varies less, and fewer scores are as good.
+    """
+    few = kind.scores[:max(_ENTRIES // len(axes), 1)]
+    squares = (few @ axes) ** 2
+    squares *= np.einsum("kl,kj,jl->l", axes, kind.matrix, axes) / squares.mean(axis=0)
+    return np.asarray(squares)
 
 
 def least_noise(kinds: Kinds) -> float:
@@ -143,11 +153,37 @@ def least_noise(kinds: Kinds) -> float:
     values, axes = np.linalg.eigh(pooled)
     if is_singular(values):
         return np.inf
-    scores = np.concatenate([np.sqrt(share) * kind.scores for kind, share in kinds])
-    spread = best_spread(Information(np.asarray(pooled), scores), axes)
-    reach = sum(share * _reach((kind.scores @ axes) ** 2, spread, len(kinds) == 1)**2
-                for kind, share in kinds)
+    squares = [_squares(kind, axes) for kind, _ in kinds]
+    spread = best_spread(np.concatenate(
+        [share * of_kind for of_kind, (_, share) in zip(squares, kinds, strict=True)]))
+    reach = sum(share * _reach(of_kind, spread, len(kinds) == 1) ** 2
+                for of_kind, (_, share) in zip(squares, kinds, strict=True))
     return float(4 / reach)
+
+
+def simple_least_noise(kinds: Kinds) -> float:
+    """N² F₂ is no less than this: 4 (tr J^{−1/2})², of the pooled J, where all curves are alike.
+
+    With B = J^{−1/2}, M_s(B)² is at most the largest eigenvalue of BJ_sB.
+
+    Parameters
+    ----------
+    kinds : tuple of (Information, float)
+        Of curves at sites, with their shares of N².
+
+    Returns
+    -------
+    float
+        In squared response units; infinite where nothing is unbiased.
+    """
+    pooled = np.sum([share * kind.matrix for kind, share in kinds], axis=0)
+    if len(kinds) == 1 or not np.isfinite(root_trace(pooled)):
+        return 4 * root_trace(pooled) ** 2
+    values, axes = np.linalg.eigh(pooled)
+    root = (axes * values**-0.5) @ axes.T
+    reach = sum(share * float(np.linalg.eigvalsh(root @ kind.matrix @ root)[-1])
+                for kind, share in kinds)
+    return 4 * root_trace(pooled) ** 2 / reach
 
 
 def _reach(squares: Array, direction: Array, is_saddle: bool) -> float:
@@ -208,7 +244,7 @@ def least_errors(source: Source[Any], budgets: Sequence[tuple[Budget, ...]]) -> 
     >>> from engine.sources.sparse_curves import SparseCurves
     >>> floor = least_errors(SparseCurves(), [(Budget(0.5, 1e-5),), (Budget(1.0, 1e-5),)])
     >>> floor.errors.round(2).tolist(), floor.sizes.tolist()
-    ([0.07, 0.05], [4, 5])
+    ([0.07, 0.05], [3, 3])
     """
     if not isinstance(source, SitedCurves) or source.normal_people is None:
         return None
@@ -264,26 +300,23 @@ def _noise(candidates: _Candidates, family: str, size: int) -> float:
 
 @lru_cache(maxsize=256)
 def _noise_at_least(candidates: _Candidates, family: str) -> Array:
-    """4 (tr J^{−1/2})² of the first functions, or 0 where sites differ: (MOST_FUNCTIONS,)."""
-    if len(candidates.shares) > 1:
-        return np.zeros(MOST_FUNCTIONS)
-    (whole, _), = candidates.kinds(family, MOST_FUNCTIONS)
-    return np.array([4 * root_trace(whole.matrix[:r, :r]) ** 2
+    """The simple form of N² F₂ of the first functions: (MOST_FUNCTIONS,)."""
+    return np.array([simple_least_noise(candidates.kinds(family, r))
                      for r in range(1, MOST_FUNCTIONS + 1)])
 
 
 def _smallest_sum(candidates: _Candidates, worth: float, besides: Mapping[str, Array]
                   ) -> tuple[float, int]:
-    """The smallest sum of noise at N² = `worth` and what is besides it, and its number of functions.
+    """The smallest sum of noise at N² = `worth` and the rest, and its number of functions.
 
     Most numbers are ruled out by the simple form of F₂.
     """
-    at_least = {family: _noise_at_least(candidates, family) / worth + rest
-                for family, rest in besides.items()}
+    at_least = sorted(
+        (float(least), family, size) for family, rest in besides.items()
+        for size, least in enumerate(_noise_at_least(candidates, family) / worth + rest, start=1))
     best, best_size = np.inf, 0
-    for least, family, size in sorted((float(least), family, size) for family in besides
-                                      for size, least in enumerate(at_least[family], start=1)):
-        if least >= best:
+    for bound, family, size in at_least:
+        if bound >= best:
             break
         total = _noise(candidates, family, size) / worth + float(besides[family][size - 1])
         if total < best:
@@ -363,10 +396,10 @@ class FloorRate(Rate):
         raise NotImplementedError
 
     def _sampling(self, point: Point) -> Array:
-        return self.of_one_curve(point["m"])[2] / (point["S"] * point["n"])
+        return np.asarray(self.of_one_curve(point["m"])[2] / (point["S"] * point["n"]))
 
     def of_one_curve(self, observations: Array) -> Array:
-        """tr J^{−1/2}, (nμ)² F₂ and tr J⁻¹, between numbers of observations on straight lines.
+        """What one curve tells: tr J^{−1/2}, (nμ)² F₂ and tr J⁻¹.
 
         Parameters
         ----------
@@ -376,7 +409,7 @@ class FloorRate(Rate):
         Returns
         -------
         (3, *shape of the observations)
-            Interpolated on log scales.
+            Interpolated on log scales between some numbers of observations.
         """
         table = np.log(_of_one_curve(self.people, self.functions))
         at = np.log(np.asarray(observations, dtype=float))
@@ -420,7 +453,8 @@ class GaussianNoiseFloor(FloorRate):
     privacy_formula = r"F_2 = 4\,S^{-1}(n\mu)^{-2}\,\max_B (\operatorname{tr} B)^2 / M(B)^2"
 
     def privacy(self, point: Point) -> Array:
-        return self.of_one_curve(point["m"])[1] / (point["S"] * (point["n"] * _mu(point)) ** 2)
+        worth = point["S"] * (point["n"] * _mu(point)) ** 2
+        return np.asarray(self.of_one_curve(point["m"])[1] / worth)
 
 
 @rates.register
@@ -445,4 +479,5 @@ class UnbiasedFloor(FloorRate):
     def privacy(self, point: Point) -> Array:
         with np.errstate(over="ignore"):
             gained = np.expm1(_mu(point) ** 2)
-        return self.of_one_curve(point["m"])[0] ** 2 / (point["S"] * point["n"] ** 2 * gained)
+        worth = point["S"] * point["n"] ** 2 * gained
+        return np.asarray(self.of_one_curve(point["m"])[0] ** 2 / worth)
