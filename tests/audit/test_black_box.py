@@ -348,7 +348,7 @@ def test_noise_of_the_stated_size_is_never_called_quieter(case):
 
 def test_scores_that_lie_far_apart_are_no_evidence_of_less_noise():
     """At ε in the hundreds e^s vanishes, and so does its variance."""
-    scores = np.random.default_rng(1).normal([[-450.0], [450.0]], 30.0, (2, 20_000))
+    scores = np.random.default_rng(1).normal([[-800.0], [800.0]], 40.0, (2, 20_000))
     assert not black_box._is_quieter(*scores)
 
 
