@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -64,6 +65,23 @@ class Information:
             How many.
         """
         return Information(self.matrix[:size, :size], self.scores[:, :size])
+
+
+def mixed(parts: Sequence[tuple[Information, float]]) -> Information:
+    """That of a curve which is one of several kinds.
+
+    Parameters
+    ----------
+    parts : sequence of (Information, float)
+        With the shares of curves, which sum to one.
+    """
+    if len(parts) == 1:
+        return parts[0][0]
+    matrix = np.sum([share * kind.matrix for kind, share in parts], axis=0)
+    scores = np.concatenate([kind.scores[:max(1, round(share * len(kind.scores)))]
+                             for kind, share in parts])
+    order = np.random.default_rng(_SEED).permutation(len(scores))  # first ones are of all kinds
+    return Information(matrix, scores[order])
 
 
 def inverse_trace(matrix: Array) -> float:

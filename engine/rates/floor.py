@@ -17,7 +17,8 @@ noise vanishing.
 
 **F₂, for a statistic plus Gaussian noise whose covariance does not depend on the data:** the noise
 has a total variance of at least F₂ = 4/(nμ)² · max_B (tr B)²/M(B)² ≥ 4 (tr J^{−1/2})²/(nμ)², where
-M(B) = max E‖K^{1/2}Bs‖ over covariances K of trace one.
+M(B) = max E‖K^{1/2}Bs‖ over covariances K of trace one. Where curves differ in how often they are
+observed, J and s are those of a curve that is drawn from them.
 
 *Proof.* S + N(0, K) is μ-GDP exactly if ‖K^{−1/2}(S(x) − S(x′))‖ ≤ μ for all neighbours. The odd
 part (S(x) − S(−x))/2 of S about the mean needs no more noise and is unbiased as well, since people
@@ -66,6 +67,7 @@ from engine.numerics.information import (
     NormalPeople,
     inverse_trace,
     is_singular,
+    mixed,
     of_one_curve,
     root_trace,
 )
@@ -80,6 +82,7 @@ MOST_FUNCTIONS = 33
 _FAMILIES = ("cosine", "fourier")
 _STEPS, _TOLERANCE = 200, 0.01  # of searches for a shape, near which all is flat
 _ENTRIES = 48_000  # of the scores that are averaged over
+_KINDS = 6  # of curves of one site, by how often they are observed
 _DIGITS = 6  # of weights of sites, so that equal ones are known again
 _TABLE = np.unique(np.geomspace(M.low, M.high, 19).round())  # observations; between them, lines
 
@@ -224,7 +227,8 @@ class LeastErrors:
     sizes: NDArray[np.int_]
 
 
-def least_errors(source: Source[Any], budgets: Sequence[tuple[Budget, ...]]) -> LeastErrors | None:
+def least_errors(source: Source[Any], budgets: Sequence[tuple[Budget, ...]],
+                 is_pooled: bool = False) -> LeastErrors | None:
     """The smallest sum of F₂, sampling error and what is left out, over all numbers of functions.
 
     Parameters
@@ -233,6 +237,8 @@ def least_errors(source: Source[Any], budgets: Sequence[tuple[Budget, ...]]) -> 
         Simulated curves of normal people: what is used of them is known before any is drawn.
     budgets : sequence of tuple of Budget
         For each release one budget for all sites, or one for each.
+    is_pooled : bool
+        Whether one centre holds the curves of all sites.
 
     Returns
     -------
@@ -248,10 +254,12 @@ def least_errors(source: Source[Any], budgets: Sequence[tuple[Budget, ...]]) -> 
     """
     if not isinstance(source, SitedCurves) or source.normal_people is None:
         return None
-    curves = np.array(source.sizes.n_curves_per_server)
-    observations = source.observations_by_site
+    by_site: Sequence[NDArray[np.int64]] = source.counts_by_site
+    if is_pooled:
+        by_site = [np.concatenate(by_site)]
     design, people = source.facts.design, source.normal_people
-    of_people = _by_observations(observations, curves)
+    curves, kinds = np.array([len(counts) for counts in by_site]), [*map(_few, by_site)]
+    of_people = _weights(kinds, curves)
     besides = {family: _sampling(people, design, of_people, family)
                + _left_out(source.truth, family) for family in _FAMILIES}
     squared, sizes = np.full(len(budgets), np.nan), np.zeros(len(budgets), dtype=int)
@@ -260,24 +268,39 @@ def least_errors(source: Source[Any], budgets: Sequence[tuple[Budget, ...]]) -> 
         if any(budget.is_pure or not budget.is_private for budget in each):
             continue
         worth = (curves * [exact_mu(budget.epsilon, budget.delta) for budget in each]) ** 2
-        shares = _by_observations(observations, worth / worth.sum())
-        squared[k], sizes[k] = _smallest_sum(_Candidates(people, design, shares), float(
-            worth.sum()), besides)
+        candidates = _Candidates(people, design, _weights(kinds, worth / worth.sum()))
+        squared[k], sizes[k] = _smallest_sum(candidates, float(worth.sum()), besides)
     return LeastErrors(np.sqrt(squared), sizes)
 
 
-Weights = tuple[tuple[int, float], ...]  # by observations of a curve
+Counts = tuple[tuple[int, float], ...]  # observations of the curves of a site, with their shares
+Weights = tuple[tuple[Counts, float], ...]  # of sites that are alike
 
 
-def _by_observations(observations: Sequence[int], weights: Array) -> Weights:
-    """Weights of sites, summed over those with as many observations of a curve."""
-    counts = np.array(observations)
-    return tuple((m, round(float(weights[counts == m].sum()), _DIGITS))
-                 for m in sorted(set(observations)))
+def _few(counts: NDArray[np.int64]) -> Counts:
+    """At most `_KINDS` numbers that stand for those of all curves of a site.
+
+    A group of numbers is replaced by their mean, rounded up: it tells more than they do.
+    """
+    present, curves = np.unique(counts, return_counts=True)
+    if len(present) > _KINDS:
+        groups = np.array_split(np.sort(counts), _KINDS)
+        present = np.array([np.ceil(group.mean()) for group in groups])
+        curves = np.array([len(group) for group in groups])
+    return tuple((int(m), n / len(counts)) for m, n in zip(present, curves.tolist(), strict=True))
 
 
-def _informed(people: NormalPeople, design: Design, observations: int, family: str) -> Information:
-    return of_one_curve(people, design, observations, Basis(MOST_FUNCTIONS, family=family))
+def _weights(kinds: Sequence[Counts], weights: Array) -> Weights:
+    """Weights of sites, summed over those that are alike."""
+    return tuple((kind, round(float(sum(weight for other, weight in zip(kinds, weights, strict=True)
+                                        if other == kind)), _DIGITS))
+                 for kind in dict.fromkeys(kinds))
+
+
+def _informed(people: NormalPeople, design: Design, counts: Counts, family: str) -> Information:
+    """The information of a curve of a site about the first MOST_FUNCTIONS coefficients."""
+    basis = Basis(MOST_FUNCTIONS, family=family)
+    return mixed([(of_one_curve(people, design, m, basis), share) for m, share in counts])
 
 
 @dataclass(frozen=True)
@@ -289,8 +312,8 @@ class _Candidates:
     shares: Weights
 
     def kinds(self, family: str, size: int) -> Kinds:
-        return tuple((_informed(self.people, self.design, m, family).first(size), share)
-                     for m, share in self.shares)
+        return tuple((_informed(self.people, self.design, counts, family).first(size), share)
+                     for counts, share in self.shares)
 
 
 @lru_cache(maxsize=1024)
@@ -327,7 +350,8 @@ def _smallest_sum(candidates: _Candidates, worth: float, besides: Mapping[str, A
 @lru_cache(maxsize=256)
 def _sampling(people: NormalPeople, design: Design, curves: Weights, family: str) -> Array:
     """The least sampling variance of the first functions: (MOST_FUNCTIONS,)."""
-    told = np.sum([n * _informed(people, design, m, family).matrix for m, n in curves], axis=0)
+    told = np.sum([n * _informed(people, design, counts, family).matrix for counts, n in curves],
+                  axis=0)
     return np.array([inverse_trace(told[:r, :r]) for r in range(1, MOST_FUNCTIONS + 1)])
 
 
@@ -421,7 +445,7 @@ def _of_one_curve(people: NormalPeople, functions: int) -> Array:
     """(3, numbers of observations): what `FloorRate.of_one_curve` stands on."""
     rows = []
     for m in _TABLE:
-        told = _informed(people, Design(), int(m), "cosine").first(functions)
+        told = _informed(people, Design(), ((int(m), 1.0),), "cosine").first(functions)
         rows.append((root_trace(told.matrix), least_noise(((told, 1.0),)),
                      inverse_trace(told.matrix)))
     return np.array(rows).T
