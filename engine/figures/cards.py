@@ -91,22 +91,26 @@ def _up(chances: Array) -> list[float]:
     return rounded
 
 
-def error_dots(errors: Array, floor: float | None, unit: str, theme: Theme) -> Chart:
+def error_dots(errors: Array, baseline: float | None, unit: str, theme: Theme,
+               floor: float = math.nan) -> Chart:
     """Twenty equally likely errors as a dot plot; a dashed line marks no protection.
 
     Parameters
     ----------
     errors : (n_releases,)
         Root mean squared distances, in `unit`.
-    floor : float or None
+    baseline : float or None
         The error without protection, where it is known.
     unit : str
         Of the errors; may be empty.
     theme : {"light", "dark"}
         Of the page.
+    floor : float
+        What no unbiased method with Gaussian noise is below; NaN where it is unknown.
     """
     dots = np.quantile(errors, (np.arange(_DOTS) + 0.5) / _DOTS)
-    top = float(max(dots.max(), floor or 0.0)) * 1.08 or 1.0
+    marks = [mark for mark in (baseline, floor) if mark is not None and math.isfinite(mark)]
+    top = float(max(dots.max(), *marks, 0.0)) * 1.08 or 1.0
     # Each dot (_DOTS,) stands in one of 28 columns, above those before it in the same one.
     columns = np.round(dots / top * 28)
     heights = np.array([int((columns[:k] == c).sum()) + 1 for k, c in enumerate(columns)])
@@ -114,9 +118,11 @@ def error_dots(errors: Array, floor: float | None, unit: str, theme: Theme) -> C
     marker = {"size": 9 if tallest < 9 else 6, "color": colour("gradient", theme)}
     data = [traces.points("one release", (columns * top / 28).tolist(), heights.tolist(), marker,
                           hoverinfo="skip")]
-    if floor is not None:
-        data.append(traces.line("without protection", [floor, floor], [0, tallest + 1],
+    if baseline is not None:
+        data.append(traces.line("without protection", [baseline] * 2, [0, tallest + 1],
                                 colour("without", theme), 2, UNPROTECTED, hoverinfo="skip"))
+    if math.isfinite(floor):
+        data.append(traces.floor([floor] * 2, [0, tallest + 1], theme, hoverinfo="skip"))
     spec = {"data": data, "layout": layout(
         theme, xaxis=axis(theme, with_unit("Error of a release", f"({unit})" if unit else ""),
                           range=[0, top], rangemode="tozero", nticks=5),

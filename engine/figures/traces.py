@@ -73,6 +73,24 @@ def line(name: str, x: Sequence[Any], y: Sequence[Any], shade: str, width: float
             "line": {"color": shade, "width": width, "dash": dash}, **beside, **more}
 
 
+FLOOR = "Floor of unbiased methods"
+
+
+def floor(x: Sequence[Any], y: Sequence[Any], theme: Theme, **more: Any) -> Spec:
+    """A dash-dotted line that no unbiased method with Gaussian noise is below.
+
+    Parameters
+    ----------
+    x, y : sequence
+        None in `y` leaves a gap.
+    theme : {"light", "dark"}
+        Of the page.
+    **more : object
+        As for `line`.
+    """
+    return line(FLOOR, x, y, colour("text", theme), 2, "8px,3px,2px,3px", **more)
+
+
 def points(name: str, x: Sequence[Any], y: Sequence[Any], marker: Spec, **more: Any) -> Spec:
     """Points without a line.
 

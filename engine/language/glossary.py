@@ -150,6 +150,12 @@ TERMS = (
          "whole range and all releases. The 95 % value is the distance that 95 % of releases stay "
          "within.", "Every page, the memo, the command line",
          r"\Big(\mathrm{E}\int(\tilde f-f)^2\Big)^{1/2}", ("root mean squared distance",)),
+    Term("Floor", "The error that no unbiased method with Gaussian noise can be below, for "
+         "simulated people whose covariance is known: the least noise for this guarantee, sampling "
+         "variability, and what is left out. Shrunk, clipped or smoothed estimates are biased and "
+         "may lie below it: they trade bias for noise.", "Accuracy on Explore; Decide; Lab",
+         r"F_2=\frac{4}{(n\mu)^2}\max_B\frac{(\operatorname{tr}B)^2}{M(B)^2}",
+         ("floor of unbiased methods",)),
     Term("Integrated squared error", "The squared distance between two curves, averaged over time.",
          "Lab, Theory; the command line", r"\int_0^1(\tilde f(t)-f(t))^2\,dt", ("ISE",)),
     Term("Bias", "The part of the error that more people do not reduce: from smoothing, clipping "

@@ -46,6 +46,37 @@ def accuracy(facts: PublicFacts, error: float, within: float, baseline: float | 
     return f"{text} Without privacy the error is {with_unit(number(baseline), unit)}."
 
 
+def floor(facts: PublicFacts, least: float, error: float) -> str:
+    """What no unbiased method with Gaussian noise can be below, beside an error.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Its unit of values is that of all errors.
+    least : float
+        The floor; not finite where there is none.
+    error : float
+        Of the method on screen; not finite where it publishes nothing.
+
+    Returns
+    -------
+    str
+        Empty where there is no floor.
+    """
+    if not math.isfinite(least):
+        return ""
+    text = ("No unbiased method with Gaussian noise could be closer than "
+            f"**{with_unit(number(least), escape(facts.value_unit))}**")
+    if math.isfinite(error):
+        text += ("; this method is below it, as shrinking trades bias for noise" if error < least
+                 else f"; the error here is {times(error / least)} that")
+    return f"{text}. {YARDSTICK}"
+
+
+YARDSTICK = ("Proved for one release; for a sequence of releases that learn from each other it is "
+             "a yardstick.")
+
+
 def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int
             ) -> tuple[str, str]:
     """Instead of a picture: that nothing useful can be published, and what would change it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -170,6 +170,16 @@ class Rate(Parameterised):
         what the rate bounds from above.
         """
         return None
+
+    def of_scenario(self, source: Source[Any]) -> Rate:
+        """The rate for these people, where it depends on them and nothing else was chosen.
+
+        Parameters
+        ----------
+        source : Source
+            Of the scenario.
+        """
+        return self
 
     # -- evaluation -------------------------------------------------------------------------
 

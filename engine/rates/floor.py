@@ -50,7 +50,7 @@ F₂ to a few per cent. Neither floor is about (ε, δ)-methods that are not μ-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -408,6 +408,14 @@ class FloorRate(Rate):
                 Term(DENSE, self._sampling, formula=r"\operatorname{tr} J_m^{-1}\,(Sn)^{-1}"))
 
     privacy_formula: ClassVar[str]
+
+    def of_scenario(self, source: Source[Any]) -> Rate:
+        """With the spread of simulated people who are normal."""
+        people = source.normal_people if isinstance(source, SitedCurves) else None
+        if people is None or self.changed():
+            return self
+        return replace(self, deviation_sd=people.sd, error_sd=people.error_variance**0.5,
+                       deviation_length=people.length, deviation_smoothness=people.smoothness)
 
     def privacy(self, point: Point) -> Array:
         """What privacy adds at least, at a full point.

@@ -12,6 +12,8 @@ from engine.core.errors import InputError, brief
 from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
+from engine.privacy.accounting import exact_mu
+from engine.rates.floor import least_errors
 from engine.sources import Source
 from engine.topics.mean.answer import (
     EPSILON_STEPS,
@@ -111,6 +113,43 @@ def at_budgets(source: Source[CurveData], methods: Sequence[Mechanism], epsilons
     for epsilon in epsilons:
         step(epsilon)
     return side_by_side(source, methods, delta, seed, units)
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What no unbiased method with Gaussian noise is below, at every step of the slider.
+
+    `errors` (steps,) in response units; `right` (steps,) the attacker’s accuracy at the μ of such
+    noise, for a person with several protected units.
+    """
+
+    errors: Array
+    right: Array
+
+
+def floor(source: Source[CurveData], delta: float, units: int = 1) -> Floor | None:
+    """The floor below all methods.
+
+    Parameters
+    ----------
+    source : Source
+        Of the curves.
+    delta : float
+        δ of every site.
+    units : int
+        How many protected units a person has.
+
+    Returns
+    -------
+    Floor or None
+        None where δ = 0, or people are not known to be normal.
+    """
+    budgets = [Budget(epsilon, delta) for epsilon in EPSILON_STEPS]
+    least = None if delta == 0 else least_errors(source, [(budget,) for budget in budgets])
+    if least is None:
+        return None
+    mu = np.array([exact_mu(budget.epsilon, budget.delta) for budget in budgets])
+    return Floor(least.errors, risk.right_guess(units * mu))
 
 
 def published(answers: Sequence[MethodAnswer | RefusedMethod]) -> list[MethodAnswer]:

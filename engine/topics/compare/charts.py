@@ -109,7 +109,7 @@ def edge_of(differences: Sequence[Array], facts: PublicFacts) -> float:
 
 
 def against_risk(lines: Sequence[Line], marked: Sequence[int], unit: str, theme: Theme,
-                 most: float) -> Chart:
+                 most: float, floor: Line | None = None) -> Chart:
     """Errors against the chance of a right guess, which means the same for all methods.
 
     Parameters
@@ -124,20 +124,29 @@ def against_risk(lines: Sequence[Line], marked: Sequence[int], unit: str, theme:
         Of the page.
     most : float
         Errors beyond it say nothing and are left out.
+    floor : Line, optional
+        What no unbiased method with Gaussian noise is below; its look is its own.
     """
     visible = [(line, np.where(line.errors < most, line.errors, np.nan)) for line in lines]
     visible = [(line, errors) for line, errors in visible if np.isfinite(errors).any()]
     data = [trace for line, errors in visible
             for trace in _against_risk(line, errors, marked, unit, theme)]
+    if floor is not None:
+        least = np.where(floor.errors < most, floor.errors, np.nan)
+        data.append(traces.floor(plain(100 * floor.right, 4), plain(least, 4), theme,
+                                 hovertemplate=f"%{{y:.3g}} {unit} at %{{x:.0f}} %"))
     quantity = f"Error ({unit}, log scale)" if unit else "Error (log scale)"
     known = [end for _, errors in visible for end in (np.nanmin(errors), np.nanmax(errors))]
+    if known and floor is not None:
+        known.append(float(np.nanmin(floor.errors)))
     low, high = (0.85 * float(min(known)), 1.15 * float(max(known))) if known else (0.1, 1.0)
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest", title=_finding([line for line, _ in visible]),
         xaxis=axis(theme, "Attacker’s accuracy, at most (%; guessing: 50)", range=[49, 101],
                    nticks=7),
         yaxis=log_axis(theme, quantity, low, high, grid=True))}
-    return Chart(spec, _alt(lines, marked, unit), _table(lines))
+    return Chart(spec, _alt(lines, marked, unit),
+                 _table(lines if floor is None else [*lines, floor]))
 
 
 def _finding(lines: Sequence[Line]) -> str:

@@ -16,6 +16,7 @@ DIFFERENCE = ("Lines: 20 possible releases less the average without protection (
               "curves and the same axes everywhere; what lies beyond them is cut off.")
 RISK = ("Further left: better protection. Lower: less error. At one place on the horizontal axis "
         "all methods protect equally. Marks: the budgets above.")
+BELOW = " Dash-dotted: the floor of unbiased methods with Gaussian noise."
 
 CODE = "Left out: the question of shape, and pinned scenarios, whose own pages have their code."
 
@@ -109,6 +110,22 @@ def least(epsilon: float, errors: Mapping[str, float], written: Mapping[str, str
     ratio = others[0][0] / best
     behind = ("about as far" if ratio < 1.1 else f"{times(ratio)} as far")
     return f"{text}; next is {_inside(others[0][1])}, {behind}."
+
+
+def floor(errors: Mapping[float, float], facts: PublicFacts) -> str:
+    """What no unbiased method with Gaussian noise could be below, at the budgets side by side.
+
+    Parameters
+    ----------
+    errors : mapping of float to float
+        The floor at each ε.
+    facts : PublicFacts
+        Its unit of values.
+    """
+    each = conjunction([f"{with_unit(number(error), escape(facts.value_unit))} at ε = {epsilon:g}"
+                        for epsilon, error in errors.items()])
+    return (f"**Floor:** no unbiased method with Gaussian noise could be closer than {each}. "
+            "Shrunk, clipped or smoothed estimates are biased and may be.")
 
 
 def equal_risk(chance: float, errors: Mapping[str, float], facts: PublicFacts) -> str:

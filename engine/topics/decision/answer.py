@@ -24,6 +24,7 @@ from engine.mechanisms import Mechanism
 from engine.mechanisms.families.local_privacy import of_one_device
 from engine.privacy import accounting, risk
 from engine.privacy.failure import Delta, delta_rule
+from engine.rates.floor import least_errors
 from engine.simulation import studies
 from engine.simulation.metrics import Accuracy, distances, integrated_squared_errors
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS, Budgets
@@ -75,6 +76,9 @@ class Profile:
         Between which 95 % of the releases of one data set lie at each time.
     spends : tuple of tuples of Spend
         A ledger for each step; where everybody's own device adds the noise, that of one of them.
+    floor : (steps,), optional
+        What no unbiased method with Gaussian noise is below, root mean squared, in response units;
+        NaN where δ = 0. None where people are not known to be normal.
     """
 
     source: Source[Any]
@@ -87,6 +91,7 @@ class Profile:
     truth: Array
     bands: Array
     spends: tuple[tuple[Spend, ...], ...]
+    floor: Array | None = None
 
     @property
     def facts(self) -> PublicFacts:
@@ -259,7 +264,9 @@ def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow
         study.delta, errors, study.recipe.facts.from_unit_time(grid), shown.truth.grid_values,
         np.moveaxis(np.quantile(releases, _BAND, axis=1), 0, 1),
         tuple(study.ledger(epsilon, spends)
-              for epsilon, spends in zip(EPSILON_STEPS, estimate.spends, strict=True)))
+              for epsilon, spends in zip(EPSILON_STEPS, estimate.spends, strict=True)),
+        None if (floor := least_errors(study.recipe, budgets, study.is_to_pool)) is None
+        else floor.errors)
 
 
 @dataclass(frozen=True)

@@ -170,6 +170,30 @@ def not_reached(answer: Decision) -> str:
             "target.")
 
 
+def floor(answer: Decision) -> str:
+    """Below which error nobody can help, at the chosen budget or else the largest one.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+
+    Returns
+    -------
+    str
+        Empty where there is no floor, or nothing would be published.
+    """
+    profile, option = answer.profile, answer.chosen or answer.more_private
+    if profile.floor is None or option is None:
+        return ""
+    least = float(profile.floor[EPSILON_STEPS.index(option.budget.epsilon)])
+    if not math.isfinite(least):
+        return ""
+    unit = escape(profile.facts.value_unit)
+    return (f"Floor at ε = {option.budget.epsilon:g}: **± {with_unit(number(least), unit)}**. "
+            "Below this nobody can help you: no unbiased method with Gaussian noise is closer.")
+
+
 def protection(profile: Profile, records: int = 1) -> dict[str, str]:
     """Who is protected from whom, who must be trusted, and how often anybody is asked.
 

@@ -58,7 +58,8 @@ class Method:
 
 
 def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, *,
-                   others: Sequence[Method] = (), theory: Array | None = None) -> Chart:
+                   others: Sequence[Method] = (), theory: Array | None = None,
+                   floor: Array | None = None) -> Chart:
     """Median error and its 8-in-10 range against ε, with the floor, the theory and the present ε.
 
     Below every ε stands what it allows by itself, at the present δ: so it never stands alone. The
@@ -78,6 +79,8 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, 
         Drawn for comparison.
     theory : (budgets,), optional
         The rate, in response units.
+    floor : (budgets,), optional
+        What no unbiased method with Gaussian noise is below, in response units.
     """
     study, facts = answer.study, answer.facts
     x, unit, median = [budget.epsilon
@@ -92,16 +95,20 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, 
     if theory is not None:
         data.append(traces.line("Theory (slope)", x, _gaps(theory), colour("raw", theme), 1.6,
                                 "dot", hoverinfo="skip"))
+    if floor is not None:
+        data.append(traces.floor(x, _gaps(floor), theme, hovertemplate=f"%{{y:.3g}} {unit}"))
     if np.isfinite(median[here]):
         data.append(traces.diamond(x[here], float(median[here]), theme))
     heights = np.concatenate([low, high, *(line.errors for line in others),
-                              [study.baseline or np.nan]])
+                              [study.baseline or np.nan],
+                              [] if floor is None else floor[np.isfinite(median)]])
     frame = layout(theme, legend=True,
                    title=_finding(method, others, study.baseline, x[here], here),
                    xaxis=_budgets(x, answer.budgets[here].delta, theme),
                    yaxis=_errors(heights, 2 * facts.value_half_width, unit, theme))
     return Chart({"data": data, "layout": frame},
-                 _alt(x, median, here, unit), _table(x, median, low, high, study.baseline, others))
+                 _alt(x, median, here, unit),
+                 _table(x, median, low, high, study.baseline, others, floor))
 
 
 def _finding(method: Method, others: Sequence[Method], baseline: float | None, epsilon: float,
@@ -176,10 +183,12 @@ def _allowed(epsilon: float, delta: float) -> str:
 
 
 def _table(x: list[float], median: Array, low: Array, high: Array, baseline: float | None,
-           others: Sequence[Method]) -> dict[str, list[Any]]:
+           others: Sequence[Method], floor: Array | None) -> dict[str, list[Any]]:
     columns = {"error": median, "1 in 10 below": low, "1 in 10 above": high}
     if baseline is not None:
         columns["without protection"] = np.full(len(x), baseline)
+    if floor is not None:
+        columns[traces.FLOOR.lower()] = floor
     columns |= {other.label: other.errors for other in others}
     return {"ε": x, **{name: _gaps(values.round(4)) for name, values in columns.items()}}
 

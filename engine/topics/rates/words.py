@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from engine.core.types import PublicFacts
 from engine.language.grammar import capital
-from engine.language.numbers import change, number, small
+from engine.language.numbers import change, number, small, with_unit
 from engine.mechanisms import Mechanism
 from engine.rates import Rate
 from engine.simulation.agreement import Verdict
@@ -39,6 +40,21 @@ def ruling(weighted: Weighted, point: Mapping[str, float]) -> str:
     first = int(shares.argmax())
     name = weighted.rate.terms[first].name.lower()
     return f"Largest term of the rate: **{name}**, {100 * shares[first]:.0f} % of it."
+
+
+def value(weighted: Weighted, point: Mapping[str, float], facts: PublicFacts) -> str:
+    """The error itself, of a rate whose constants are known.
+
+    Parameters
+    ----------
+    weighted, point
+        As for `ruling`.
+    facts : PublicFacts
+        Its unit of values.
+    """
+    error = math.sqrt(float(weighted.total(**point)))
+    return (f"Root mean squared error of these coefficients: at least "
+            f"**{with_unit(number(error), facts.value_unit)}**.")
 
 
 def if_doubled(weighted: Weighted, point: Mapping[str, float]) -> list[str]:

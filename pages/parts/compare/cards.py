@@ -9,6 +9,7 @@ import streamlit as st
 from engine import questions
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array
+from engine.figures.traces import FLOOR
 from engine.language import chances, error_parts, numbers, quality
 from engine.language.grammar import escape
 from engine.language.numbers import at_most_percent, small
@@ -22,6 +23,7 @@ from engine.topics.compare.answer import (
     RefusedMethod,
     at_budgets,
     at_equal_risk,
+    floor,
     published,
     side_by_side,
 )
@@ -53,6 +55,8 @@ class SideBySide(View):
         self.ways = side_by_side(self.source, self.methods, self.delta, self.now.seed,
                                  self.now.group, run.picture, run.study)
         self.known = published(self.ways)
+        self.floor = (run.answer(floor, self.source, self.delta, self.now.group)
+                      if self.facts.is_simulated else None)
 
     def difference(self, method: MethodAnswer, k: int) -> Array:
         """Releases less the same average without protection in every picture: (draws, points)."""
@@ -99,6 +103,13 @@ def _line(method: MethodAnswer, errors: Array | None = None) -> figures.Line:
     return figures.Line(method.label, method.mechanism.key, method.mechanism.family,
                         controls.variant(method.mechanism, method.label),
                         method.error if errors is None else errors, method.right)
+
+
+def _floor_line(view: SideBySide) -> figures.Line | None:
+    """The floor as a line under those of the methods."""
+    if view.floor is None:
+        return None
+    return figures.Line(FLOOR, "", "", 0, view.floor.errors, view.floor.right)
 
 
 def chosen_methods() -> tuple[str, ...]:
@@ -214,6 +225,9 @@ def verdict(view: SideBySide) -> None:
                          {method.label: _written(method, k) for method in view.known})
              for k in view.at]
     is_truth = view.source.is_random
+    if view.floor is not None:
+        lines.append(words.floor({EPSILON_STEPS[k]: float(view.floor.errors[k]) for k in view.at},
+                                 view.facts))
     st.markdown("  \n".join(lines) + "  \n" + words.aim(view.known[0].label, is_truth))
 
 
@@ -245,8 +259,8 @@ def equal_protection(view: SideBySide) -> None:
     with left:
         view.draw("Error against the attacker’s accuracy", figures.against_risk(
             [_line(method) for method in view.known], view.at, view.facts.value_unit,
-            layout.theme(), 2 * view.facts.value_half_width), "risk", 340, 300)
-        st.markdown(f":small[{words.RISK}]")
+            layout.theme(), 2 * view.facts.value_half_width, _floor_line(view)), "risk", 340, 300)
+        st.markdown(f":small[{words.RISK}{words.BELOW * (view.floor is not None)}]")
     with right:
         st.markdown(words.equal_risk(*at_equal_risk(view.known), view.facts))
 

@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from engine.core.errors import InputError
+from engine.language import glossary
 from engine.topics.decision import answer as decisions
 from engine.topics.decision import charts, words
 from engine.topics.decision.answer import Option
@@ -49,6 +50,9 @@ def cards(view: Study) -> None:
     for k, (column, (name, option)) in enumerate(zip(st.columns(3), answer.options, strict=False)):
         with column, st.container(border=True, key=f"option_{k}"):
             _card(view, name, option, option is answer.chosen)
+    floor = words.floor(answer)
+    if floor:
+        st.markdown(f":small[{floor}]", help=glossary.explain("Floor"))
     if answer.chosen is not None and not answer.chosen.keeps_promise:
         st.error("**The noise of this method does not prove the ε that was asked for.** See the "
                  "privacy ledger.", icon=":material/error:")

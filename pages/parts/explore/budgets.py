@@ -38,7 +38,8 @@ def budgets(scene: Scene) -> None:
         timed.afterwards("Other methods at the same budgets are being simulated.",
                          lambda: run.answer(mean_topic.other_methods, *_asked(scene)))
     st.markdown(":small[Band: 80 % of releases. ◇ this budget. Dotted: the rate at which privacy "
-                "noise falls in theory. No line: nothing would be published, or the error "
+                "noise falls in theory. Dash-dotted: no unbiased method with Gaussian noise is "
+                "below; shrunk estimates may be. No line: nothing would be published, or the error "
                 "is beyond the range of the values. Of the other methods, the "
                 f"{FEW} with the smallest errors are drawn; *Numbers* has all of them.]")
 
@@ -49,7 +50,8 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
     chosen_method, every = methods(scene)
     others = _least_errors(every, 2 * facts.value_half_width)
     chart = error_curve.against_budget(scene.shown, scene.at, chosen_method, layout.theme(),
-                                       others=others, theory=_theory(scene))
+                                       others=others, theory=_theory(scene),
+                                       floor=_floor(scene))
     if scene.is_refused:
         return chart, [quality.enough(*_enough(scene))]
     typical = float(scene.error[scene.at])
@@ -133,6 +135,10 @@ def _enough(scene: Scene) -> tuple[float | None, str]:
         return None, ""
     far = np.flatnonzero(scene.error > 1.1 * scene.error[-1])
     return scene.epsilons[int(far.max(initial=-1)) + 1], names[int(last.argmax())]
+
+
+def _floor(scene: Scene) -> Array | None:
+    return scene.floor if np.isfinite(scene.floor).any() else None
 
 
 def _theory(scene: Scene) -> Array | None:

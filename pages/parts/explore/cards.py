@@ -89,7 +89,7 @@ def accuracy(scene: Scene) -> None:
         st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
         _sentences(scene, "accuracy", lambda k: _how_close(scene, k))
         _draw_steps(scene, "Errors of 20 releases", "dots", lambda k: figures.error_dots(
-            study.errors[k], study.baseline, unit, theme), 118)
+            study.errors[k], study.baseline, unit, theme, float(scene.floor[k])), 118)
         _sentences(scene, "beside", lambda k: _beside_accuracy(scene, k))
 
 
@@ -107,10 +107,14 @@ def _beside_accuracy(scene: Scene, k: int) -> list[pieces.Said]:
     if preview.is_refused(k):
         return []
     dashed = " Dashed: without privacy." if preview.study.baseline is not None else ""
+    if np.isfinite(scene.floor[k]):
+        dashed += " Dash-dotted: floor."
+    floor = quality.floor(facts, float(scene.floor[k]), float(scene.error[k]))
     planned = quality.planned(facts, preview.feasibility[k], float(preview.planned[k]))
     drowned = quality.useless(facts, float(scene.error[k]), preview.budgets[k],
                               preview.data.n_curves)
     paragraphs = [pieces.Said(f"Each dot: 1 of 20 equally likely releases.{dashed}", "small"),
+                  pieces.Said(floor),
                   pieces.Said(planned, "small"), pieces.Said(drowned, "warning")]
     return [paragraph for paragraph in paragraphs if paragraph.text]
 

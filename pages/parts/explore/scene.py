@@ -16,6 +16,7 @@ from engine.language import error_parts, numbers, quality
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
 from engine.privacy.feasibility import Feasibility
+from engine.rates.floor import least_errors
 from engine.simulation import scenario
 from engine.simulation.experiments import Run
 from engine.sources import Source
@@ -95,6 +96,13 @@ class Scene(ReleaseView):
         """The error at every budget with its 95 % value, as every page writes it."""
         return [numbers.error(error, self.facts.value_unit, within)
                 for error, within in zip(self.error, self.shown.study.within, strict=True)]
+
+    @cached_property
+    def floor(self) -> Array:
+        """What no unbiased method with Gaussian noise is below, at every budget; NaN: unknown."""
+        floor = run.answer(least_errors, self.source, tuple((b,) for b in self.shown.budgets)
+                           ) if self.facts.is_simulated else None
+        return np.full(len(self.epsilons), math.nan) if floor is None else floor.errors
 
     @property
     def _doubling(self) -> tuple[Any, ...] | None:

@@ -100,7 +100,11 @@ def error(view: MeanCurve) -> None:
     st.markdown(quality.accuracy(facts, float(view.error[view.at]), float(study.within[view.at]),
                                  study.baseline, view.source.is_random))
     view.draw("Twenty equally likely releases", figures.error_dots(
-        study.errors[view.at], study.baseline, facts.value_unit, theme), "dots", 118)
+        study.errors[view.at], study.baseline, facts.value_unit, theme,
+        float(view.floor[view.at])), "dots", 118)
+    floor = quality.floor(facts, float(view.floor[view.at]), float(view.error[view.at]))
+    if floor:
+        st.markdown(floor, help=glossary.explain("Floor"))
     st.markdown(view.what_limits(view.at))
     shares = study.shares[view.at]
     view.draw("Parts of the error", figures.split_bar(shares, error_parts.parts(facts), theme),

@@ -38,6 +38,8 @@ class RateAtPoint(View):
         self.rate = _rate(self.now)
         self.problem = settings.TASK if self.serves_curves else min(self.rate.tasks)
         self.source = session.source(self.problem if self.has_scenario else settings.TASK)
+        if self.has_scenario and not self.now.example:
+            self.rate = self.rate.of_scenario(self.source)
         names = [s.name for s in self.rate.symbols if s.name != "delta"]
         self.along = self.now.along if self.now.along in names else "epsilon"
         others = [name for name in names if name != self.along]
@@ -74,7 +76,7 @@ class RateAtPoint(View):
     def weighted(self) -> Weighted:
         """Constants as chosen: all one, or so that privacy has its measured share here."""
         share = self.measured_share
-        if self.now.constants == "one" or share is None:
+        if self.rate.has_constants or self.now.constants == "one" or share is None:
             return Weighted.plain(self.rate)
         return Weighted.with_privacy_share(self.rate, share, **self.point)
 
@@ -157,7 +159,8 @@ class RateAtPoint(View):
 
     def question(self) -> Question:
         """The rate at the present point, with slopes and limits where they are measured."""
-        share = self.measured_share if self.now.constants == "fitted" else None
+        is_fitted = self.now.constants == "fitted" and not self.rate.has_constants
+        share = self.measured_share if is_fitted else None
         measured = practice_cards.asked(self)
         if measured is None:
             return ask(terms, self.rate, self.point, share, self.along)
@@ -221,6 +224,10 @@ def regimes(view: RateAtPoint) -> None:
     st.header("What limits the error where", anchor=False, help=glossary.explain("Regime"))
     chart = figures.regimes(view.weighted, view.along, view.across, view.point, layout.theme())
     view.draw("What limits the error where", chart, "regimes", 430, 340)
+    if view.rate.has_constants:
+        st.markdown(":small[Constants are part of it: none is dropped or fitted. ◇ you are "
+                    "here.]")
+        return
     if view.measured_share is None:
         st.markdown(":small[Borders show where regimes change, not exact sizes: constants are "
                     "dropped. ◇ you are here.]")
@@ -254,11 +261,18 @@ def answer(view: RateAtPoint) -> None:
         st.subheader("Here", anchor=False)
         st.markdown(_where(view))
         _measured(view)
+        if view.rate.has_constants:
+            st.markdown(rate_words.value(view.weighted, view.point, view.facts))
         st.markdown(rate_words.ruling(view.weighted, view.point))
         st.markdown("By the rate, if you doubled…  \n" + "  \n".join(
             rate_words.if_doubled(view.weighted, view.point)))
         if any(term.is_private for term in view.rate.terms):
             st.markdown(rate_words.when_free(*view.private_shares))
+    if view.rate.assumptions:
+        with st.container(border=True):
+            st.subheader("Assumptions", anchor=False)
+            for assumption in view.rate.assumptions:
+                st.markdown(assumption)
     lines = rate_words.conditions(view.weighted, view.point)
     tuned = rate_words.tuning(view.weighted, view.point)
     if lines or tuned:
@@ -303,12 +317,22 @@ def notions(view: RateAtPoint) -> None:
     chart = figures.curves(lines, figures.SMOOTHNESS if smooth else view.along, view.point,
                            layout.theme())
     view.draw("How fast the error falls", chart, "notions", 340, 320)
-    st.markdown(":small[Rates hold up to constants and logarithms: compare slopes and borders, not "
-                "heights. Dotted: where you are.]")
+    st.markdown(f":small[{_heights(view)} Dotted: where you are.]")
+
+
+def _heights(view: RateAtPoint) -> str:
+    if view.rate.has_constants:
+        return "Floors are numbers: their heights may be compared with measured squared errors."
+    return ("Rates hold up to constants and logarithms: compare slopes and borders, not "
+            "heights.")
 
 
 def _lines(view: RateAtPoint) -> dict[str, Weighted]:
     """The rate under each value of its first choice, such as who is trusted."""
+    if view.rate.has_constants:
+        others = [cls(**view.rate.changed()) for cls in rates.for_task(view.problem)
+                  if cls.has_constants and not isinstance(view.rate, cls)]
+        return {rate.label: Weighted.plain(rate) for rate in (view.rate, *others)}
     parameter = next((p for p in view.rate.parameters() if p.choices), None)
     if parameter is None:
         return {view.rate.label: view.weighted}

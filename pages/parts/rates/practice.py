@@ -75,6 +75,9 @@ def why_not(view: RateAtPoint) -> str:
         known = _NO_TRUTH[view.source.facts.kind]
         return (f"{known}, so neither slope nor coverage can be checked on them. Choose "
                 "simulated curves on their page.")
+    if view.rate.has_constants:
+        return ("A floor is a number, which holds at every size: *Compare* draws it below the "
+                "measured errors.")
     if view.has_scenario and view.rate.attained_by() is None:
         return ("Methods here trust each site with its own curves. To measure, set *Who is "
                 "trusted* to *federated* under *More options*.")
