@@ -20,6 +20,7 @@ _CURVES, _FEWEST_CURVES = 600, 100  # simulated curves; fewer of those that are 
 _ENTRIES = 20_000  # observations of simulated curves, unless there are the fewest
 _MOST_OBSERVATIONS = 200  # of a simulated curve; more are so many of a smaller error
 _SINGULAR = 1e-9  # of the largest eigenvalue: no curve tells anything of such a direction
+_RIDGE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,7 @@ def of_one_curve(people: NormalPeople, design: Design, observations: int, basis:
 
 def _matched(scores: Array, matrix: Array) -> Array:
     """Scores that are turned a little, so that their second moments are exactly J."""
-    ridge = _SINGULAR**2 * np.trace(matrix) * np.eye(len(matrix))
+    ridge = _RIDGE * np.trace(matrix) * np.eye(len(matrix))  # of directions that no curve tells of
     present, wanted = (np.linalg.cholesky(moments + ridge) for moments in (
         scores.T @ scores / len(scores), matrix))
     return np.asarray(scores @ np.linalg.solve(present, np.eye(len(matrix))).T @ wanted.T)
