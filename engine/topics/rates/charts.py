@@ -38,6 +38,7 @@ from engine.topics.rates.answer import (
 )
 
 QUANTITY = "Rate (constants dropped, log scale)"
+_LEAST = "Least squared error (log scale)"  # of rates whose constants are known
 SMOOTHNESS = "smoothness"
 _CELLS = 220  # of a map on screen, each way; the regimes are smooth
 _POINTS = 120
@@ -116,7 +117,7 @@ def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float]
     data.append(traces.upright(here, low, high, theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True, title=_fastest(values), xaxis=axis_of_x,
-        yaxis=log_axis(theme, QUANTITY, low, high, room=0.06))}
+        yaxis=log_axis(theme, _LEAST if rate.has_constants else QUANTITY, low, high, room=0.06))}
     alt = "; ".join(f"{name}: {number(float(y[0]))} to {number(float(y[-1]))}"
                     for name, y in values.items())
     return Chart(spec, f"Rate against {label.lower()}. {alt}.",
