@@ -153,7 +153,8 @@ TERMS = (
     Term("Floor", "The error that no unbiased method with Gaussian noise can be below, for "
          "simulated people whose covariance is known: the least noise for this guarantee, sampling "
          "variability, and what is left out. Shrunk, clipped or smoothed estimates are biased and "
-         "may lie below it: they trade bias for noise.", "Accuracy on Explore; Decide; Lab",
+         "may lie below it: they trade bias for noise. Nobody else can help you there: it takes "
+         "more people, more observations or a larger budget.", "Accuracy on Explore; Decide; Lab",
          r"F_2=\frac{4}{(n\mu)^2}\max_B\frac{(\operatorname{tr}B)^2}{M(B)^2}",
          ("floor of unbiased methods",)),
     Term("Integrated squared error", "The squared distance between two curves, averaged over time.",

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from engine.core.types import Budget, Design
+from engine.language import quality
 from engine.mechanisms.families.adaptive import effective_size
 from engine.numerics.bases import Basis
 from engine.numerics.information import (
@@ -16,6 +17,7 @@ from engine.numerics.information import (
     root_trace,
 )
 from engine.privacy.accounting import exact_mu
+from engine.privacy.risk import right_guess
 from engine.rates import rates
 from engine.rates.floor import (
     GaussianNoiseFloor,
@@ -28,6 +30,8 @@ from engine.rates.floor import (
 from engine.sources import sources
 from engine.sources.bundled import BundledCurves
 from engine.sources.sparse_curves import SparseCurves
+from engine.topics.compare import answer as compared
+from engine.topics.mean.answer import EPSILON_STEPS
 
 STUDY = NormalPeople(4.0, 0.8, 0.5, 0.25)
 # adaptive_mean_2, section 4.3, at half-range 3: tr J^{−1/2}, and F₂ (nμ)² over its square.
@@ -246,3 +250,23 @@ def test_a_floor_is_about_the_people_of_the_scenario_unless_others_are_chosen():
     assert chosen.of_scenario(source) == chosen
     assert GaussianNoiseFloor().of_scenario(SparseCurves(deviation_tails="heavy")) == \
         GaussianNoiseFloor()
+
+
+# -- in words -------------------------------------------------------------------------------------
+
+
+def test_sentences_say_the_floor_the_ratio_and_that_it_is_a_yardstick():
+    facts = SparseCurves(mean="growth").facts
+    above = quality.floor(facts, 0.5, 1.0)
+    assert "0.5" in above and "cm" in above and "2.0 times" in above and "yardstick" in above
+    assert "below" in quality.floor(facts, 0.5, 0.4) and "times" not in quality.floor(
+        facts, 0.5, 0.4)
+    assert quality.floor(facts, math.nan, 1.0) == ""
+
+
+def test_the_floor_of_a_comparison_is_at_the_accuracy_of_gaussian_noise():
+    source, step = SparseCurves(), EPSILON_STEPS.index(1.0)
+    line = compared.floor(source, 1e-5, 2)
+    assert line.errors[step] == least_errors(source, [(Budget(1.0, 1e-5),)]).errors[0]
+    assert line.right[step] == pytest.approx(float(right_guess(2 * exact_mu(1.0, 1e-5))))
+    assert compared.floor(source, 0.0) is None

@@ -190,8 +190,8 @@ def floor(answer: Decision) -> str:
     if not math.isfinite(least):
         return ""
     unit = escape(profile.facts.value_unit)
-    return (f"Floor at ε = {option.budget.epsilon:g}: **± {with_unit(number(least), unit)}**. "
-            "Below this nobody can help you: no unbiased method with Gaussian noise is closer.")
+    return (f"At ε = {option.budget.epsilon:g} no unbiased method with Gaussian noise beats "
+            f"**± {with_unit(number(least), unit)}**.")
 
 
 def protection(profile: Profile, records: int = 1) -> dict[str, str]:
