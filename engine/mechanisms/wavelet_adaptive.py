@@ -227,7 +227,7 @@ class WaveletAdaptive(WaveletGlobal):
     def trials(cls) -> tuple[Trial, ...]:
         return tuple(Trial({"level": 4, "messages": "three", "radius": 1e-3, **edges},
                            Budget(200.0, 1e-5), 0.9,
-                           "Each message has its own worst reading; a few come near all of them.")
+                           "Each message has its own worst case; a few come near all of them.")
                      for edges in ({}, {"edges": "corrected"}))
 
     @classmethod
