@@ -259,10 +259,11 @@ def _is_quieter(first: Array, second: Array) -> bool:
     """Whether scores are too certain for the noise as it is stated, by five standard errors.
 
     Then the share of `other` with a score s ≤ 0 is the mean of e^s over such releases of `one`;
-    less noise makes that mean the larger of the two.
+    less noise makes that mean the larger of the two. A difference of a few releases is chance,
+    however little scores vary, which they do where budgets are huge.
     """
     expected, observed = np.exp(np.minimum(first, 0.0)) * (first <= 0), (second <= 0).astype(float)
-    error = math.sqrt((expected.var() + observed.var()) / len(first))
+    error = max(math.sqrt((expected.var() + observed.var()) / len(first)), 1 / len(first))
     return bool(expected.mean() - observed.mean() > _ERRORS * error)
 
 

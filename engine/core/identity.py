@@ -26,7 +26,8 @@ def digest(obj: Any) -> str:
     obj : object
         Walked through: dataclasses with their class names, numbers, strings, arrays and containers;
         a member of a `StrEnum` counts as its text. Mappings count with their order. A large object
-        whose class is `named_once` is walked once.
+        whose class is `named_once` is walked once. A parameter counts only where it differs from
+        what its `earlier` says, so that results stored before there was one keep their names.
 
     Returns
     -------
@@ -71,8 +72,11 @@ def _name(obj: Any) -> str:
 def _fields(obj: Any) -> Iterator[bytes]:
     yield f"{type(obj).__module__}.{type(obj).__qualname__}".encode()
     for f in fields(obj):
+        value = getattr(obj, f.name)
+        if "parameter" in f.metadata and value == f.metadata["parameter"]["earlier"]:
+            continue
         yield f.name.encode()
-        yield from _pieces(getattr(obj, f.name))
+        yield from _pieces(value)
 
 
 def _pieces(obj: Any) -> Iterator[bytes]:

@@ -19,7 +19,7 @@ from engine.core.grids import read_only
 from engine.core.types import Truth
 from engine.numerics.kernels import matern
 
-KERNELS = ("matern", "exponential", "gaussian")
+KERNELS = ("matern", "exponential", "gaussian", "sobolev")
 RTOL = 1e-12  # components below this share of the largest eigenvalue are rounding errors
 _DIMENSIONS = (1, 2)
 _EVEN = 1e-9  # how far steps between times may differ and still count as equal
@@ -168,12 +168,17 @@ def of_times(times: tuple[float, ...], dimension: int = 1) -> Grid:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A covariance of variance one that depends on Euclidean distance.
+    """A covariance of variance one: everywhere, or on average over the range.
+
+    All but "sobolev" depend on Euclidean distance. That one reproduces the values of functions on
+    [0, 1] in the space with squared norm ∫f² + ρ²∫f′² (Wahba 1990, Spline Models for Observational
+    Data, chapter 1): its eigenfunctions are 1 and √2 cos(πkt), its eigenvalues in proportion to
+    1/(1 + (ρπk)²). On a square it is the product of those of the axes.
 
     Parameters
     ----------
-    name : {"matern", "exponential", "gaussian"}
-        "exponential" is Matérn with ν = ½; "gaussian" is exp(−r²/(2ρ²)). Both do not look at
+    name : {"matern", "exponential", "gaussian", "sobolev"}
+        "exponential" is Matérn with ν = ½; "gaussian" is exp(−r²/(2ρ²)). Only "matern" looks at
         `smoothness`.
     smoothness : float
         ν > 0.
@@ -189,6 +194,8 @@ class Kernel:
     --------
     >>> Kernel("exponential", length=0.5)(np.array([0.0, 0.5])).round(3).tolist()
     [1.0, 0.368]
+    >>> Kernel("sobolev", length=0.5).between(np.array([[0.0], [1.0]])).round(3).tolist()
+    [[1.35, 0.359], [0.359, 1.35]]
     """
 
     name: str = "matern"
@@ -206,7 +213,7 @@ class Kernel:
                                  field=field)
 
     def __call__(self, distance: Array) -> Array:
-        """Values at distances.
+        """Values at distances, of a kernel that depends on them alone.
 
         Parameters
         ----------
@@ -218,9 +225,41 @@ class Kernel:
         ndarray
             Of the same shape.
         """
+        assert self.name != "sobolev", "depends on where points are, too"
         if self.name == "gaussian":
             return np.asarray(np.exp(-(distance / self.length) ** 2 / 2))
         return matern(distance, self._order, self.length, 1.0)
+
+    def between(self, points: Array) -> Array:
+        """Values between all points.
+
+        Parameters
+        ----------
+        points : (K, d)
+            Of the cube.
+
+        Returns
+        -------
+        (K, K)
+        """
+        apart = np.abs(points[:, None] - points)  # (K, K, d)
+        if self.name == "sobolev":
+            return np.asarray(self._sobolev(apart, points[:, None] + points).prod(axis=-1))
+        distances = np.round(np.sqrt((apart**2).sum(axis=-1)), 15)
+        unique, place = np.unique(distances, return_inverse=True)  # each is computed once
+        return self(unique)[place.reshape(distances.shape)]
+
+    def _sobolev(self, apart: Array, together: Array) -> Array:
+        """cosh(min/ρ) cosh((1 − max)/ρ)/sinh(1/ρ) from |s − t| and s + t, with mean 1 where s = t.
+
+        The four exponentials are a point and its mirror images at both ends.
+        """
+        reach = self.length
+        images = sum(np.exp(-distance / reach) for distance in (
+            apart, together, 2 - together, 2 - apart))
+        end = np.exp(-2 / reach)
+        on_average = 1 + end + reach * (1 - end)  # of the images where s = t
+        return np.asarray(images / on_average)
 
     @property
     def _order(self) -> float:
@@ -237,16 +276,18 @@ class Kernel:
         Returns
         -------
         float
-            ∞ for the Gaussian kernel.
+            ∞ for the Gaussian kernel; 2 for the Sobolev kernel, in the plane up to logarithms.
         """
         if self.name == "gaussian":
             return math.inf
+        if self.name == "sobolev":
+            return 2.0
         return (2 * self._order + dimension) / dimension
 
     @property
     def is_separable(self) -> bool:
         """Whether the kernel on a square is the product of those of its axes."""
-        return self.name == "gaussian"
+        return self.name in ("gaussian", "sobolev")
 
 
 @dataclass(frozen=True)
@@ -309,19 +350,14 @@ def eigensystem(kernel: Kernel, grid: Grid, rtol: float = RTOL) -> Eigensystem:
 @lru_cache(maxsize=16)  # 20 MB each on a square grid of 40 × 40 points, 2 MB on 500 times
 def _eigensystem(kernel: Kernel, grid: Grid, rtol: float) -> Eigensystem:
     if grid.dimension == 2 and kernel.is_separable:
-        values, functions = _products(eigensystem(kernel, grid.axis, rtol))
+        axis = eigensystem(kernel, grid.axis, rtol)
+        (values, functions), trace = _products(axis), axis.trace**2
     else:
-        values, functions = _decomposed(_matrix(kernel, grid), grid.weights)
+        matrix = kernel.between(grid.points)
+        values, functions = _decomposed(matrix, grid.weights)
+        trace = float(grid.weights @ matrix.diagonal())
     is_kept = values > rtol * values[0]
-    return Eigensystem(values[is_kept], _signed(functions[is_kept]), float(grid.weights.sum()))
-
-
-def _matrix(kernel: Kernel, grid: Grid) -> Array:
-    """The kernel between all points, (K, K), computed once for each distance that occurs."""
-    apart = grid.points[:, None] - grid.points
-    distances = np.round(np.sqrt((apart**2).sum(axis=-1)), 15)
-    unique, place = np.unique(distances, return_inverse=True)
-    return kernel(unique)[place.reshape(distances.shape)]
+    return Eigensystem(values[is_kept], _signed(functions[is_kept]), trace)
 
 
 def _decomposed(matrix: Array, weights: Array) -> tuple[Array, Array]:

@@ -12,7 +12,7 @@ from engine.core.lists import MOST_SITES
 from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array
-from engine.sources.observation_design import DENSITY_HELP, LAW_HELP, LAWS, SPAN_HELP
+from engine.sources.observation_design import DENSITY_HELP, LAW_HELP, LAWS, MORE_HELP, SPAN_HELP
 from engine.sources.sited_curves import SitedCurves
 
 DAY = 24.0  # hours
@@ -39,6 +39,8 @@ class HumanCurves(SitedCurves):
     times: str = param("even", "Observation times", LAW_HELP, choices=LAWS)
     time_density: str | None = param(None, "How times are spread", DENSITY_HELP)
     time_span: float = param(0.2, "Span of visits or windows", SPAN_HELP, low=0.001, high=1.0)
+    more_observations: int = param(0, "Up to so many more", MORE_HELP, low=0, high=1000,
+                                   earlier=0)
     n_servers: int = param(1, "Sites", "They keep their own data; curves are split evenly.",
                            low=1, high=MOST_SITES, symbol="S")
     site_sizes: str | None = param(

@@ -12,6 +12,8 @@ LAW_HELP = ("Even: every observation at a random time. Density: more often at so
             "everybody at the same equally spaced times. Visits: equally far apart from a random "
             "start. Windows: each person is observed in a short stretch only.")
 DENSITY_HELP = "Relative heights at equally spaced times, such as 1, 2, 1. For “density” only."
+MORE_HELP = ("Some people have up to this many observations more than others, every number up to "
+             "it equally often. 0: all have as many. Not for “visits”.")
 SPAN_HELP = ("Share of the time range: distance between visits, or length of a window. For "
              "“visits” and “windows” only.")
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.lists import whole_numbers
@@ -33,6 +34,7 @@ class SitedCurves(Source[CurveData]):
     if TYPE_CHECKING:  # parameters of every such recipe, each with its own range
         n_curves: int
         n_observations_per_curve: int
+        more_observations: int
         times: str
         time_density: str | None
         time_span: float
@@ -43,6 +45,9 @@ class SitedCurves(Source[CurveData]):
         self._follow_site_lists()
         super().__post_init__()
         self._check_site_lists()
+        if self.more_observations and self.times == "visits":
+            raise InputError("Visits are as many for everybody here.", field="more_observations",
+                             hint="Take 0 more observations, or other observation times.")
         check_sites(self.n_servers, self.n_curves)
         self.facts  # noqa: B018  (checks the bounds)
 
@@ -78,13 +83,12 @@ class SitedCurves(Source[CurveData]):
     def design(self) -> Design:
         """How observation times come about, as the parameters state it."""
         return simulated_design(self.times, self.time_density, self.time_span,
-                                self.n_observations_per_curve)
+                                self.n_observations_per_curve + self.more_observations)
 
     @property
     def sizes(self) -> Sizes:
-        people, readings = self._people, self._readings
-        return Sizes(people, sum(n * m for n, m in zip(people, readings, strict=True)),
-                     min(readings))
+        return Sizes(self._people, sum(int(counts.sum()) for counts in self._counts),
+                     min(self._readings))
 
     @property
     def _people(self) -> tuple[int, ...]:
@@ -94,9 +98,15 @@ class SitedCurves(Source[CurveData]):
 
     @property
     def _readings(self) -> tuple[int, ...]:
-        """Of each curve, on each site."""
+        """Of each curve at least, on each site."""
         listed = _listed("site_readings", self.site_readings)
         return listed or (self.n_observations_per_curve,) * self.n_servers
+
+    @property
+    def _counts(self) -> list[NDArray[np.int64]]:
+        """Observations of each curve, site by site: public, and the same in every data set."""
+        return [fewest + np.arange(people) % (self.more_observations + 1)
+                for people, fewest in zip(self._people, self._readings, strict=True)]
 
     @property
     def truth(self) -> Truth:
@@ -105,7 +115,7 @@ class SitedCurves(Source[CurveData]):
 
     def resized(self, people: int, readings: int, sites: int) -> Self:
         """The same curves with other sizes; see `Source.resized`."""
-        return self._with(n_curves=people * sites, n_servers=sites,
+        return self._with(n_curves=people * sites, n_servers=sites, more_observations=0,
                           n_observations_per_curve=readings, site_sizes=None, site_readings=None)
 
     def with_sites(self, people: Sequence[int], readings: Sequence[int]) -> Self:
@@ -114,10 +124,10 @@ class SitedCurves(Source[CurveData]):
         Sites that are alike need no lists, so that the recipe is the one of `resized`.
         """
         if tuple(people) == dealt(sum(people), len(people)) and min(readings) == max(readings):
-            return self._with(n_curves=sum(people), n_servers=len(people),
+            return self._with(n_curves=sum(people), n_servers=len(people), more_observations=0,
                               n_observations_per_curve=readings[0], site_sizes=None,
                               site_readings=None)
-        return self._with(n_curves=sum(people), n_servers=len(people),
+        return self._with(n_curves=sum(people), n_servers=len(people), more_observations=0,
                           n_observations_per_curve=min(readings),
                           site_sizes=", ".join(map(str, people)),
                           site_readings=", ".join(map(str, readings)))
@@ -132,25 +142,30 @@ class SitedCurves(Source[CurveData]):
         Of several sites each has a random stream of its own, so that its curves do not depend on
         the sizes of the others, nor on how the sizes were given.
         """
-        people, readings = self._people, self._readings
+        people, counts = self._people, self._counts
         streams = [rng] if len(people) == 1 else rng.spawn(len(people))
-        parts = [self._curves(n_repeats, n, m, stream) for n, m, stream in
-                 zip(people, readings, streams, strict=True)]
+        parts = [self._curves(n_repeats, of_site, stream)
+                 for of_site, stream in zip(counts, streams, strict=True)]
         times, values = (np.concatenate(sites, axis=1) if len(sites) > 1 else sites[0]
                          for sites in zip(*parts, strict=True))
-        return CurveData(times=times, values=values, counts=np.repeat(readings, people),
+        return CurveData(times=times, values=values, counts=np.concatenate(counts),
                          server=np.repeat(np.arange(len(people)), people), facts=self.facts,
                          truth=self.truth)
 
-    def _curves(self, n_repeats: int, n: int, m: int, rng: np.random.Generator
+    def _curves(self, n_repeats: int, counts: NDArray[np.int64], rng: np.random.Generator
                 ) -> tuple[Array, Array]:
-        """Times and values of n curves of m observations, (n_repeats, n m) each.
+        """Times and values of curves with so many observations, (n_repeats, observations) each.
 
-        Times come from one block of draws, and then whatever the values need.
+        Times come from one block of draws, and then whatever the values need. Of curves with fewer
+        observations than others the first ones stay: their times are in no order.
         """
-        times = draw_times(self.design, n_repeats * n, m, rng)
+        most = int(counts.max())
+        times = draw_times(self.design, n_repeats * len(counts), most, rng)
         values = self.values_at(times, rng)
-        return times.reshape(n_repeats, n * m), values.reshape(n_repeats, n * m)
+        if counts.min() < most:
+            observed = np.tile(np.arange(most) < counts[:, None], (n_repeats, 1))
+            times, values = times[observed], values[observed]
+        return times.reshape(n_repeats, -1), values.reshape(n_repeats, -1)
 
     def values_at(self, times: Array, rng: np.random.Generator) -> Array:
         """Observations of new people at these times, each row one person's.

@@ -346,6 +346,12 @@ def test_noise_of_the_stated_size_is_never_called_quieter(case):
     assert abs(weights.mean() - 1) < 5 * weights.std() / np.sqrt(len(weights))
 
 
+def test_scores_that_lie_far_apart_are_no_evidence_of_less_noise():
+    """At ε in the hundreds e^s vanishes, and so does its variance."""
+    scores = np.random.default_rng(1).normal([[-800.0], [800.0]], 40.0, (2, 20_000))
+    assert not black_box._is_quieter(*scores)
+
+
 # -- what tests allow -----------------------------------------------------------------------------
 
 NOTHING, ALARMS = np.zeros(0), [1e-3, 0.02, 0.3, 0.7]

@@ -32,12 +32,12 @@ def search(mechanism, n=50):
 # -- claims --------------------------------------------------------------------------------------
 
 EXACT = [Iclp(), Iclp(constants="optimal"), Iclp(kernel="exponential", eta=2.5),
-         Iclp(kernel="gaussian", length=0.2), Frl(), Frl(constants="optimal"), Frl(noise="norm"),
+         Iclp(kernel="gaussian", length=0.2), Iclp(kernel="sobolev", length=0.3), Frl(), Frl(constants="optimal"), Frl(noise="norm"),
          Bernstein(), Bernstein(degree=7, iterations=3), Bernstein(held="sup", size=0.3),
          GaussianProcess(), GaussianProcess(constants="optimal")]
 PRINTED = [cls(constants="published") for cls in (Iclp, Frl, Bernstein, GaussianProcess)]
 # claims of the same law as their neighbours in the list: another kernel, degree or constant
-ALIKE = [EXACT[3], EXACT[5], EXACT[8]]
+ALIKE = [EXACT[3], EXACT[4], EXACT[6], EXACT[9]]
 OTHERS = [(Iclp, {}), (Iclp, {"constants": "optimal"}), (Iclp, {"constants": "published"}), (Frl, {}),
           (Frl, {"noise": "norm"}), (Bernstein, {"degree": 8}), (GaussianProcess, {}),
           (GaussianProcess, {"constants": "optimal"}), (GaussianProcess, {"constants": "published"})]

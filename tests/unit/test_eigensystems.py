@@ -21,12 +21,17 @@ from engine.numerics.eigensystems import (
 MATERN = Kernel("matern", 1.5, 0.1)
 UNEVEN = of_times((0.0, 0.1, 0.15, 0.4, 0.7, 0.95))
 KERNELS = [MATERN, Kernel("matern", 0.8, 0.3), Kernel("exponential"), Kernel("gaussian", length=.2)]
+SOBOLEV = Kernel("sobolev", length=0.2)
 GRIDS = [midpoints(60), of_times(tuple(np.linspace(0, 1, 48))), UNEVEN, midpoints(9, 2)]
 every_kernel_and_grid = pytest.mark.parametrize(
-    ("kernel", "grid"), [(kernel, grid) for kernel in KERNELS for grid in GRIDS])
+    ("kernel", "grid"), [(kernel, grid) for kernel in [*KERNELS, SOBOLEV] for grid in GRIDS])
 
 
 def covariance(kernel, grid):
+    if kernel.name == "sobolev":
+        low, high = (bound(grid.points[:, None], grid.points) for bound in (np.minimum, np.maximum))
+        values = np.cosh(low / 0.2) * np.cosh((1 - high) / 0.2) / np.sinh(1 / 0.2)
+        return (values / (0.1 + 0.5 / np.tanh(1 / 0.2))).prod(axis=-1)
     apart = grid.points[:, None] - grid.points
     return kernel(np.sqrt((apart**2).sum(axis=-1)))
 
@@ -146,8 +151,10 @@ def test_functions_are_orthonormal_and_give_the_kernel_back(kernel, grid):
     assert np.allclose((system.functions * grid.weights) @ system.functions.T,
                        np.eye(system.size), atol=1e-10)
     assert np.allclose(system.paths.T @ system.paths, covariance(kernel, grid), atol=1e-9)
-    assert system.trace == pytest.approx(1, abs=1e-12)
-    assert system.values.sum() == pytest.approx(1, abs=1e-9)
+    trace = grid.weights @ covariance(kernel, grid).diagonal()
+    assert kernel.name == "sobolev" or trace == pytest.approx(1, abs=1e-12)
+    assert system.trace == pytest.approx(trace, abs=1e-12)
+    assert system.values.sum() == pytest.approx(trace, abs=1e-9)
     assert (np.diff(system.values) <= 0).all()
     assert (system.values > 1e-12 * system.values[0]).all()
 
@@ -176,7 +183,18 @@ def test_a_square_has_the_products_of_its_axes_where_the_kernel_is_one():
     assert np.allclose(whole, covariance(kernel, grid), atol=1e-10)
 
 
-def test_of_the_kernels_only_the_gaussian_is_a_product_of_those_of_the_axes():
+def test_the_sobolev_kernel_has_cosines_and_the_eigenvalues_of_its_norm():
+    """∫f² + ρ²∫f′² of √2 cos(πkt) is 1 + (ρπk)²; their inverses are scaled to sum to one."""
+    system, grid = eigensystem(SOBOLEV, midpoints(500)), midpoints(500)
+    expected = 1 / (1 + (0.2 * np.pi * np.arange(1_000_000)) ** 2)
+    assert np.allclose(system.values[:8], expected[:8] / expected.sum(), atol=1e-5)
+    for k in range(1, 8):
+        cosine = np.sqrt(2) * np.cos(np.pi * k * grid.points[:, 0])
+        assert abs((grid.weights * cosine) @ system.functions[k]) == pytest.approx(1, abs=1e-4)
+    assert SOBOLEV.decay() == 2 and SOBOLEV.is_separable
+
+
+def test_of_the_kernels_of_a_distance_only_the_gaussian_is_a_product_of_those_of_the_axes():
     step = np.array([0.1, 0.2])
     for kernel in KERNELS:
         together, apart = kernel(np.hypot(*step)), kernel(step[0]) * kernel(step[1])

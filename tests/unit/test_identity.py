@@ -1,10 +1,11 @@
 """What is large is walked once for its name, and another one has another name."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
 from engine.core.identity import digest
+from engine.core.registry import Parameterised, param
 from engine.uploads.curves import read_curves
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
@@ -38,3 +39,20 @@ def test_tables_that_are_equal_share_a_name_and_others_do_not(change):
     table = curves()
     change = {name: table.values + 1 if value is None else value for name, value in change.items()}
     assert digest(table) == digest(curves()) != digest(replace(table, **change))
+
+
+def smoother(**newer):
+    """A class of settings of one name, in which there may be a newer parameter."""
+    @dataclass(frozen=True, kw_only=True)
+    class Smoother(Parameterised):
+        key, label = "smoother", "Smoother"
+        width: float = param(0.1, "Width", "Of the window.", low=0.01, high=1.0)
+        if newer:
+            edges: str = param("free", "Edges", "How they are treated.",
+                               choices=("free", "tied"), earlier="tied")
+
+    return Smoother(**newer)
+
+
+def test_a_newer_parameter_counts_only_where_it_changes_what_was_done_before():
+    assert digest(smoother()) == digest(smoother(edges="tied")) != digest(smoother(edges="free"))

@@ -63,6 +63,24 @@ def test_a_sites_curves_do_not_depend_on_the_size_of_the_others():
     assert np.array_equal(small.times, large.times)
 
 
+@pytest.mark.parametrize("times", ["even", "common", "windows"])
+def test_people_can_differ_in_how_often_they_are_observed(times):
+    """As many have each number."""
+    source = SparseCurves(n_curves=60, n_observations_per_curve=2, more_observations=4, n_servers=2,
+                          times=times)
+    data = source.draw(3, generator(1, 0, 0))
+    assert data.sizes == source.sizes and source.sizes.n_observations == data.times.shape[1]
+    assert np.bincount(data.counts[data.server == 1]).tolist() == [0, 0, 6, 6, 6, 6, 6]
+    assert len(np.unique(data.times[0])) > 5 and (np.diff(np.sort(data.times, axis=1)) >= 0).all()
+    if times == "common":
+        assert len(np.unique(data.times)) == 6
+
+
+def test_visits_are_as_many_for_everybody():
+    with pytest.raises(InputError, match="as many for everybody"):
+        SparseCurves(times="visits", n_observations_per_curve=3, more_observations=1)
+
+
 def test_the_lists_are_dropped_when_a_source_is_resized():
     source = SparseCurves(site_sizes="40, 25", site_readings="10, 6").resized(30, 5, 4)
     assert (source.site_sizes, source.site_readings) == (None, None)

@@ -31,7 +31,8 @@ class KernelRelease(FunctionalRelease):
     Paper symbol → name here: C `kernel`, ν (printed α) `smoothness`, ρ `length`.
     """
 
-    kernel: str = param("matern", "Kernel", "Covariance kernel whose eigenfunctions are used.",
+    kernel: str = param("matern", "Kernel", "Covariance kernel whose eigenfunctions are used. "
+                        "Sobolev: of functions with a square-integrable derivative.",
                         choices=KERNELS, when={"task=density": "gaussian"})
     smoothness: float = param(
         1.5, "Smoothness of the kernel", "Of the Matérn kernel; the others do not look at it.",
