@@ -195,7 +195,7 @@ class WaveletAdaptive(WaveletGlobal):
 
     key = "wavelet_adaptive"
     label = "Wavelets, centred first"
-    order = 5
+    order = 15
     dash, marker = "solid", "triangle-up"
     reference = ("Derived for this project; whole curves as in Cai, Chakraborty and Vuursteen "
                  "(2024), arXiv 2406.06755")
