@@ -340,7 +340,8 @@ class WaveletGlobal(WaveletRegression):
         # what is divided by a released density has its noise, too, times |f|/τ ≤ 1
         unit *= self._n_parts
         return choose(levels, clips, tail[:, None] + sites.bias_of_clipping(clips)**2,
-                      sites.square * size * self._weight_square, unit, sites, self.weights)
+                      (sites.square * size * self._weight_square)[:, None], unit, sites,
+                      self.weights)
 
     def _literal(self, sites: Sites) -> Choice:
         """L = ⌈log₂ D⌉, J = L + 1, τ = B + σ√((2α + 1)L), with B for the paper's C_{α,R}."""
@@ -350,7 +351,7 @@ class WaveletGlobal(WaveletRegression):
         clip = clip if self.clip is None else self.clip
         unit = self._unit_scales(self.wavelets(level), sites)[None] ** 2 * 2.0**level
         only = choose((level,), np.array([clip]), np.zeros((1, 1)),
-                      np.array([sites.square * 2.0**level]), unit, sites, self.weights)
+                      np.array([[sites.square * 2.0**level]]), unit, sites, self.weights)
         return Choice(level, clip, only.weights, math.nan)
 
     @property

@@ -380,7 +380,8 @@ class WaveletPointwise(WaveletRegression):
             unit *= kernel[:, None]
         elif kind == "laplace":
             unit *= 2
-        return choose(levels, clips, bias, sites.square * kernel, unit, sites, self.weights)
+        return choose(levels, clips, bias, sites.square * kernel[:, None], unit, sites,
+                      self.weights)
 
     def _literal(self, sites: Sites) -> Choice:
         """L = ⌈log₂ D⌉, J = L + 1, τ = B + σ√(2(2ν + 1)L), with B for the paper's C_{ν,R}."""
@@ -391,8 +392,8 @@ class WaveletPointwise(WaveletRegression):
         basis = self.wavelets(level)
         kernel = basis.diagonal(np.array(self.values_at.points)).mean(keepdims=True)
         unit = 2 * self._unit_scales("laplace", basis, sites)[None] ** 2
-        only = choose((level,), np.array([clip]), np.zeros((1, 1)), sites.square * kernel, unit,
-                      sites, self.weights)
+        only = choose((level,), np.array([clip]), np.zeros((1, 1)), sites.square * kernel[:, None],
+                      unit, sites, self.weights)
         return Choice(level, clip, only.weights, math.nan)
 
     def _unit_scales(self, kind: str, basis: WaveletBasis, sites: Sites) -> Array:

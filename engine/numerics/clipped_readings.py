@@ -136,3 +136,77 @@ def unclipped(mean: Array, clip: float, bound: float, sigma: float) -> Array:
     """
     curve = bound * np.linspace(-1.0, 1.0, 4001)
     return np.interp(mean, clipped_mean(curve, clip, sigma), curve)
+
+
+def share_within(width: Array | float) -> Array:
+    """P(|ξ| ≤ κ) of a standard normal ξ: how much a clipped mean moves when its centre does.
+
+    Parameters
+    ----------
+    width : ndarray
+        κ.
+
+    Returns
+    -------
+    ndarray
+        Like `width`.
+    """
+    return np.asarray(2 * ndtr(width) - 1)
+
+
+def clipped_variance(width: Array | float) -> Array:
+    """E[ξ]_κ² of a standard normal ξ that is clipped to ±κ.
+
+    Parameters
+    ----------
+    width : ndarray
+        κ.
+
+    Returns
+    -------
+    ndarray
+        Like `width`.
+    """
+    width = np.asarray(width)
+    within = share_within(width)
+    return np.asarray(within - 2 * width * normal_density(width) + width**2 * (1 - within))
+
+
+def clipped_size(spread: Array | float) -> Array:
+    """E min(|sξ|, 1) of a standard normal ξ: the average size of residuals clipped at one.
+
+    Parameters
+    ----------
+    spread : ndarray
+        s > 0.
+
+    Returns
+    -------
+    ndarray
+        Like `spread`, between 0 and 1 and rising.
+    """
+    width = 1 / np.asarray(spread)
+    inside = 2 * np.asarray(spread) * (normal_density(np.zeros(())) - normal_density(width))
+    return np.asarray(inside + 2 * ndtr(-width))
+
+
+def spread_of_clipped(size: Array) -> Array:
+    """The s whose `clipped_size` is given, between 1/1000 and 100.
+
+    Parameters
+    ----------
+    size : ndarray
+        Average sizes, in units of the clip; also such as noise has moved out of their range.
+
+    Returns
+    -------
+    ndarray
+        Like `size`, in units of the clip.
+
+    Examples
+    --------
+    >>> spread_of_clipped(clipped_size(np.array([0.25, 2.0]))).round(4).tolist()
+    [0.25, 2.0]
+    """
+    spread = np.geomspace(1e-3, 100.0, 4001)
+    return np.exp(np.interp(size, clipped_size(spread), np.log(spread)))

@@ -103,7 +103,7 @@ class RegressionPoints(Source[CurveData]):
         return PublicFacts(name=self.label, value_name="Response", value_low=-self.bound,
                            value_high=self.bound, time_name="Design point",
                            reading_sd=self.noise_sd, unit_scale=True,
-                           periodic=self.signal in PERIODIC)
+                           periodic=self.signal in PERIODIC, symmetric=True)
 
     @property
     def sizes(self) -> Sizes:

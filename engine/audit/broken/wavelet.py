@@ -10,17 +10,23 @@ from numpy.typing import NDArray
 
 from engine.audit.broken import Broken, bug
 from engine.core.types import Array, Budget, CurveData
+from engine.mechanisms.wavelet_adaptive import Stage, WaveletAdaptive
 from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.wavelet_bases import WaveletBasis
 
 _BUDGET, _CHUNK = Budget(200.0, 1e-5), 1000
 _SMALL: dict[str, Any] = {"level": 4, "clip": 3.0, "radius": 1e-3}
+_STAGED: dict[str, Any] = {"level": 4, "radius": 1e-3, "messages": "three"}
 _POINT: dict[str, Any] = {**_SMALL, "noise": "laplace", "points": "0.37"}
 
 
 class _Curve(Broken, WaveletGlobal):
     """The whole curve."""
+
+
+class _Staged(Broken, WaveletAdaptive):
+    """The whole curve, centred first."""
 
 
 class _Point(Broken, WaveletPointwise):
@@ -121,6 +127,24 @@ class TimesBeyondTheRange(_Curve):
     def _average(self, data: CurveData, plan: CurvePlan) -> Array:
         over = np.nan_to_num(np.abs(data.times - 0.5)).clip(0.5, None) * 2
         return np.asarray(super()._average(data, plan) * over.max(axis=1)[:, None, None, None])
+
+
+@bug(_BUDGET, _CHUNK, **_STAGED)
+class SpreadAtHalfItsNoise(_Staged):
+    """The size of residuals goes with the averages, at half the noise that makes it free."""
+
+    def _stage(self, *args: Any) -> Stage:
+        stage = super()._stage(*args)
+        return replace(stage, size_unit=stage.size_unit / 2)
+
+
+@bug(_BUDGET, _CHUNK, **_STAGED)
+class ResidualsCannotTurn(_Staged):
+    """Noise for residuals that vanish at worst, though they can change their sign."""
+
+    def _stage(self, *args: Any) -> Stage:
+        stage = super()._stage(*args)
+        return replace(stage, unit=stage.unit / 2, size_unit=stage.size_unit / 2)
 
 
 @bug(_BUDGET, _CHUNK, **_SMALL, moments=1, noise="laplace", points="0.37")

@@ -211,7 +211,7 @@ def choose(levels: Sequence[int], clips: Array, bias: Array, data: Array, unit_n
     clips : (clips,)
         τ, in response units.
     bias : (levels, clips)
-    data : (levels,)
+    data : (levels, clips) or (levels, 1)
     unit_noise : (levels, sites)
     sites : Sites
         Their public numbers.
@@ -223,7 +223,7 @@ def choose(levels: Sequence[int], clips: Array, bias: Array, data: Array, unit_n
     -------
     Choice
     """
-    variance = (data[:, None, None] / sites.n
+    variance = (data[..., None] / sites.n
                 + clips[:, None] ** 2 * unit_noise[:, None])  # (levels, clips, sites)
     if weights == "variance":
         shares = 1 / variance

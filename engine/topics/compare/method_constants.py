@@ -28,6 +28,7 @@ from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.mechanisms.univariate_mean import Setting as Trust
 from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.mechanisms.wavelet_adaptive import WaveletAdaptive
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.wavelet_bases import WaveletBasis
@@ -113,6 +114,12 @@ _LEVEL, _MOMENTS = 6, (1, 2, 4, 8)
 
 def _wavelet_name(moments: int) -> str:
     return "Haar" if moments == 1 else f"Daubechies {moments}"
+
+
+@_table.register
+def _centred_first(method: WaveletAdaptive) -> ConstantsTable | None:
+    """Nothing is published of it, though it is a way of making whole curves."""
+    return None
 
 
 @_table.register

@@ -22,6 +22,7 @@ from engine.core.errors import InputError
 from engine.core.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes, Spend
 from engine.mechanisms.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
 from engine.mechanisms.families.wavelet_sites import WaveletSites
+from engine.mechanisms.wavelet_adaptive import StagedPlan
 from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.wavelets import printed_sensitivity_constant
@@ -271,18 +272,25 @@ def regression_answer(source: Readings, mechanism: WaveletGlobal, network: Netwo
                                                   generator(seed, NOISE_STREAM, SHOWN))
     plan = mechanism.plan(readings.public, network.budgets)
     grid = estimate.basis(times)
-    is_average = mechanism.design != "released" and not mechanism.invert_clip
-    sent = np.stack([messages[first].values[0] for first in network.first_of_each])
+    is_average = (mechanism.design != "released" and not mechanism.invert_clip
+                  and not isinstance(plan, StagedPlan))
     releases = estimate.coefficients[0, 0] @ grid.T
     without = mechanism.without_protection(data).values(times)[0, 0, 0]
     return RegressionAnswer(
         facts=readings.facts, times=times, releases=releases, without=without, plan=plan,
         noise_sd=_noise_sd(plan, _places(mechanism, times)) if is_average else None,
-        messages=sent @ grid.T + readings.facts.value_middle if is_average else None,
+        messages=_sent(messages, network, grid) + readings.facts.value_middle if is_average
+        else None,
         band=_band(estimate, releases[0], grid), no_band=checked.refusal,
         known=_known(mechanism, data, network, estimate, releases - without),
         spends=estimate.spends[0], rows=_rows(network, plan, mechanism.smoothness),
         **_against_truth(readings, mechanism, network, times, seed))
+
+
+def _sent(messages: Sequence[transcript.Message], network: Network, grid: Array) -> Array:
+    """What the first site of every kind sent, at the rows of `grid`: (kinds, POINTS)."""
+    sent = np.stack([messages[first].values[0] for first in network.first_of_each])
+    return np.asarray(sent @ grid.T)
 
 
 def _band(estimate: Estimate, release: Array, grid: Array) -> tuple[Array, Array] | None:

@@ -1,0 +1,162 @@
+"""Wavelets that are centred first: what wide bounds cost, what one message may hold, what is refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine.core.errors import InputError
+from engine.core.types import NON_PRIVATE, Budget
+from engine.mechanisms.wavelet_adaptive import CENTRE_NOT_MEAN, WaveletAdaptive
+from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.numerics.clipped_readings import (
+    clipped_size,
+    clipped_square,
+    clipped_variance,
+    share_within,
+    spread_of_clipped,
+)
+from engine.numerics.wavelet_bases import WaveletBasis
+from engine.privacy import accounting
+from engine.simulation.experiments import generator
+from engine.simulation.metrics import integrated_squared_errors
+from engine.sources.regression_points import RegressionPoints
+
+BUDGET = (Budget(1.0, 1e-5),)
+THREE = WaveletAdaptive(messages="three")
+
+
+def error(mechanism, source, budget=BUDGET, repeats=8):
+    data = source.draw(repeats, generator(5, 0, 0))
+    estimate = mechanism.release_many(data, [budget], 3, generator(5, 1, 0))
+    return float(integrated_squared_errors(estimate, data.truth).total.mean())
+
+
+@pytest.mark.parametrize(("n", "factor"), [(2000, 0.1), (16_000, 0.1)])
+def test_with_bounds_ten_times_too_wide_three_messages_have_a_tenth_of_the_error_of_one(n, factor):
+    wide = RegressionPoints(n_curves=n, n_servers=2, bound=20.0)
+    once = WaveletGlobal().exact_risk(wide, BUDGET)
+    assert error(WaveletAdaptive(), wide) < factor * once
+
+
+@pytest.mark.parametrize("signal", ["smooth", "heavisine"])
+def test_with_tight_bounds_the_method_of_smaller_planned_error_is_no_worse(signal):
+    for n, epsilon in ((2000, 0.25), (2000, 4.0), (16_000, 1.0)):
+        tight, budget = RegressionPoints(signal=signal, n_curves=n, n_servers=1), (Budget(
+            epsilon, 1e-5),)
+        assert error(WaveletAdaptive(), tight, budget) < 1.1 * WaveletGlobal().exact_risk(
+            tight, budget)
+
+
+def test_few_observations_with_tight_bounds_are_told_in_one_message_as_ever():
+    source = RegressionPoints(n_curves=2000, n_servers=16)
+    data, rng = source.draw(1, generator(1, 0, 0)), generator
+    chosen, once = (method.release(data, BUDGET, rng(1, 1, 0))
+                    for method in (WaveletAdaptive(), WaveletGlobal()))
+    assert (chosen.coefficients == once.coefficients).all()
+    assert chosen.spends == once.spends
+    assert WaveletAdaptive().exact_risk(source, BUDGET) == WaveletGlobal().exact_risk(source, BUDGET)
+
+
+def test_budgets_of_both_kinds_stand_side_by_side_in_their_order():
+    source = RegressionPoints(n_curves=2000, n_servers=16)
+    data = source.draw(2, generator(1, 0, 0))
+    budgets = [(Budget(epsilon, 1e-5),) for epsilon in (0.5, 4.0, 1.0)]
+    estimate = WaveletAdaptive().release_many(data, budgets, 2, generator(1, 1, 0))
+    assert ["messages" in tuning for tuning in estimate.tuning] == [False, True, False]
+    once = WaveletGlobal().release_many(data, [budgets[0], budgets[2]], 2, generator(1, 1, 0))
+    size = once.coefficients.shape[-1]
+    assert estimate.coefficients.shape[:3] == (3, 2, 2)
+    assert not estimate.coefficients[[0, 2], ..., size:].any()
+
+
+def test_a_location_and_sizes_move_together_no_further_than_the_location_alone():
+    """Random and mirrored pairs: at most (2τS)², which the flip of a label at the maximiser attains."""
+    rng, basis = np.random.default_rng(3), WaveletBasis(16)
+    times = np.concatenate([rng.random((4000, 2)), np.repeat(rng.random((4000, 1)), 2, axis=1)])
+    residuals = rng.uniform(-1, 1, times.shape)
+    residuals[::2] = np.sign(residuals[::2])
+    functions = basis.scaling(times.ravel()).reshape(*times.shape, basis.size)
+    moved = residuals[..., None] * functions
+    squared = ((moved[:, 0] - moved[:, 1]) ** 2).sum(axis=1)
+    squared += basis.sup_norm**2 * (np.abs(residuals[:, 0]) - np.abs(residuals[:, 1])) ** 2
+    assert squared.max() <= (2 * basis.sup_norm) ** 2 * (1 + 1e-12)
+    assert squared.max() >= 0.98 * (2 * basis.sup_norm) ** 2
+    beyond = squared + 0.21 * basis.sup_norm**2 * (
+        np.abs(residuals[:, 0]) - np.abs(residuals[:, 1])) ** 2
+    assert beyond.max() <= (2.1 * basis.sup_norm) ** 2
+
+
+def test_three_messages_cost_what_was_asked_and_shares_add_up():
+    source = RegressionPoints(n_curves=20_000, n_servers=2, bound=20.0)
+    spends = THREE.plan(source.public, BUDGET).spends
+    assert len(spends) == 6
+    for server in (0, 1):
+        total = np.sqrt(sum(line.mu**2 for line in spends if line.server == server))
+        assert total == pytest.approx(accounting.exact_mu(1.0, 1e-5))
+    assert accounting.keeps_promise(spends)
+
+
+def test_without_noise_the_curve_is_followed_whatever_the_bounds():
+    narrow, wide = (RegressionPoints(n_curves=20_000, n_servers=2, bound=bound)
+                    for bound in (2.0, 200.0))
+    assert error(THREE, wide, (NON_PRIVATE,), 2) == pytest.approx(
+        error(THREE, narrow, (NON_PRIVATE,), 2), rel=0.5)
+
+
+def test_a_shift_of_values_and_bounds_shifts_the_curve():
+    source = RegressionPoints(n_curves=4000, n_servers=1, bound=6.0)
+    data = source.draw(1, generator(2, 0, 0))
+    facts = replace(data.facts, value_low=94.0, value_high=106.0)
+    moved = replace(data, values=data.values + 100.0, facts=facts)
+    times = np.linspace(0, 1, 50, endpoint=False)
+    here, there = (THREE.release(each, BUDGET, generator(2, 1, 0)).values(times)
+                   for each in (data, moved))
+    assert np.allclose(there - here, 100.0, atol=1e-3)
+
+
+def test_observations_that_are_no_numbers_change_little_and_break_nothing():
+    source = RegressionPoints(n_curves=4000, n_servers=2, bound=6.0)
+    data = source.draw(1, generator(2, 0, 0))
+    values = np.array(data.values)
+    values[0, :3] = np.nan, np.inf, 1e300
+    spoilt = THREE.release(replace(data, values=values), BUDGET, generator(2, 1, 0))
+    usual = THREE.release(data, BUDGET, generator(2, 1, 0))
+    assert np.isfinite(spoilt.coefficients).all()
+    assert np.abs(spoilt.coefficients - usual.coefficients).max() < 0.1
+
+
+def test_a_caution_says_where_the_centre_is_not_the_mean():
+    source = RegressionPoints(n_curves=4000, n_servers=1, bound=6.0)
+    data = source.draw(1, generator(2, 0, 0))
+    skewed = replace(data, facts=replace(data.facts, symmetric=False))
+    said = [[caution.text for caution in THREE.release(each, BUDGET, generator(2, 1, 0)).cautions]
+            for each in (data, skewed)]
+    assert said == [[], [CENTRE_NOT_MEAN]]
+
+
+@pytest.mark.parametrize("chosen", [
+    {"plan_rule": "literal"}, {"constants": "published"}, {"clip": 3.0}, {"invert_clip": True},
+    {"class_stated": True}, {"design": "released"}, {"design": "weighted", "density": "1, 2"}], ids=str)
+def test_what_one_message_alone_can_do_is_refused(chosen):
+    with pytest.raises(InputError, match="centred"):
+        WaveletAdaptive(**chosen)
+
+
+def test_ranked_times_are_followed():
+    source = RegressionPoints(n_curves=16_000, n_servers=1, times="rising", bound=6.0)
+    ranked = replace(THREE, design="ranked", density="0.5, 1.5")
+    assert error(ranked, source, BUDGET, 3) < 0.3 * error(THREE, source, BUDGET, 3)
+
+
+def test_moments_of_clipped_normals_are_those_of_numerical_integration():
+    nodes = np.linspace(-9, 9, 200_001)
+    density = np.exp(-nodes**2 / 2) / np.sqrt(2 * np.pi) * (nodes[1] - nodes[0])
+    for width in (0.5, 1.0, 2.5):
+        clipped = np.clip(nodes, -width, width)
+        assert clipped_variance(width) == pytest.approx(density @ clipped**2, rel=1e-6)
+        assert clipped_variance(width) == pytest.approx(clipped_square(np.zeros(1), width, 1.0)[0])
+        assert share_within(width) == pytest.approx(density @ (np.abs(nodes) < width), rel=1e-3)
+        size = clipped_size(1 / width)
+        assert size == pytest.approx(density @ np.abs(clipped) / width, rel=1e-6)
+        assert spread_of_clipped(size) == pytest.approx(1 / width, rel=1e-4)
