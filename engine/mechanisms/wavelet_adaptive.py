@@ -395,7 +395,7 @@ class WaveletAdaptive(WaveletGlobal):
                    cautions=(Caution(CENTRE_NOT_MEAN, is_released),) if is_released.any() else ())
 
 
-_WITHOUT = ("plan_rule", "constants", "clip", "invert_clip", "class_stated")
+_WITHOUT = ("plan_rule", "constants", "clip", "invert_clip")
 
 
 # -- on the sites ---------------------------------------------------------------------------

@@ -526,6 +526,11 @@ class WaveletGlobal(WaveletRegression):
         return pointwise_band(centre, covariance, [plan.bias for plan in plans])
 
     @property
+    def at_once(self) -> WaveletGlobal:
+        """The same estimator with one message."""
+        return self
+
+    @property
     def why_no_band(self) -> str:
         """Why these options allow no band, whatever is stated; "" where they allow one."""
         if self.invert_clip:

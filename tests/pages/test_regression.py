@@ -49,11 +49,29 @@ def test_where_the_exact_error_disagrees_with_the_rates_both_are_said():
 def test_every_network_curve_and_method_draws():
     at = visit("regression")
     for key, options in (("w_network", [*NETWORKS]), ("w_signal", ["blocks", "ramp", "cusp"]),
-                         ("w_wavelet_method", [label for label, _ in WaveletGlobal.presets()])):
+                         ("w_wavelet_method", [*regression_topic.methods()])):
         for option in options:
             at.selectbox(key=key).set_value(option).run()
             assert not at.exception and len(at.error) <= 1, option
             assert not any("nan" in text for text in words(at).split()), option
+
+
+def test_the_curve_that_is_centred_first_is_offered_with_its_point_and_levels():
+    """Where one message is planned to be better, everything is that of one message."""
+    at = visit("regression")
+    at.selectbox(key="w_wavelet_method").set_value("Wavelets, centred first").run()
+    assert not at.exception and not at.error
+    assert session_method(at).key == "wavelet_adaptive"
+    plan = session_method(at).plan(ALIKE.source(RegressionPoints()).public, ALIKE.budgets)
+    staged = "messages" in plan.tuning
+    assert staged == (len({line.step.key for line in plan.spends}) == 3)
+    one = WaveletGlobal(level=3)
+    assert regression_topic.risk_by_level(RegressionPoints(), session_method(at), ALIKE).parts == (
+        regression_topic.risk_by_level(RegressionPoints(), one, ALIKE).parts)
+
+
+def session_method(at):
+    return at.session_state.settings.readings_mechanism
 
 
 def test_changing_one_epsilon_changes_the_error_and_the_name_of_the_network():

@@ -137,7 +137,7 @@ def test_a_caution_says_where_the_centre_is_not_the_mean():
 
 @pytest.mark.parametrize("chosen", [
     {"plan_rule": "literal"}, {"constants": "published"}, {"clip": 3.0}, {"invert_clip": True},
-    {"class_stated": True}, {"design": "released"}, {"design": "weighted", "density": "1, 2"}], ids=str)
+    {"design": "released"}, {"design": "weighted", "density": "1, 2"}], ids=str)
 def test_what_one_message_alone_can_do_is_refused(chosen):
     with pytest.raises(InputError, match="centred"):
         WaveletAdaptive(**chosen)

@@ -20,6 +20,7 @@ import numpy as np
 from engine.core.bands import standard_errors
 from engine.core.errors import InputError
 from engine.core.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes, Spend
+from engine.mechanisms import mechanisms
 from engine.mechanisms.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
 from engine.mechanisms.families.wavelet_sites import WaveletSites
 from engine.mechanisms.wavelet_adaptive import StagedPlan
@@ -363,6 +364,18 @@ class ByLevel:
     chosen: int
 
 
+def methods() -> dict[str, Method]:
+    """The ways of making whole curves, by what they are called.
+
+    Returns
+    -------
+    dict
+        The usual one first.
+    """
+    return {label: cls(**settings) for cls in mechanisms.all() if issubclass(cls, Method)
+            for label, settings in cls.presets()}
+
+
 def suited(mechanism: WaveletGlobal, facts: PublicFacts) -> WaveletGlobal:
     """The same method for curves that are not stated to end where they began, where it has one.
 
@@ -383,7 +396,7 @@ def suited(mechanism: WaveletGlobal, facts: PublicFacts) -> WaveletGlobal:
 
 def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal, network: Network,
                   highest: int = 8) -> ByLevel:
-    """How the four parts of the error change with the level; nothing is drawn.
+    """How the four parts of the error of one message change with the level; nothing is drawn.
 
     Parameters
     ----------
@@ -396,7 +409,7 @@ def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal, network: N
     highest : int
         Level up to which all are looked at, unless the rule goes further.
     """
-    readings = network.source(source)
+    readings, mechanism = network.source(source), mechanism.at_once
     free = replace(mechanism, level=None)
     rule = free.plan(readings.public, network.budgets).basis.level
     levels = tuple(level for level in free.levels() if level <= max(highest, rule))

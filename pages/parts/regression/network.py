@@ -85,11 +85,10 @@ def choices() -> None:
     simulated = source()
     if isinstance(simulated, Simulated):
         _simulated(simulated)
-    cls = type(mechanism())
-    presets = {label: cls(**parameters) for label, parameters in cls.presets()}
+    methods = regression_topic.methods()
     controls.bound(st.selectbox, "Method", mechanism().nearest_preset()[0],
-                   lambda label: session.change_mechanism(TASK, presets[label]),
-                   "wavelet_method", options=[*presets],
+                   lambda label: session.change_mechanism(TASK, methods[label]),
+                   "wavelet_method", options=[*methods],
                    help="How level, clip and noise are chosen.")
 
 
