@@ -54,6 +54,22 @@ def test_another_target_or_confidence_needs_no_further_simulation(monkeypatch):
     assert "10 of 20 releases" in memo(at) and not simulated and not at.error
 
 
+def test_two_sizes_that_are_typed_before_the_page_is_drawn_again_both_count():
+    """What the second bracket changes is the study with the first, not the one on screen."""
+    at = visit("decide", SMALL)
+    at.number_input(key="w_study_people").set_value(40)
+    at.number_input(key="w_study_sites").set_value(3).run()
+    assert at.session_state.settings.source.sizes.n_curves_per_server == (40, 40, 40)
+
+
+def test_two_blanks_of_the_planner_that_are_typed_at_once_both_count():
+    at = visit("plan", SMALL)
+    at.number_input(key="w_plan_people").set_value(60)
+    at.number_input(key="w_plan_readings").set_value(4).run()
+    sizes = at.session_state.settings.source.sizes
+    assert (sizes.n_curves, sizes.n_observations) == (60, 240)
+
+
 def test_every_bracket_changes_the_study_and_the_link():
     at = visit("decide", SMALL)
     at.number_input(key="w_study_sites").set_value(3).run()

@@ -48,12 +48,12 @@ def show(view: Study) -> None:
         with st.container(width=230):
             controls.source_choice(label_visibility="collapsed")
         _say("for")
-        _count(view, "people", f"{facts.people.capitalize()} at each {site}", people)
+        _count("people", f"{facts.people.capitalize()} at each {site}", people)
         _say(f"{escape(facts.people)} at each of")
-        _count(view, "sites", several.capitalize(), len(included))
+        _count("sites", several.capitalize(), len(included))
         n = site_table.people(view.rows)
         _say(f"{several if len(included) != 1 else site} ({whole(n)} in all),")
-        _count(view, "readings", f"Observations of each {facts.person}", observations)
+        _count("readings", f"Observations of each {facts.person}", observations)
         _say("observations each.")
         _who(view)
         _say("The mean must be within")
@@ -97,15 +97,17 @@ def _who(view: Study) -> None:
                        label_visibility="collapsed")
 
 
-def _count(view: Study, dial: str, label: str, value: int) -> None:
+def _count(dial: str, label: str, value: int) -> None:
     """One size; a table whose sites differ becomes one of sites that are alike."""
     with st.container(width=92):
-        controls.bound(st.number_input, label, value, _resize(view, dial), f"study_{dial}",
-                       format="%d", step=1, label_visibility="collapsed")
+        controls.bound(st.number_input, label, value, _resize(dial), f"study_{dial}", format="%d",
+                       step=1, label_visibility="collapsed")
 
 
-def _resize(view: Study, dial: str) -> Callable[[int | None], None]:
+def _resize(dial: str) -> Callable[[int | None], None]:
+    """Change a size of the study as it is by then: two can be typed before the page is drawn."""
     def write(value: int | None) -> None:
+        view = Study()
         people, observations = _means(view)
         setting = Setting(view.source, view.now.mechanism, view.now.epsilon, people, observations,
                           len(view.included))

@@ -98,11 +98,11 @@ def question(view: Planned) -> None:
                lambda value: session.change(target=settings.checked_target(value)), "%g")
         _blank(view, "people", f"I have so many {facts.people}"
                + (" on each site" if view.setting.sites > 1 else ""), view.setting.people,
-               lambda value: _resize(view, people=value), "%d")
+               lambda value: _resize("people", value), "%d")
         _blank(view, "readings", "Observations each", view.setting.readings,
-               lambda value: _resize(view, readings=value), "%d")
+               lambda value: _resize("readings", value), "%d")
         _blank(view, "sites", "At so many sites", view.setting.sites,
-               lambda value: _resize(view, sites=value), "%d")
+               lambda value: _resize("sites", value), "%d")
         _blank(view, "epsilon", "Privacy budget ε", view.setting.epsilon, session.set_epsilon, "%g")
 
 
@@ -143,9 +143,9 @@ def _guess(view: Planned, spread: float | None) -> None:
     session.change_twin(view.shown, replace(session.twin_of(view.shown), spread=spread))
 
 
-def _resize(view: Planned, **sizes: int) -> None:
-    """Change a size of the curves; Explore shows the same ones."""
-    dial, value = next(iter(sizes.items()))
+def _resize(dial: str, value: Number) -> None:
+    """Change a size of the curves as they are by then; Explore shows the same ones."""
+    view = Planned()
     low, high = bounds(view.setting, dial)
     if not low <= value <= high:
         raise InputError(f"This must lie between {low:g} and {high:g}; got {value:g}.", field=dial)
