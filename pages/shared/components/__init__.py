@@ -20,6 +20,6 @@ from pages.shared.components.memo import memo
 from pages.shared.components.said import Said, said
 from pages.shared.components.strip import Budgeted, Chip, Pinning, arrive, pin_pressed, strip
 
-__all__ = ["Anchor", "AtBudget", "Budgeted", "Chip", "Picked", "Pinning", "Said", "around", "arrive", "chart",
-           "chart_by_step", "figure", "figure_payload", "frame", "memo", "picked", "pin_pressed",
-           "said", "strip"]
+__all__ = ["Anchor", "AtBudget", "Budgeted", "Chip", "Picked", "Pinning", "Said", "around",
+           "arrive", "chart", "chart_by_step", "figure", "figure_payload", "frame", "memo",
+           "picked", "pin_pressed", "said", "strip"]

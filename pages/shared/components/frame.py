@@ -16,8 +16,10 @@ _component = st.components.v2.component(
 # Rules about the frame, for as long as something stands on the page.
 _AROUND = {
     "drawer": """
-@media (min-width: 1100px) { [data-testid=stMainBlockContainer] { padding-right: 31rem !important } }
-@media (max-width: 1099px) { [data-testid=stMainBlockContainer] { padding-bottom: 65vh !important } }
+@media (min-width: 1100px) {
+  [data-testid=stMainBlockContainer] { padding-right: 31rem !important } }
+@media (max-width: 1099px) {
+  [data-testid=stMainBlockContainer] { padding-bottom: 65vh !important } }
 """,
     "slide": """
 [data-testid=stApp] header {
