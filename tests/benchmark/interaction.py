@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 from scripts import find_browser
 from tests import files
@@ -41,6 +41,13 @@ STANDS = """([selector, words]) => new Promise(done => {
     && some(document, root => (root.body ?? root).textContent.includes(words))
     ? done(performance.now() - (window.__began ?? 0)) : setTimeout(look, 10);
   look(); })"""
+# Milliseconds from the last key to the last change inside any chart: all of them stand.
+CHARTS = """() => { const from = () => { window.__key = performance.now(); window.__chart = NaN; };
+  document.addEventListener('keydown', from, true);
+  new MutationObserver(seen => { if (seen.some(({target}) => (target.closest ? target : target.parentElement)
+    ?.closest('[data-chart]'))) window.__chart = performance.now(); }).observe(document.body,
+    {subtree: true, childList: true, attributes: true, characterData: true}); }"""
+CHANGES, STEPS = 40, 4
 VISITS, RELEASES, SWITCHES, PLANS, VISITORS = 8, 50, 12, 10, 5
 
 
@@ -235,6 +242,36 @@ def _cpu_per_key(browser: Browser, server: Server, slider: str, keys: int = 30) 
     raise AssertionError("there are two turns")
 
 
+def lab(table: Table, browser: Browser, url: str) -> None:
+    """Another budget in *Lab*, simulated before: until the last of its charts stands.
+
+    A processor that others use makes all of it longer, so the browser's own processor time is beside it.
+    """
+    with visit(browser, f"{url}/lab", ".js-plotly-plot .main-svg") as page:
+        at_rest(page)
+        page.evaluate(CHARTS)
+        slider = page.locator("[data-testid=stSlider] input").first
+        slider.focus()
+        meter = page.context.new_cdp_session(page)
+        meter.send("Performance.enable", {"timeDomain": "threadTicks"})
+        late, spent = [], 0.0
+        for k in range(-2 * STEPS, CHANGES):  # the first ones are not counted
+            before = _task_seconds(meter)
+            page.keyboard.press("ArrowRight" if k % (2 * STEPS) < STEPS else "ArrowLeft")
+            page.wait_for_timeout(1200)
+            if k >= 0:
+                late.append(page.evaluate("window.__chart - window.__key") / 1000)
+                spent += _task_seconds(meter) - before
+    table.times(f"change in Lab to its last chart ({len(late)})", late, 300, None)
+    table.add("processor time of the browser for it", f"{1000 * spent / len(late):.0f} ms", "", True)
+
+
+def _task_seconds(meter: CDPSession) -> float:
+    """Processor seconds of the page's own thread so far."""
+    metrics = meter.send("Performance.getMetrics")["metrics"]
+    return next(each["value"] for each in metrics if each["name"] == "TaskDuration")
+
+
 def switches(table: Table, browser: Browser, url: str) -> None:
     """Another method is chosen: new ones each time, and those that were shown before."""
     with visit(browser, f"{url}/?s=open-more") as page:
@@ -338,7 +375,7 @@ def main() -> int:
             with visit(browser, server.url) as page:
                 at_rest(page)
                 time.sleep(8)
-            for row in (payload, drag, releases, switches, plans):
+            for row in (payload, drag, releases, lab, switches, plans):
                 if not rows or row.__name__ in rows:
                     row(table, browser, server.url)
             if not rows or "upload" in rows:

@@ -11,6 +11,7 @@ import streamlit as st
 from engine.core.errors import InputError
 from engine.lessons import Guess, Lesson, Worked, heading, neighbours
 from pages.parts.learn import game
+from pages.shared import components as pieces
 from pages.shared.components import guess as figure
 from pages.shared.frame import controls, timed
 from pages.shared.server import reached
@@ -79,6 +80,7 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
     buttons = (("◀ Back", "previous", "PageUp"), ("Open a class", "open", None),
                ("Leave", "leave", "Esc"))
     with st.container(key="game_slide", gap="xsmall"):
+        pieces.around("slide")
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(heading(lesson), width="stretch")
             for label, wish, shortcut in buttons:

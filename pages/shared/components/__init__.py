@@ -15,11 +15,11 @@ from pages.shared.components.figure import (
     figure_payload,
     picked,
 )
-from pages.shared.components.frame import frame
+from pages.shared.components.frame import around, frame
 from pages.shared.components.memo import memo
 from pages.shared.components.said import Said, said
 from pages.shared.components.strip import Budgeted, Chip, Pinning, arrive, pin_pressed, strip
 
-__all__ = ["Anchor", "AtBudget", "Budgeted", "Chip", "Picked", "Pinning", "Said", "arrive", "chart",
-           "chart_by_step", "figure", "figure_payload", "frame", "memo", "picked", "pin_pressed",
-           "said", "strip"]
+__all__ = ["Anchor", "AtBudget", "Budgeted", "Chip", "Picked", "Pinning", "Said", "around",
+           "arrive", "chart", "chart_by_step", "figure", "figure_payload", "frame", "memo",
+           "picked", "pin_pressed", "said", "strip"]

@@ -21,9 +21,9 @@ export default function ({data, parentElement: root, setTriggerValue}) {
   box.setAttribute('role', 'figure');
   root.__data = data;
   if (root.__box !== box) { release(root); root.__box = box; }   // the framework made the node anew
-  draw(root, box);
+  next(root);
   root.__size ||= watch(box);
-  root.__follow ||= data.figures.length > 1 ? follow(root, box) : null;
+  root.__follow ||= data.figures.length > 1 ? follow(root) : null;
   box.onpointerdown = data.picks ? down => onRelease(box, down, setTriggerValue) : null;
   return () => {
     if (box.isConnected) return;
@@ -35,37 +35,71 @@ export default function ({data, parentElement: root, setTriggerValue}) {
 function release(root) {                  // stop listening for a node that is gone
   root.__size?.disconnect();
   root.__follow?.();
-  root.__size = root.__follow = null;
+  root.__size = root.__follow = root.__drawn = null;
 }
 
-function draw(root, box) {
-  const {figures, alts, rev} = root.__data, last = figures.length - 1;
-  if (last && window.__budgetRev !== rev) return;    // the strip or the picture is about to move
+// All charts of a page are drawn together, before its next frame: whatever looks at the page for each
+// change of it, as the framework's tabs do, then looks once and not once for each chart.
+function next(root) {
+  const waiting = window.__charts ??= new Set();
+  waiting.add(root);
+  if (waiting.size > 1) return;
+  const begin = () => { const roots = [...waiting]; waiting.clear(); draw(roots); };
+  if (document.hidden) setTimeout(begin);      // which has no frames
+  else requestAnimationFrame(begin);
+}
+
+function draw(roots) {                    // first all is measured, then all is drawn
+  const ready = roots.filter(root => root.__box?.isConnected).map(prepared).filter(Boolean);
+  if (!ready.length) return Promise.resolve();
+  return load().then(plotly => Promise.all(ready.map(async chart => {
+    const {root, box, data, layout} = chart;
+    if (!box.isConnected || root.__drawn !== chart.drawn) return;
+    try {
+      await plotly.react(box, data, layout, QUIET);
+      await belowTitle(plotly, box);
+    } catch { failed(root); }
+  })), () => ready.forEach(({root}) => failed(root)));
+}
+
+function failed(root) {
+  root.__drawn = null;
+  root.__box.textContent = 'The chart could not be drawn: reload the page to try again.';
+}
+
+// What is to be drawn; nothing where it is there already.
+function prepared(root) {
+  const {figures, alts, rev} = root.__data, last = figures.length - 1, box = root.__box;
+  if (last && window.__budgetRev !== rev) return null;    // the strip or the picture is about to move
   const at = last ? Math.min(window.__budget, last) : 0;
   box.setAttribute('aria-label', alts[at]);
   box.style.display = figures[at] ? '' : 'none';
-  if (!figures[at]) return;
-  const figure = JSON.parse(figures[at]), layout = wrapped(themed(figure.layout || {}, root), box.clientWidth);
-  paired(layout, figure.data, box.clientWidth);
-  return load().then(async plotly => {
-    if (!box.isConnected) return;
-    await plotly.react(box, figure.data, layout, QUIET);
-    return belowTitle(plotly, box);
-  })
-    .catch(() => { box.textContent = 'The chart could not be drawn: reload the page to try again.'; });
+  if (!figures[at]) return null;
+  const look = getComputedStyle(root), width = box.clientWidth;
+  const [text, font, border] = ['text-color', 'font', 'border-color'].map(
+    name => look.getPropertyValue(`--st-${name}`).trim());
+  const drawn = [figures[at], width, text, font, border].join('\n');
+  if (root.__drawn === drawn) return null;
+  root.__drawn = drawn;
+  const {data, layout: plain = {}} = JSON.parse(figures[at]);
+  const layout = wrapped(themed(plain, {text, font, border}), width);
+  paired(layout, data, width);
+  const top = window.__tops?.get(crowd(layout, data, width));
+  if (top > (layout.margin?.t ?? 0)) layout.margin = {...layout.margin, t: top};
+  return {root, box, data, layout, drawn};
 }
 
 // While the slider moves, the picture and the sentences come first: a chart is drawn when the
 // browser has nothing else to do, and only for the last budget. One that is slow to draw, as on an
 // old computer, waits until the slider rests.
-function follow(root, box) {
+function follow(root) {
   const idle = window.requestIdleCallback || (then => setTimeout(then, 60));
   let timer = null, isWaiting = false, cost = 0;
   const catchUp = async () => {
     isWaiting = false;
-    if (!box.isConnected) return;
+    if (!root.__box.isConnected) return;
     const from = performance.now();
-    await draw(root, box);
+    await draw([root]);
     cost = performance.now() - from;
   };
   const soon = () => {
@@ -82,17 +116,15 @@ function follow(root, box) {
   return () => { clearTimeout(timer); removeEventListener('pc:budget', moved); };
 }
 
-function themed(layout, root) {           // the figure's own choices win
-  const css = name => getComputedStyle(root).getPropertyValue(name).trim();
+function themed(layout, {text, font, border}) {           // the figure's own choices win
   const template = layout.template?.layout || {};
   const made = {...layout, autosize: true, paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)',
-    font: {color: css('--st-text-color'), family: css('--st-font'), ...template.font, ...layout.font}};
+    font: {color: text, family: font, ...template.font, ...layout.font}};
   delete made.width;
   delete made.height;
   const axes = Object.keys(layout).filter(name => /^[xy]axis\d*$/.test(name));
   for (const axis of new Set([...axes, 'xaxis', 'yaxis'])) {
-    const {gridcolor, linecolor} = {gridcolor: css('--st-border-color'), linecolor: css('--st-border-color'),
-      ...template[`${axis[0]}axis`]};
+    const {gridcolor, linecolor} = {gridcolor: border, linecolor: border, ...template[`${axis[0]}axis`]};
     made[axis] = {gridcolor, linecolor, ...layout[axis]};
   }
   return made;
@@ -121,12 +153,21 @@ function paired(layout, traces, width) {
     itemwidth: 30, font: {...layout.legend?.font, size: 12}};
 }
 
-// A legend of several lines grows upwards: the plot goes down until it ends below the title.
+// A legend of several lines grows upwards: the plot goes down until it ends below the title. How far
+// is seen once it is drawn, and remembered, since to draw it again takes as long as the first time.
 function belowTitle(plotly, box) {
   const {title, legend, margin, showlegend} = box._fullLayout || {};
   if (!title?.text || !showlegend || !legend?._height) return;
   const top = 12 + TITLE_LINE * title.text.split('<br>').length + legend._height;
+  (window.__tops ??= new Map()).set(crowd(box.layout, box.data, box.clientWidth), top);
   if (margin.t < top) return plotly.relayout(box, {'margin.t': top});
+}
+
+// All that the height of title and legend hangs on.
+function crowd({title, legend}, traces, width) {
+  const names = traces.filter(trace => trace.showlegend !== false && trace.visible !== false)
+    .map(trace => trace.name || '');
+  return [width, title?.text?.split('<br>').length, legend?.font?.size, ...names].join('\n');
 }
 
 // A drag zooms instead: while the pointer is down, Plotly covers the window, so that is what listens.
