@@ -333,21 +333,23 @@ class AdaptiveMean(AdaptiveRelease):
         """
         even = facts.design == Design() and sizes.fewest_per_curve >= _FEW_TIMES
         start = TOGETHER if is_joint and even else _TIGHT
-        width = self.width_of_clipping(facts)
+        width = self.width_of_clipping(sizes, facts)
         if width == "tight":
             return _joint_constants(effective, start) if is_joint else _TIGHT
         if width == "moderate":
             return _for_skewed(start, _MODERATE, effective / _LESS_MODERATE_FROM, _LESS_MODERATE)
         return _for_skewed(_TIGHT, _WIDE, effective / _WIDER_FROM, _GROWTH)
 
-    def width_of_clipping(self, facts: PublicFacts) -> str:
+    def width_of_clipping(self, sizes: Sizes, facts: PublicFacts) -> str:
         """How far from the centre curves are clipped: as chosen, or by what is stated of people.
 
-        By rule tight only where people are stated to be symmetric about their mean, and wide where
-        curves do not each tell of most of the time range, or it is not known whether they do.
+        By rule tight only where people are stated to be symmetric about their mean; else moderate
+        where every curve tells of most of the time range, which takes two observations at least.
 
         Parameters
         ----------
+        sizes : Sizes
+            Public sizes.
         facts : PublicFacts
             Stated facts.
 
@@ -358,12 +360,15 @@ class AdaptiveMean(AdaptiveRelease):
         """
         if self.clipping is not None:
             return self.clipping
-        if self.law_of_times(facts).law not in (TimeLaw.INDEPENDENT, TimeLaw.COMMON):
-            return "wide"
-        return "tight" if facts.symmetric else "moderate"
+        if self.is_tight(facts):
+            return "tight"
+        tells = self._spans_the_range(facts) and sizes.fewest_per_curve > 1
+        return "moderate" if tells else "wide"
 
     def is_tight(self, facts: PublicFacts) -> bool:
         """Whether curves are clipped inside their bulk, as suits people who are spread evenly.
+
+        By rule only where that is stated, and where every curve tells of most of the time range.
 
         Parameters
         ----------
@@ -374,7 +379,12 @@ class AdaptiveMean(AdaptiveRelease):
         -------
         bool
         """
-        return self.width_of_clipping(facts) == "tight"
+        by_rule = facts.symmetric and self._spans_the_range(facts)
+        return by_rule if self.clipping is None else self.clipping == "tight"
+
+    def _spans_the_range(self, facts: PublicFacts) -> bool:
+        """Whether the stated times of a curve lie all over the time range."""
+        return self.law_of_times(facts).law in (TimeLaw.INDEPENDENT, TimeLaw.COMMON)
 
     def functions(self, size: int, facts: PublicFacts) -> Basis:
         return Basis(size, family=self.basis)
