@@ -64,8 +64,8 @@ _NARROW_UP_TO, _WIDENING, _WIDEST = 100.0, 0.4, 2.0  # κ of joint releases: (N/
 _FEW_TIMES = 3  # observations of each curve, from which joint releases begin with a small radius
 _QUARTERS = 4  # κ moves in quarters of a doubling, so that budgets near each other run together
 _WIDE, _WIDER_FROM = 12.0, 200.0  # κ of wide clipping, and the N up to which it stays so
-_GROWTH, _MOST_DOUBLINGS = 1.0, 6
-_MODERATE, _LESS_MODERATE_FROM, _LESS_MODERATE = 6.0, 300.0, 0.5  # κ is 6 (N/300)^.5 from N = 300
+_MOST_DOUBLINGS = 6  # of both, which from there on grow like N
+_MODERATE, _LESS_MODERATE_FROM = 6.0, 300.0  # the same of moderate clipping
 _MOMENTS = 3.0  # κ of the second moments of wide and moderate clipping
 _TAILS = 1.5  # variance of skewed people over what their mean absolute deviation stands for
 _ALLOWANCE = 0.2
@@ -312,9 +312,10 @@ class AdaptiveMean(AdaptiveRelease):
         """How tightly curves are clipped; κ of the last step above all.
 
         Tight: 1.5, of joint releases (N/100)^.4 between 1 and 2. Moderate: 6, from N = 300 on like
-        the root of N. Wide: 12, from N = 200 on like N. Joint releases that clip tightly or
-        moderately begin with a smaller radius where times are even and three or more for each
-        curve.
+        N, because people of finite variance lose at most a multiple of 1/√κ of their mean to
+        clipping, and sampling variability falls like 1/√n. Wide: 12, from N = 200 on like N. Joint
+        releases that clip tightly or moderately begin with a smaller radius where times are even
+        and three or more for each curve.
 
         Parameters
         ----------
@@ -337,8 +338,8 @@ class AdaptiveMean(AdaptiveRelease):
         if width == "tight":
             return _joint_constants(effective, start) if is_joint else _TIGHT
         if width == "moderate":
-            return _for_skewed(start, _MODERATE, effective / _LESS_MODERATE_FROM, _LESS_MODERATE)
-        return _for_skewed(_TIGHT, _WIDE, effective / _WIDER_FROM, _GROWTH)
+            return _for_skewed(start, _MODERATE, effective / _LESS_MODERATE_FROM)
+        return _for_skewed(_TIGHT, _WIDE, effective / _WIDER_FROM)
 
     def width_of_clipping(self, sizes: Sizes, facts: PublicFacts) -> str:
         """How far from the centre curves are clipped: as chosen, or by what is stated of people.
@@ -510,13 +511,13 @@ def _joint_constants(effective: float, start: Constants) -> Constants:
     return replace(together, final_width=2 ** (round(_QUARTERS * math.log2(width)) / _QUARTERS))
 
 
-def _for_skewed(start: Constants, width: float, size: float, power: float) -> Constants:
-    """Those of wide and moderate clipping: κ is `width` up to size 1, then times size^power.
+def _for_skewed(start: Constants, width: float, size: float) -> Constants:
+    """Those of wide and moderate clipping: κ is `width` up to size 1, then times the size.
 
     It moves in halves of a doubling. Early centres are of tightly clipped curves and count for
     less; second moments have a width of their own.
     """
-    wider = min(max(size, 1.0) ** power, 2.0**_MOST_DOUBLINGS)
+    wider = min(max(size, 1.0), 2.0**_MOST_DOUBLINGS)
     doublings = round(2 * math.log2(wider)) / 2
     return replace(start, final_width=width * 2**doublings, bias_allowance=_ALLOWANCE,
                    tail_allowance=_TAILS, moments_width=_MOMENTS)

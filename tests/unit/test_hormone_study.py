@@ -186,7 +186,11 @@ def test_the_last_step_clips_tightly_only_where_people_are_stated_to_be_symmetri
                       replace(symmetric, design=Design(law="unknown"))):
             assert mechanism.clipping_constants(sizes, 1000, facts, is_joint).final_width > 12
         skewed = replace(symmetric, symmetric=False)
-        assert 6 < mechanism.clipping_constants(sizes, 1000, skewed, is_joint).final_width <= 12
+        moderate, wide = (mechanism.clipping_constants(sizes, 1000, facts, is_joint).final_width
+                          for facts in (skewed, STUDY.facts))
+        assert 6 < moderate < wide / 2
+        once = replace(sizes, fewest_per_curve=1)
+        assert mechanism.clipping_constants(once, 1000, skewed, is_joint).final_width == wide
     assert AdaptiveMean(clipping="tight").clipping_constants(
         sizes, 1000, STUDY.facts, False) == Constants()
 
