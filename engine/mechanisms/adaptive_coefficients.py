@@ -206,6 +206,9 @@ class AdaptiveCoefficients(AdaptiveRelease):
         return ("**A Fourier basis is periodic; these curves are not stated to.** Near both "
                 "ends the published functions would be wrong. Choose cosine.")
 
+    def limit_of_band(self, facts: PublicFacts) -> str:
+        return RELIES_ON_SYMMETRY
+
     def declared(self, n_functions: int) -> Array:
         """Second moments E GG' of the regressors, as stated.
 
@@ -244,6 +247,9 @@ class AdaptiveCoefficients(AdaptiveRelease):
         return squares
 
 
+RELIES_ON_SYMMETRY = (
+    "The bands rely on people being spread evenly about the curve of their covariates. Outliers, "
+    "groups and skew do not show in a release; with them a band can miss.")
 TOO_FEW_IN_THE_MIDDLE = (
     "The average curve is that of a person in the middle of all ranges, and too few people have "
     "covariates near there at this budget. It may be farther off than its confidence band says.")

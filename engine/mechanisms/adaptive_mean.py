@@ -64,8 +64,9 @@ _NARROW_UP_TO, _WIDENING, _WIDEST = 100.0, 0.4, 2.0  # κ of joint releases: (N/
 _FEW_TIMES = 3  # observations of each curve, from which joint releases begin with a small radius
 _QUARTERS = 4  # κ moves in quarters of a doubling, so that budgets near each other run together
 _WIDE, _WIDER_FROM = 12.0, 200.0  # κ of wide clipping, and the N up to which it stays so
-_GROWTH, _MOST_DOUBLINGS = 1.0, 6
-_MOMENTS = 3.0  # κ of the second moments of wide clipping
+_MOST_DOUBLINGS = 6  # of both, which from there on grow like N
+_MODERATE, _LESS_MODERATE_FROM = 6.0, 300.0  # the same of moderate clipping
+_MOMENTS = 3.0  # κ of the second moments of wide and moderate clipping
 _TAILS = 1.5  # variance of skewed people over what their mean absolute deviation stands for
 _ALLOWANCE = 0.2
 
@@ -73,6 +74,13 @@ _ALLOWANCE = 0.2
 CENTRE_NOT_MEAN = (
     "This is a robust centre of the curves (a Huber location). It differs from their mean where "
     "people are skewed, fall into groups or have outliers, and the band is for the centre.")
+RELIES_ON_SYMMETRY = (
+    "The band relies on people being spread evenly about their mean, as stated. Outliers, groups "
+    "and skew do not show in a release; with them the band can miss the mean.")
+HOLDS_WITH_SKEW = (
+    "Skew and outliers do not show in a release. In simulations the band holds with one in five "
+    "people four spreads apart, one in twenty five spreads apart, and skewed levels. More extreme "
+    "people may move the mean out of it.")
 FEW_TIMES = ("Everybody was observed at a few common times. Between them the curve and its band "
              "rest on the assumption that the mean is smooth.")
 CLUSTERED_TIMES = (
@@ -161,9 +169,10 @@ class AdaptiveMean(AdaptiveRelease):
         choices=("cosine", "fourier"))
     clipping: str | None = param(
         None, "Clipping of the last step",
-        "Tight: least noise, for observations symmetric about the mean. Wide: more noise and less "
-        "bias, for skewed ones. Default: wide only where observations are stated to be visits in a "
-        "short window.", choices=("tight", "wide"))
+        "Tight: least noise, for people stated to be symmetric about their mean. Moderate: about "
+        "twice the squared error, and a band that holds with skew, groups or outliers. Wide: for "
+        "skewed people who are each observed in a short window. Default: by the stated facts.",
+        choices=("tight", "moderate", "wide"))
     design: str = param(
         "stated", "Distribution of observation times",
         "Stated: by the public facts. Unknown: a tenth of the budget is spent on estimating it.",
@@ -302,8 +311,11 @@ class AdaptiveMean(AdaptiveRelease):
                            is_joint: bool) -> Constants:
         """How tightly curves are clipped; κ of the last step above all.
 
-        Tight: 1.5, of joint releases (N/100)^.4 between 1 and 2, which begin with a smaller radius
-        where times are even and three or more for each curve. Wide: 12, from N = 200 on like N.
+        Tight: 1.5, of joint releases (N/100)^.4 between 1 and 2. Moderate: 6, from N = 300 on like
+        N, because people of finite variance lose at most a multiple of 1/√κ of their mean to
+        clipping, and sampling variability falls like 1/√n. Wide: 12, from N = 200 on like N. Joint
+        releases that clip tightly or moderately begin with a smaller radius where times are even
+        and three or more for each curve.
 
         Parameters
         ----------
@@ -320,13 +332,39 @@ class AdaptiveMean(AdaptiveRelease):
         -------
         Constants
         """
+        even = facts.design == Design() and sizes.fewest_per_curve >= _FEW_TIMES
+        start = TOGETHER if is_joint and even else _TIGHT
+        width = self.width_of_clipping(sizes, facts)
+        if width == "tight":
+            return _joint_constants(effective, start) if is_joint else _TIGHT
+        if width == "moderate":
+            return _for_skewed(start, _MODERATE, effective / _LESS_MODERATE_FROM)
+        return _for_skewed(_TIGHT, _WIDE, effective / _WIDER_FROM)
+
+    def width_of_clipping(self, sizes: Sizes, facts: PublicFacts) -> str:
+        """How far from the centre curves are clipped: as chosen, or by what is stated of people.
+
+        By rule tight only where people are stated to be symmetric about their mean; else moderate
+        where every curve tells of most of the time range, which takes two observations at least.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        str
+            "tight", "moderate" or "wide".
+        """
+        if self.clipping is not None:
+            return self.clipping
         if self.is_tight(facts):
-            even = facts.design == Design() and sizes.fewest_per_curve >= _FEW_TIMES
-            return _joint_constants(effective, even) if is_joint else _TIGHT
-        wider = min(max(effective / _WIDER_FROM, 1.0) ** _GROWTH, 2.0**_MOST_DOUBLINGS)
-        doublings = round(2 * math.log2(wider)) / 2
-        return Constants(final_width=_WIDE * 2**doublings, bias_allowance=_ALLOWANCE,
-                         tail_allowance=_TAILS, moments_width=_MOMENTS)
+            return "tight"
+        tells = self._spans_the_range(facts) and sizes.fewest_per_curve > 1
+        return "moderate" if tells else "wide"
 
     def is_tight(self, facts: PublicFacts) -> bool:
         """Whether curves are clipped inside their bulk, as suits people who are spread evenly.
@@ -342,9 +380,12 @@ class AdaptiveMean(AdaptiveRelease):
         -------
         bool
         """
-        is_even = self.law_of_times(facts).law in (TimeLaw.INDEPENDENT, TimeLaw.COMMON)
-        by_rule = facts.symmetric and is_even
+        by_rule = facts.symmetric and self._spans_the_range(facts)
         return by_rule if self.clipping is None else self.clipping == "tight"
+
+    def _spans_the_range(self, facts: PublicFacts) -> bool:
+        """Whether the stated times of a curve lie all over the time range."""
+        return self.law_of_times(facts).law in (TimeLaw.INDEPENDENT, TimeLaw.COMMON)
 
     def functions(self, size: int, facts: PublicFacts) -> Basis:
         return Basis(size, family=self.basis)
@@ -412,6 +453,11 @@ class AdaptiveMean(AdaptiveRelease):
         width = widest if self.is_tight(facts) else math.sqrt(_TIGHT.final_width * widest)
         return float(half**2 * 4 * width * (radius * scales.sum() / effective)**2 / share)
 
+    def limit_of_band(self, facts: PublicFacts) -> str:
+        if not self.is_tight(facts):
+            return HOLDS_WITH_SKEW
+        return RELIES_ON_SYMMETRY if facts.symmetric else ""  # else the release carries a caution
+
     def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
         if budget.is_pure or not self.law_of_times(facts).is_known:
             return None
@@ -458,8 +504,20 @@ def any_pure(budgets: tuple[Budget, ...]) -> bool:
     return any(budget.is_private and budget.is_pure for budget in budgets)
 
 
-def _joint_constants(effective: float, even: bool) -> Constants:
+def _joint_constants(effective: float, start: Constants) -> Constants:
     """Those of tight joint releases: κ = (N/100)^.4 between 1 and 2, in quarters of a doubling."""
-    together = TOGETHER if even else replace(TOGETHER, first_radius=_TIGHT.first_radius)
     width = min(max((effective / _NARROW_UP_TO) ** _WIDENING, 1.0), _WIDEST)
+    together = replace(TOGETHER, first_radius=start.first_radius)
     return replace(together, final_width=2 ** (round(_QUARTERS * math.log2(width)) / _QUARTERS))
+
+
+def _for_skewed(start: Constants, width: float, size: float) -> Constants:
+    """Those of wide and moderate clipping: κ is `width` up to size 1, then times the size.
+
+    It moves in halves of a doubling. Early centres are of tightly clipped curves and count for
+    less; second moments have a width of their own.
+    """
+    wider = min(max(size, 1.0), 2.0**_MOST_DOUBLINGS)
+    doublings = round(2 * math.log2(wider)) / 2
+    return replace(start, final_width=width * 2**doublings, bias_allowance=_ALLOWANCE,
+                   tail_allowance=_TAILS, moments_width=_MOMENTS)

@@ -472,6 +472,20 @@ class Mechanism(Parameterised):
         """
         return None
 
+    def limit_of_band(self, facts: PublicFacts) -> str:
+        """What a confidence band relies on that no release can show, in words; empty if nothing.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        str
+        """
+        return ""
+
     def why_not_published(self, budget: Budget) -> str:
         """Why its noise cannot be hardened for a real release; empty if it can.
 

@@ -377,7 +377,8 @@ def _released(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Quot
     rows, moved = moved_inside(rows, low, high)
     ranges = {name: (moved_inside(ends[0], low, high)[0], moved_inside(ends[1], low, high)[0])
               for name, ends in ranges.items()}
-    band, warnings = band_of(estimate, list(ranges.values()), x), getattr(estimate, "warnings", ())
+    band = band_of(estimate, list(ranges.values()), x, mechanism.limit_of_band(facts))
+    warnings = getattr(estimate, "warnings", ())
     return dict(zip(names, rows, strict=True)), ranges, Uncertainty(
         band, mechanism.feasibility(data.sizes, (quoted.inner,)), tuple(warnings), moved,
         0.0 if band is None else band.half_width / facts.value_half_width)

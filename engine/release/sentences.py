@@ -343,6 +343,7 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
     return [f"Shaded: {_level(uncertainty)} {band.kind} confidence band; {means}.",
             "The band counts privacy noise and sampling variability. It does not count "
             f"{basis}: finer details are smoothed away.",
+            *[band.limit] * bool(band.limit),
             f"Dashed: outside the range {span} the band is not meant to hold, because steep starts "
             "and ends are smoothed away."]
 

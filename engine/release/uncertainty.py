@@ -34,6 +34,8 @@ class ReleasedBand:
         Its average half-width there, over all functions, in response units.
     level : float
         The share of such bands that contain the true curve.
+    limit : str
+        What it relies on that the release cannot show; empty if nothing.
     """
 
     kind: str
@@ -41,6 +43,7 @@ class ReleasedBand:
     covered: tuple[float, float]
     half_width: float
     level: float = LEVEL
+    limit: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,8 @@ class Uncertainty:
                 ) or self.wide >= WIDE
 
 
-def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array) -> ReleasedBand | None:
+def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, limit: str = ""
+            ) -> ReleasedBand | None:
     """The band of a release, in short.
 
     Parameters
@@ -85,13 +89,15 @@ def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array) -> 
         Its ends, a pair for each function, in response units.
     x : (k,)
         Places in their own unit.
+    limit : str
+        What the band relies on that the release cannot show.
     """
     if estimate.band is None or not ranges:
         return None
     inside = covered_places(len(x))
     half = float(np.mean([(high - low)[inside].mean() / 2 for low, high in ranges]))
     return ReleasedBand(estimate.band.kind, estimate.kept[0] if estimate.kept else 0,
-                        (float(x[inside][0]), float(x[inside][-1])), half)
+                        (float(x[inside][0]), float(x[inside][-1])), half, limit=limit)
 
 
 def covered_places(count: int) -> slice:

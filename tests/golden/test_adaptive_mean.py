@@ -15,6 +15,7 @@ from engine.simulation import scenario
 from engine.simulation.experiments import generator, mean_and_se, run_cells
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
+from engine.topics.coverage import sites
 from tests.heavy import few
 
 GOLDEN = json.loads((Path(__file__).parent / "adaptive_mean.json").read_text())
@@ -104,6 +105,28 @@ def test_errors_over_several_sites_match_the_independent_runs(sizes, epsilons, s
         print(sizes[0], epsilons[0], how, f"{got['mean']:.5f} against {mean:.5f}, {z:.2f}")
         assert estimate.kept == (size,)
         assert abs(z) <= 3
+
+
+# Joint releases at sites: curve, sites, ε of the first one, and the squared error over that of
+# separate releases, ± its standard error over 100 data sets of seed 1 (the table in docs/methods.md).
+JOINT_SITES = [("mu1", "4 of 250", 1.0, 0.77, 0.01), ("mu1", "4 of 250", 4.0, 0.96, 0.01),
+               ("mu1", "400, 250, 100", 4.0, 0.97, 0.01), ("mu1", "20 of 50", 1.0, 0.68, 0.01),
+               ("growth", "4 of 250", 1.0, 1.06, 0.01), ("growth", "4 of 250", 4.0, 1.01, 0.01),
+               ("growth", "400, 250, 100", 4.0, 1.01, 0.01),
+               ("growth", "20 of 50", 1.0, 0.73, 0.01)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mean", "label", "epsilon", "ratio", "se"), JOINT_SITES)
+def test_joint_releases_over_several_sites_keep_their_errors_and_bands(mean, label, epsilon, ratio,
+                                                                       se):
+    """100 other data sets: the ratio to separate releases, and coverage of both bands."""
+    network, = (each for each in sites.networks() if (each.mean, each.label, each.epsilons[0])
+                == (mean, label, epsilon))
+    row = sites.measured(network, 100, seed=2)
+    print(f"{row.ratio:.3f} against {ratio}, {row.pointwise:.3f}, {row.simultaneous:.3f}")
+    assert abs(row.ratio - ratio) <= 5 * np.hypot(row.ratio_error, se)
+    assert row.holds
 
 
 def test_the_rules_from_public_sizes_are_those_of_the_golden_runs():

@@ -373,3 +373,12 @@ def test_the_band_without_protection_holds_the_curve_as_often_as_it_says():
     held = coverage(estimate, data.truth).of_kept.mean()
     print(f"held {held:.3f}")
     assert 0.95 - 0.054 < held < 1
+
+
+def test_what_a_band_relies_on_follows_from_what_is_stated_of_people():
+    """No sentence where the release carries a caution; never the same for stated and not."""
+    symmetric, skewed = (SparseCurves(deviation_tails=law).facts for law in ("normal", "groups"))
+    stated, unstated = (AdaptiveMean().limit_of_band(facts) for facts in (symmetric, skewed))
+    assert stated and unstated and stated != unstated
+    assert AdaptiveMean(clipping="tight").limit_of_band(skewed) == ""
+    assert AdaptiveMean(clipping="moderate").limit_of_band(symmetric) == unstated

@@ -180,12 +180,17 @@ def test_the_last_step_clips_tightly_only_where_people_are_stated_to_be_symmetri
     symmetric = replace(STUDY.facts, design=Design(), symmetric=True)
     assert mechanism.clipping_constants(sizes, 1000, symmetric, False) == Constants()
     assert mechanism.clipping_constants(sizes, 1000, symmetric, True).final_width == 2
-    for facts in (STUDY.facts, replace(symmetric, symmetric=False),
-                  replace(symmetric, design=Design.visits(0.1)),
-                  replace(symmetric, design=Design(law="windows", window=0.2)),
-                  replace(symmetric, design=Design(law="unknown"))):
-        for is_joint in (False, True):
+    for is_joint in (False, True):
+        for facts in (STUDY.facts, replace(symmetric, design=Design.visits(0.1)),
+                      replace(symmetric, design=Design(law="windows", window=0.2)),
+                      replace(symmetric, design=Design(law="unknown"))):
             assert mechanism.clipping_constants(sizes, 1000, facts, is_joint).final_width > 12
+        skewed = replace(symmetric, symmetric=False)
+        moderate, wide = (mechanism.clipping_constants(sizes, 1000, facts, is_joint).final_width
+                          for facts in (skewed, STUDY.facts))
+        assert 6 < moderate < wide / 2
+        once = replace(sizes, fewest_per_curve=1)
+        assert mechanism.clipping_constants(once, 1000, skewed, is_joint).final_width == wide
     assert AdaptiveMean(clipping="tight").clipping_constants(
         sizes, 1000, STUDY.facts, False) == Constants()
 
@@ -207,10 +212,11 @@ def test_releases_are_joint_unless_tight_clipping_was_chosen_for_people_who_may_
     assert not AdaptiveMean().is_joint(symmetric, (Budget(1.0, 1e-6), Budget(1.0)))
 
 
-def test_wide_clipping_is_wider_for_larger_studies():
-    widths = [AdaptiveMean().clipping_constants(STUDY.sizes, n, STUDY.facts, True).final_width
-              for n in (10, 170, 1000, 4000, math.inf)]
-    assert widths[:2] == [12.0, 12.0] and widths == sorted(widths) and widths[-1] == 12.0 * 64
+@pytest.mark.parametrize(("clipping", "least"), [("moderate", 6.0), ("wide", 12.0)])
+def test_clipping_for_skewed_people_is_wider_for_larger_studies(clipping, least):
+    widths = [AdaptiveMean(clipping=clipping).clipping_constants(
+        STUDY.sizes, n, STUDY.facts, True).final_width for n in (10, 170, 1000, 4000, math.inf)]
+    assert widths[:2] == [least, least] and widths == sorted(widths) and widths[-1] == least * 64
 
 
 @pytest.mark.parametrize("epsilon", few([3.0, 8.0]))

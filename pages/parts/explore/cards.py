@@ -128,6 +128,8 @@ def limits(scene: Scene) -> None:
         _draw_steps(scene, "Parts of the error", "split", lambda k: figures.split_bar(
             shares[k], error_parts.parts(facts), theme), 44)
         _sentences(scene, "parts", lambda k: _key_of_parts(scene, k))
+        if scene.limit_of_band:
+            st.markdown(f":small[{scene.limit_of_band}]")
         if scene.knows_changes:
             _sentences(scene, "doubled", lambda k: [
                 pieces.Said(text) for text in [scene.if_doubled(k)] if text])

@@ -65,6 +65,11 @@ class Scene(ReleaseView):
                                             view=picked.view)
 
     @property
+    def limit_of_band(self) -> str:
+        """What the confidence band relies on that no release can show; empty if nothing."""
+        return "" if self.shown.band is None else self.mechanism.limit_of_band(self.facts)
+
+    @property
     def start(self) -> pieces.Picked:
         """Where the figure stands, for all that the server knows."""
         return pieces.Picked(self.at, session.current().view)

@@ -89,6 +89,8 @@ def estimate(view: MeanCurve) -> None:
     chart = view.made_once(f"curve {view.at} {shows}", lambda: curve(
         view.shown, view.at, layout.theme(), shows))
     view.draw("Mean curve", chart, "curve", _CURVE, 320)
+    if view.limit_of_band:
+        st.markdown(f":small[{view.limit_of_band}]")
 
 
 def error(view: MeanCurve) -> None:
