@@ -346,6 +346,8 @@ class AdaptiveMean(AdaptiveRelease):
 
         By rule tight only where people are stated to be symmetric about their mean; else moderate
         where every curve tells of most of the time range, which takes two observations at least.
+        Where separate releases are chosen the rule is that of the time before joint ones, without
+        moderate clipping: what was released then can be made again.
 
         Parameters
         ----------
@@ -364,7 +366,7 @@ class AdaptiveMean(AdaptiveRelease):
         if self.is_tight(facts):
             return "tight"
         tells = self._spans_the_range(facts) and sizes.fewest_per_curve > 1
-        return "moderate" if tells else "wide"
+        return "moderate" if tells and self.releases != "separate" else "wide"
 
     def is_tight(self, facts: PublicFacts) -> bool:
         """Whether curves are clipped inside their bulk, as suits people who are spread evenly.
