@@ -11,7 +11,7 @@ import numpy as np
 from engine import __version__
 from engine.core.types import Budget
 from engine.figures.theme import Chart, Spec, Theme, colour, heading
-from engine.language.numbers import number
+from engine.language.numbers import number, small
 
 _LINE = 17.0  # pixels of one label
 FEW = 5  # lines, of which each may have its name at its end
@@ -200,14 +200,14 @@ def spent(budgets: Sequence[Budget]) -> str:
     Examples
     --------
     >>> spent([Budget(0.5, 1e-6), Budget(4.0, 1e-6)])
-    'ε = 0.5 to 4, δ = 1e-06'
+    'ε = 0.5 to 4, δ = 1×10⁻⁶'
     """
     if not budgets:
         return "not released"
     epsilons = sorted({budget.epsilon for budget in budgets})
     delta = max(budget.delta for budget in budgets)
     ends = " to ".join(f"{epsilon:g}" for epsilon in dict.fromkeys((epsilons[0], epsilons[-1])))
-    return f"ε = {ends}" + (f", δ = {delta:.2g}" if delta else "")
+    return f"ε = {ends}" + (f", δ = {small(delta)}" if delta else "")
 
 
 def foot(source: str, budgets: Sequence[Budget], people: int | None = None) -> str:

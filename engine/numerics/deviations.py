@@ -9,7 +9,7 @@ times makes T_i the identity on average. On a common grid it changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Protocol
@@ -111,6 +111,25 @@ class AffineDeviations:
         AffineDeviations
         """
         return cls(np.concatenate([slopes, -targets[:, None]], axis=1))
+
+    @classmethod
+    def joined(cls, parts: Sequence[AffineDeviations]) -> AffineDeviations:
+        """Those of several data sets of the same curves, one set of rows after the other.
+
+        Rows lie side by side in memory afterwards, also those of views, so that reading them again
+        and again costs no copy.
+
+        Parameters
+        ----------
+        parts : sequence of AffineDeviations
+            Of as many curves and basis functions each.
+
+        Returns
+        -------
+        AffineDeviations
+        """
+        rows = [part.rows for part in parts]
+        return cls(np.concatenate(rows) if len(rows) > 1 else np.ascontiguousarray(rows[0]))
 
     @property
     def slopes(self) -> Array:

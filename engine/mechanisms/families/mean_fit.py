@@ -22,7 +22,7 @@ from engine.mechanisms.families.adaptive_fit import (
 )
 from engine.mechanisms.families.location import Constants, Site
 from engine.numerics.bases import Basis
-from engine.numerics.deviations import plain, weighted_within_curves
+from engine.numerics.deviations import AffineDeviations, plain, weighted_within_curves
 from engine.numerics.moments import curve_moments
 from engine.numerics.reference_law import ReferenceLaw, heavy_tailed, of_observed_curves
 from engine.numerics.time_histograms import (
@@ -39,7 +39,8 @@ TIMES_SHARE = 0.1  # of the budget, where the distribution of observation times 
 TIMES = Step("distribution of observation times", sensitivity=float(SENSITIVITY))
 _PRIOR, _UNSEEN = 0.4, 0.25  # prior of coefficients, in units of u_l; of unseen ones, of l^-1.5
 _DENSE = 3  # observations for each basis function, from which curves tell of all of them
-_BLOCK = 600_000  # entries of T of the repeats worked on together
+_BLOCK = 600_000  # entries of T of the repeats worked on together, to stay in cache
+_MOST = 4_000_000  # where sites take turns, and only one of them has to stay there
 
 
 @dataclass(frozen=True)
@@ -134,9 +135,13 @@ class MeanFit(AdaptiveFit):
         basis = self.basis.first(max(sizes))
         moments = curve_moments(data.times, self.values, data.counts, basis)
         for repeats in self._blocks(basis.size):
-            for size, deviations in weighted_within_curves(
-                    moments.repeats(repeats), data.counts, set(sizes), self.design):
-                by_site = [deviations.among(curves) for curves in self.servers]
+            for of_parts in zip(*(
+                    weighted_within_curves(moments.repeats(part), data.counts, set(sizes),
+                                           self.design)
+                    for part in self._within(repeats, basis.size)), strict=True):
+                size = of_parts[0][0]
+                by_site = [AffineDeviations.joined([each.among(curves) for _, each in of_parts])
+                           for curves in self.servers]
                 for members in (members for members, of_kind in zip(kinds, sizes, strict=True)
                                 if of_kind == size):
                     yield self._piece(members, repeats, [
@@ -158,10 +163,17 @@ class MeanFit(AdaptiveFit):
                 for s, curves in enumerate(self.servers)])
 
     def _blocks(self, size: int) -> Iterator[slice]:
-        """Repeats in blocks that stay in cache."""
-        tall = max(1, _BLOCK // (size**2 * self.data.n_curves))
+        """Repeats that are located together: each site's curves stay in cache by themselves."""
+        largest = max(self.sizes.n_curves_per_server)
+        tall = max(1, min(_BLOCK // (size**2 * largest), _MOST // (size**2 * self.data.n_curves)))
         for first in range(0, self.n_repeats, tall):
-            yield slice(first, first + tall)
+            yield slice(first, min(first + tall, self.n_repeats))
+
+    def _within(self, repeats: slice, size: int) -> Iterator[slice]:
+        """A block in parts of which the curves of all sites stay in cache together."""
+        tall = max(1, _BLOCK // (size**2 * self.data.n_curves))
+        for first in range(repeats.start, repeats.stop, tall):
+            yield slice(first, min(first + tall, repeats.stop))
 
     def _piece(self, members: list[int], repeats: slice, sites: Sequence[Site]) -> Piece:
         plan = self.mean_plans[members[0]]
