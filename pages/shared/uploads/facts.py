@@ -26,7 +26,6 @@ from engine.uploads.rows import RowTable, UploadRows
 from pages.shared import components as pieces
 from pages.shared.frame import code_fold
 from pages.shared.frame.controls import message, plain
-from pages.shared.server import visitors
 from pages.shared.state import session
 from pages.shared.uploads import draft
 from pages.shared.uploads.tables import key_of
@@ -145,8 +144,7 @@ def show(upload: Source, task: str) -> None:
     st.session_state[session.own_key(task)] = upload
     code_fold.remember(task)
     session.show_own(task, True)
-    visitors.drop_own_files()
-    st.session_state.pop("upload_held", None)
+    draft.forget_bytes()
     session.change(delta=None)
     pieces.arrive()
 
