@@ -211,7 +211,8 @@ def drop_own_file(file: str) -> None:
     """
     context = get_script_run_ctx()
     if context is not None and Runtime.exists():
-        Runtime.instance().uploaded_file_mgr.remove_file(context.session_id, file)
+        files: Any = Runtime.instance().uploaded_file_mgr
+        files.remove_file(context.session_id, file)
 
 
 @asynccontextmanager
