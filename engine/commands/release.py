@@ -88,8 +88,8 @@ def command(options: argparse.Namespace) -> int:
     if known is not None and same:
         before = known.odometer
     total = _total(options, request.source.sizes.n_curves, before)
-    release = published.publish(request.source, request.mechanism, request.budget, book, name, total,
-                                same)
+    release = published.publish(request.source, request.mechanism, request.budget, book, name,
+                                total, same)
     _write(options.out, release)
     print(release_words.after(request.source.facts, release.odometer).replace("**", ""))
     return 0
