@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.answers import Answer, CurveQuestion, ReleasedCurve, curve_questions
 from engine.answers.released_curve import NORMAL, STEP, GridBand, grid
@@ -126,7 +127,7 @@ def highest(band: GridBand, slope: GridBand | None, sign: int, window: Interval)
                    (by_error[0], by_error[1]), (by_band[0], by_band[1]))
 
 
-def _may_be_flat(slope: Array, reach: Array, among: Array) -> Array:
+def _may_be_flat(slope: Array, reach: Array, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
     flat = np.abs(slope) <= reach
     first, last = np.flatnonzero(among)[[0, -1]]
     flat[first] |= slope[first] - reach[first] <= 0

@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -39,13 +39,19 @@ LEVEL_AND_TREND = "Level and trend only: too few people at this budget for more.
 AS_FAR_AS_DRAWN = ("There may be finer detail than the release can draw; the interval holds both "
                    "ways to read it.")
 UNTESTED = "Coverage was not tested for releases of this kind."
-_NO_COVARIANCE = ("This release has no covariance of its coefficients, so that no interval can be "
-                  "given.")
+_NOT_ASKED = ("Questions are about one mean curve with a covariance of its coefficients; this "
+              "release is none, so that no interval can be given.")
 _TOO_FEW = "Too few people at this budget: nothing can be told of the curve."
 _TOO_FEW_WAVES = "The release has fewer than four basis functions: ask for its level only."
 
-Rows = Callable[[Array, int], Array]
-Curve = Callable[[Array], Array]
+
+class Rows(Protocol):
+    """The rows w(t) by which coefficients are read."""
+
+    def __call__(self, times: Array | float, order: int) -> Array: ...
+
+
+Curve = Callable[[Array | float], Array]
 Functional = Callable[[Curve], Array]
 
 
@@ -133,7 +139,7 @@ class ReleasedCurve:
         if self.covariance.shape != (size, size):
             raise InputError("The covariance does not fit the coefficients.", field="covariance")
         if not (np.isfinite(self.centre).all() and np.isfinite(self.covariance).all()):
-            raise InputError(_NO_COVARIANCE, field="covariance",
+            raise InputError(_NOT_ASKED, field="covariance",
                              hint="Release with a confidence band.")
         if (np.diagonal(self.covariance) < 0).any():
             raise InputError("The card has a negative variance.", field="covariance")
@@ -167,21 +173,17 @@ class ReleasedCurve:
             If the release has no covariance, or several functions.
         """
         band, where = estimate.band, (budget, repeat, draw)
-        if band is None or band.bias is not None or not isinstance(estimate.basis, Basis):
-            raise InputError(_NO_COVARIANCE, field="mechanism", hint="Choose the adaptive mean.")
-        if estimate.functions:
-            raise InputError("Questions are about one mean curve; this release has several.",
-                             field="mechanism", hint="Choose the adaptive mean.")
+        if band is None or not can_be_asked(estimate, *where):
+            raise InputError(_NOT_ASKED, field="mechanism", hint="Choose the adaptive mean, with a "
+                             "confidence band.")
+        assert isinstance(estimate.basis, Basis)
         size = estimate.kept[budget]
         tuning = estimate.tuning[budget] if estimate.tuning else {}
-        spends, offset = estimate.spends[budget], estimate.offset
-        if offset is not None and not isinstance(offset, PublicCurve):
-            raise InputError("The public curve of this release is not known to questions.",
-                             field="prior")
+        spends = estimate.spends[budget]
         return cls(
             facts=facts, centre=ten_digits(band.centre[where][:size]),
             covariance=ten_digits(band.covariance[where][:size, :size]),
-            family=estimate.basis.family, offset=offset,
+            family=estimate.basis.family, offset=_public(estimate),
             effective_size=float(ten_digits(np.array(tuning.get("effective_size", math.inf)))),
             is_pure=any(line.asked.is_private and line.asked.is_pure for line in spends), **other)
 
@@ -206,7 +208,8 @@ class ReleasedCurve:
         model = fewer_waves(self.size)
         normal = model.T @ inverse
         left = self.centre - model @ np.linalg.solve(normal @ model, normal @ self.centre)
-        return float(np.exp(-max(left @ inverse @ left, 0.0) / 2))
+        misfit = float(left @ inverse @ left)
+        return math.exp(-max(misfit, 0.0) / 2)
 
     @cached_property
     def status(self) -> Status:
@@ -277,11 +280,11 @@ class ReleasedCurve:
     @cached_property
     def readings(self) -> tuple[Rows, ...]:
         """The rows w(t) that can be meant: f is w(t)'a. The first is drawn."""
-        def plain(times: Array, order: int) -> Array:
+        def plain(times: Array | float, order: int) -> Array:
             return (cosine_rows(self.size, times, order) if self.family == "cosine" else
-                    Basis(self.size, family=self.family)(times))
+                    Basis(self.size, family=self.family)(np.asarray(times)))
 
-        def sloped(times: Array, order: int) -> Array:
+        def sloped(times: Array | float, order: int) -> Array:
             return slope_rows(self.size, times, order)
 
         if self.is_shown_raw:
@@ -316,9 +319,9 @@ class ReleasedCurve:
         return GridBand(bands[0][0], np.min([band[1] for band in bands], axis=0),
                         np.max([band[2] for band in bands], axis=0), bands[0][3])
 
-    def public(self, times: Array) -> Array:
+    def public(self, times: Array | float) -> Array:
         """The public curve that is added, at times on [0, 1]: of their shape."""
-        return np.zeros(np.shape(times)) if self.offset is None else self.offset(times)
+        return np.zeros(np.shape(times)) if self.offset is None else self.offset(np.asarray(times))
 
     def linear(self, plus: Functional, minus: Functional | None = None, order: int = 0
                ) -> tuple[float, Interval]:
@@ -346,7 +349,7 @@ class ReleasedCurve:
         public = float(net(self.public)) if order == 0 else 0.0
         limits, values = [], []
         for rows in self.readings:
-            weights = net(lambda times, rows=rows: rows(times, order))
+            weights = net(partial(rows, order=order))
             value = float(weights @ self.centre) + public
             reach = NORMAL * float(standard_errors(self.covariance, weights[None])[0])
             limits.append((value - reach, value + reach))
@@ -358,11 +361,11 @@ class ReleasedCurve:
     def _jointly(self, plus: Functional, minus: Functional | None, order: int) -> Interval:
         band = (self.band, self.velocity, self.acceleration)[order]
 
-        def low(times: Array) -> Array:
-            return np.interp(times, grid(), band.low)
+        def low(times: Array | float) -> Array:
+            return np.asarray(np.interp(times, grid(), band.low))
 
-        def high(times: Array) -> Array:
-            return np.interp(times, grid(), band.high)
+        def high(times: Array | float) -> Array:
+            return np.asarray(np.interp(times, grid(), band.high))
 
         less = (0.0, 0.0) if minus is None else (float(minus(high)), float(minus(low)))
         return float(plus(low)) - less[0], float(plus(high)) - less[1]
@@ -429,6 +432,32 @@ class ReleasedCurve:
         """A time on [0, 1] in its own unit."""
         facts = self.facts
         return float(facts.time_low + unit_time * (facts.time_high - facts.time_low))
+
+
+def can_be_asked(estimate: Estimate, budget: int = 0, repeat: int = 0, draw: int = 0) -> bool:
+    """Whether a release is one mean curve with the covariance of its coefficients.
+
+    Parameters
+    ----------
+    estimate : Estimate
+    budget, repeat, draw : int
+        Which release.
+
+    Returns
+    -------
+    bool
+    """
+    band = estimate.band
+    if band is None or band.bias is not None or estimate.functions:
+        return False
+    if not isinstance(estimate.basis, Basis) or estimate.basis.extension:
+        return False
+    is_known = bool(np.isfinite(band.covariance[budget, repeat, draw]).all())
+    return is_known and (estimate.offset is None or _public(estimate) is not None)
+
+
+def _public(estimate: Estimate) -> PublicCurve | None:
+    return estimate.offset if isinstance(estimate.offset, PublicCurve) else None
 
 
 def ten_digits(values: Array) -> Array:

@@ -122,7 +122,7 @@ def measured(what: str, value: float, limits: Interval, unit: str, notes: tuple[
 
 
 def written(values: Sequence[float], width: float) -> list[str]:
-    """Numbers with as many decimals as half of an interval's width makes sense of.
+    """Numbers with as many decimals as the width of an interval makes sense of.
 
     Parameters
     ----------
@@ -140,9 +140,10 @@ def written(values: Sequence[float], width: float) -> list[str]:
     >>> written([13.12, 12.63, 13.5], 0.87)
     ['13.1', '12.6', '13.5']
     """
-    half = width / 2 if width > 0 else max(map(abs, values), default=1.0) / 100
-    decimals = max(0, min(_MOST_DECIMALS, -math.floor(math.log10(half)))) if half > 0 else 0
-    return [f"{value + 0.0:.{decimals}f}".replace("-", "−") for value in values]
+    step = width / 4 if width > 0 else max(map(abs, values), default=1.0) / 100
+    decimals = max(0, min(_MOST_DECIMALS, -math.floor(math.log10(step)))) if step > 0 else 0
+    rounded = [round(value, decimals) + 0.0 for value in values]  # no −0.0
+    return [f"{value:.{decimals}f}".replace("-", "−") for value in rounded]
 
 
 def stretches(pieces: Sequence[Interval], joint: str = "or") -> str:
@@ -158,7 +159,8 @@ def stretches(pieces: Sequence[Interval], joint: str = "or") -> str:
     -------
     str
     """
-    width = min((high - low for low, high in pieces), default=0.0)
+    widths = [high - low for low, high in pieces]
+    width = max(min(widths), max(widths) / 10)
     words = [" to ".join(written(piece, width)) for piece in pieces[:_MOST_PIECES]]
     if len(pieces) > _MOST_PIECES:
         return ", ".join(words) + " and others"

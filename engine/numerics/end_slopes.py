@@ -86,7 +86,7 @@ def fewer_waves(size: int) -> Array:
     return np.concatenate([np.eye(size)[:, :size - _FEWER], end_tails(size)], axis=1)
 
 
-def cosine_rows(size: int, times: Array, order: int = 0) -> Array:
+def cosine_rows(size: int, times: Array | float, order: int = 0) -> Array:
     """Derivatives of the plain cosines.
 
     Parameters
@@ -109,7 +109,7 @@ def cosine_rows(size: int, times: Array, order: int = 0) -> Array:
     return np.asarray(rows)
 
 
-def slope_rows(size: int, times: Array, order: int = 0) -> Array:
+def slope_rows(size: int, times: Array | float, order: int = 0) -> Array:
     """w(t): f and its derivatives are w(t)'a of the cosine coefficients a.
 
     Parameters
