@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from engine.answers import Answer, CurveQuestion, ReleasedCurve, curve_questions
-from engine.answers.released_curve import NORMAL, STEP, grid
+from engine.answers.released_curve import NORMAL, grid
 from engine.answers.reply import (
     Interval,
     Verdict,
@@ -17,13 +17,14 @@ from engine.answers.reply import (
     with_unit,
     written,
 )
-from engine.answers.times import crossings, length_above, pieces_of, total
+from engine.answers.times import crossings, length_above, pieces_between, total
 from engine.core.bands import public_normals
 from engine.core.registry import param
 
 _CURVES = 1000  # simulated, for the time above
 _TAIL = 0.025
-_NOT_PURE = "Places cannot be told of a release with δ = 0: its noise is not normal."
+_NOT_PURE = ("When a level is crossed cannot be told of a release with δ = 0: its noise is not "
+             "normal.")
 OF_THE_MEAN = ("This is the time that the mean curve spends there, not the mean of the times that "
                "people spend there.")
 
@@ -76,15 +77,12 @@ class Crossing(LevelQuestion):
         if settled is not None:
             return self._without_time(curve) if settled.verdict is Verdict.OPEN else settled
         level, band = self.height(curve), curve.band
-        above = band.middle - level
-        places = crossings(above)
+        places = crossings(band.middle - level)
         if curve.jointly or not curve.is_whole:
-            among = (band.low <= level) & (level <= band.high)
+            pieces = pieces_between(band.low, band.high, level)
         else:
-            among = np.abs(above) <= NORMAL * band.error
-        for place in places:  # of steep curves no grid point may be near the level
-            among[[int(place / STEP), min(int(place / STEP) + 1, len(among) - 1)]] = True
-        pieces = pieces_of(among, STEP / 2)
+            reach = NORMAL * band.error
+            pieces = pieces_between(band.middle - reach, band.middle + reach, level)
         if not places and not ((band.low > level) | (band.high < level)).any():
             return self._without_time(curve)
         return self._told(curve, places, pieces)

@@ -265,8 +265,8 @@ class ReleasedCurve:
         if not self.has_flat_offset:
             return f"{what} cannot be told: the public prior curve is a broken line."
         if not self.is_whole or self.size < least:
-            return (f"{what} cannot be told: the curve may have finer detail than {self.size} "
-                    "waves.")
+            return (f"{what} cannot be told: the curve may have finer detail than "
+                    f"{self.size} basis functions can draw.")
         return ""
 
     @property

@@ -46,6 +46,45 @@ def pieces_of(among: NDArray[np.bool_], wider: float, window: Interval = (0.0, 1
     return pieces
 
 
+def pieces_between(low: Array, high: Array, level: float) -> list[Interval]:
+    """Stretches in which a level lies between two broken lines on the grid, ends interpolated.
+
+    Parameters
+    ----------
+    low, high : (201,)
+        Lower and upper line.
+    level : float
+        In their unit.
+
+    Returns
+    -------
+    list of pairs of float
+        In order, in unit time.
+
+    Examples
+    --------
+    >>> line = 10 * grid()
+    >>> [(round(a, 4), round(b, 4)) for a, b in pieces_between(line - 0.01, line + 0.01, 5.003)]
+    [(0.4993, 0.5013)]
+    """
+    starts, ends = np.zeros(POINTS - 1), np.ones(POINTS - 1)  # within each step
+    for line in (level - low, high - level):  # both are at least 0 inside
+        before, after = line[:-1], line[1:]
+        apart = np.where(before == after, 1.0, before - after)
+        turn = np.where(before == after, np.where(before >= 0, -1.0, 2.0), before / apart)
+        rises = np.where(before == after, True, after > before)
+        starts = np.where(rises, np.maximum(starts, turn), starts)
+        ends = np.where(rises, ends, np.minimum(ends, turn))
+    pieces: list[Interval] = []
+    for k in np.flatnonzero(starts <= ends):
+        first, last = float((k + starts[k]) * STEP), float((k + ends[k]) * STEP)
+        if pieces and first <= pieces[-1][1] + 1e-9:
+            pieces[-1] = (pieces[-1][0], last)
+        else:
+            pieces.append((first, last))
+    return pieces
+
+
 def total(pieces: list[Interval]) -> float:
     """Length of a set in unit time."""
     return float(sum(high - low for low, high in pieces))

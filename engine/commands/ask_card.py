@@ -32,7 +32,7 @@ def add(commands: Any) -> None:
     parser.add_argument("card", help="the file guarantee.json of a release, or - for standard "
                         "input")
     parser.add_argument("question", nargs="?", help="what is asked; without it, every question "
-                        "with its usual times and level")
+                        "with its default times and level")
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="--OPTION VALUE",
                         help="of the question, such as --time 13")
     parser.set_defaults(command=command)
