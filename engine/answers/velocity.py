@@ -13,7 +13,8 @@ from engine.core.registry import param
 VELOCITY_FROM, ACCELERATION_FROM = 8, 11  # waves
 _NEAR_END = 0.1
 DOUBTFUL_END = "Within a tenth of the time range of an end it is less certain than it says."
-_FEW_WAVES = "With fewer than 11 basis functions the greatest speed is read off the band of velocity."
+_FEW_WAVES = ("With fewer than 11 basis functions the greatest speed is read off the band of "
+              "velocity.")
 
 
 @dataclass(frozen=True, kw_only=True)
