@@ -238,9 +238,17 @@ SPARSE_MEAN = Task(
     unit=Unit.ROW, data=DataType.RECORDS, argument=Argument.NOTHING,
     source="sparse_means", mechanism="sparse_mean_laplace")
 
+PERCENTILE_CURVES = Task(
+    key="percentile_curves", label="Percentile curves", result="Percentile curves",
+    meaning="At every time, the heights below which 5, 25, 50, 75 and 95 % of readings lie.",
+    loss="squared error, averaged over times and summed over percentiles",
+    unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
+    source="population_readings", mechanism="percentile_curves")
+
 TASKS = {task.key: task for task in (
     MEAN_FUNCTION, VARYING_COEFFICIENTS, UNIVARIATE_MEAN, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY,
-    DENSITY, COVARIANCE, RISK_MINIMISATION, SPARSE_REGRESSION, SPARSE_MEAN)}
+    DENSITY, COVARIANCE, RISK_MINIMISATION, SPARSE_REGRESSION, SPARSE_MEAN,
+    PERCENTILE_CURVES)}
 # Keys of what *Summaries* shows and of what *Release* publishes, in their order there.
 SUMMARIES = tuple(sorted((key for key, task in TASKS.items() if task.summary),
                          key=lambda key: TASKS[key].summary))
