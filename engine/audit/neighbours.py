@@ -25,6 +25,7 @@ from engine.core.tasks import (
     COVARIANCE,
     DENSITY,
     MEAN_FUNCTION,
+    PERCENTILE_CURVES,
     RISK_MINIMISATION,
     SPARSE_MEAN,
     SPARSE_REGRESSION,
@@ -770,6 +771,7 @@ _WITH_COVARIATES = Family("curves with covariates", lambda mechanism: usual_curv
 _WHOLE = Family("whole curves", usual_whole_curves, pairs_of_whole_curves)
 FAMILIES: dict[tuple[str, str], Family] = {
     (MEAN_FUNCTION.key, ""): _CURVES,
+    (PERCENTILE_CURVES.key, ""): _CURVES,
     (VARYING_COEFFICIENTS.key, ""): _WITH_COVARIATES,
     (WAVELET_REGRESSION.key, ""): Family("single observations", usual_readings, pairs_of_readings),
     (SPARSE_MEAN.key, ""): Family("rows", usual_rows, pairs_of_rows),

@@ -180,7 +180,8 @@ class PercentileCurves(Mechanism):
 
     References
     ----------
-    Derived in this project; bands after Woodruff (1952), composition after Dong, Roth and Su (2022).
+    Derived in this project; bands after Woodruff (1952), composition after Dong, Roth and Su
+    (2022).
 
     Examples
     --------
@@ -205,8 +206,8 @@ class PercentileCurves(Mechanism):
     percentiles: str = param(
         "5, 25, 50, 75, 95", "Percentiles", "Shares of readings below each curve, in percent.")
     limits: str = param(
-        "", "Limits of ranges", "Time in range: limits in the unit of readings, with commas between "
-        "them, such as 70, 180. Each is a threshold of its own.")
+        "", "Limits of ranges", "Time in range: limits in the unit of readings, with commas "
+        "between them, such as 70, 180. Each is a threshold of its own.")
     value_scale: str = param(
         "linear", "Scale of readings", "Logarithms suit readings that are skewed to the right: "
         "glucose, counts of activity.", choices=("linear", "log", "log1p"))
@@ -353,7 +354,7 @@ class PercentileCurves(Mechanism):
 
     def time_in_ranges(self, data: CurveData, budgets: Sequence[tuple[Budget, ...]], draws: int,
                        rng: np.random.Generator) -> list[TimeInRanges]:
-        """Shares of readings between the stated limits, from the very release that `release_many` makes.
+        """Shares of readings between the stated limits, from the release that `release_many` makes.
 
         With the same generator it is the same release: nothing more is spent.
 

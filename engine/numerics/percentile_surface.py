@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from engine.core.arrays import Array
 from engine.numerics.monotone import non_increasing_fit
 
+Index = NDArray[np.int64]
 LEAST_SHARE = 0.002  # shares of thresholds are held between it and one less it
 _TIE = 1e-7  # between equal probits, so that they can be inverted
 _QUANTILE = 1.959963984540054  # of the normal law, for 95 in 100
@@ -78,7 +80,7 @@ class ShareSurface:
         return np.asarray(np.sqrt(np.maximum(variance, 1e-300)).swapaxes(-1, -2))
 
     @cached_property
-    def _order(self) -> Array:
+    def _order(self) -> Index:
         """Thresholds from low to high at every time: (…, G, K)."""
         return np.asarray(np.argsort(self.thresholds, axis=-2, kind="stable").swapaxes(-1, -2))
 
@@ -189,7 +191,7 @@ class ShareSurface:
         share, low = _place(at, self.unshrunk_probits)
         return self._in_coefficients(self._neighbours(low, share))
 
-    def _neighbours(self, low: Array, share: Array) -> Array:
+    def _neighbours(self, low: Index, share: Array) -> Array:
         """Weights of the errors of F in q between two thresholds: (…, G, K), in order."""
         size = self.heights.shape[-1]
         places = np.arange(size)
@@ -250,7 +252,7 @@ class ShareSurface:
         return shares, np.sqrt(variance), shares.mean(axis=-1), np.sqrt(of_average)
 
     def _gradients_of_ranges(self, limits: Array) -> tuple[Array, Array]:
-        """Of shares in ranges, in coefficients (…, L + 1, G, K r) and finer waves (…, L + 1, F, G)."""
+        """Of shares in ranges, in coefficients (…, L + 1, G, K r) and finer waves (…, F, G)."""
         probit = self._at_limits(limits, self.unshrunk_probits)
         density = _density(probit)
         of_limits = []
@@ -281,7 +283,7 @@ def _density(probits: Array) -> Array:
     return np.asarray(np.exp(-(probits**2) / 2) / np.sqrt(2 * np.pi))
 
 
-def _place(at: Array, knots: Array) -> tuple[Array, Array]:
+def _place(at: Array, knots: Array) -> tuple[Array, Index]:
     """Where `at` (…, G) lies among rising knots (…, G, K): the share between two, and the lower.
 
     Outside, the share is below 0 or above 1.

@@ -85,7 +85,7 @@ class CurveWeights:
 
     @property
     def size(self) -> int:
-        return self.slopes.shape[1]
+        return int(self.slopes.shape[1])
 
     def targets(self, repeat: int, readings: Array) -> Array:
         """t_i = K_i (1/m_i) Σ_j φ(t_ij) e_ij for several functions e of one data set.

@@ -1,4 +1,4 @@
-"""Simulated readings of whole populations, of which percentile curves are known: days and growth."""
+"""Simulated readings of whole populations, of which the percentile curves are known."""
 
 from __future__ import annotations
 
@@ -68,19 +68,18 @@ def _activity(times: Array, rng: np.random.Generator) -> Array:
 
 
 _DRAWS: dict[str, Draw] = {"glucose": _glucose, "growth": _growth, "activity": _activity}
-_DAY = {"time_name": "Time of day", "time_unit": "h", "time_low": 0, "time_high": 24,
-        "periodic": True}
+_DAY = PublicFacts(time_name="Time of day", time_unit="h", time_low=0, time_high=24, periodic=True)
 _FACTS = {
-    "glucose": PublicFacts(
-        name="Glucose days, simulated", value_name="Glucose", value_unit="mg/dL", value_low=40,
-        value_high=400, origin="the range of continuous glucose monitors", **_DAY),
+    "glucose": replace(
+        _DAY, name="Glucose days, simulated", value_name="Glucose", value_unit="mg/dL",
+        value_low=40, value_high=400, origin="the range of continuous glucose monitors"),
     "growth": PublicFacts(
         name="Heights, simulated", person="child", people="children", curve="growth",
         value_name="Height", value_unit="cm", value_low=50, value_high=220, time_name="Age",
         time_unit="years", time_low=2, time_high=18, origin="growth charts for ages 2 to 18"),
-    "activity": PublicFacts(
-        name="Activity days, simulated", value_name="Activity", value_unit="counts/min",
-        value_low=0, value_high=10_000, origin="the range of wrist-worn accelerometers", **_DAY)}
+    "activity": replace(
+        _DAY, name="Activity days, simulated", value_name="Activity", value_unit="counts/min",
+        value_low=0, value_high=10_000, origin="the range of wrist-worn accelerometers")}
 
 
 @sources.register

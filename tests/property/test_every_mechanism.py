@@ -31,6 +31,7 @@ SOURCES = {
     "mean_function": SparseCurves(n_curves=100, n_observations_per_curve=6, n_servers=2),
     "varying_coefficients": CoefficientCurves(n_curves=800, n_observations_per_curve=6,
                                               n_servers=2),
+    "percentile_curves": SparseCurves(n_curves=1600, n_observations_per_curve=4, n_servers=2),
     "wavelet_regression": RegressionPoints(n_curves=20_000, n_servers=2),
     "covariance": SparseCurves(n_curves=60, n_observations_per_curve=12, n_servers=2),
     "density": DensityPoints(n_curves=200, n_servers=2),

@@ -1,19 +1,20 @@
 """Centre, spread and shares: the three stages of percentile curves, each located by one engine.
 
 A. The centre m(t) of readings, as a mean curve. B. Their spread s(t), from |z − m(t)|. C. At K
-threshold curves c_k = m + s·z_k, the shares F of readings below, all K together. Stages A and B only
-place the thresholds: what they miss in slow waves stage C puts right.
+threshold curves c_k = m + s·z_k, the shares F of readings below, all K together. Stages A and B
+only place the thresholds: what they miss in slow waves stage C puts right.
 
 Privacy
 -------
 Replace one person: readings, times, how many there are. Let earlier releases be fixed. Centre,
-spread, thresholds, expected shares, the rotation Q, public scales and radii are functions of earlier
-releases and public numbers alone, and A is a public table read at the person's own number of
-readings. So person i's deviation h_i is a function of person i and of what was released, it is finite
-(z is held to [−1, 1] and S_i + Λ ≥ Λ > 0), and each release is the average of clipped h_i over a
-public n with one summand changed: `engine.mechanisms.families.location` proves its sensitivity,
-whatever the h_i are. Nothing is assumed of bounds, of thresholds or of how many readings a person
-has. The squared shares of all 16 releases sum to 1, so that a site's releases are μ-GDP together.
+spread, thresholds, expected shares, the rotation Q, public scales and radii are functions of
+earlier releases and public numbers alone, and A is a public table read at the person's own number
+of readings. So person i's deviation h_i is a function of person i and of what was released, it is
+finite (z is held to [−1, 1] and S_i + Λ ≥ Λ > 0), and each release is the average of clipped h_i
+over a public n with one summand changed: `engine.mechanisms.families.location` proves its
+sensitivity, whatever the h_i are. Nothing is assumed of bounds, of thresholds or of how many
+readings a person has. The squared shares of all 16 releases sum to 1, so that a site's releases are
+μ-GDP together.
 
 Derived in this project. Arrays are (repeats, columns, …): a column for each draw, and a last one
 without noise, which is never published.
@@ -45,7 +46,7 @@ from engine.mechanisms.families.location import (
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
 from engine.numerics.percentile_surface import LEAST_SHARE, ShareSurface
-from engine.numerics.reference_law import heavy_tailed
+from engine.numerics.reference_law import ReferenceLaw, heavy_tailed, of_observed_curves
 from engine.numerics.share_deviations import CurveWeights, ShareDeviations
 from engine.privacy.feasibility import Feasibility
 
@@ -60,6 +61,7 @@ _NORMAL_SIZE = 0.7979  # E|Z| of a standard normal Z
 _MIDDLE_SIZE = 0.2  # taken off |z − m|, so that the prior of the spread is about that
 _LEAST_OF_MEAN, _LEAST_SPREAD = 0.3, 0.02  # s is no smaller than that share of its mean
 _LEAST_LEVEL, _LEAST_VARIANCE = 0.01, 0.001  # of thresholds; of directions of their shares
+_DENSE = 3  # readings for each wave, from which people tell of all of them
 _BLOCK = 40_000_000  # entries of targets worked on together
 _OF_PLACES = Constants(bias_allowance=_ALLOWANCE)
 
@@ -225,8 +227,8 @@ class StageNoise:
     shares: Streams
 
     @classmethod
-    def draw(cls, rng: np.random.Generator, repeats: int, draws: int, plans: Sequence[PercentilePlan]
-             ) -> StageNoise:
+    def draw(cls, rng: np.random.Generator, repeats: int, draws: int,
+             plans: Sequence[PercentilePlan]) -> StageNoise:
         """Draw enough for the largest plan; smaller ones use the first waves of it.
 
         Parameters
@@ -387,7 +389,15 @@ class PercentileFit:
         sites = [self._site(s, stage, plan, repeats, streams(self.noise[s]), ShareDeviations(
             weights.slopes[..., curves], targets[..., curves]), p // n_functions)
             for s, curves in enumerate(self.servers)]
-        return locate(sites, scale, heavy_tailed(p), constants, n_functions)
+        law = heavy_tailed(p) if n_functions > 1 else self._law(p)
+        return locate(sites, scale, law, constants, n_functions)
+
+    def _law(self, size: int) -> ReferenceLaw:
+        """Of deviations of one function; people with few readings differ in what they tell."""
+        planned = max(self.data.sizes.fewest_per_curve, 1)
+        if self.design == Design() and planned >= _DENSE * size:
+            return heavy_tailed(size)
+        return of_observed_curves(self.basis.first(size), planned, self.design)
 
     def _site(self, s: int, stage: str, plan: PercentilePlan, repeats: slice, streams: Streams,
               deviations: Deviations, size: int) -> Site:
@@ -425,4 +435,5 @@ def _kept(located: Located, shrinks: bool) -> Array:
     """The centre, with waves that noise could have made shrunk where that helps."""
     if not shrinks:
         return located.centre
-    return shrunk(located.centre[None], located.covariance[None], np.array([True]))[0]
+    every = shrunk(located.centre[None], located.covariance[None], np.array([True]))
+    return np.asarray(every[0])
