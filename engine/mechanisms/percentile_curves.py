@@ -229,7 +229,7 @@ class PercentileCurves(Mechanism):
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
-        return (Trial(budget=Budget(60.0, 1e-3), attains=0.8, why="Each stage has its own worst "
+        return (Trial(budget=Budget(60.0, 1e-3), attains=0.9, why="Each stage has its own worst "
                       "person; no single one is worst for all 16 releases at once."),)
 
     # -- stated settings --------------------------------------------------------------------

@@ -80,8 +80,8 @@ class CurveWeights:
             weights[..., alike] += mean_slopes_inverse(basis, count, design).T[..., None]
         weights /= penalty[:, None]
         tells = moments.waves[:, 0] > 0  # the mean of 1 over the readings
-        return cls(deviations.slopes, weights, basis(np.nan_to_num(times)), counts,
-                   tells.astype(float))
+        inside = np.clip(np.where(np.repeat(tells, counts, axis=1), times, 0.0), 0.0, 1.0)
+        return cls(deviations.slopes, weights, basis(inside), counts, tells.astype(float))
 
     @property
     def size(self) -> int:

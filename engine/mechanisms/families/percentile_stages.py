@@ -280,6 +280,10 @@ class PercentileFit:
     def __init__(self, data: CurveData, values: Array, family: str, design: Design,
                  plans: Sequence[PercentilePlan], draws: int, rng: np.random.Generator) -> None:
         self.data, self.values, self.design, self.draws = data, values, design, draws
+        # what is no number is 0 here, and whoever has it tells nothing: see `CurveWeights`
+        is_number = ~(np.isnan(values) | np.isnan(data.times))
+        times = np.clip(data.times, 0.0, 1.0)
+        self.readings = [np.where(is_number, each, 0.0) for each in (times, values)]
         self.basis = Basis(max(plan.centre_size for plan in plans), family=family)
         self.noise = [StageNoise.draw(stream, data.n_repeats, draws, plans)
                       for stream in rng.spawn(data.sizes.n_servers)]
@@ -337,7 +341,7 @@ class PercentileFit:
     def _centre(self, plan: PercentilePlan, repeats: slice, basis: Basis) -> Located:
         weights, n_columns = self._weights(repeats, basis), self._n_columns(plan)
         targets = np.stack([weights.targets(k, readings[None])
-                            for k, readings in enumerate(np.nan_to_num(self.values[repeats]))])
+                            for k, (_, readings) in enumerate(self._readings(repeats))])
         return self._located(
             CENTRE, plan, repeats, weights, np.repeat(targets, n_columns, axis=1),
             public_scale(basis.size, self.data.sizes), _OF_PLACES, lambda noise: noise.centre)
@@ -421,9 +425,8 @@ class PercentileFit:
                                basis, self.design)
 
     def _readings(self, repeats: slice) -> Iterator[tuple[Array, Array]]:
-        """Times and values of one data set after the other, 0 where they are no numbers."""
-        yield from zip(np.nan_to_num(self.data.times[repeats]),
-                       np.nan_to_num(self.values[repeats]), strict=True)
+        """Times and values of one data set after the other."""
+        yield from zip(*(each[repeats] for each in self.readings), strict=True)
 
 
 def _of_repeat(placement: Placement, repeat: int) -> Placement:
