@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -201,6 +202,7 @@ class PercentileCurves(Mechanism):
     guarantee = "approximate"
     family = "gradient"
     reference = "Derived in this project"
+    fit_class: ClassVar[type[PercentileFit]] = PercentileFit
     formula = r"\hat q_\tau(t) = \{c : \hat F(t, c) = \tau\},\quad \hat F = p + Q\,\hat a\,\varphi"
 
     percentiles: str = param(
@@ -305,7 +307,7 @@ class PercentileCurves(Mechanism):
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> PercentileFeasibility:
         """N against what percentile curves need: more for outer percentiles."""
         least = _LEAST_COARSE if self.coarse == "show" else _LEAST
-        outer = min(self.levels[0], 1 - self.levels[-1])
+        outer = float(min(self.levels[0], 1 - self.levels[-1]))
         effective = effective_size(sizes, one_per_server(budgets, sizes.n_servers))
         return PercentileFeasibility(effective, needed=max(least, _READINGS_BELOW / outer))
 
@@ -389,8 +391,8 @@ class PercentileCurves(Mechanism):
 
     def _surfaces(self, data: CurveData, plans: Sequence[PercentilePlan], draws: int,
                   rng: np.random.Generator) -> Iterator[tuple[int, slice, ShareSurface]]:
-        fit = PercentileFit(data, self.scale(data.facts)(data.values), self.basis,
-                            data.facts.design, plans, draws, rng)
+        fit = self.fit_class(data, self.scale(data.facts)(data.values), self.basis,
+                             data.facts.design, plans, draws, rng)
         for k, plan in enumerate(plans):
             for repeats, surface in fit.surfaces(plan):
                 yield k, repeats, surface
