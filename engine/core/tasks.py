@@ -243,7 +243,8 @@ PERCENTILE_CURVES = Task(
     meaning="At every time, the heights below which 5, 25, 50, 75 and 95 % of readings lie.",
     loss="squared error, averaged over times and summed over percentiles",
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
-    source="population_readings", mechanism="percentile_curves")
+    source="population_readings", mechanism="percentile_curves",
+    estimand="percentiles", prefix="percentiles_", letters="jz")
 
 TASKS = {task.key: task for task in (
     MEAN_FUNCTION, VARYING_COEFFICIENTS, UNIVARIATE_MEAN, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,7 @@ _LEAST, _LEAST_COARSE = 110.0, 60.0  # N for a release, and for a coarse one
 _LEAST_LEVEL, _READINGS_BELOW = 0.02, 6.0  # τ is at least the first, and the second over N
 _RELIABLE = 250.0  # N from which bands held in all cells that were measured
 _MOST_WAVES = 15
+_SKEWED_FROM = 5.0  # highest over lowest value, from which readings are put on a logarithmic scale
 _MOST_LIMITS = 6
 _WIDTH, _WIDEST, _WIDTH_FROM = 3.0, 12.0, 90.0  # κ₀ = N/90 between 3 and 12
 _SHAPES = ((60.0, 1), (250.0, 3), (1000.0, 5), (math.inf, 7))  # waves of shares up to this N
@@ -210,17 +211,19 @@ class PercentileCurves(Mechanism):
     limits: str = param(
         "", "Limits of ranges", "Time in range: limits in the unit of readings, with commas "
         "between them, such as 70, 180. Each is a threshold of its own.")
-    value_scale: str = param(
-        "linear", "Scale of readings", "Logarithms suit readings that are skewed to the right: "
-        "glucose, counts of activity.", choices=("linear", "log", "log1p"))
+    value_scale: str | None = param(
+        None, "Scale of readings", "Logarithms suit readings that are skewed to the right: "
+        "glucose, counts of activity. Default: log where the highest stated value is five times "
+        "the lowest or more, and that is above zero.", choices=("linear", "log", "log1p"))
     log_offset: float = param(
         1.0, "Offset of the logarithm", "Of log(1 + y/offset), in the unit of readings.",
         low=1e-9, high=1e9)
     point_mass: float | None = param(
         None, "Value with a share of its own", "Where readings pile up, such as 0 for activity: a "
         "percentile below its share is that value.", low=-1e9, high=1e9)
-    basis: str = param("cosine", "Basis", "Fourier for curves that repeat, such as days.",
-                       choices=("cosine", "fourier"))
+    basis: str | None = param(
+        None, "Basis", "Fourier for curves that repeat, such as days. Default: as is stated of "
+        "them.", choices=("cosine", "fourier"))
     band: str = param(
         "pointwise", "Confidence band",
         "Pointwise: 95 in 100 at each time. Simultaneous: for a whole percentile curve.",
@@ -228,6 +231,12 @@ class PercentileCurves(Mechanism):
     coarse: str = param(
         "refuse", "Where people are few", "Refuse, or show coarse curves where their bands may be "
         "too narrow.", choices=("refuse", "show"))
+
+    @classmethod
+    def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
+        return (("Percentile curves", {}),
+                ("Percentile curves of counts with zeros",
+                 {"value_scale": "log1p", "log_offset": 20.0, "point_mass": 0.0}))
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
@@ -295,12 +304,30 @@ class PercentileCurves(Mechanism):
         InputError
             If a logarithm is to be taken of a bound that has none.
         """
-        least = {"linear": -math.inf, "log": 0.0, "log1p": -self.log_offset}[self.value_scale]
-        if facts.value_low <= least:
+        low, high = facts.value_low, facts.value_high
+        by_rule = "log" if low > 0 and high >= _SKEWED_FROM * low else "linear"
+        kind = self.value_scale or by_rule
+        least = {"linear": -math.inf, "log": 0.0, "log1p": -self.log_offset}[kind]
+        if low <= least:
             raise InputError(f"A logarithm needs a lowest value above {least:g}; it is stated to "
-                             f"be {facts.value_low:g}.", field="value_scale",
+                             f"be {low:g}.", field="value_scale",
                              hint="Choose the linear scale, or state a higher lower bound.")
-        return ValueScale(facts.value_low, facts.value_high, self.value_scale, self.log_offset)
+        return ValueScale(low, high, kind, self.log_offset)
+
+    def family_of_waves(self, facts: PublicFacts) -> str:
+        """Of the basis: as chosen, or by what is stated of curves.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        str
+            "cosine" or "fourier".
+        """
+        return self.basis or ("fourier" if facts.periodic else "cosine")
 
     # -- fixed before any reading is looked at ------------------------------------------------
 
@@ -323,7 +350,7 @@ class PercentileCurves(Mechanism):
         shape = next(waves for limit, waves in _SHAPES if effective < limit)
         by_sampling = math.ceil(1.25 * (sizes.n_curves * max(sizes.fewest_per_curve, 1)) ** 0.25)
         centre = max(1, min(_MOST_WAVES, by_sampling + 3, round(0.75 * math.sqrt(effective))))
-        if self.basis == "fourier":
+        if self.family_of_waves(facts) == "fourier":
             centre |= 1
         limits = np.array(self.stated_limits(facts))
         return PercentilePlan(
@@ -391,8 +418,9 @@ class PercentileCurves(Mechanism):
 
     def _surfaces(self, data: CurveData, plans: Sequence[PercentilePlan], draws: int,
                   rng: np.random.Generator) -> Iterator[tuple[int, slice, ShareSurface]]:
-        fit = self.fit_class(data, self.scale(data.facts)(data.values), self.basis,
-                             data.facts.design, plans, draws, rng)
+        facts = data.facts
+        fit = self.fit_class(data, self.scale(facts)(data.values), self.family_of_waves(facts),
+                             facts.design, plans, draws, rng)
         for k, plan in enumerate(plans):
             for repeats, surface in fit.surfaces(plan):
                 yield k, repeats, surface
@@ -442,7 +470,8 @@ class PercentileCurves(Mechanism):
         position = np.cumsum(weights[order]) / max(weights.sum(), 1e-300)
         heights = np.unique(values[order][np.minimum(
             np.searchsorted(position, _BASELINE_LEVELS), len(values) - 1)])
-        basis = Basis(_BASELINE[self.basis], family=self.basis)
+        family = self.family_of_waves(data.facts)
+        basis = Basis(_BASELINE[family], family=family)
         waves = basis(times) * np.sqrt(weights)[:, None]
         below = (values[:, None] <= heights) * np.sqrt(weights)[:, None]
         fit = np.linalg.lstsq(waves, below, rcond=1e-9)[0]

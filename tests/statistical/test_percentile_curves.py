@@ -12,7 +12,7 @@ from engine.sources.population_readings import PopulationReadings
 TIMES = (np.arange(24) + 0.5) / 24
 SETTINGS = {
     "growth": {"percentiles": "3, 10, 25, 50, 75, 90, 97"},
-    "glucose": {"value_scale": "log", "basis": "fourier", "limits": "70, 180"}}
+    "glucose": {"limits": "70, 180"}}
 # population, people, readings, sites, ε: error and its standard error of the other implementation,
 # percentile by percentile; δ = 1/n² of every site
 CELLS = {

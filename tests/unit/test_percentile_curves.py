@@ -178,8 +178,7 @@ def test_time_in_range_is_of_the_same_release_and_sums_to_one(data):
 
 def test_zeros_with_a_share_of_their_own_are_the_low_percentiles():
     source = PopulationReadings(population="activity", n_curves=1500, n_observations_per_curve=10)
-    mechanism = PercentileCurves(value_scale="log1p", log_offset=20.0, basis="fourier",
-                                 point_mass=0.0)
+    mechanism = PercentileCurves(value_scale="log1p", log_offset=20.0, point_mass=0.0)
     estimate = released(mechanism, source.draw(1, generator(1, 0, 0)), (Budget(4.0, 1e-6),))
     assert (estimate.coefficients[0, 0, 0, 0] == 0).all()  # more than 5 % are zeros at any time
     assert (estimate.coefficients[0, 0, 0, -1] > 0).all()
@@ -207,6 +206,12 @@ def test_a_logarithm_of_a_bound_that_has_none_is_refused():
     facts = PublicFacts(value_low=0.0, value_high=10.0)
     with pytest.raises(InputError, match="lowest value above 0"):
         PercentileCurves(value_scale="log").scale(facts)
+
+
+def test_scale_and_basis_follow_from_what_is_stated():
+    glucose, growth = (PopulationReadings(population=name).facts for name in ("glucose", "growth"))
+    assert (MEAN.scale(glucose).kind, MEAN.family_of_waves(glucose)) == ("log", "fourier")
+    assert (MEAN.scale(growth).kind, MEAN.family_of_waves(growth)) == ("linear", "cosine")
 
 
 def test_limits_outside_the_bounds_need_no_threshold():

@@ -19,6 +19,7 @@ from engine.core.tasks import (
     DENSITY,
     FUNCTIONAL_SUMMARY,
     MEAN_FUNCTION,
+    PERCENTILE_CURVES,
     PUBLISHED,
     RISK_MINIMISATION,
     SPARSE_REGRESSION,
@@ -55,7 +56,8 @@ WIZARD = ("file", "bounds", "trust", "preview", "release")  # steps of Publish
 MOST_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
 LOOKS = {"first_guess": 3, "coefficients_show": 3, "regression_show": 2, "site_lines": 2,
-         "trust": 2, "mean_show": 3, "summaries_function": 12, "sparse_show": 2, "sparse_target": 2,
+         "trust": 2, "mean_show": 3, "summaries_function": 12, "percentiles_show": 2,
+         "sparse_show": 2, "sparse_target": 2,
          "sparse_less": 2, "sparse_own": 5, "sparse_along": 4,
          "parts": 8}  # ways to look, and options of each
 _FOLD = re.compile(r"[a-z_]{1,40}")
@@ -148,6 +150,8 @@ class Settings:
     covariance_mechanism: Mechanism = field(default_factory=_mechanism_of(COVARIANCE))
     labels_source: Source = field(default_factory=_source_of(RISK_MINIMISATION))
     labels_mechanism: Mechanism = field(default_factory=_mechanism_of(RISK_MINIMISATION))
+    percentiles_source: Source = field(default_factory=_source_of(PERCENTILE_CURVES))
+    percentiles_mechanism: Mechanism = field(default_factory=_mechanism_of(PERCENTILE_CURVES))
     rows_source: Source = field(default_factory=_source_of(SPARSE_REGRESSION))
     rows_mechanism: Mechanism = field(default_factory=_mechanism_of(SPARSE_REGRESSION))
     # Rates; `example` is a figure or table of a paper.
