@@ -421,9 +421,7 @@ class PercentileCurves(Mechanism):
         facts = data.facts
         fit = self.fit_class(data, self.scale(facts)(data.values), self.family_of_waves(facts),
                              facts.design, plans, draws, rng)
-        for k, plan in enumerate(plans):
-            for repeats, surface in fit.surfaces(plan):
-                yield k, repeats, surface
+        yield from fit.surfaces(plans)
 
     def _percentiles(self, surface: ShareSurface, facts: PublicFacts) -> Array:
         """Percentile curves in response units: (…, T, G)."""
@@ -474,7 +472,7 @@ class PercentileCurves(Mechanism):
         basis = Basis(_BASELINE[family], family=family)
         waves = basis(times) * np.sqrt(weights)[:, None]
         below = (values[:, None] <= heights) * np.sqrt(weights)[:, None]
-        fit = np.linalg.lstsq(waves, below, rcond=1e-9)[0]
+        fit = np.linalg.lstsq(waves.T @ waves, waves.T @ below, rcond=1e-12)[0]
         shares = -non_increasing_fit(-(basis(drawing_grid()) @ fit))  # (G, heights)
         probits = ndtri(np.clip(shares, LEAST_SHARE, 1 - LEAST_SHARE))
         probits = probits + 1e-7 * np.arange(len(heights))

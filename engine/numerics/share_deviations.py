@@ -52,8 +52,8 @@ class CurveWeights:
     tells: Array
 
     @classmethod
-    def of(cls, times: Array, readings: Array, counts: Index, basis: Basis, design: Design
-           ) -> CurveWeights:
+    def of(cls, times: Array, readings: Array, counts: Index, basis: Basis, design: Design,
+           waves: Array) -> CurveWeights:
         """From times, whatever the targets.
 
         Parameters
@@ -66,6 +66,8 @@ class CurveWeights:
             φ, r functions.
         design : Design
             How observation times come about.
+        waves : (repeats, N, r)
+            φ at all times; of a time that is no number, anything finite.
 
         Returns
         -------
@@ -80,8 +82,7 @@ class CurveWeights:
             weights[..., alike] += mean_slopes_inverse(basis, count, design).T[..., None]
         weights /= penalty[:, None]
         tells = moments.waves[:, 0] > 0  # the mean of 1 over the readings
-        inside = np.clip(np.where(np.repeat(tells, counts, axis=1), times, 0.0), 0.0, 1.0)
-        return cls(deviations.slopes, weights, basis(inside), counts, tells.astype(float))
+        return cls(deviations.slopes, weights, waves, counts, tells.astype(float))
 
     @property
     def size(self) -> int:

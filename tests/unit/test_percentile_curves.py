@@ -129,7 +129,7 @@ def test_without_noise_and_clipping_shares_are_means_of_the_shares_of_people(dat
     scale = MEAN.scale(some.facts)
     fit = MEAN.fit_class(some, scale(some.values), "cosine", some.facts.design, [plan], 1,
                          generator(1, 1, 0))
-    (_, surface), = fit.surfaces(plan)
+    (_, _, surface), = fit.surfaces([plan])
     shares = surface.expected + surface.rotation @ (surface.unshrunk @ surface.waves.T)
     owner = np.repeat(np.arange(len(counts)), counts)
     heights = np.stack([np.interp(some.times[0], drawing_grid(), row)

@@ -12,7 +12,6 @@ from engine.core.types import Array, Budget
 from engine.mechanisms.families.location import Located, Site
 from engine.mechanisms.families.percentile_stages import SHARES, STAGES, PercentileFit
 from engine.mechanisms.percentile_curves import PercentileCurves
-from engine.numerics.bases import Basis
 from engine.numerics.percentile_surface import ShareSurface
 from engine.numerics.share_deviations import CurveWeights
 
@@ -54,8 +53,8 @@ class _WithNumbersThatAreNone(PercentileFit):
         super().__init__(data, values, *others)
         self.readings[1] = values
 
-    def _weights(self, repeats: slice, basis: Basis) -> CurveWeights:
-        honest = super()._weights(repeats, basis)
+    def weights(self, *others: Any) -> CurveWeights:
+        honest = super().weights(*others)
         return replace(honest, tells=np.ones_like(honest.tells))
 
 
@@ -83,8 +82,8 @@ class ThresholdsClippedTogetherInName(Broken, PercentileCurves):
 
 
 class _Stretched(PercentileFit):
-    def _surface(self, plan: Any, repeats: slice) -> ShareSurface:
-        surface = super()._surface(plan, repeats)
+    def _surface(self, plan: Any, repeats: slice, readings: Any) -> ShareSurface:
+        surface = super()._surface(plan, repeats, readings)
         size = np.abs(self.readings[1][repeats]).mean(axis=-1)
         return replace(surface, coefficients=surface.coefficients * (
             1 + size[:, None, None, None]))

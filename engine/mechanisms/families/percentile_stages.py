@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -62,7 +63,6 @@ _MIDDLE_SIZE = 0.2  # taken off |z − m|, so that the prior of the spread is ab
 _LEAST_OF_MEAN, _LEAST_SPREAD = 0.3, 0.02  # s is no smaller than that share of its mean
 _LEAST_LEVEL, _LEAST_VARIANCE = 0.01, 0.001  # of thresholds; of directions of their shares
 _DENSE = 3  # readings for each wave, from which people tell of all of them
-_BLOCK = 40_000_000  # entries of targets worked on together
 _OF_PLACES = Constants(bias_allowance=_ALLOWANCE)
 
 
@@ -290,35 +290,39 @@ class PercentileFit:
         ends = np.cumsum([0, *data.sizes.n_curves_per_server])
         self.servers = [slice(int(start), int(stop)) for start, stop in pairwise(ends)]
 
-    def surfaces(self, plan: PercentilePlan) -> Iterator[tuple[slice, ShareSurface]]:
-        """What one plan releases, for a few repeats at a time.
+    def surfaces(self, plans: Sequence[PercentilePlan]
+                 ) -> Iterator[tuple[int, slice, ShareSurface]]:
+        """What all plans release, one data set after the other.
 
         Parameters
         ----------
-        plan : PercentilePlan
+        plans : sequence of PercentilePlan
+            One for each budget.
 
         Yields
         ------
+        plan : int
+            Number of the plan.
         repeats : slice
-            Of the data.
+            Of one data set.
         surface : ShareSurface
-            (repeats, columns, …): a column for each draw where the plan is feasible, and a last one
+            (1, columns, …): a column for each draw where the plan is feasible, and a last one
             without noise.
         """
-        n_columns = self.draws * plan.verdict.is_feasible + 1
-        entries = n_columns * plan.n_thresholds * plan.shape_size * self.data.n_curves
-        tall = max(1, _BLOCK // entries)
-        for first in range(0, self.data.n_repeats, tall):
-            repeats = slice(first, min(first + tall, self.data.n_repeats))
-            yield repeats, self._surface(plan, repeats)
+        for repeat in range(self.data.n_repeats):
+            repeats = slice(repeat, repeat + 1)
+            readings = _Readings.of(self, repeats)
+            for k, plan in enumerate(plans):
+                yield k, repeats, self._surface(plan, repeats, readings)
 
-    def _surface(self, plan: PercentilePlan, repeats: slice) -> ShareSurface:
+    def _surface(self, plan: PercentilePlan, repeats: slice, readings: _Readings
+                 ) -> ShareSurface:
         basis, effective = self.basis.first(plan.centre_size), plan.verdict.effective_size
-        centre = self._centre(plan, repeats, basis)
+        centre = self._centre(plan, repeats, readings)
         of_stage_centre = effective * math.sqrt(STAGES[CENTRE])
         placement = Placement(
             _kept(centre, of_stage_centre >= _SHRINK_CENTRE), np.zeros((1, 1)), basis, plan.limits)
-        spread = self._spread(plan, repeats, placement)
+        spread = self._spread(plan, repeats, readings, placement)
         is_shrunk = effective * math.sqrt(STAGES[SPREAD]) >= _SHRINK_REST
         level = spread.centre[..., :1]
         placement = replace(placement, spread=np.concatenate(
@@ -327,7 +331,7 @@ class PercentileFit:
         middle, size = placement.curves(basis(grid))
         thresholds, expected = placement.thresholds(middle, size)
         directions, variances = rotation(expected)
-        shares = self._shares(plan, repeats, placement, directions, variances)
+        shares = self._shares(plan, repeats, readings, placement, directions, variances)
         shape = (*shares.centre.shape[:-1], plan.n_thresholds, plan.shape_size)
         kept = _kept(shares, effective * math.sqrt(STAGES[SHARES]) >= _SHRINK_REST)
         of_centre = np.diagonal(centre.covariance, axis1=-2, axis2=-1)
@@ -336,52 +340,63 @@ class PercentileFit:
             shares.covariance, basis(grid)[:, :plan.shape_size], size,
             basis(grid)[:, plan.shape_size:].T, of_centre[..., plan.shape_size:])
 
+    def weights(self, repeats: slice, size: int, waves: Array) -> CurveWeights:
+        """How every person's readings are weighted.
+
+        Parameters
+        ----------
+        repeats : slice
+            Of the data.
+        size : int
+            How many waves.
+        waves : (repeats, N, r)
+            φ at all times, of at least so many waves.
+
+        Returns
+        -------
+        CurveWeights
+        """
+        return CurveWeights.of(self.data.times[repeats], self.values[repeats], self.data.counts,
+                               self.basis.first(size), self.design, waves[..., :size])
+
     # -- stages -------------------------------------------------------------------------------
 
-    def _centre(self, plan: PercentilePlan, repeats: slice, basis: Basis) -> Located:
-        weights, n_columns = self._weights(repeats, basis), self._n_columns(plan)
-        targets = np.stack([weights.targets(k, readings[None])
-                            for k, (_, readings) in enumerate(self._readings(repeats))])
+    def _centre(self, plan: PercentilePlan, repeats: slice, readings: _Readings) -> Located:
+        weights, size = readings.weights(plan.centre_size), plan.centre_size
+        targets = weights.targets(0, readings.values[None])
         return self._located(
-            CENTRE, plan, repeats, weights, np.repeat(targets, n_columns, axis=1),
-            public_scale(basis.size, self.data.sizes), _OF_PLACES, lambda noise: noise.centre)
+            CENTRE, plan, repeats, weights, np.repeat(targets, self._n_columns(plan), axis=0)[None],
+            public_scale(size, self.data.sizes), _OF_PLACES, lambda noise: noise.centre)
 
-    def _spread(self, plan: PercentilePlan, repeats: slice, placement: Placement) -> Located:
-        basis = self.basis.first(plan.spread_size)
-        weights = self._weights(repeats, basis)
-        targets = []
-        for k, (times, values) in enumerate(self._readings(repeats)):
-            middle, _ = _of_repeat(placement, k).curves(placement.basis(times))
-            sizes = np.minimum(np.abs(values - middle), 1.0) - _MIDDLE_SIZE
-            targets.append(weights.targets(k, sizes))
+    def _spread(self, plan: PercentilePlan, repeats: slice, readings: _Readings,
+                placement: Placement) -> Located:
+        weights, size = readings.weights(plan.spread_size), plan.spread_size
+        middle, _ = _of_repeat(placement).curves(readings.waves[:, :plan.centre_size])
+        sizes = np.minimum(np.abs(readings.values - middle), 1.0) - _MIDDLE_SIZE
         return self._located(
-            SPREAD, plan, repeats, weights, np.stack(targets),
-            public_scale(basis.size, self.data.sizes) / 2, _OF_PLACES, lambda noise: noise.spread)
+            SPREAD, plan, repeats, weights, weights.targets(0, sizes)[None],
+            public_scale(size, self.data.sizes) / 2, _OF_PLACES, lambda noise: noise.spread)
 
-    def _shares(self, plan: PercentilePlan, repeats: slice, placement: Placement,
-                directions: Array, variances: Array) -> Located:
-        basis = self.basis.first(plan.shape_size)
-        weights = self._weights(repeats, basis)
-        targets = []
-        for k, (times, values) in enumerate(self._readings(repeats)):
-            middle, size = _of_repeat(placement, k).curves(placement.basis(times))
-            targets.append(np.stack([
-                self._targets(weights, k, values, placement, of_column, directions[k, column])
-                for column, of_column in enumerate(zip(middle, size, strict=True))]))
+    def _shares(self, plan: PercentilePlan, repeats: slice, readings: _Readings,
+                placement: Placement, directions: Array, variances: Array) -> Located:
+        weights, size = readings.weights(plan.shape_size), plan.shape_size
+        curves = _of_repeat(placement).curves(readings.waves[:, :plan.centre_size])
+        targets = np.stack([
+            self._targets(weights, readings.values, placement, of_column, directions[0, column])
+            for column, of_column in enumerate(zip(*curves, strict=True))])
         scale = np.sqrt(np.maximum(variances, _LEAST_VARIANCE))[..., None] * public_scale(
-            basis.size, self.data.sizes)
+            size, self.data.sizes)
         return self._located(
-            SHARES, plan, repeats, weights, np.stack(targets),
-            scale.reshape(*scale.shape[:-2], -1), plan.constants(), lambda noise: noise.shares,
-            plan.n_thresholds)
+            SHARES, plan, repeats, weights, targets[None], scale.reshape(*scale.shape[:-2], -1),
+            plan.constants(), lambda noise: noise.shares, plan.n_thresholds)
 
     @staticmethod
-    def _targets(weights: CurveWeights, repeat: int, values: Array, placement: Placement,
+    def _targets(weights: CurveWeights, values: Array, placement: Placement,
                  curves: tuple[Array, Array], directions: Array) -> Array:
         """Rotated indicators of one column, less what is expected of them: (K r, curves)."""
         thresholds, expected = placement.thresholds(*curves)
         below = (values <= thresholds) - expected
-        target = weights.targets(repeat, below)
+        target = weights.targets(0, below)
         turned = np.tensordot(directions, target, axes=(0, 0))
         return np.asarray(turned.reshape(-1, target.shape[-1]))
 
@@ -415,23 +430,40 @@ class PercentileFit:
                     columns(streams.of_steps(repeats, size, False), n_plans, 2), moments, s,
                     stage=stage)
 
-    # -- readings -----------------------------------------------------------------------------
-
     def _n_columns(self, plan: PercentilePlan) -> int:
         return self.draws * plan.verdict.is_feasible + 1
 
-    def _weights(self, repeats: slice, basis: Basis) -> CurveWeights:
-        return CurveWeights.of(self.data.times[repeats], self.values[repeats], self.data.counts,
-                               basis, self.design)
 
-    def _readings(self, repeats: slice) -> Iterator[tuple[Array, Array]]:
-        """Times and values of one data set after the other."""
-        yield from zip(*(each[repeats] for each in self.readings), strict=True)
+@dataclass(frozen=True)
+class _Readings:
+    """One data set with what all plans need of it, made once.
+
+    Parameters
+    ----------
+    values : (N,)
+        Readings on [−1, 1], 0 where they are no numbers.
+    waves : (N, r)
+        φ at their times, of the largest plan.
+    weights : callable
+        From a number of waves to how every person's readings are weighted.
+    """
+
+    values: Array
+    waves: Array
+    weights: Callable[[int], CurveWeights]
+
+    @classmethod
+    def of(cls, fit: PercentileFit, repeats: slice) -> _Readings:
+        """Those of one data set."""
+        times, values = (each[repeats][0] for each in fit.readings)
+        waves = fit.basis(times)
+        return cls(values, waves, lru_cache(lambda size: fit.weights(repeats, size, waves[None])))
 
 
-def _of_repeat(placement: Placement, repeat: int) -> Placement:
-    spread = placement.spread if placement.spread.ndim == 2 else placement.spread[repeat]
-    return replace(placement, centre=placement.centre[repeat], spread=spread)
+def _of_repeat(placement: Placement) -> Placement:
+    """That of a batch of one data set, without the axis of data sets."""
+    spread = placement.spread if placement.spread.ndim == 2 else placement.spread[0]
+    return replace(placement, centre=placement.centre[0], spread=spread)
 
 
 def _kept(located: Located, shrinks: bool) -> Array:
