@@ -240,7 +240,7 @@ SPARSE_MEAN = Task(
 
 PERCENTILE_CURVES = Task(
     key="percentile_curves", label="Percentile curves", result="Percentile curves",
-    meaning="At every time, the heights below which 5, 25, 50, 75 and 95 % of readings lie.",
+    meaning="At every time, the heights below which 5, 25, 50, 75 and 95 % of observations lie.",
     loss="squared error, averaged over times and summed over percentiles",
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
     source="population_readings", mechanism="percentile_curves",

@@ -207,26 +207,27 @@ class PercentileCurves(Mechanism):
     formula = r"\hat q_\tau(t) = \{c : \hat F(t, c) = \tau\},\quad \hat F = p + Q\,\hat a\,\varphi"
 
     percentiles: str = param(
-        "5, 25, 50, 75, 95", "Percentiles", "Shares of readings below each curve, in percent.")
+        "5, 25, 50, 75, 95", "Percentiles", "Shares of observations below each curve, in percent.")
     limits: str = param(
-        "", "Limits of ranges", "Time in range: limits in the unit of readings, with commas "
-        "between them, such as 70, 180. Each is a threshold of its own.")
+        "", "Cut-offs of ranges", "Time in range: cut-offs in the unit of observations, with "
+        "commas between them, such as 70, 180. Each is a threshold of its own.")
     value_scale: str | None = param(
-        None, "Scale of readings", "Logarithms suit readings that are skewed to the right: "
+        None, "Scale of values", "Logarithms suit values that are skewed to the right: "
         "glucose, counts of activity. Default: log where the highest stated value is five times "
         "the lowest or more, and that is above zero.", choices=("linear", "log", "log1p"))
     log_offset: float = param(
-        1.0, "Offset of the logarithm", "Of log(1 + y/offset), in the unit of readings.",
+        1.0, "Offset of the logarithm", "Of log(1 + y/offset), in the unit of values.",
         low=1e-9, high=1e9)
     point_mass: float | None = param(
-        None, "Value with a share of its own", "Where readings pile up, such as 0 for activity: a "
+        None, "Value with a share of its own", "Where values pile up, such as 0 for activity: a "
         "percentile below its share is that value.", low=-1e9, high=1e9)
     basis: str | None = param(
         None, "Basis", "Fourier for curves that repeat, such as days. Default: as is stated of "
         "them.", choices=("cosine", "fourier"))
     band: str = param(
         "pointwise", "Confidence band",
-        "Pointwise: 95 in 100 at each time. Simultaneous: for a whole percentile curve.",
+        "Pointwise: covers the curve in 95 % of releases at each time. Simultaneous: the whole "
+        "of a percentile curve.",
         choices=("pointwise", "simultaneous"))
     coarse: str = param(
         "refuse", "Where people are few", "Refuse, or show coarse curves where their bands may be "
@@ -257,7 +258,7 @@ class PercentileCurves(Mechanism):
         levels = np.unique(_numbers(self.percentiles, "percentiles", "5, 25, 50, 75, 95")) / 100
         if not len(levels) or levels[0] < _LEAST_LEVEL or levels[-1] > 1 - _LEAST_LEVEL:
             raise InputError("Percentiles must lie from 2 to 98.", field="percentiles",
-                             hint="Nearer to 0 and 100 too few readings tell of them.")
+                             hint="Nearer to 0 and 100 too few observations tell of them.")
         return levels
 
     def stated_limits(self, facts: PublicFacts) -> tuple[float, ...]:
@@ -280,7 +281,7 @@ class PercentileCurves(Mechanism):
         """
         limits = set(_numbers(self.limits, "limits", "70, 180").tolist())
         if len(limits) > _MOST_LIMITS:
-            raise InputError(f"There may be at most {_MOST_LIMITS} limits; got {len(limits)}.",
+            raise InputError(f"There may be at most {_MOST_LIMITS} cut-offs; got {len(limits)}.",
                              field="limits", hint="Leave some out.")
         if self.point_mass is not None:
             limits.add(self.point_mass)
@@ -404,7 +405,7 @@ class PercentileCurves(Mechanism):
         """
         limits = self.stated_limits(data.facts)
         if not limits:
-            raise InputError("Time in range needs a limit inside the bounds of readings.",
+            raise InputError("Time in range needs a cut-off inside the bounds of values.",
                              field="limits", hint="For example 70, 180.")
         plans = [self.plan(data.public, budget) for budget in budgets]
         at = np.array(plans[0].limits)
@@ -446,8 +447,8 @@ class PercentileCurves(Mechanism):
             yield Caution(SITES_BY_PRECISION, at(released))
 
     def limit_of_band(self, facts: PublicFacts) -> str:
-        return ("The bands cover chance in who took part and privacy noise, not details of shape "
-                "finer than the released waves.")
+        return ("The bands cover sampling variability and privacy noise, not details finer than "
+                "the released basis functions.")
 
     # -- without protection ---------------------------------------------------------------------
 

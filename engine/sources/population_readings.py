@@ -93,7 +93,7 @@ class PopulationReadings(Source[CurveData]):
     """
 
     key = "population_readings"
-    label = "Readings of a population, simulated"
+    label = "Population with known percentiles, simulated"
     order = 16
     tasks = frozenset({PERCENTILE_CURVES.key})
 
@@ -101,7 +101,7 @@ class PopulationReadings(Source[CurveData]):
     n_curves: int = param(2000, "People", "How many take part, over all sites.",
                           low=2, high=200_000, symbol="n")
     n_observations_per_curve: int = param(
-        30, "Observations each", "How many readings each person has.", low=1, high=2000,
+        30, "Observations each", "How many points are known of each person.", low=1, high=2000,
         symbol="m")
     n_servers: int = param(1, "Sites", "Sites that keep their own data; people are split evenly.",
                            low=1, high=1000, symbol="S")

@@ -116,8 +116,9 @@ def ranges(view: Percentiles) -> None:
         st.markdown("Nothing would be published at this ε.")
         return
     if view.shown.ranges is None:
-        st.markdown("State limits such as 70, 180 under *All settings*: the share of observations "
-                    "in each range then follows from the same release, at no further cost.")
+        st.markdown("State cut-offs such as 70, 180 under *All settings*: the share of "
+                    "observations in each range then follows from the same release, at no further "
+                    "cost.")
         return
     view.draw("Time in range", charts.ranges(view.shown, layout.theme()), "ranges", 180, 160)
     for line in words.in_ranges(view.shown):

@@ -172,7 +172,7 @@ def test_time_in_range_is_of_the_same_release_and_sums_to_one(data):
     median = released(mechanism, data).coefficients[0, 0, 0, 2]
     below = in_ranges.shares[0, 0, 0]
     assert ((below > 0.5) == (median < 120)).mean() > 0.97
-    with pytest.raises(InputError, match="needs a limit"):
+    with pytest.raises(InputError, match="needs a cut-off"):
         MEAN.time_in_ranges(data, [BUDGET], 1, generator(1, 1, 0))
 
 

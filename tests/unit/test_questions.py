@@ -16,6 +16,7 @@ from engine.exports.code_for import code_for
 from engine.lessons import work
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.bernstein import Bernstein
+from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.papers import quick
 from engine.privacy.amplification import Person, SecretSample
 from engine.questions import ask
@@ -23,6 +24,7 @@ from engine.questions.kinds import from_json, from_plain, kinds, to_plain
 from engine.rates import rates
 from engine.release.published import quote
 from engine.sources.bundled import SeaTemperature
+from engine.sources.population_readings import PopulationReadings
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.twin import Twin
 from engine.topics.audit.answer import Attack, audit_answer
@@ -31,6 +33,7 @@ from engine.topics.compare.answer import at_budgets
 from engine.topics.coverage.answer import Experiment, coverage_answer
 from engine.topics.decision.answer import decision_of
 from engine.topics.mean.answer import mean_answer
+from engine.topics.percentiles.answer import percentiles_answer
 from engine.topics.planning.answer import Setting, plan_of
 from engine.topics.rates.check import terms
 from engine.topics.regression.answer import Group, Network, regression_answer
@@ -61,6 +64,9 @@ ASKED = {
                    Budget(2.0, 1e-5), 1),
     "sparse": ask(sparse_answer, USUAL.rows_source, USUAL.rows_mechanism, Budget(2.0, 1e-6), 1
                   ).about(Person(2)),
+    "percentiles": ask(percentiles_answer, PopulationReadings(
+        population="growth", n_curves=400, n_observations_per_curve=4), PercentileCurves(),
+                       Budget(4.0, 1e-5), 1),
     "regression": ask(regression_answer, USUAL.readings_source, USUAL.readings_mechanism, NETWORK, 5),
     "decision": ask(decision_of, CURVES, MEAN, PRESETS["mixed"].rows, None, "centre", 2.0, "18",
                     3).about(Person(2)),

@@ -51,7 +51,7 @@ from engine.numerics.reference_law import ReferenceLaw, heavy_tailed, of_observe
 from engine.numerics.share_deviations import CurveWeights, ShareDeviations
 from engine.privacy.feasibility import Feasibility
 
-CENTRE, SPREAD, SHARES = "centre of readings", "spread of readings", "shares of readings"
+CENTRE, SPREAD, SHARES = "centre of observations", "their spread", "shares below thresholds"
 STAGES = {CENTRE: 0.40, SPREAD: 0.05, SHARES: 0.55}  # of μ²
 _WITHOUT_MOMENTS = (0.15, 0.05, 0.10, 0.05, 0.65)  # of a stage, release by release
 _WITH_MOMENTS = (0.15, 0.05, 0.10, 0.05, 0.60, 0.05)
@@ -94,8 +94,8 @@ class PercentilePlan(Plan):
 
     @property
     def tuning(self) -> dict[str, float]:
-        return {"truncation": self.centre_size, "waves of the spread": self.spread_size,
-                "waves of shares": self.shape_size, "clipping width": self.width,
+        return {"truncation": self.centre_size, "basis functions of the spread": self.spread_size,
+                "basis functions of shares": self.shape_size, "clipping width": self.width,
                 "effective_size": self.verdict.effective_size}
 
     @property

@@ -46,7 +46,7 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_people: 
     epsilon = two_digits_up(verdict.epsilon_needed(budget))
     return (f"**Too few {facts.people} for percentile curves at ε = {budget.epsilon:g}: nothing "
             "would be published, and no budget is spent.** The noise would be several times as "
-            f"large as chance in who took part. What helps, one of: {needed:,.0f} {facts.people}, "
+            f"large as sampling variability. What helps, one of: {needed:,.0f} {facts.people}, "
             f"ε = {epsilon:g}, percentiles nearer to 50, or the mean curve.")
 
 
