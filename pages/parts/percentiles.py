@@ -92,7 +92,7 @@ def curves(view: Percentiles) -> None:
         st.warning(text, icon=":material/warning:")
     view.draw("Percentile curves", charts.curves(shown, layout.theme(), look == _BANDS),
               "percentiles", 460, 320)
-    solid = " Thin black: true." if shown.truth is not None else ""
+    solid = " Thin solid: true." if shown.truth is not None else ""
     st.markdown(f":small[Blue: one release, the middle curve bold. Dashed: without "
                 f"protection.{solid}]")
     layout.prose(words.meaning(shown))
