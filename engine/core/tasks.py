@@ -19,6 +19,7 @@ class Unit(Enumeration):
     READING = "reading"
     ROW = "row"
     RECORD = "record"
+    PERSON = "person"
     NUMBER = "number"
     MACHINE = "machine"
 
@@ -29,11 +30,15 @@ class Unit(Enumeration):
 
 
 class DataType(Enumeration):
-    """What the data of a task are: curves of people, one reading each, or rows of numbers."""
+    """What the data of a task are: curves of people, one reading each, rows of numbers, or events.
+
+    Of events each person has one time, and how it ended.
+    """
 
     CURVES = "curves"
     READINGS = "readings"
     RECORDS = "records"
+    EVENTS = "events"
 
 
 class Argument(Enumeration):
@@ -238,9 +243,38 @@ SPARSE_MEAN = Task(
     unit=Unit.ROW, data=DataType.RECORDS, argument=Argument.NOTHING,
     source="sparse_means", mechanism="sparse_mean_laplace")
 
+SURVIVAL = Task(
+    key="survival", label="Survival", result="Survival curve",
+    meaning="The share of people to whom nothing has happened yet, at every time.",
+    loss="integrated squared error over the follow-up",
+    unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.TIME,
+    source="event_times", mechanism="noisy_counts", has_value_unit=False)
+
+INCIDENCE = Task(
+    key="cumulative_incidence", label="Cumulative incidence", result="Incidence of each cause",
+    meaning="The share of people to whom each cause has happened, at every time.",
+    loss="sum of the integrated squared errors of all causes",
+    unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.TIME,
+    source="competing_events", mechanism="noisy_counts", has_value_unit=False)
+
+DISTRIBUTION = Task(
+    key="distribution", label="Distribution", result="Distribution function",
+    meaning="The share of people whose value is at most so large.",
+    loss="integrated squared error over the stated range",
+    unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.FEATURE,
+    source="bounded_values", mechanism="noisy_counts", has_value_unit=False)
+
+ROC = Task(
+    key="roc", label="ROC and calibration", result="ROC curve",
+    meaning="How well a score tells people with a label from those without.",
+    loss="integrated squared error of the share of true positives",
+    unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.FEATURE,
+    source="scored_people", mechanism="noisy_counts", has_value_unit=False)
+
 TASKS = {task.key: task for task in (
     MEAN_FUNCTION, VARYING_COEFFICIENTS, UNIVARIATE_MEAN, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY,
-    DENSITY, COVARIANCE, RISK_MINIMISATION, SPARSE_REGRESSION, SPARSE_MEAN)}
+    DENSITY, COVARIANCE, RISK_MINIMISATION, SPARSE_REGRESSION, SPARSE_MEAN, SURVIVAL, INCIDENCE,
+    DISTRIBUTION, ROC)}
 # Keys of what *Summaries* shows and of what *Release* publishes, in their order there.
 SUMMARIES = tuple(sorted((key for key, task in TASKS.items() if task.summary),
                          key=lambda key: TASKS[key].summary))

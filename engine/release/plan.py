@@ -29,6 +29,7 @@ from engine.core.types import (
     CurveData,
     Data,
     Design,
+    EventData,
     PublicFacts,
     SampleData,
 )
@@ -289,6 +290,11 @@ def _records(data: Data) -> list[bytes]:
     if isinstance(data, SampleData):
         table = data.x[0] if data.y is None else np.column_stack([data.x[0], data.y[0]])
         return [site.tobytes() + row.tobytes() for site, row in zip(servers, table, strict=True)]
+    if isinstance(data, EventData):
+        columns = [data.time[0], data.status[0].astype("<f8"),
+                   *([] if data.group is None else [data.group[0].astype("<f8")])]
+        return [site.tobytes() + row.tobytes()
+                for site, row in zip(servers, np.column_stack(columns), strict=True)]
     ends = np.cumsum(data.counts)
     records = []
     for k, (start, end) in enumerate(zip(ends - data.counts, ends, strict=True)):

@@ -41,7 +41,8 @@ from engine.release.uncertainty import Uncertainty, band_of, moved_inside
 from engine.sources import Source
 from engine.uploads.curves import Upload
 
-_NOISE = {NoiseLaw.GAUSSIAN: "discrete Gaussian", NoiseLaw.LAPLACE: "discrete Laplace"}
+_NOISE = {NoiseLaw.GAUSSIAN: "discrete Gaussian", NoiseLaw.LAPLACE: "discrete Laplace",
+          NoiseLaw.DISCRETE_LAPLACE: "discrete Laplace"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -514,7 +515,7 @@ def _method(quoted: Quote) -> str:
             "add, and ε follows from the sum at the stated δ")
 
 
-def _message(server: int, step: Step, measurement: hardened.LatticeNoise) -> dict[str, Any]:
+def _message(server: int, step: Step, measurement: hardened.HardenedNoise) -> dict[str, Any]:
     return {"from": "centre" if server == CENTRE else f"site {server + 1}", "what": step.label,
             "numbers": measurement.size, "noise": _NOISE[measurement.law],
             "lattice": f"2^-{measurement.bits}",
