@@ -19,9 +19,9 @@ class Unit(Enumeration):
     READING = "reading"
     ROW = "row"
     RECORD = "record"
-    PERSON = "person"
     NUMBER = "number"
     MACHINE = "machine"
+    PERSON = "person"
 
     @property
     def noun(self) -> str:

@@ -33,13 +33,14 @@ from engine.core.types import (
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.adaptive import nothing_spent
-from engine.noise.laplace import discretised, laplace, variance_of_discrete
+from engine.noise.laplace import laplace
 from engine.numerics import product_limit
 from engine.numerics.counts.bands import monotone_cubic
 from engine.numerics.counts.cells import Cells, Counted, equal_edges
 from engine.numerics.counts.distributions import distribution, roc
 from engine.numerics.counts.life_tables import life_tables
 from engine.numerics.counts.tables import CountTable
+from engine.numerics.counts.whole_noise import discretised, variance_of_discrete
 from engine.numerics.eigensystems import Grid
 from engine.numerics.tabulated import Tabulated
 from engine.privacy import transcript
@@ -159,6 +160,7 @@ class NoisyCounts(Mechanism):
     tasks = frozenset(_COUNTED)
     guarantee = "pure"
     family = "counting"
+    measured = "Counting curves"
     reference = "discrete Laplace noise on counts by interval; derived for this project"
     formula = (r"y = x + z,\quad P(z_j = k) \propto e^{-|k|\varepsilon/2},\qquad "
                r"\hat S(e_k) = \prod_{i \le k}\Big(1 - \tfrac{\hat d_i}{\hat Y_i - \hat c_i/2}"

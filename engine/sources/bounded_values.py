@@ -20,7 +20,7 @@ class BoundedValues(Source[EventData]):
     """One value for each person, of a Beta law over the stated range."""
 
     key = "bounded_values"
-    label = "Values in a range"
+    label = "Concentrations in a range"
     order = 10
     tasks = frozenset({DISTRIBUTION.key})
 
@@ -38,7 +38,8 @@ class BoundedValues(Source[EventData]):
     @property
     def facts(self) -> EventFacts:
         return EventFacts(name=self.label, value_name="Share of people", value_low=0.0,
-                          value_high=1.0, time_name="Value")
+                          value_high=1.0, time_name="Concentration",
+                          time_unit="mg/l")
 
     @property
     def sizes(self) -> Sizes:

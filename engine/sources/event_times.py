@@ -81,7 +81,7 @@ SHAPES: dict[str, Shape] = {
     "wei2": Shape(*_weibull(2.5, 0.6), _uniform(0.3, 1.6), "Rising hazard"),
     "early": Shape(*_weibull(0.6, 0.5), _uniform(0.1, 1.6), "Steep start"),
     "cure": Shape(_cure, _cure_inverse, _uniform(0.4, 1.8), "Two in five are cured"),
-    "bump": Shape(_waves, _waves_inverse, _uniform(0.2, 2.0), "Two waves of events"),
+    "bump": Shape(_waves, _waves_inverse, _uniform(0.2, 2.0), "Two peaks of events"),
     "rare": Shape(*_weibull(1.0, 8.0), _uniform(0.2, 1.4), "Rare events"),
 }
 COMPARISONS = ("none", "hazard ratio", "crossing")

@@ -10,7 +10,7 @@ from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget, EventData, EventFacts
 from engine.mechanisms.noisy_counts import NoisyCounts, usual_intervals
-from engine.noise.laplace import discretised, laplace, variance_of_discrete
+from engine.noise.laplace import laplace
 from engine.numerics import product_limit
 from engine.numerics.counts.bands import (
     Limits,
@@ -31,6 +31,7 @@ from engine.numerics.counts.life_tables import (
     whole_cells,
 )
 from engine.numerics.counts.tables import CountTable, projected
+from engine.numerics.counts.whole_noise import discretised, variance_of_discrete
 from engine.privacy import accounting, risk
 from engine.privacy.tradeoff import Counts, Losses
 from engine.sources.bounded_values import BoundedValues

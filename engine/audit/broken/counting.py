@@ -95,7 +95,7 @@ class UnknownStatusIsDropped(_Counts):
     def counts(self, data: EventData, plan: CountPlan) -> Array:
         known = (data.status >= 0) & (data.status <= plan.cells.n_codes)
         counts = super().counts(data, plan)
-        return counts * known.mean(axis=1)[:, None, None, None]
+        return np.asarray(counts * known.mean(axis=1)[:, None, None, None])
 
 
 @bug(_BUDGET)
@@ -130,4 +130,5 @@ class LessNoiseWhereFewAreAtRisk(_Counts):
     def counts(self, data: EventData, plan: CountPlan) -> Array:
         exact = super().counts(data, plan)
         at_risk = np.cumsum(exact[..., ::-1], axis=-1)[..., ::-1]
-        return exact / np.maximum(at_risk / at_risk.max(axis=-1, keepdims=True), 0.05)
+        share = at_risk / at_risk.max(axis=-1, keepdims=True)
+        return np.asarray(exact / np.maximum(share, 0.05))

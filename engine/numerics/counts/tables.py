@@ -23,8 +23,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from engine.core.arrays import Array, Indices
-from engine.noise.laplace import discretised, laplace, variance_of_discrete
 from engine.numerics.counts.cells import Cells
+from engine.numerics.counts.whole_noise import discretised, variance_of_discrete
 
 SAMPLES = 1000  # columns of the public sample of errors
 _SEED = 20270
@@ -220,7 +220,7 @@ def _sample(n_blocks: int, block_size: int, weights: tuple[float, ...], scales: 
     """
     shape = (n_blocks, block_size, SAMPLES)
     rng = np.random.default_rng((_SEED, n_blocks, block_size))
-    normal, standard = rng.standard_normal(shape), laplace(shape, rng)
+    normal, standard = rng.standard_normal(shape), rng.laplace(size=shape)
     noise = np.zeros(shape)
     for (weight, scale), sites in Counter(zip(weights, scales, strict=True)).items():
         if scale == 0:
