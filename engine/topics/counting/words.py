@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL
 from engine.core.types import Budget
+from engine.language.counts import count_columns
 from engine.language.grammar import capital, uncapital
 from engine.language.numbers import number, percent, two_digits_up, whole, with_unit
 from engine.numerics.counts.curves import CountedCurve
@@ -168,6 +170,21 @@ def mean(curve: CountedCurve, unit: str) -> str:
             f"± {number(float(curve.mean.half_width))}.")
 
 
+def read_off(answer: CountingAnswer) -> str:
+    """Median and restricted mean of each survival curve, or the area under an ROC curve.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        With a release.
+    """
+    unit = answer.facts.time_unit
+    rows = [(name, " ".join(filter(None, (median(curve, unit), mean(curve, unit)))))
+            for name, curve in zip(answer.names, answer.curves, strict=bool(answer.curves))]
+    said = [f"{name}: {text}" if name else text for name, text in rows if text]
+    return "  \n".join(filter(None, [*said, area(answer)]))
+
+
 def at_risk(answer: CountingAnswer) -> str:
     """How uncertain the numbers at risk are.
 
@@ -275,3 +292,32 @@ def people_for(found: Power) -> str:
     if not np.isfinite(needed):
         return f"{percent(found.wanted)} power takes over {whole(found.people[-1])} people"
     return f"{percent(found.wanted)} power takes {whole(two_digits_up(needed))} people"
+
+
+def off(answer: CountingAnswer) -> str:
+    """How far off releases are, beside the ordinary curve.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        With a release.
+    """
+    target = "true" if answer.truth is not None else "non-private"
+    text = (f"Releases are typically **{number(answer.error)}** from the {target} curve, as a "
+            f"share of people; 95 % of them are within {number(answer.within)}.")
+    if answer.baseline is not None:
+        text += f" Without privacy the error is {number(answer.baseline)}."
+    return text
+
+
+def table(answer: CountingAnswer) -> dict[str, list[Any]]:
+    """The released counts as columns: interval, kind, and the count with its noise.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        With a release.
+    """
+    found = answer.table
+    assert found is not None
+    return count_columns(found, answer.facts)

@@ -30,7 +30,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pages.parts import coefficients, sparse, summaries
+from pages.parts import coefficients, counting, sparse, summaries
 from pages.parts.explore import steps
 from pages.parts.lab import blocks, mean
 from pages.parts.regression import cards as regression
@@ -139,6 +139,14 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
         options=summaries.options,
         cards=(summaries.ways, (summaries.accuracy, blocks.attacker), summaries.components,
                summaries.noise)),
+    Estimand(
+        key="survival", title="Survival and other counts", see=counting.Counts,
+        choices=counting.choices, budget=counting.budget, options=counting.options,
+        cards=(counting.curve, (counting.error, blocks.attacker), counting.comparison,
+               counting.agreement, counting.over_budgets),
+        details=(More("counting_table", "The noised counts", counting.table),
+                 More("counting_coverage", "Coverage and test by simulation", counting.coverage),
+                 More("counting_power", "How many people a test needs", counting.planner))),
     Estimand(
         key="sparse", title="Sparse regression", see=sparse.look, choices=sparse.choices,
         budget=sparse.budget, own_data=sparse.own_rows, options=sparse.options,
