@@ -134,9 +134,10 @@ def agreement(view: Counts) -> None:
 def over_budgets(view: Counts) -> None:
     """The error at other budgets."""
     st.header("What each budget would buy", anchor=False)
-    errors = run.answer(topic.errors_over_budgets, view.source, view.mechanism, view.now.seed)
+    steps, errors = topic.with_present_budget(view.shown, topic.BUDGET_STEPS, run.answer(
+        topic.errors_over_budgets, view.source, view.mechanism, view.now.seed))
     view.draw("Error over ε", figures.over_budgets(
-        topic.BUDGET_STEPS, errors, view.budget.epsilon, layout.theme()), "over_budgets", 300)
+        steps, errors, view.budget.epsilon, layout.theme()), "over_budgets", 300)
     st.markdown(":small[No point: nothing would be published.]")
 
 

@@ -271,6 +271,28 @@ def errors_over_budgets(source: Source[EventData], mechanism: Mechanism, seed: i
     return np.where(known, root_mean_square(errors), np.nan)
 
 
+def with_present_budget(answer: CountingAnswer, epsilons: Sequence[float], errors: Array
+                        ) -> tuple[list[float], Array]:
+    """Steps of ε and their errors with what the view has at its own ε, from more data sets.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        On screen.
+    epsilons : sequence of float
+    errors : (epsilons,)
+
+    Returns
+    -------
+    epsilons : list of float
+    errors : (epsilons,)
+    """
+    found = dict(zip(epsilons, errors.tolist(), strict=True))
+    found[answer.budget.epsilon] = float("nan") if answer.is_refused else answer.error
+    steps = sorted(found)
+    return steps, np.array([found[epsilon] for epsilon in steps])
+
+
 def _functions(curves: Array) -> Array:
     """(functions, GRID_SIZE), of one or several."""
     return np.atleast_2d(curves)

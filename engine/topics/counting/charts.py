@@ -55,7 +55,7 @@ def curve(answer: CountingAnswer, theme: Theme, with_releases: bool = True) -> C
         if with_releases:
             others = [_until(each[k], until) for each in answer.drawn[1:8]]
             data.append({**traces.releases(x, others, translucent(shade, 0.35), 0.9),
-                         "hoverinfo": "skip"})
+                         "hoverinfo": "skip", "showlegend": k == 0})
         if answer.curves:
             low, high = answer.curves[k].staircase(answer.times)
             data.append(_band(answer, answer.curves[k], shade, suffix))
@@ -123,7 +123,7 @@ def _at_risk(answer: CountingAnswer, theme: Theme) -> tuple[list[Spec], int]:
         shade = colour(_ROLES[r % len(_ROLES)], theme)
         notes += [_note(counted.edges[k], f"{counted.at_risk[k]:.0f}", r + 1, theme, shade)
                   for k in range(0, last + 1, step)]
-    return notes, _ROW * (len(rows) + 1) + 30
+    return notes, _ROW * (len(rows) + 1) + 54
 
 
 def _note(x: float, text: str, row: int, theme: Theme, shade: str = "", paper: bool = False
