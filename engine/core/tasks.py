@@ -149,6 +149,11 @@ class Task:
     release: int = 0
 
     @property
+    def is_published(self) -> bool:
+        """Whether there is a real release: on a page, or of counts from the command line alone."""
+        return bool(self.release) or self.data is DataType.EVENTS
+
+    @property
     def settings(self) -> tuple[tuple[str, str], ...]:
         """The settings that hold its source and its mechanism, each with its letter in links."""
         names = (f"{self.prefix}source", f"{self.prefix}mechanism")

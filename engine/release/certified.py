@@ -201,7 +201,7 @@ def _check_mechanism(data: Data, mechanism: Mechanism, asked: Budget) -> None:
     reason = mechanism.why_not_published(asked)
     if reason:
         raise InputError(f"{mechanism.label} cannot be published. {reason}", field="mechanism")
-    if not any(TASKS[task].release for task in mechanism.served):
+    if not any(TASKS[task].is_published for task in mechanism.served):
         raise InputError("Only functions of one variable and average numbers are published.",
                          field="mechanism", hint="Choose an average, a density or coefficients.")
     _check_promise(_run(stand_in(data), mechanism, asked, _Rehearsal()), asked)
