@@ -175,6 +175,11 @@ class NoisyCounts(Mechanism):
         False, "Count every person equally", "Over sites. Otherwise sites with more noise count "
         "less, which supposes that all see alike people.")
 
+    least_at_risk: int = param(
+        10, "Fewest at risk", "A curve is shown while at least so many people are left at risk. It "
+        "is compared with noised counts, never with true ones, and so costs no privacy.",
+        low=5, high=10_000, only_for=(SURVIVAL.key, INCIDENCE.key))
+
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
         return tuple((f"{cls.label}: {TASKS[task].label}", {"task": task}) for task in _COUNTED)

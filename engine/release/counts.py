@@ -69,7 +69,8 @@ def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, q
     task = mechanism.main_task
     names = estimate.functions or ("True-positive share" if task is ROC else data.facts.value_name,)
     rows = np.atleast_2d(estimate.values(drawing_grid())[0, 0, 0])
-    curves = [] if task is ROC else list(curves_of(table, task is SURVIVAL))
+    curves = [] if task is ROC else list(curves_of(
+        table, task is SURVIVAL, mechanism.values()["least_at_risk"]))
     count = _shown(curves, x)
     ranges = {name: curve.staircase(x[:count])
               for name, curve in zip(names, curves, strict=bool(curves))}

@@ -125,6 +125,13 @@ def test_a_release_is_its_table_and_is_made_again_from_the_ledger(asked, tmp_pat
     assert content_of(asked.source) == content_of(asked.source)
 
 
+def test_a_custodian_may_ask_for_more_people_at_risk_and_pays_nothing_for_it(asked, tmp_path):
+    book = Ledger(tmp_path / "ledger")
+    few, many = (published.publish(asked.source, NoisyCounts(least_at_risk=least), Budget(1.0), book, f"least {least}")
+                 for least in (10, 60))
+    assert many.x[-1] < few.x[-1] and many.quote.certified == few.quote.certified
+
+
 def test_nobody_in_particular_stands_in_what_is_rehearsed(asked):
     one, other = (published.quote(source, NoisyCounts(), Budget(1.0)) for source in (
         asked.source, _of(trial(seed=2, strange=False))))

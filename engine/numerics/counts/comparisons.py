@@ -138,7 +138,7 @@ def _gradient(weight: Array, other_middle: Array, other_events: Array, life: Lif
 
     A counts everybody who leaves later, and half of those who leave within the interval.
     """
-    of_events, exposed = life._marks
+    of_events, exposed = life.marks
     of_events = of_events.sum(axis=0)
     middle = exposed - of_events / 2
     return np.asarray((weight * other_middle)[..., None, :] @ of_events

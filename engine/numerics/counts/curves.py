@@ -173,7 +173,8 @@ def distribution_curve(table: CountTable) -> CountedCurve:
                         limits)
 
 
-def curves_of(table: CountTable, is_survival: bool = True) -> Sequence[CountedCurve]:
+def curves_of(table: CountTable, is_survival: bool = True, least: float = LEAST_SHOWN
+              ) -> Sequence[CountedCurve]:
     """The curves of a table of outcomes or values.
 
     Parameters
@@ -181,10 +182,12 @@ def curves_of(table: CountTable, is_survival: bool = True) -> Sequence[CountedCu
     table : CountTable
     is_survival : bool
         Of outcomes: survival curves, else cumulative incidences.
+    least : float
+        People at risk below which nothing of them is shown.
     """
     if table.cells.counted is Counted.VALUES:
         return [distribution_curve(table)]
-    return survival_curves(table) if is_survival else incidence_curves(table)
+    return survival_curves(table, least) if is_survival else incidence_curves(table, least)
 
 
 def _people(table: CountTable) -> float:

@@ -93,8 +93,8 @@ class LifeTable:
         rest = exposed - events
         of_events = -1 / rest
         of_exposed = events / (exposed * rest)
-        steps = (of_events[..., None] * self._marks[0].sum(axis=0)
-                 + of_exposed[..., None] * self._marks[1])
+        steps = (of_events[..., None] * self.marks[0].sum(axis=0)
+                 + of_exposed[..., None] * self.marks[1])
         return np.asarray(self.survival[..., None] * np.cumsum(steps, axis=-2))
 
     @cached_property
@@ -105,7 +105,7 @@ class LifeTable:
         slope = np.concatenate([np.zeros_like(self.survival_gradient[..., :1, :]),
                                 self.survival_gradient[..., :-1, :]], axis=-2)
         steps = slope[..., None, :, :] * hazards + before * (
-            self._marks[0] - hazards * self._marks[1]) / exposed
+            self.marks[0] - hazards * self.marks[1]) / exposed
         return np.asarray(np.cumsum(steps, axis=-2))
 
     @cached_property
@@ -121,7 +121,7 @@ class LifeTable:
         return exposed, np.minimum(self.events.sum(axis=-2), exposed - 1)
 
     @cached_property
-    def _marks(self) -> tuple[Array, Array]:
+    def marks(self) -> tuple[Array, Array]:
         """∂d_ji/∂x (J, K, m) and ∂W_i/∂x (K, m), the same for all counts."""
         intervals, causes = self.cells.n_intervals, self.cells.n_causes
         each = np.eye((causes + 1) * intervals + 1)[:-1].reshape(causes + 1, intervals, -1)

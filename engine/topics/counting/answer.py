@@ -24,6 +24,7 @@ from engine.numerics.counts.bands import LEVEL
 from engine.numerics.counts.comparisons import Difference, LogRank, difference, log_rank
 from engine.numerics.counts.curves import CountedCurve, curves_of
 from engine.numerics.counts.distributions import Calibration, Roc, calibration, roc
+from engine.numerics.counts.life_tables import LEAST_SHOWN
 from engine.numerics.counts.tables import CountTable
 from engine.privacy.feasibility import CountFeasibility
 from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
@@ -89,6 +90,8 @@ class CountingAnswer:
     spends : tuple of Spend
     tuning : dict
     verdict : CountFeasibility
+    least : float
+        People at risk below which nothing is shown.
     """
 
     task: str
@@ -107,6 +110,7 @@ class CountingAnswer:
     spends: tuple[Spend, ...]
     tuning: dict[str, Any]
     verdict: CountFeasibility
+    least: float = LEAST_SHOWN
 
     @property
     def is_refused(self) -> bool:
@@ -118,7 +122,7 @@ class CountingAnswer:
         """What the first release says of each curve; of an ROC curve nothing."""
         if self.table is None or self.task == ROC.key:
             return ()
-        return curves_of(self.table, self.task == SURVIVAL.key)
+        return curves_of(self.table, self.task == SURVIVAL.key, self.least)
 
     @cached_property
     def roc(self) -> Roc | None:
@@ -209,7 +213,7 @@ def counting_answer(source: Source[EventData], mechanism: Mechanism, budget: Bud
         ordinary=Ordinary(quiet, test),
         truth=None if data.truth is None else _functions(data.truth.grid_values),
         errors=errors[0], baseline=baseline, spends=estimate.spends[0],
-        tuning=estimate.tuning[0], verdict=plan.verdict)
+        tuning=estimate.tuning[0], verdict=plan.verdict, least=mechanism.least_at_risk)
 
 
 def simulated_errors(source: Source[EventData], mechanism: Mechanism, budgets: Sequence[Budget],
@@ -386,7 +390,7 @@ def counting_study(source: Source[EventData], mechanism: Mechanism, budget: Budg
         estimate = mechanism.release_many(data, [(budget,)], 1,
                                           generator(seed, NOISE_STREAM, 2 + block))
         table = estimate.released[0]
-        counted.append(_counted(data, replace(table, noisy=table.noisy[:, 0]), mechanism.task))
+        counted.append(_counted(data, replace(table, noisy=table.noisy[:, 0]), mechanism))
     covered, at_edges, shown, rejected, ordinary = (np.concatenate(parts)
                                                     for parts in zip(*counted, strict=True))
     return CountingStudy(repeats, float(shown.mean()),
@@ -394,10 +398,12 @@ def counting_study(source: Source[EventData], mechanism: Mechanism, budget: Budg
                          float(covered.mean()), float(rejected.mean()), float(ordinary.mean()))
 
 
-def _counted(data: EventData, table: CountTable, task: str) -> tuple[NDArray[Any], ...]:
+def _counted(data: EventData, table: CountTable, mechanism: NoisyCounts
+             ) -> tuple[NDArray[Any], ...]:
     """Of each data set: band covers, edges that cover, edges shown, tests that reject."""
     assert data.truth is not None
-    curves, facts = curves_of(table, task == SURVIVAL.key), data.facts
+    task, facts = mechanism.task, data.facts
+    curves = curves_of(table, task == SURVIVAL.key, mechanism.least_at_risk)
     times = np.linspace(facts.time_low, facts.time_high, 401)[1:]  # at the start all is known
     truth = [_functions(data.truth.at(facts.to_unit_time(each)))
              for each in (times, np.asarray(table.cells.edges[1:]))]

@@ -236,7 +236,7 @@ def area(answer: CountingAnswer) -> str:
         return ""
     half = 1.96 * float(answer.roc.error)
     text = (f"Area under the curve: **{number(float(answer.roc.area))}** ± {number(half)}. Bins of "
-            "the score lower it slightly, by less than 0.01.")
+            "the score lower it slightly.")
     if bool(answer.roc.is_weak):
         text += (" **People with or without the label are hardly more than the noise in their "
                  "number.**")
