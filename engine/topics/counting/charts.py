@@ -8,19 +8,17 @@ from typing import Any
 import numpy as np
 
 from engine.core.arrays import Flags
+from engine.core.palette import Theme, colour, translucent
 from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL
 from engine.core.types import Array
 from engine.figures import labels, traces
 from engine.figures.theme import (
     Chart,
     Spec,
-    Theme,
     axis,
-    colour,
     layout,
     log_axis,
     time_axis,
-    translucent,
 )
 from engine.figures.traces import UNPROTECTED, plain
 from engine.language.numbers import named, number

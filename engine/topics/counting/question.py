@@ -7,19 +7,19 @@ import math
 from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL
 from engine.figures.theme import Chart
 from engine.language.numbers import named
-from engine.topics.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
+from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
 from engine.topics.counting import charts
 from engine.topics.counting.answer import CountingAnswer, counting_answer
 
 
-def numbers(answer: CountingAnswer, asked: Asked) -> Numbers:
+def numbers(answer: CountingAnswer, question: QuestionLike) -> Numbers:
     """Errors, medians, the test or the area, and the protection.
 
     Parameters
     ----------
     answer : CountingAnswer
         At one budget.
-    asked : Asked
+    question : QuestionLike
         The question, with whose odds are said.
     """
     refused = answer.is_refused
@@ -39,17 +39,17 @@ def numbers(answer: CountingAnswer, asked: Asked) -> Numbers:
     if answer.roc is not None:
         found["area under the curve"] = float(answer.roc.area)
         found["its standard error"] = float(answer.roc.error)
-    return as_floats(found) | protection(answer.spends, asked.person)
+    return as_floats(found) | protection(answer.spends, question.person)
 
 
-def chart(answer: CountingAnswer, _: Asked) -> Chart:
+def chart(answer: CountingAnswer, _: QuestionLike) -> Chart:
     """The released curves with their bands.
 
     Parameters
     ----------
     answer : CountingAnswer
         At one budget.
-    _ : Asked
+    _ : QuestionLike
         The question.
     """
     return charts.curve(answer, "light")

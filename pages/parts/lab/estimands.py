@@ -140,6 +140,12 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
         cards=(summaries.ways, (summaries.accuracy, blocks.attacker), summaries.components,
                summaries.noise)),
     Estimand(
+        key="sparse", title="Sparse regression", see=sparse.look, choices=sparse.choices,
+        budget=sparse.budget, own_data=sparse.own_rows, options=sparse.options,
+        cards=((sparse.coefficients, blocks.attacker), sparse.over_budgets, sparse.calculator,
+               sparse.intervals, sparse.machines, sparse.trust),
+        details=(More("sparse_paper", "What the paper reports beside its noise", sparse.paper),)),
+    Estimand(
         key="survival", title="Survival and other counts", see=counting.Counts,
         choices=counting.choices, budget=counting.budget, options=counting.options,
         cards=(counting.curve, (counting.error, blocks.attacker), counting.comparison,
@@ -147,12 +153,6 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
         details=(More("counting_table", "The noised counts", counting.table),
                  More("counting_coverage", "Coverage and test by simulation", counting.coverage),
                  More("counting_power", "How many people a test needs", counting.planner))),
-    Estimand(
-        key="sparse", title="Sparse regression", see=sparse.look, choices=sparse.choices,
-        budget=sparse.budget, own_data=sparse.own_rows, options=sparse.options,
-        cards=((sparse.coefficients, blocks.attacker), sparse.over_budgets, sparse.calculator,
-               sparse.intervals, sparse.machines, sparse.trust),
-        details=(More("sparse_paper", "What the paper reports beside its noise", sparse.paper),)),
 )}
 
 
