@@ -6,7 +6,6 @@ import streamlit as st
 
 from engine.core.tasks import COUNTED, ROC, SURVIVAL, TASKS
 from engine.core.types import Budget
-from engine.figures import traces
 from engine.language import glossary, numbers, tags
 from engine.questions import Question, ask
 from engine.topics.counting import answer as topic
@@ -150,9 +149,7 @@ def table(view: Counts) -> None:
         st.markdown("Nothing would be released at this ε.")
         return
     st.markdown(words.counted(view.shown))
-    chart = traces.table(words.table(view.shown))
-    view.charts["The noised counts"] = chart
-    layout.in_words("The noised counts", chart, view.is_own)
+    layout.table(words.table(view.shown), view.is_own, 420)
 
 
 def coverage(view: Counts) -> None:

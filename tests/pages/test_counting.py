@@ -53,6 +53,8 @@ def test_too_few_people_are_told_so_and_nothing_is_drawn_or_spent():
 def test_the_drawer_has_the_counts_the_coverage_and_the_planner(detail, said):
     at = page(f"a-event_times~a.comparison-hazard ratio~a.n_curves-300~open-{detail}")
     assert said in text(at)
+    if detail == "counting_table":
+        assert len(at.dataframe[0].value) == 22  # two groups, five intervals of two outcomes, and the end
 
 
 @pytest.mark.parametrize("tab", all_but(("theory", "papers"), ("compare", "theory", "verify", "papers")))

@@ -58,7 +58,7 @@ def matches(found):
     return off.max() <= 5 and (off <= 3).mean() >= 0.95
 
 
-@pytest.mark.parametrize("n", [228, 1000])
+@pytest.mark.parametrize("n", [slow(228), slow(1000)])
 def test_errors_are_those_of_the_reference(n):
     cells = {key: value for key, value in REFERENCE.items() if key[1] == n}
     assert matches([(*distance(EventTimes(design=design, n_curves=n, follow_up=1.0), (Budget(epsilon),),
@@ -66,13 +66,14 @@ def test_errors_are_those_of_the_reference(n):
                     for (design, _, epsilon), reference in cells.items()])
 
 
-@pytest.mark.parametrize(("n", "most", "repeats"), [(228, 0.03, 400), (1000, 0.0115, 200)])
+@pytest.mark.parametrize(("n", "most", "repeats"), [(228, 0.03, 400), slow((1000, 0.0115, 200))])
 def test_at_epsilon_1_every_source_is_near_its_ordinary_curve(n, most, repeats):
     for design in SHAPES:
         found, error = distance(EventTimes(design=design, n_curves=n), (Budget(1.0),), repeats)
         assert found <= most + error, design
 
 
+@pytest.mark.slow
 def test_errors_at_several_sites_are_those_of_the_reference():
     assert matches([(*distance(EventTimes(n_curves=sites * each, n_servers=sites, follow_up=1.0),
                                tuple(map(Budget, epsilons)), 200, 111, equal_weights=True), *reference)
