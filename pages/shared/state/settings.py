@@ -15,15 +15,20 @@ from functools import partial
 from engine import handbook
 from engine.core.errors import InputError
 from engine.core.tasks import (
+    COUNTED,
     COVARIANCE,
     DENSITY,
+    DISTRIBUTION,
     FUNCTIONAL_SUMMARY,
+    INCIDENCE,
     MEAN_FUNCTION,
     PERCENTILE_CURVES,
     PUBLISHED,
     RISK_MINIMISATION,
+    ROC,
     SPARSE_REGRESSION,
     SUMMARIES,
+    SURVIVAL,
     TASKS,
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
@@ -154,6 +159,15 @@ class Settings:
     percentiles_mechanism: Mechanism = field(default_factory=_mechanism_of(PERCENTILE_CURVES))
     rows_source: Source = field(default_factory=_source_of(SPARSE_REGRESSION))
     rows_mechanism: Mechanism = field(default_factory=_mechanism_of(SPARSE_REGRESSION))
+    counted: str = COUNTED[0]
+    events_source: Source = field(default_factory=_source_of(SURVIVAL))
+    events_mechanism: Mechanism = field(default_factory=_mechanism_of(SURVIVAL))
+    causes_source: Source = field(default_factory=_source_of(INCIDENCE))
+    causes_mechanism: Mechanism = field(default_factory=_mechanism_of(INCIDENCE))
+    values_source: Source = field(default_factory=_source_of(DISTRIBUTION))
+    values_mechanism: Mechanism = field(default_factory=_mechanism_of(DISTRIBUTION))
+    scores_source: Source = field(default_factory=_source_of(ROC))
+    scores_mechanism: Mechanism = field(default_factory=_mechanism_of(ROC))
     # Rates; `example` is a figure or table of a paper.
     rate: Rate = field(default_factory=lambda: rates.for_task(TASK)[0]())
     along: str = "epsilon"
@@ -182,9 +196,9 @@ class Settings:
 
     @property
     def estimated(self) -> str:
-        """The task of the estimand in Lab; of functional summaries the one that is looked at."""
-        tasks = [task.key for task in TASKS.values() if task.estimand == self.estimand]
-        return self.summary if FUNCTIONAL_SUMMARY.key in tasks else tasks[0]
+        """The task of the estimand in Lab; of several the one that is looked at."""
+        first = next(task for task in TASKS.values() if task.estimand == self.estimand)
+        return getattr(self, first.among) if first.among else first.key
 
     def source_of(self, task: str) -> Source:
         """The recipe for curves of a task."""
@@ -200,8 +214,8 @@ def estimating(task: str) -> dict[str, str]:
     estimand = TASKS[task].estimand if task in TASKS else ""
     if not estimand:
         return {}
-    is_summary = estimand == FUNCTIONAL_SUMMARY.estimand
-    return {"estimand": estimand} | ({"summary": task} if is_summary else {})
+    among = TASKS[task].among
+    return {"estimand": estimand} | ({among: task} if among else {})
 
 
 FRONT_PAGE = Settings()  # what a bare address stands for
