@@ -132,7 +132,7 @@ def _checked_core(plain: Mapping[str, Any], source: Source[Data] | None = None
     """Source, mechanism and budgets; the source is read where it is not given."""
     source = source or _member(plain, "source", sources)
     mechanism = _member(plain, "mechanism", mechanisms)
-    if not mechanism.served & source.tasks:
+    if not mechanism.served & source.served:
         raise InputError(f"The mechanism {mechanism.key!r} cannot use the source {source.key!r}.",
                          field="mechanism")
     n_servers = getattr(source, "n_servers", 0) or source.sizes.n_servers  # a file has its own

@@ -7,9 +7,9 @@ from functools import partial
 
 import streamlit as st
 
+from engine.core.enumerations import NoisePlace
 from engine.language import glossary
 from engine.topics.decision import words
-from engine.topics.decision.answer import NoisePlace
 from engine.topics.planning import precedents
 from pages.parts.decide.view import Study
 from pages.parts.plan import cards as solver

@@ -60,12 +60,12 @@ def cards(view: Study) -> None:
 
 def _card(view: Study, name: str, option: Option, is_chosen: bool) -> None:
     mark = ":blue[:material/check_circle:] " * is_chosen
+    assert view.answer is not None
     st.markdown(f"{mark}{name}\n## ε = {option.budget.epsilon:g}\n"
                 f"Attacker’s accuracy **{words.attacker(option.odds)}**  \n"
-                f"Error **± {words.error(option, view.facts)}**")
-    assert view.answer is not None
-    view.draw(f"Band at ε = {option.budget.epsilon:g}",
-              charts.band(view.answer, option, layout.theme()),
+                f"Error **± {words.error(option, view.answer.profile)}**")
+    view.draw(f"Releases at ε = {option.budget.epsilon:g}",
+              charts.option_picture(view.answer, option, layout.theme()),
               f"band_{name.replace(' ', '_').lower()}", 130, 120)
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.language.grammar import escape
 from engine.language.numbers import whole
 from engine.sources.twin import Twin
 from engine.topics.decision import words
-from engine.topics.decision.answer import NoisePlace
 from engine.topics.planning.answer import Setting, bounds
 from engine.topics.sites import site_table
 from pages.parts.decide import examples as worked

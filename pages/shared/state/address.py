@@ -13,12 +13,13 @@ from functools import partial
 from typing import Any
 
 from engine import handbook
+from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.registry import Parameter, Registry
 from engine.core.tasks import PUBLISHED, SUMMARIES, TASKS
 from engine.core.types import Budget
 from engine.rates import rates
-from engine.topics.decision.answer import SHARES, NoisePlace
+from engine.topics.decision.answer import SHARES
 from engine.topics.mean import shape
 from engine.topics.planning import budget_split
 from engine.topics.planning.answer import DIALS

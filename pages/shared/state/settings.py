@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from engine import handbook
+from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.tasks import (
     COVARIANCE,
@@ -32,7 +33,6 @@ from engine.mechanisms import Mechanism, mechanisms
 from engine.privacy.amplification import MOST_PEOPLE
 from engine.rates import Rate, rates
 from engine.sources import Source, sources
-from engine.topics.decision.answer import NoisePlace
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning.budget_split import Split
 from engine.topics.regression.answer import NETWORKS, Network
