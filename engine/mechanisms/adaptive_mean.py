@@ -76,7 +76,7 @@ CENTRE_NOT_MEAN = (
     "people are skewed, fall into groups or have outliers, and the band is for the centre.")
 RELIES_ON_SYMMETRY = (
     "The band relies on people being spread evenly about their mean, as stated. Outliers, groups "
-    "and skew do not show in a release; with them the band can miss the mean.")
+    "and skew, which no release shows, can make it miss.")
 HOLDS_WITH_SKEW = (
     "Skew and outliers do not show in a release. In simulations the band holds with one in five "
     "people four spreads apart, one in twenty five spreads apart, and skewed levels. More extreme "

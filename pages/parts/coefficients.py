@@ -143,6 +143,9 @@ def _legend(view: Effects, is_single: bool) -> None:
             "releases.")
     solid = " Solid: the true function." if view.shown.truth is not None else ""
     st.markdown(f":small[{blue} Dashed: without protection.{solid}]")
+    limit = "" if view.shown.low is None else view.mechanism.limit_of_band(view.facts)
+    if limit:
+        st.markdown(f":small[{limit}]")
 
 
 def errors(view: Effects) -> None:

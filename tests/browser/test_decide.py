@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.waiting import settle
+
 # The frame of the memo, whose printing is counted and not done: it would open a window.
 COUNTED = """() => { const frame = [...document.querySelectorAll('*')].map(e => e.shadowRoot?.querySelector('#sheet'))
   .find(Boolean); window.__printed = 0; frame.contentWindow.print = () => { window.__printed += 1; };
@@ -25,6 +27,7 @@ class Hand:
         field = self.page.locator(f"input[aria-label='{label}']")
         field.fill(str(value))
         field.press("Enter")
+        settle(self.page)
         self.interactions += 1
 
 

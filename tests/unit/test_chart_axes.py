@@ -50,7 +50,7 @@ def test_a_foot_gives_source_people_and_budget():
     answer = ASKED["curves"].answer()
     chart = ASKED["curves"].chart(answer)
     foot = chart.spec["layout"]["annotations"][-1]["text"]
-    assert foot.startswith("Smooth wave, simulated") and "n = 60" in foot and "ε = 0.7, δ = 0.0001" in foot
+    assert foot.startswith("Smooth wave, simulated") and "n = 60" in foot and "ε = 0.7, δ = 1×10⁻⁴" in foot
     assert labels.spent([Budget(0.5), Budget(4.0)]) == "ε = 0.5 to 4"
 
 

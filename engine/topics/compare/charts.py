@@ -8,19 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.palette import Theme, translucent
 from engine.core.types import Array, PublicFacts
 from engine.figures import labels, traces
-from engine.figures.theme import (
-    Chart,
-    Spec,
-    Theme,
-    axis,
-    layout,
-    log_axis,
-    method_style,
-    time_axis,
-    translucent,
-)
+from engine.figures.theme import Chart, Spec, axis, layout, log_axis, method_style, time_axis
 from engine.figures.traces import plain
 from engine.language.numbers import named, number, with_unit
 from engine.topics.mean.shape import Agreeing
