@@ -39,8 +39,8 @@ def test_the_page_answers_on_arrival_with_the_engines_numbers_on_cards_and_in_th
         usual.source, usual.mechanism, rows, None, "sites", 1)), 2.0, "19")
     assert len(answer.options) == 3 and not at.error
     for _, option in answer.options:
-        assert f"± {decision_words.error(option, usual.source.facts)}" in words(at)
-        assert f"± {decision_words.error(option, usual.source.facts)}" in memo(at)
+        assert f"± {decision_words.error(option, answer.profile)}" in words(at)
+        assert f"± {decision_words.error(option, answer.profile)}" in memo(at)
     assert decision_words.question(answer) in memo(at)
 
 

@@ -32,6 +32,7 @@ from engine.simulation.studies import SHOWN, SHOWN_DRAWS, Budgets
 from engine.sources import Source
 from engine.sources.twin import Twin
 from engine.topics.mean.answer import EPSILON_STEPS
+from engine.topics.planning.answer import usual_target as usual_error
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 
@@ -41,6 +42,7 @@ MAP_EPSILONS = EPSILON_STEPS[1::3]
 _MAP_FACTORS = (0.25, 0.5, 2.0)  # times the people of every site
 _MOST_ON_MAP = 400_000  # observations of one data set
 MOST_DEVICES = 300  # simulated one by one, where no law spares it
+_USUAL_DISTANCE = 0.2  # of results without the unit of the values: a uniform density has 1
 
 
 @dataclass(frozen=True)
@@ -403,6 +405,19 @@ def _devices(recipe: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
                          "many observations.", field="noise",
                          hint="Give all sites the same number of observations.")
     return recipe.with_sites([1] * len(each), each)
+
+
+def usual_target(task: Task, facts: PublicFacts) -> float:
+    """A first distance to ask for, in the unit of the result.
+
+    Parameters
+    ----------
+    task : Task
+        What is published.
+    facts : PublicFacts
+        With the range of the values.
+    """
+    return usual_error(facts) if task.has_value_unit else _USUAL_DISTANCE
 
 
 # -- the decision ---------------------------------------------------------------------------------

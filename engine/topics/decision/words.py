@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from engine.core.enumerations import NoiseLaw, NoisePlace
 from engine.core.tasks import Argument, DataType, Task, Unit
 from engine.core.types import Budget, PublicFacts
+from engine.language import tags
 from engine.language.grammar import a, escape, of, uncapital
 from engine.language.numbers import digits_up, number, percent_of, whole, with_unit
 from engine.language.tags import credited
 from engine.privacy import accounting, risk
+from engine.sources import Source
 from engine.topics.decision.answer import (
     MAP_EPSILONS,
     SHARES,
@@ -61,6 +64,73 @@ def protected_unit(task: Task, facts: PublicFacts) -> str:
         The noun for one person.
     """
     return f"{_unit_noun(task)} of {a(escape(facts.person))}"
+
+
+def unit_tag(task: Task, facts: PublicFacts) -> tuple[str, str]:
+    """The chip that says what is protected, and its tooltip.
+
+    Parameters
+    ----------
+    task : Task
+        That a study is about.
+    facts : PublicFacts
+        The noun for one person.
+    """
+    if task.unit is Unit.RECORD and task.data is DataType.CURVES:
+        return (f"All of {of(a(facts.person))} observations",
+                f"Unit of protection: replacing all observations of any one {facts.person} hardly "
+                "changes what is published.")
+    return tags.unit_tag(facts, task.unit)
+
+
+def subject(task: Task) -> str:
+    """What the target is about, as the next sentence begins with it: "It must be within".
+
+    Parameters
+    ----------
+    task : Task
+        That a study is about.
+    """
+    return f"{'They' if _is_plural(task) else 'It'} must be within"
+
+
+def distance(task: Task, facts: PublicFacts) -> str:
+    """What the target is, as its help says it.
+
+    Parameters
+    ----------
+    task : Task
+        That a study is about.
+    facts : PublicFacts
+        What curves and values are called.
+    """
+    true = escape(estimand(task, facts))
+    if task.argument is Argument.NOTHING:
+        return f"Distance from the true {true}."
+    scale = "" if task.has_value_unit else " A uniform density is 1 everywhere."
+    return f"Root mean squared distance from the true {true}.{scale}"
+
+
+def given_sites(source: Source[Any], facts: PublicFacts) -> str:
+    """Why the sites of some data cannot be changed one by one.
+
+    Parameters
+    ----------
+    source : Source
+        On screen.
+    facts : PublicFacts
+        The nouns for sites.
+    """
+    if source.facts.is_upload:
+        return "Sites and sizes are those of the file; a twin is simulated from its stated facts."
+    if not source.is_random:
+        return "A twin with these sizes is simulated from the public facts."
+    site, several = site_noun(facts)
+    return f"The {several} of these data are alike: the sentence says how large each {site} is."
+
+
+MEANS_ALONE = ("Solving for a size, starting from a risk, and a budget for each site are worked "
+               "out for the mean curve. Here every site has the same ε.")
 
 
 def _unit_noun(task: Task) -> str:
@@ -150,7 +220,11 @@ def question(answer: Decision) -> str:
 
 
 def _does(task: Task) -> str:
-    return "do" if task.decided.startswith("effects") else "does"
+    return "do" if _is_plural(task) else "does"
+
+
+def _is_plural(task: Task) -> bool:
+    return task.decided.startswith("effects")
 
 
 def _who(profile: Profile) -> str:
@@ -400,7 +474,7 @@ def memo_title(profile: Profile) -> str:
     """
     facts = profile.facts
     subject = estimand(profile.task, facts)
-    article = "" if subject.startswith("effects") else f"{a(subject).split()[0]} "
+    article = "" if _is_plural(profile.task) else f"{a(subject).split()[0]} "
     return (f"Privacy budget for {article}{subject} of {whole(profile.n_people)} "
             f"{facts.people}")
 

@@ -10,6 +10,7 @@ from engine.language import glossary
 from engine.topics.decision import answer as decisions
 from engine.topics.decision import charts, words
 from engine.topics.decision.answer import Option
+from pages.parts.decide import estimands
 from pages.parts.decide.view import Study
 from pages.shared.frame import controls, layout, timed
 from pages.shared.server.computing import uses_workers
@@ -21,6 +22,11 @@ _CARD, _MAP = 330, 380  # pixels
 
 def solve(view: Study) -> None:
     """Simulate the study, with progress; what is known is there at once."""
+    if view.refusal is not None:
+        st.error(controls.message(view.refusal), icon=":material/block:")
+        st.button("Use simulated data", key="use_simulated", on_click=estimands.use_simulated,
+                  args=(view.decided,))
+        return
     place = layout.pending(_CARD, run.knows(decisions.profile_of, *view.asked))
     bar = st.empty()
 

@@ -14,12 +14,12 @@ from pages.shared.frame import controls
 
 def show(view: Study) -> None:
     """Who takes part; curves that come with their sites keep them."""
+    if view.refusal is not None:
+        return
     several = words.site_noun(view.facts)[1]
     st.subheader(f"Table of {several}", anchor=False)
     if not view.shown.has_free_sites:
-        st.markdown(":small[Sites and sizes are those of the file; a twin is simulated from its "
-                    "stated facts.]" if view.facts.is_upload else
-                    ":small[A twin with these sizes is simulated from the public facts.]")
+        st.markdown(f":small[{words.given_sites(view.shown, view.facts)}]")
         st.dataframe({"Site": [row.name for row in view.rows],
                       view.facts.people.capitalize(): [row.n_curves for row in view.rows]},
                      hide_index=True)

@@ -30,6 +30,7 @@ from pages.shared.uploads import panel
 
 Number = TypeVar("Number", int, float)
 TASK = WAVELET_REGRESSION.key
+SIZES = ("configuration", "n_curves", "n_servers", "sizes_listed")  # which the network says
 _OWN = "Your own network"
 _SIMULATED, _MINE = "Simulated", "Your observations"
 _EPSILONS = "site_epsilons"  # of one's own sites, which the settings and the address never hold
@@ -85,6 +86,11 @@ def choices() -> None:
     simulated = source()
     if isinstance(simulated, Simulated):
         _simulated(simulated)
+    method_choice()
+
+
+def method_choice() -> None:
+    """How the level, the clip and the noise are chosen."""
     methods = regression_topic.methods()
     controls.bound(st.selectbox, "Method", mechanism().nearest_preset()[0],
                    lambda label: session.change_mechanism(TASK, methods[label]),

@@ -17,6 +17,7 @@ from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.tasks import (
     COVARIANCE,
+    DECIDED,
     DENSITY,
     FUNCTIONAL_SUMMARY,
     MEAN_FUNCTION,
@@ -105,8 +106,10 @@ class Settings:
     # group that a secret random sample was declared to be drawn of.
     group: int = 1
     population: int | None = None
-    # Decide: a table of sites (without one they are those of the curves; those of a file are never
-    # kept here), who adds the noise, and how many releases of twenty are to reach the target.
+    # Decide: what is published, a table of sites (without one they are those of the curves; those
+    # of a file are never kept here), who adds the noise, and how many releases of twenty are to
+    # reach the target.
+    decided: str = DECIDED[0]
     sites: tuple[SiteRow, ...] = ()
     noise: str = NoisePlace.SITES
     confidence: str = "19"
@@ -187,7 +190,10 @@ class Settings:
         return getattr(self, f"{TASKS[task].prefix}source")
 
     def mechanism_of(self, task: str) -> Mechanism:
-        """The method of a task."""
+        """The method of a task; the usual one where none can be chosen."""
+        if TASKS[task].data_of:
+            usual: Mechanism = mechanisms.get(TASKS[task].mechanism).by_person()
+            return usual
         return getattr(self, f"{TASKS[task].prefix}mechanism")
 
 

@@ -1,0 +1,106 @@
+"""What Decide can be about: its data on screen, their sites, and how a study of them is resized."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from engine.core.errors import InputError
+from engine.core.tasks import TASKS, WAVELET_REGRESSION, DataType, Task
+from engine.sources import Source, sources
+from engine.sources.regression_points import RegressionPoints
+from engine.sources.twin import Twin
+from engine.topics.regression.answer import Group, Network
+from pages.shared.state import session
+
+
+@dataclass(frozen=True)
+class Studied:
+    """The data of a study.
+
+    Parameters
+    ----------
+    shown : Source
+        What is chosen on screen, or the visitor's own data.
+    simulated : Source
+        What the study simulates: the same at the sites that are chosen, or a twin.
+    refusal : InputError or None
+        Why there is no study of what is on screen.
+    """
+
+    shown: Source
+    simulated: Source
+    refusal: InputError | None = None
+
+
+def data_of(task: Task) -> Studied:
+    """The data on screen of an estimand.
+
+    Parameters
+    ----------
+    task : Task
+        What is published.
+    """
+    shown = session.source(session.data_task(task.key))
+    if isinstance(shown, RegressionPoints):
+        return Studied(shown, session.current().network.source(shown))
+    if shown.is_random:
+        return Studied(shown, shown)
+    if task.data is DataType.CURVES and task.key in (twin := session.twin_of(shown)).served:
+        return Studied(shown, twin)
+    return Studied(shown, shown, InputError(
+        f"A study of the {task.decided} simulates its data, and nothing stands in for "
+        f"{'your own' if shown.facts.is_upload else 'these real ones'}.",
+        field="source", hint="Choose simulated data with sizes like theirs."))
+
+
+def delta_of(task: Task) -> float | None:
+    """δ that is chosen for an estimand; None for the rule of all pages."""
+    now = session.current()
+    return now.network.delta if task is WAVELET_REGRESSION else now.delta
+
+
+def choose(key: str) -> None:
+    """Another estimand; a target in the unit of other data is forgotten.
+
+    Parameters
+    ----------
+    key : str
+        Of its task.
+    """
+    now = session.current()
+    same_data = session.data_task(key) == session.data_task(now.decided)
+    session.change(decided=key, target=now.target if same_data else None)
+
+
+def use_simulated(task: Task) -> None:
+    """The usual simulated data in place of those that no study can be made of."""
+    data = session.data_task(task.key)
+    session.show_own(data, False)
+    if not session.current().source_of(data).is_random:
+        session.change_source(data, sources.usual(TASKS[data].source, data))
+    session.change()
+
+
+def resize(task: Task, shown: Source, resized: Source[Any]) -> None:
+    """Take over other sizes of a study, whichever settings hold them.
+
+    Parameters
+    ----------
+    task : Task
+        What is published.
+    shown : Source
+        What was on screen.
+    resized : Source
+        The study with sites that are all alike.
+    """
+    if isinstance(resized, Twin):
+        session.change_twin(shown, resized)
+    elif isinstance(resized, RegressionPoints):
+        people, = {*resized.sizes.n_curves_per_server}
+        network = session.current().network
+        session.change(readings_source=resized, network=Network(
+            (Group(resized.sizes.n_servers, people, network.groups[0].epsilon),), network.delta))
+    else:
+        session.change_source(session.data_task(task.key), resized)
+        session.change(sites=())
