@@ -176,7 +176,7 @@ UNIVARIATE_MEAN = Task(
     loss="squared error",
     unit=Unit.RECORD, data=DataType.CURVES, argument=Argument.NOTHING,
     source="numbers", mechanism="univariate_mean",
-    roles=_OF_CURVES, data_of=MEAN_FUNCTION.key, release=4, decided="average number")
+    roles=_OF_CURVES, data_of=MEAN_FUNCTION.key, release=4, decided="average value")
 
 WAVELET_REGRESSION = Task(
     key="wavelet_regression", label="Regression curve", result="Regression curve",

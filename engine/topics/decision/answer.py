@@ -18,7 +18,7 @@ from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError, brief
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
-from engine.core.tasks import MEAN_FUNCTION, TASKS, Argument, Task
+from engine.core.tasks import MEAN_FUNCTION, TASKS, Argument, DataType, Task
 from engine.core.types import Array, Budget, Data, Estimate, PublicFacts, Spend
 from engine.language.numbers import digits_up
 from engine.mechanisms import Mechanism
@@ -43,6 +43,7 @@ _MAP_FACTORS = (0.25, 0.5, 2.0)  # times the people of every site
 _MOST_ON_MAP = 400_000  # observations of one data set
 MOST_DEVICES = 300  # simulated one by one, where no law spares it
 _USUAL_DISTANCE = 0.2  # of results without the unit of the values: a uniform density has 1
+_OF_RANGE = 40  # of the values, where everybody has one observation
 
 
 @dataclass(frozen=True)
@@ -322,7 +323,7 @@ class _Study:
         stated = delta_rule(n, delta, mechanism.guarantee == "pure")
         study = cls(recipe, mechanism, stated, place, False, seed)
         if place is NoisePlace.PERSON and not study.is_one_centre:
-            _check_devices(n, most_devices)
+            _check_devices(n, most_devices, mechanism)
             return replace(study, recipe=_devices(recipe, rows))
         is_pooled = place is not NoisePlace.SITES
         if is_pooled and len(set(each)) == 1:  # one centre is one site, as on other pages
@@ -372,7 +373,7 @@ class _Study:
         return None if least is None else least.errors
 
 
-def _check_devices(n_people: int, most: int) -> None:
+def _check_devices(n_people: int, most: int, mechanism: Mechanism) -> None:
     """Refuse more devices than are simulated, where no law says what one centre would have to add.
 
     Raises
@@ -384,8 +385,9 @@ def _check_devices(n_people: int, most: int) -> None:
         raise InputError(
             f"Everybody’s own device adds noise here: {n_people:,} devices. Of this method as it "
             f"is set, at most {most:,} are simulated.", field="noise",
-            hint="Take fewer people, or who else adds the noise; of a mean curve also the adaptive "
-                 "mean with δ above 0 and stated observation times, which holds for any number.")
+            hint="Take fewer people, or let sites or a centre add the noise." + (
+                " The adaptive mean with δ above 0 and stated observation times has no such "
+                "limit." if mechanism.main_task is MEAN_FUNCTION else ""))
 
 
 def _devices(recipe: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
@@ -417,7 +419,11 @@ def usual_target(task: Task, facts: PublicFacts) -> float:
     facts : PublicFacts
         With the range of the values.
     """
-    return usual_error(facts) if task.has_value_unit else _USUAL_DISTANCE
+    if not task.has_value_unit:
+        return _USUAL_DISTANCE
+    if task.data is DataType.READINGS:
+        return float(f"{(facts.value_high - facts.value_low) / _OF_RANGE:.1g}")
+    return usual_error(facts)
 
 
 # -- the decision ---------------------------------------------------------------------------------

@@ -145,6 +145,9 @@ def _distances(answer: Decision, option: Option, theme: Theme) -> Chart:
         traces.line("Target", [answer.target] * 2, [0.0, 100.0], colour("truth", theme), 1.4,
                     hoverinfo="skip")],
         "layout": layout(theme, hovermode=False, margin={"l": 46, "r": 6, "t": 6, "b": 34},
+                         annotations=[{"x": answer.target, "y": 4, "text": "target ",
+                                       "xanchor": "right", "yanchor": "bottom",
+                                       "showarrow": False}],
                          xaxis=axis(theme, named("Distance", profile.unit), range=[0, widest],
                                     nticks=4),
                          yaxis=axis(theme, "% within", grid=True, range=[0, 103], nticks=3))}
@@ -191,5 +194,6 @@ def map_key(answer: Decision) -> str:
     """
     unit = answer.profile.unit
     return (f"Thick line: {answer.confidence} of 20 releases within "
-            f"{with_unit(f'{answer.target:g}', unit)}. Thin lines{', in ' * bool(unit)}{unit}. "
+            f"{with_unit(f'{answer.target:g}', unit)}. Thin lines: other distances"
+            f"{', in ' * bool(unit)}{unit}. "
             "Stronger blue: less accurate. ◇ the recommendation.")

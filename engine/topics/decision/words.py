@@ -111,22 +111,19 @@ def distance(task: Task, facts: PublicFacts) -> str:
     return f"Root mean squared distance from the true {true}.{scale}"
 
 
-def given_sites(source: Source[Any], facts: PublicFacts) -> str:
+def given_sites(source: Source[Any]) -> str:
     """Why the sites of some data cannot be changed one by one.
 
     Parameters
     ----------
     source : Source
         On screen.
-    facts : PublicFacts
-        The nouns for sites.
     """
     if source.facts.is_upload:
         return "Sites and sizes are those of the file; a twin is simulated from its stated facts."
     if not source.is_random:
         return "A twin with these sizes is simulated from the public facts."
-    site, several = site_noun(facts)
-    return f"The {several} of these data are alike: the sentence says how large each {site} is."
+    return "These sizes were chosen in Lab; a size in the sentence makes all alike."
 
 
 MEANS_ALONE = ("Solving for a size, starting from a risk, and a budget for each site are worked "
@@ -215,7 +212,8 @@ def question(answer: Decision) -> str:
     each_has = "" if observations == "1" else f"with {observations} observations each, "
     subject = escape(estimand(profile.task, facts))
     return (f"Which privacy budget ε {_does(profile.task)} the {subject} of {people} need, "
-            f"{each_has}if {_who(profile)}, so that it is within "
+            f"{each_has}if {_who(profile)}, so that "
+            f"{'they are' if _is_plural(profile.task) else 'it is'} within "
             f"{target(answer)} of the truth in {CONFIDENCES[answer.confidence]} releases?")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.language import glossary
 from engine.topics.decision import answer as decisions
@@ -37,6 +38,12 @@ def solve(view: Study) -> None:
         tell(0)
     try:
         view.decide(view.simulated(tell))
+    except InputError as problem:
+        if problem.field != "noise":
+            raise
+        st.error(controls.message(problem), icon=":material/block:")
+        st.button(words.WHO[NoisePlace.SITES].format(site=view.site), key="let_sites",
+                  on_click=lambda: session.change(noise=NoisePlace.SITES))
     finally:
         bar.empty()
         place.empty()

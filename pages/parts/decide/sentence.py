@@ -53,7 +53,7 @@ def show(view: Study) -> None:
                            "decided", options=DECIDED, label_visibility="collapsed",
                            format_func=lambda key: TASKS[key].decided)
         _say("of")
-        with st.container(width=230):
+        with st.container(width=250):
             controls.source_choice(data, label_visibility="collapsed")
         if view.refusal is not None:
             return
