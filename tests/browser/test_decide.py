@@ -5,7 +5,6 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-
 # The frame of the memo, whose printing is counted and not done: it would open a window.
 COUNTED = """() => { const frame = [...document.querySelectorAll('*')].map(e => e.shadowRoot?.querySelector('#sheet'))
   .find(Boolean); window.__printed = 0; frame.contentWindow.print = () => { window.__printed += 1; };

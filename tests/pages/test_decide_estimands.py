@@ -1,0 +1,134 @@
+"""What can be decided on besides the mean curve: each with the sizes, the method and the numbers of Lab."""
+
+import re
+
+import pytest
+
+from engine.core.tasks import DECIDED, TASKS
+from engine.running.steps import result_of
+from engine.topics.decision import answer as decisions
+from engine.topics.decision import words as decision_words
+from pages.shared.state import address
+from tests.pages.opening import visit
+from tests.pages.reading import components, words
+
+# A small study of each, and the target that it is to reach.
+STUDIES = {
+    "univariate_mean": "c-sparse_curves~c.n_curves-100~c.n_observations_per_curve-5~target-5",
+    "varying_coefficients": "g-coefficient_curves~g.n_curves-600~g.n_observations_per_curve-6~target-6",
+    "wavelet_regression": "network-4x500x1~target-0.4",
+    "density": "d-density_points~d.n_curves-300~target-0.4"}
+IN_LAB = [key for key in STUDIES if TASKS[key].estimand]
+
+
+def token(key):
+    return f"{STUDIES[key]}~decided-{key}"
+
+
+def link(at):
+    return "".join(at.query_params["s"])
+
+
+def memo(at):
+    return next(sent["html"] for sent in components(at, "memo_sheet") if "html" in sent)
+
+
+def strip(at, key):
+    return next(sent for sent in components(at, key) if "budgets" in sent)
+
+
+def answered(key):
+    """The engine's answer to the question of a link."""
+    chosen, problems = address.decode(token(key))
+    assert not problems
+    source, delta = chosen.source_of(TASKS[key].data_of or key), chosen.delta
+    if key == "wavelet_regression":
+        source, delta = chosen.network.source(source), chosen.network.delta
+    rows = decisions.alike(source, decision_words.site_noun(source.facts)[0].capitalize())
+    return result_of(decisions.decision_of(source, chosen.mechanism_of(key), rows, delta,
+                                           chosen.noise, chosen.target, chosen.confidence))
+
+
+def test_what_can_be_decided_on_is_what_these_tests_try():
+    assert {*STUDIES} == {*DECIDED} - {"mean_function"}
+
+
+@pytest.mark.parametrize("key", STUDIES)
+def test_cards_memo_strip_and_code_have_the_numbers_of_the_engine(key):
+    answer, at = answered(key), visit("decide", f"{token(key)}~open-code")
+    assert not at.error and answer.options and at.selectbox(key="w_decided").value == key
+    for _, option in answer.options:
+        error = decision_words.error(option, answer.profile)
+        assert f"± {error}" in words(at) and f"± {error}" in memo(at)
+    assert decision_words.question(answer) in memo(at)
+    assert decision_words.verdict(answer).split("**")[1] in memo(at)
+    assert strip(at, "decide_strip")["budgets"][0]["error"] == decision_words.error(
+        answer.chosen, answer.profile)
+    assert any(answer.profile.mechanism.key in block.value for block in at.code)
+
+
+@pytest.mark.parametrize("key", IN_LAB)
+def test_lab_has_the_same_error_at_the_recommended_budget(key):
+    answer = answered(key)
+    epsilon = answer.chosen.budget.epsilon
+    at_epsilon = STUDIES[key].replace("4x500x1", f"4x500x{epsilon:g}")
+    shown = visit("lab", f"{at_epsilon}~estimand-{TASKS[key].estimand}~epsilon-{epsilon:g}"
+                         + f"~summary-{key}" * (key == "density"))
+    assert strip(shown, "lab_strip")["budgets"][0]["error"] == decision_words.error(
+        answer.chosen, answer.profile)
+
+
+@pytest.mark.parametrize("key", STUDIES)
+def test_sizes_trust_and_link_of_a_study_follow_its_sentence(key):
+    at = visit("decide", token(key))
+    at.number_input(key="w_study_people").set_value(150)
+    at.number_input(key="w_study_sites").set_value(2).run()
+    at.selectbox(key="w_noise").set_value("centre").run()
+    assert not at.error and "150" in memo(at) and "(300 in all)" in memo(at)
+    assert "the centre, which sees every" in memo(at)
+    again = visit("decide", link(at))
+    assert memo(again) == memo(at) and "decided-" in link(at)
+
+
+@pytest.mark.parametrize("key", STUDIES)
+def test_details_that_are_of_mean_curves_say_so_and_lead_there(key):
+    at = visit("decide", f"{token(key)}~open-hospitals")
+    assert decision_words.MEANS_ALONE in words(at)
+    at.button(key="take_mean").click().run()
+    assert not at.error and at.session_state.settings.decided == "mean_function"
+
+
+def test_another_estimand_of_the_same_curves_keeps_the_target_and_of_others_forgets_it():
+    at = visit("decide", STUDIES["univariate_mean"])
+    at.selectbox(key="w_decided").set_value("univariate_mean").run()
+    assert at.session_state.settings.target == 5 and "average" in memo(at)
+    at.selectbox(key="w_decided").set_value("density").run()
+    assert at.session_state.settings.target is None and not at.error
+    assert "c.n_curves-100" in link(at) and "decided-density" in link(at)
+
+
+def test_a_table_of_sites_serves_the_average_as_it_does_the_mean_curve():
+    at = visit("decide", token("univariate_mean"))
+    at.text_area(key="pasted_table").set_value("North;40;6\nSouth;90;3").run()
+    at.button(key="use_pasted").click().run()
+    assert not at.error and "130 people at 2 sites, 40 to 90 at each" in memo(at)
+
+
+def test_real_records_are_refused_with_a_button_that_takes_simulated_ones():
+    at = visit("decide", "d-ages_at_death~decided-density")
+    assert "nothing stands in" in at.error[0].value and not components(at, "memo_sheet")
+    at.button(key="use_simulated").click().run()
+    assert not at.error and "density" in memo(at)
+
+
+def test_too_many_devices_are_refused_with_a_button_that_lets_sites_add_the_noise():
+    at = visit("decide", f"{STUDIES['density']}0~d.n_curves-1000~decided-density~noise-person")
+    assert f"at most {decisions.MOST_DEVICES}" in at.error[0].value
+    at.button(key="let_sites").click().run()
+    assert not at.error and at.session_state.settings.noise == "sites"
+
+
+def test_everybody_can_add_the_noise_of_an_average_alone():
+    at = visit("decide", f"{token('univariate_mean')}~noise-person")
+    assert "<b>Must be trusted:</b> nobody" in memo(at)
+    assert re.search("one message from each device", memo(at))
