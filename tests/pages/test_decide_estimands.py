@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -10,8 +11,10 @@ from engine.core.tasks import DECIDED, TASKS
 from engine.running.steps import result_of
 from engine.topics.decision import answer as decisions
 from engine.topics.decision import words as decision_words
+from pages.parts.compare import pin_facts
 from pages.shared.state import address
-from tests.pages.opening import visit
+from pages.shared.state.pins import Pin
+from tests.pages.opening import own_curves, visit
 from tests.pages.reading import components, words
 
 # A small study of each, and the target that it is to reach.
@@ -101,6 +104,25 @@ def test_details_that_are_of_mean_curves_say_so_and_lead_there(key):
     assert decision_words.MEANS_ALONE in words(at)
     at.button(key="take_mean").click().run()
     assert not at.error and at.session_state.settings.decided == "mean_function"
+
+
+@pytest.mark.parametrize("key", STUDIES)
+def test_a_pinned_study_has_its_error_and_is_not_compared_with_a_mean_curve(key):
+    answer = answered(key)
+    pin = pin_facts.of(Pin("A", "decide", token(key)))
+    assert pin.error == pytest.approx(answer.chosen.accuracy.error, rel=1e-9)
+    assert pin.budget == answer.chosen.budget and pin.estimated == key
+    assert not pin.measures_like(replace(pin, estimated="mean_function"))
+
+
+def test_a_file_is_averaged_by_its_twin_and_never_linked():
+    at = visit("decide", "target-5~decided-univariate_mean", upload=own_curves(), show_upload=True)
+    assert not at.error and "80 children" in memo(at) and "s" not in at.query_params
+
+
+def test_explore_leads_to_the_mean_curve_whatever_was_decided_on_before():
+    at = visit("explore", "decided-density~target-0.2")
+    assert not any("decided" in str(part.proto) for part in at.get("page_link"))
 
 
 def test_another_estimand_of_the_same_curves_keeps_the_target_and_of_others_forgets_it():

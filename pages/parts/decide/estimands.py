@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from engine.sources.regression_points import RegressionPoints
 from engine.sources.twin import Twin
 from engine.topics.regression.answer import Group, Network
 from pages.shared.state import session
+from pages.shared.state.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -33,20 +35,31 @@ class Studied:
     refusal: InputError | None = None
 
 
-def data_of(task: Task) -> Studied:
-    """The data on screen of an estimand.
+def on_screen() -> Studied:
+    """The data of the estimand on screen, the visitor's own ones where they are shown."""
+    now = session.current()
+    return _studied(now, session.source(session.data_task(now.decided)), session.twin_of)
+
+
+def linked(scenario: Settings) -> Studied:
+    """The data that the settings of a link stand for.
 
     Parameters
     ----------
-    task : Task
-        What is published.
+    scenario : Settings
+        Of a link.
     """
-    shown = session.source(session.data_task(task.key))
+    return _studied(scenario, scenario.source_of(session.data_task(scenario.decided)),
+                    lambda real: Twin.of(real.facts, real.sizes))
+
+
+def _studied(scenario: Settings, shown: Source, twin_of: Callable[[Source], Twin]) -> Studied:
+    task = TASKS[scenario.decided]
     if isinstance(shown, RegressionPoints):
-        return Studied(shown, session.current().network.source(shown))
+        return Studied(shown, scenario.network.source(shown))
     if shown.is_random:
         return Studied(shown, shown)
-    if task.data is DataType.CURVES and task.key in (twin := session.twin_of(shown)).served:
+    if task.data is DataType.CURVES and task.key in (twin := twin_of(shown)).served:
         return Studied(shown, twin)
     return Studied(shown, shown, InputError(
         f"A study of the {task.decided} simulates its data, and nothing stands in for "
@@ -54,10 +67,16 @@ def data_of(task: Task) -> Studied:
         field="source", hint="Choose simulated data with sizes like theirs."))
 
 
-def delta_of(task: Task) -> float | None:
-    """δ that is chosen for an estimand; None for the rule of all pages."""
-    now = session.current()
-    return now.network.delta if task is WAVELET_REGRESSION else now.delta
+def delta_of(scenario: Settings) -> float | None:
+    """δ that is chosen for a study; None for the rule of all pages.
+
+    Parameters
+    ----------
+    scenario : Settings
+        On screen, or of a link.
+    """
+    is_network = scenario.decided == WAVELET_REGRESSION.key
+    return scenario.network.delta if is_network else scenario.delta
 
 
 def choose(key: str) -> None:

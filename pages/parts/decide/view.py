@@ -42,7 +42,7 @@ class Study(View):
             self.problem = problem
         self.now = session.current()
         self.decided = TASKS[self.now.decided]
-        studied = estimands.data_of(self.decided)
+        studied = estimands.on_screen()
         self.shown: Source = studied.shown
         self.source: Source = studied.simulated
         self.refusal = studied.refusal
@@ -81,7 +81,7 @@ class Study(View):
     def asked(self) -> tuple[Source, Any, tuple[SiteRow, ...], float | None, str, int]:
         """All that the simulation depends on."""
         return (self.source, self.mechanism, decisions.at_one_budget(self.rows),
-                estimands.delta_of(self.decided), self.now.noise, self.now.seed)
+                estimands.delta_of(self.now), self.now.noise, self.now.seed)
 
     def decide(self, profile: Profile) -> None:
         self.answer = decisions.decision(profile, self.target, self.now.confidence,
