@@ -224,8 +224,9 @@ def sized(source: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
     InputError
         If the table cannot be simulated.
     """
-    site_table.checked(rows)
     taking_part = [row for row in rows if row.included]
+    if source.has_free_sites or not taking_part:
+        site_table.checked(rows)
     people = [row.n_curves for row in taking_part]
     each = [row.n_observations_per_curve for row in taking_part]
     if not source.is_random:
@@ -240,7 +241,9 @@ def sized(source: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
             raise InputError("A twin has as many observations of everybody.", field="readings",
                              hint="Give all sites the same number of observations.")
         return replace(source, people=tuple(people), n_observations=each[0])
-    return source.resized(people[0], each[0], len(people))
+    if len({*people}) == len({*each}) == 1:
+        return source.resized(people[0], each[0], len(people))
+    return source.with_sites(people, each)
 
 
 def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
@@ -548,7 +551,8 @@ def error_map(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow]
 
 def _fits(rows: Sequence[SiteRow]) -> bool:
     return (sum(row.n_curves * row.n_observations_per_curve for row in rows) <= _MOST_ON_MAP
-            and all(row.n_curves <= site_table.MOST_CURVES for row in rows))
+            and all(row.n_curves <= site_table.MOST_CURVES for row in rows
+                    if row.n_observations_per_curve > 1))
 
 
 def _scaled(rows: Sequence[SiteRow], factor: float) -> tuple[SiteRow, ...]:

@@ -145,9 +145,9 @@ def _distances(answer: Decision, option: Option, theme: Theme) -> Chart:
         traces.line("Target", [answer.target] * 2, [0.0, 100.0], colour("truth", theme), 1.4,
                     hoverinfo="skip")],
         "layout": layout(theme, hovermode=False, margin={"l": 46, "r": 6, "t": 6, "b": 34},
-                         annotations=[{"x": answer.target, "y": 4, "text": "target ",
-                                       "xanchor": "right", "yanchor": "bottom",
-                                       "showarrow": False}],
+                         annotations=[{"x": answer.target, "y": 4, "text": " target ",
+                                       "xanchor": "left" if 2 * answer.target < widest else
+                                       "right", "yanchor": "bottom", "showarrow": False}],
                          xaxis=axis(theme, named("Distance", profile.unit), range=[0, widest],
                                     nticks=4),
                          yaxis=axis(theme, "% within", grid=True, range=[0, 103], nticks=3))}

@@ -123,7 +123,7 @@ def given_sites(source: Source[Any]) -> str:
         return "Sites and sizes are those of the file; a twin is simulated from its stated facts."
     if not source.is_random:
         return "A twin with these sizes is simulated from the public facts."
-    return "These sizes were chosen in Lab; a size in the sentence makes all alike."
+    return "Sites as chosen above; a size in the sentence makes all alike."
 
 
 MEANS_ALONE = ("Solving for a size, starting from a risk, and a budget for each site are worked "

@@ -11,9 +11,16 @@ from engine.core.tasks import TASKS, WAVELET_REGRESSION, DataType, Task
 from engine.sources import Source, sources
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.twin import Twin
-from engine.topics.regression.answer import Group, Network
+from engine.topics.regression.answer import NETWORKS, Group, Network
+from pages.parts.regression import network
+from pages.shared.frame import controls
 from pages.shared.state import session
 from pages.shared.state.settings import Settings
+
+# Networks that differ by more than their budgets: here all sites have the same.
+_NETWORKS = {name: groups for name, groups in NETWORKS.items()
+             if name == next(first for first, others in NETWORKS.items()
+                             if Network(others).sizes == Network(groups).sizes)}
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,23 @@ def _studied(scenario: Settings, shown: Source, twin_of: Callable[[Source], Twin
         field="source", hint="Choose simulated data with sizes like theirs."))
 
 
+def data_choice(task: Task, **more: Any) -> None:
+    """Whose data: those of a task, or of a regression the network of its sites.
+
+    Parameters
+    ----------
+    task : Task
+        What is published.
+    **more
+        Options of the widget.
+    """
+    data = session.data_task(task.key)
+    if isinstance(session.source(data), RegressionPoints):
+        network.network_choice(_NETWORKS, **more)
+    else:
+        controls.source_choice(data, **more)
+
+
 def delta_of(scenario: Settings) -> float | None:
     """δ that is chosen for a study; None for the rule of all pages.
 
@@ -117,9 +141,9 @@ def resize(task: Task, shown: Source, resized: Source[Any]) -> None:
         session.change_twin(shown, resized)
     elif isinstance(resized, RegressionPoints):
         people, = {*resized.sizes.n_curves_per_server}
-        network = session.current().network
+        before = session.current().network
         session.change(readings_source=resized, network=Network(
-            (Group(resized.sizes.n_servers, people, network.groups[0].epsilon),), network.delta))
+            (Group(resized.sizes.n_servers, people, before.groups[0].epsilon),), before.delta))
     else:
         session.change_source(session.data_task(task.key), resized)
         session.change(sites=())

@@ -43,7 +43,7 @@ def _open(token: str) -> None:
 def show(view: Study) -> None:
     """The sentence with its brackets."""
     facts, included = view.facts, view.included
-    task, data = view.decided, session.data_task(view.decided.key)
+    task = view.decided
     people, observations = _means(view)
     site, several = words.site_noun(facts)
     with st.container(horizontal=True, vertical_alignment="center", key="sentence", gap="small"):
@@ -54,7 +54,7 @@ def show(view: Study) -> None:
                            format_func=lambda key: TASKS[key].decided)
         _say("of")
         with st.container(width=250):
-            controls.source_choice(data, label_visibility="collapsed")
+            estimands.data_choice(task, label_visibility="collapsed")
         if view.refusal is not None:
             return
         _say("for")
