@@ -9,9 +9,8 @@ from typing import Any
 from engine.core.errors import InputError
 from engine.core.tasks import TASKS, WAVELET_REGRESSION, DataType, Task
 from engine.sources import Source, sources
-from engine.sources.regression_points import RegressionPoints
 from engine.sources.twin import Twin
-from engine.topics.regression.answer import NETWORKS, Group, Network
+from engine.topics.regression.answer import NETWORKS, Group, Network, Simulated
 from pages.parts.regression import network
 from pages.shared.frame import controls
 from pages.shared.state import session
@@ -62,7 +61,7 @@ def linked(scenario: Settings) -> Studied:
 
 def _studied(scenario: Settings, shown: Source, twin_of: Callable[[Source], Twin]) -> Studied:
     task = TASKS[scenario.decided]
-    if isinstance(shown, RegressionPoints):
+    if isinstance(shown, Simulated):
         return Studied(shown, scenario.network.source(shown))
     if shown.is_random:
         return Studied(shown, shown)
@@ -85,7 +84,7 @@ def data_choice(task: Task, **more: Any) -> None:
         Options of the widget.
     """
     data = session.data_task(task.key)
-    if isinstance(session.source(data), RegressionPoints):
+    if isinstance(session.source(data), Simulated):
         network.network_choice(_NETWORKS, **more)
     else:
         controls.source_choice(data, **more)
@@ -139,7 +138,7 @@ def resize(task: Task, shown: Source, resized: Source[Any]) -> None:
     """
     if isinstance(resized, Twin):
         session.change_twin(shown, resized)
-    elif isinstance(resized, RegressionPoints):
+    elif isinstance(resized, Simulated):
         people, = {*resized.sizes.n_curves_per_server}
         before = session.current().network
         session.change(readings_source=resized, network=Network(
