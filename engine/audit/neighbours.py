@@ -760,7 +760,7 @@ def alone_with_numbers(mechanism: Any, pair: tuple[CurveData, CurveData]
     first, second = pair
     item = int(np.argmax(first.values[0].view(np.int64) != second.values[0].view(np.int64)))
     person = int(np.searchsorted(np.cumsum(first.counts), item, side="right"))
-    if mechanism.setting is Setting.SITE:
+    if mechanism.setting.is_by_site:
         site = [int(first.server[person])]
         return first.of_servers(site), second.of_servers(site)
     stop = int(np.cumsum(first.counts)[person])

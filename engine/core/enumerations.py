@@ -51,3 +51,11 @@ class NoiseLaw(Enumeration):
     BITS = "bits"
     CHOICE = "choice"
     NONE = "none"
+
+
+class NoisePlace(Enumeration):
+    """Who adds the noise of a study."""
+
+    SITES = "sites"
+    CENTRE = "centre"
+    PERSON = "person"  # everybody's own device: nobody is trusted

@@ -120,6 +120,7 @@ class Task:
     sizes_of_rates : where the sizes at which a rate is shown come from; empty: usual ones.
     compared : keys of the methods that stand side by side at first.
     data_of : the task whose settings it shares, where it has none of its own.
+    decided : what the sentence of *Decide* calls it; empty where nothing is decided on there.
     summary, release : its place among what *Summaries* shows and *Release* publishes; 0 where it
         is not there.
     """
@@ -145,6 +146,7 @@ class Task:
     sizes_of_rates: str = ""
     compared: tuple[str, ...] = ()
     data_of: str = ""
+    decided: str = ""
     summary: int = 0
     release: int = 0
 
@@ -166,7 +168,7 @@ MEAN_FUNCTION = Task(
     loss="integrated squared error over the time range",
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
     source="sparse_curves", mechanism="adaptive_mean",
-    roles=_OF_CURVES, estimand="mean", letters="cm", release=1,
+    roles=_OF_CURVES, estimand="mean", letters="cm", release=1, decided="mean curve",
     sizes_of_rates="Your scenario on Explore",
     compared=("adaptive_mean", "noisy_gradient_mean", "frl"))
 
@@ -179,6 +181,7 @@ VARYING_COEFFICIENTS = Task(
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
     source="coefficient_curves",
     mechanism="adaptive_coefficients", roles=(*_OF_CURVES, "covariates"),
+    decided="effects of covariates",
     estimand="coefficients", prefix="effects_", letters="gk", summary=5, release=3,
     sizes_of_rates="Your scenario on Varying coefficients")
 
@@ -188,7 +191,7 @@ UNIVARIATE_MEAN = Task(
     loss="squared error",
     unit=Unit.RECORD, data=DataType.CURVES, argument=Argument.NOTHING,
     source="numbers", mechanism="univariate_mean",
-    roles=_OF_CURVES, data_of=MEAN_FUNCTION.key, release=4)
+    roles=_OF_CURVES, data_of=MEAN_FUNCTION.key, release=4, decided="average value")
 
 WAVELET_REGRESSION = Task(
     key="wavelet_regression", label="Regression curve", result="Regression curve",
@@ -197,7 +200,7 @@ WAVELET_REGRESSION = Task(
     unit=Unit.READING, data=DataType.READINGS, argument=Argument.TIME,
     source="regression_points",
     mechanism="wavelet_global", roles=_OF_CURVES, states=("spread",),
-    estimand="regression", prefix="readings_", letters="wv")
+    decided="regression curve", estimand="regression", prefix="readings_", letters="wv")
 
 FUNCTIONAL_SUMMARY = Task(
     key="functional_summary", label="Summary of curves with δ = 0", result="Average curve",
@@ -214,7 +217,7 @@ DENSITY = Task(
     loss="integrated squared error",
     unit=Unit.RECORD, data=DataType.RECORDS, argument=Argument.FEATURE,
     source="density_points", mechanism="iclp",
-    has_value_unit=False, roles=_OF_RECORDS,
+    has_value_unit=False, roles=_OF_RECORDS, decided="density",
     features=Columns(1, 2, "one or two columns", "One or two columns"),
     estimand="summaries", among="summary", prefix="density_", letters="dn", summary=2, release=2)
 
@@ -305,3 +308,5 @@ SUMMARIES = tuple(sorted((key for key, task in TASKS.items() if task.summary),
                          key=lambda key: TASKS[key].summary))
 PUBLISHED = tuple(sorted((key for key, task in TASKS.items() if task.release),
                          key=lambda key: TASKS[key].release))
+# Keys of what *Decide* can be about.
+DECIDED = tuple(key for key, task in TASKS.items() if task.decided)

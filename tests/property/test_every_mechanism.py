@@ -56,8 +56,9 @@ PROTECTING = [one for one in EVERY if one.values().get("setting") is not Setting
 every_mechanism = pytest.mark.parametrize("mechanism", [
     slow(one) if one.family == "sparse" and one != type(one)(**one.presets()[0][1]) else one
     for one in PROTECTING], ids=str)
-# Where nobody is trusted each noises what it sends by itself, however many others there are.
-ALONE = (SparseMeanSigns(), UnivariateMean(setting=Setting.LOCAL_ITEM))
+# Noise that depends on nothing but what one device or one site of people sends by itself.
+ALONE = (SparseMeanSigns(), UnivariateMean(setting=Setting.LOCAL_ITEM),
+         UnivariateMean(setting=Setting.SITE_USER))
 
 
 def test_no_registered_mechanism_is_missing_here():

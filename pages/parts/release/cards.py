@@ -51,7 +51,7 @@ class Choice(View):
     def __init__(self) -> None:
         super().__init__()
         self.what = self.now.publish
-        self.task = session.published_task(self.what)
+        self.task = session.data_task(self.what)
 
     @property
     def source(self) -> Source | None:
@@ -65,10 +65,7 @@ class Choice(View):
 
     @property
     def mechanism(self) -> Mechanism:
-        if self.has_methods:
-            return session.current().mechanism_of(self.task)
-        usual: Mechanism = mechanisms.get(TASKS[self.what].mechanism).by_person()
-        return usual
+        return self.now.mechanism_of(self.what)
 
     @property
     def budget(self) -> Budget:

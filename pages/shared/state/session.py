@@ -109,7 +109,7 @@ def task_on_screen() -> str:
     page, now = st.session_state.page, current()
     if page == LAB:
         return now.estimated
-    return published_task(now.publish) if page == "publish" else TASK
+    return data_task({"publish": now.publish, "decide": now.decided}.get(page, TASK))
 
 
 def shows_own_data() -> bool:
@@ -123,8 +123,8 @@ def shows_pins(page: str) -> bool:
     return page == LAB and current().tab == "compare"
 
 
-def published_task(key: str) -> str:
-    """Whose data Release uses: an average number is that of whole curves."""
+def data_task(key: str) -> str:
+    """The task whose data another one uses: an average number is that of whole curves."""
     return TASKS[key].data_of or key
 
 
@@ -211,7 +211,7 @@ def own_key(task: str) -> str:
 def own(task: str = TASK) -> Upload | UploadRows | None:
     """The visitor's own data that a task looks at, whether they are shown or not."""
     data = st.session_state.get(own_key(task))
-    return data if data is not None and data.serves(task) else None
+    return data if data is not None and data.serves(data_task(task)) else None
 
 
 def own_with(facts: PublicFacts) -> Upload | UploadRows | None:

@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from engine import handbook
+from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.tasks import (
     COUNTED,
     COVARIANCE,
+    DECIDED,
     DENSITY,
     DISTRIBUTION,
     FUNCTIONAL_SUMMARY,
@@ -38,7 +40,6 @@ from engine.mechanisms import Mechanism, mechanisms
 from engine.privacy.amplification import MOST_PEOPLE
 from engine.rates import Rate, rates
 from engine.sources import Source, sources
-from engine.topics.decision.answer import NoisePlace
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning.budget_split import Split
 from engine.topics.regression.answer import NETWORKS, Network
@@ -112,8 +113,10 @@ class Settings:
     # group that a secret random sample was declared to be drawn of.
     group: int = 1
     population: int | None = None
-    # Decide: a table of sites (without one they are those of the curves; those of a file are never
-    # kept here), who adds the noise, and how many releases of twenty are to reach the target.
+    # Decide: what is published, a table of sites (without one they are those of the curves; those
+    # of a file are never kept here), who adds the noise, and how many releases of twenty are to
+    # reach the target.
+    decided: str = DECIDED[0]
     sites: tuple[SiteRow, ...] = ()
     noise: str = NoisePlace.SITES
     confidence: str = "19"
@@ -205,7 +208,10 @@ class Settings:
         return getattr(self, f"{TASKS[task].prefix}source")
 
     def mechanism_of(self, task: str) -> Mechanism:
-        """The method of a task."""
+        """The method of a task; the usual one where none can be chosen."""
+        if TASKS[task].data_of:
+            usual: Mechanism = mechanisms.get(TASKS[task].mechanism).by_person()
+            return usual
         return getattr(self, f"{TASKS[task].prefix}mechanism")
 
 
