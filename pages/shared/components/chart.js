@@ -13,12 +13,21 @@ const MOST_NAMES = 0.34, AXIS_ROOM = 62;       // share of a chart for names; pi
 const LEGEND_ROOM = 22;                        // pixels above the plot that a legend of one line takes
 const QUIET = {displayModeBar: false, displaylogo: false, showTips: false, responsive: false};
 
+// The page may have named it at its head; it is loaded again where that has failed.
 const load = () => window.__plotly ??= new Promise((done, failed) => {
-  const script = document.createElement('script');
-  script.src = '/vendor/plotly.min.js';
-  script.onload = () => done(window.Plotly);
-  script.onerror = () => { window.__plotly = undefined; failed(new Error('not loaded')); };
-  document.head.append(script);
+  if (window.Plotly) { done(window.Plotly); return; }
+  let script = document.querySelector('script[src$="vendor/plotly.min.js"]');
+  if (!script || script.dataset.failed) {
+    script = document.createElement('script');
+    script.src = '/vendor/plotly.min.js';
+    document.head.append(script);
+  }
+  script.addEventListener('load', () => done(window.Plotly));
+  script.addEventListener('error', () => {
+    script.dataset.failed = 'yes';
+    window.__plotly = undefined;
+    failed(new Error('not loaded'));
+  });
 });
 
 export default function ({data, parentElement: root, setTriggerValue}) {
