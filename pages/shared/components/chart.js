@@ -53,15 +53,34 @@ function release(root) {                  // stop listening for a node that is g
   root.__size = root.__follow = root.__drawn = null;
 }
 
-// All charts of a page are drawn together, before its next frame: whatever looks at the page for each
-// change of it, as the framework's tabs do, then looks once and not once for each chart.
+// All charts in view are drawn together, before the next frame of the page: whatever looks at the page
+// for each change of it, as the framework's tabs do, then looks once and not once for each chart.
+// Those out of view follow, together, when this frame is on screen.
 function next(root) {
   const waiting = window.__charts ??= new Set();
   waiting.add(root);
   if (waiting.size > 1) return;
-  const begin = () => { const roots = [...waiting]; waiting.clear(); draw(roots); };
+  const begin = () => {
+    const roots = [...waiting], seen = roots.filter(inView), later = roots.filter(root => !seen.includes(root));
+    waiting.clear();
+    draw(seen).then(() => later.length && (seen.length ? afterFrame(() => draw(later)) : draw(later)));
+  };
   if (document.hidden) setTimeout(begin);      // which has no frames
   else requestAnimationFrame(begin);
+}
+
+function inView({__box: box}) {
+  const {top, bottom} = box.getBoundingClientRect();
+  return top < innerHeight && bottom > 0;
+}
+
+function afterFrame(then) {
+  if (document.hidden) { setTimeout(then); return; }
+  requestAnimationFrame(() => {
+    const drawn = new MessageChannel();
+    drawn.port1.onmessage = then;
+    drawn.port2.postMessage(0);
+  });
 }
 
 function draw(roots) {                    // first all is measured, then all is drawn
