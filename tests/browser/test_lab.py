@@ -77,3 +77,11 @@ def test_a_chart_is_saved_with_its_title_source_and_budget(server, open_app, tmp
                      f"Privacy Curves {__version__}"):
             assert part in text
     assert page.problems == []
+
+
+def test_on_a_phone_a_tall_legend_leaves_room_for_the_plot(server, open_app):
+    page = open_app(server.url + "/lab", viewport=PHONE)
+    chart = page.locator("[data-chart]").last
+    assert chart.evaluate(BOXES)["legend"] >= 4
+    assert chart.evaluate("chart => chart._fullLayout._size.h") >= 160
+    assert chart.evaluate("chart => chart.scrollHeight <= chart.clientHeight + 1")

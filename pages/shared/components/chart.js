@@ -11,6 +11,7 @@ const FEW = 4;                                 // lines that are named where the
 const NAME_LINE = 18, LEAD = 12, SAMPLE = 24, BESIDE = 5;  // pixels: height of a name, way to it, piece of line, gap
 const MOST_NAMES = 0.34, AXIS_ROOM = 62;       // share of a chart for names; pixels of ticks and title of an axis
 const LEGEND_ROOM = 22;                        // pixels above the plot that a legend of one line takes
+const LEAST = 170;                             // pixels of a plot that a legend leaves, else the chart grows
 const QUIET = {displayModeBar: false, displaylogo: false, showTips: false, responsive: false};
 
 // The page may have named it at its head; it is loaded again where that has failed.
@@ -119,8 +120,9 @@ function prepared(root) {
   root.__width = width;
   const layout = wrapped(themed(plain, {text, font, border, page}), width);
   if (!named(layout, data, width, box.clientHeight)) paired(layout, data, width);
-  const top = window.__tops?.get(crowd(layout, data, width));
+  const {top = 0, height = 0} = window.__tops?.get(crowd(layout, data, width)) ?? {};
   if (top > (layout.margin?.t ?? 0)) layout.margin = {...layout.margin, t: top};
+  box.style.height = layout.showlegend && height ? `${height}px` : '';
   return root.__chart = {root, box, data, layout, drawn};
 }
 
@@ -170,7 +172,8 @@ function themed(layout, {text, font, border, page}) {           // the figure's 
 function wrapped(layout, width) {
   const text = layout.title?.text;
   if (!text || !width) return layout;
-  const lines = broken(text, ' ', Math.max(12, Math.floor((width - 24) / LETTER)));
+  const together = text.replace(/ (?=[=%])|(?<==) /g, '\u00a0');   // numbers stay with their names and units
+  const lines = broken(together, ' ', Math.max(12, Math.floor((width - 24) / LETTER)));
   return {...layout, title: {...layout.title, text: lines.join('<br>'),
       pad: {...layout.title.pad, t: (layout.title.pad?.t ?? 0) + TITLE_LINE / 2 * (lines.length - 1)}},
     margin: {...layout.margin, t: (layout.margin?.t ?? 38) + TITLE_LINE * (lines.length - 1)}};
@@ -184,14 +187,17 @@ function paired(layout, traces, width) {
     itemwidth: 30, font: {...layout.legend?.font, size: 12}};
 }
 
-// A legend of several lines grows upwards: the plot goes down until it ends below the title. How far
-// is seen once it is drawn, and remembered, since to draw it again takes as long as the first time.
+// A legend of several lines grows upwards: the plot goes down until it ends below the title, and the
+// chart grows where too little of the plot would be left. How far is seen once it is drawn, and
+// remembered, since to draw it again takes as long as the first time.
 function belowTitle(plotly, box) {
-  const {title, legend, margin, showlegend} = box._fullLayout || {};
+  const {title, legend, margin, showlegend, _size: size} = box._fullLayout || {};
   if (!title?.text || !showlegend || !legend?._height) return;
   const top = 12 + TITLE_LINE * title.text.split('<br>').length + legend._height;
-  (window.__tops ??= new Map()).set(crowd(box.layout, box.data, box.clientWidth), top);
-  if (margin.t < top) return plotly.relayout(box, {'margin.t': top});
+  const grown = Math.max(0, Math.ceil(LEAST - (box.clientHeight - Math.max(top, size.t) - size.b)));
+  (window.__tops ??= new Map()).set(crowd(box.layout, box.data, box.clientWidth), {top, height: grown && box.clientHeight + grown});
+  if (grown) box.style.height = `${box.clientHeight + grown}px`;
+  if (margin.t < top || grown) return plotly.relayout(box, {'margin.t': Math.max(top, margin.t), autosize: true});
 }
 
 // All that the height of title and legend hangs on.
