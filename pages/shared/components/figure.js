@@ -580,6 +580,7 @@ function dress(S) {                       // colours of the roles for the theme 
 function paint(S) {                       // everything: new data, size, theme or game
   S.width = Math.round(S.q('#stage').clientWidth);
   if (!S.width) return;
+  Object.assign(S, {widths: new Map(), font: ''});
   const {time, value, words} = S.data, phone = S.width < PHONE, {low, high} = S.view;
   const valueTicks = ticks(low, high, 7);
   S.limits = S.game ? S.alone : S.withBands;              // the game draws no bands
@@ -600,7 +601,7 @@ function paint(S) {                       // everything: new data, size, theme o
   for (const P of [S.main, S.difference]) {
     for (const name of ['still', 'band', 'low', 'high', 'without', 'release', 'game', 'pulled']) {
       const kinds = {band: 'band', low: 'band-edge', high: 'band-edge', without: 'without', release: 'release'};
-      P[name] = kinds[name] ? svg('path', {class: kinds[name]}) : svg('g');
+      P[name] = kinds[name] ? svg('path', {class: kinds[name]}) : svg('g', name === 'still' ? {class: 'still'} : {});
     }
     P.body.replaceChildren(P.still, P.band, P.low, P.high, P.game, P.without, P.release, P.pulled);
     P.over = svg('g');
@@ -781,10 +782,13 @@ function amount(S, value) {               // two digits of what is small, else t
   return written(value, Math.min(Math.max(0, -digits), 6));
 }
 
-function wide(S, text) {
-  S.pen ||= document.createElement('canvas').getContext('2d');
-  S.pen.font = `600 13px ${getComputedStyle(S.q('#figure')).fontFamily}`;
-  return S.pen.measureText(text).width;
+function wide(S, text) {                  // remembered until all is painted anew: to ask for the font costs a layout
+  if (!S.widths.has(text)) {
+    S.pen ||= document.createElement('canvas').getContext('2d');
+    S.pen.font = S.font ||= `600 13px ${getComputedStyle(S.q('#figure')).fontFamily}`;
+    S.widths.set(text, S.pen.measureText(text).width);
+  }
+  return S.widths.get(text);
 }
 
 // ---- saving -------------------------------------------------------------------------------------
