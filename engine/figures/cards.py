@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array
 from engine.figures import traces
-from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, translucent
+from engine.figures.theme import Chart, Spec, axis, layout
 from engine.figures.traces import UNPROTECTED
 from engine.language.numbers import at_most_percent, number, with_unit
 from engine.privacy.risk import FALSE_ALARMS, FEW_FALSE_ALARMS, Odds
@@ -148,7 +149,7 @@ def split_bar(shares: Sequence[float], names: Sequence[str], theme: Theme,
     theme : {"light", "dark"}
         Of the page.
     looks : sequence of (role, pattern)
-        Of the parts; see `theme.colour`.
+        Of the parts; see `palette.colour`.
     """
     data = [{"type": "bar", "orientation": "h", "x": [float(share)], "y": [""], "name": name,
              "hovertemplate": f"{name} {100 * share:.0f} %<extra></extra>",

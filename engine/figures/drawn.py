@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.palette import Theme, colour
 from engine.core.types import Array
-from engine.figures.theme import Theme, colour
 
 ROLES = ("text", "quiet", "raw", "truth", "without", "bias", "page", "gradient", "functional")
 GUESS = "Your guess"

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine import __version__
+from engine.core.palette import Theme, colour
 from engine.core.types import Budget
-from engine.figures.theme import Chart, Spec, Theme, colour, heading
+from engine.figures.theme import Chart, Spec, heading
 from engine.language.numbers import number, small
 
 _LINE = 17.0  # pixels of one label

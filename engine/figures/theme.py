@@ -5,23 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
+from engine.core.palette import Theme, colour, translucent
 from engine.core.types import PublicFacts
 from engine.language.numbers import named
 from engine.mechanisms import mechanisms
 
-Theme = Literal["light", "dark"]
 Spec = dict[str, Any]
-
-_ROLES: dict[str, dict[str, str]] = {
-    "light": {"text": "#182033", "quiet": "#4A5468", "raw": "#8790A3", "truth": "#182033",
-              "without": "#3F4654", "bias": "#E0532B", "page": "#FFFFFF", "gradient": "#3D57D6",
-              "functional": "#2A8F7D", "wavelet": "#AD128E", "sparse": "#7D4F03"},
-    "dark": {"text": "#E9ECF3", "quiet": "#B4BCCB", "raw": "#78839A", "truth": "#FFFFFF",
-             "without": "#D9DFEA", "bias": "#EE5A4C", "page": "#10141E", "gradient": "#7A92FF",
-             "functional": "#6CC5B1", "wavelet": "#D065AF", "sparse": "#FCB848"},
-}
 
 # Regimes: two grays where privacy is free, two indigos where it binds (stronger: more bound).
 _REGIMES = {"light": {"free": ("#E3E7EE", "#C6CDD9"), "bound": ("#B9C4F5", "#7E91E8")},
@@ -46,24 +37,6 @@ class Chart:
     spec: Spec
     alt: str
     table: dict[str, list[Any]] = field(default_factory=dict)
-
-
-def colour(role: str, theme: Theme) -> str:
-    """The colour of a role, as "#RRGGBB".
-
-    Parameters
-    ----------
-    role : str
-        Such as "truth", "raw", "without", or a family of mechanisms.
-    theme : {"light", "dark"}
-        Of the page.
-
-    Examples
-    --------
-    >>> colour("page", "light")
-    '#FFFFFF'
-    """
-    return _ROLES[theme][role]
 
 
 def method_style(key: str, family: str, theme: Theme, variant: int = 0) -> tuple[str, str, str]:
@@ -108,25 +81,6 @@ def regime_colours(private: Sequence[bool], theme: Theme) -> list[str]:
         colours.append(shades[n_used[kind] % len(shades)])
         n_used[kind] += 1
     return colours
-
-
-def translucent(colour: str, opacity: float) -> str:
-    """A colour that lets through what is below it.
-
-    Parameters
-    ----------
-    colour : str
-        As "#RRGGBB".
-    opacity : float
-        From 0, invisible, to 1.
-
-    Examples
-    --------
-    >>> translucent("#FF0000", 0.5)
-    'rgba(255,0,0,0.5)'
-    """
-    red, green, blue = (int(colour[k:k + 2], 16) for k in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{opacity})"
 
 
 def heading(title: str) -> Spec:

@@ -12,18 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array, PublicFacts
 from engine.figures import labels
-from engine.figures.theme import (
-    Chart,
-    Spec,
-    Theme,
-    axis,
-    colour,
-    free_range,
-    layout,
-    translucent,
-)
+from engine.figures.theme import Chart, Spec, axis, free_range, layout
 from engine.language.grammar import capital
 
 DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis, translucent
+from engine.core.palette import Theme, colour, translucent
+from engine.figures.theme import Chart, Spec, axis, layout, log_axis
 from engine.language.numbers import number
 
 _NAME_WIDTH = 14  # letters of a name below an axis, on one line
@@ -49,7 +50,7 @@ class Series:
     x, y : sequence of float
         None in `y` leaves a gap.
     shade, dash, marker : str
-        From `theme.method_style`, `theme.colour` or `styles`.
+        From `theme.method_style`, `palette.colour` or `styles`.
     se : sequence of float, optional
         Standard errors; bars reach two of them to both sides.
     half : sequence of float, optional

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.figures.theme import Theme, colour
+from engine.core.palette import Theme, colour
 from engine.papers.charts import Scale, Series, lines, styles
 from engine.papers.evidence import ERROR, SE, Line
 from engine.papers.exhibits import Panel
@@ -35,7 +35,7 @@ def look(role: str, theme: Theme, dash: str = "solid", marker: str = "circle") -
     Parameters
     ----------
     role : str
-        See `theme.colour`.
+        See `palette.colour`.
     theme : {"light", "dark"}
     dash, marker : str
         As plotly names them.

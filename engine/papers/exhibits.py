@@ -23,7 +23,8 @@ import scipy
 from engine import __version__
 from engine.core.errors import InputError
 from engine.core.identity import digest
-from engine.figures.theme import Chart, Theme
+from engine.core.palette import Theme
+from engine.figures.theme import Chart
 from engine.running import executors
 from engine.simulation import sweeps
 from engine.simulation.effort import NO_LIMITS, Limits

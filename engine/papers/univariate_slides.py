@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from engine.core.palette import Theme, colour
 from engine.core.types import Budget
-from engine.figures.theme import Theme, colour
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.papers.charts import Series
 from engine.papers.drawing import curve, log, panel

@@ -81,6 +81,7 @@ def from_plain(fields: Any) -> Question:
                          f"one of {', '.join(kinds())}.")
     person = plain.record(Person, fields.pop("person", {}), "person")
     kind = kinds()[name]
+    fields = {dict(kind.renamed).get(key, key): value for key, value in fields.items()}
     arguments = plain.arguments(kind.function, fields, "question")
     _check_served(kind, arguments)
     return Question(kind.function, arguments, person)

@@ -140,7 +140,7 @@ class Quote:
 # -- before any observation is looked at ----------------------------------------------------------
 
 
-def quote(data: Data, mechanism: Mechanism, asked: Budget) -> Quote:
+def quote(data: Data, mechanism: Mechanism, budget: Budget) -> Quote:
     """What publishing these data by this mechanism would cost; only their sizes are looked at.
 
     Parameters
@@ -149,7 +149,7 @@ def quote(data: Data, mechanism: Mechanism, asked: Budget) -> Quote:
         One data set (n_repeats = 1).
     mechanism : Mechanism
         With its settings.
-    asked : Budget
+    budget : Budget
         The most that may be spent; δ counts as 0 for mechanisms that keep their promise with δ = 0.
 
     Returns
@@ -164,43 +164,43 @@ def quote(data: Data, mechanism: Mechanism, asked: Budget) -> Quote:
         promise, nothing useful could be released, or δ is 1/n or more.
     """
     if mechanism.guarantee == "pure":
-        asked = replace(asked, delta=0.0)
-    _check_budget(asked, data.sizes.n_curves)
-    _check_mechanism(data, mechanism, asked)
-    standin, inner = stand_in(data), asked
+        budget = replace(budget, delta=0.0)
+    _check_budget(budget, data.sizes.n_curves)
+    _check_mechanism(data, mechanism, budget)
+    standin, inner = stand_in(data), budget
     for n_tried in range(_TRIES):
-        rehearsed = _rehearsed(standin, mechanism, asked, inner)
-        if rehearsed.certified.epsilon <= asked.epsilon:
+        rehearsed = _rehearsed(standin, mechanism, budget, inner)
+        if rehearsed.certified.epsilon <= budget.epsilon:
             return rehearsed
-        if n_tried == 0 and rehearsed.certified == rehearsed.by_rho and not asked.is_pure:
-            inner = _guess_by_rho(asked)
+        if n_tried == 0 and rehearsed.certified == rehearsed.by_rho and not budget.is_pure:
+            inner = _guess_by_rho(budget)
             continue
-        less = asked.epsilon / rehearsed.certified.epsilon * (1 - 1e-10 * 2.0**n_tried)
+        less = budget.epsilon / rehearsed.certified.epsilon * (1 - 1e-10 * 2.0**n_tried)
         inner = replace(inner, epsilon=inner.epsilon * less)
     raise InputError("No noise was found that keeps this budget.", field="epsilon",
                      hint="Choose another ε or another method.")
 
 
-def _check_budget(asked: Budget, n: int) -> None:
-    if not asked.is_private:
+def _check_budget(budget: Budget, n: int) -> None:
+    if not budget.is_private:
         raise InputError("A release needs a finite ε.", field="epsilon")
-    if asked.delta >= 1 / n:
-        raise InputError(f"δ must be below 1/n = {1 / n:.3g}; got {asked.delta:g}.", field="delta",
+    if budget.delta >= 1 / n:
+        raise InputError(f"δ must be below 1/n = {1 / n:.3g}; got {budget.delta:g}.", field="delta",
                          hint=f"The default is 1/n² = {1 / n**2:.2g}.")
 
 
-def _check_mechanism(data: Data, mechanism: Mechanism, asked: Budget) -> None:
-    reason = mechanism.why_not_published(asked)
+def _check_mechanism(data: Data, mechanism: Mechanism, budget: Budget) -> None:
+    reason = mechanism.why_not_published(budget)
     if reason:
         raise InputError(f"{mechanism.label} cannot be published. {reason}", field="mechanism")
     if not any(TASKS[task].release for task in mechanism.served):
         raise InputError("Only functions of one variable and average numbers are published.",
                          field="mechanism", hint="Choose an average, a density or coefficients.")
-    _check_promise(_run(stand_in(data), mechanism, asked, _Rehearsal()), asked)
-    _check_private_counts(data, mechanism, asked)
+    _check_promise(_run(stand_in(data), mechanism, budget, _Rehearsal()), budget)
+    _check_private_counts(data, mechanism, budget)
 
 
-def _check_private_counts(data: Data, mechanism: Mechanism, asked: Budget) -> None:
+def _check_private_counts(data: Data, mechanism: Mechanism, budget: Budget) -> None:
     """Refuse noise that depends on how many observations single curves have, where it is private.
 
     Tried on stand-in data of the public sizes with other counts: nothing of the data is looked at.
@@ -212,7 +212,7 @@ def _check_private_counts(data: Data, mechanism: Mechanism, asked: Budget) -> No
     ledgers = []
     for counts in (np.full(data.n_curves, planned), other):
         with suppress(InputError):  # refusing some counts depends on them as well
-            ledgers.append(_run(with_counts(data, counts), mechanism, asked, _Rehearsal()).spends)
+            ledgers.append(_run(with_counts(data, counts), mechanism, budget, _Rehearsal()).spends)
     if len(ledgers) < 2 or ledgers[0] != ledgers[1]:
         raise InputError(f"{mechanism.label} cannot be published for these curves: its noise "
                          "depends on how many observations single curves have, which is private.",
@@ -232,10 +232,10 @@ def _check_promise(estimate: Estimate, asked: Budget) -> None:
                          hint="Ask more people, raise ε, or choose another method.")
 
 
-def _guess_by_rho(asked: Budget) -> Budget:
+def _guess_by_rho(budget: Budget) -> Budget:
     """The budget whose ideal noise is about as large as the one that ρ's of zCDP ask for."""
-    mu = math.sqrt(2 * accounting.rho_of(asked.epsilon, asked.delta))
-    return replace(asked, epsilon=min(asked.epsilon, accounting.exact_epsilon(mu, asked.delta)))
+    mu = math.sqrt(2 * accounting.rho_of(budget.epsilon, budget.delta))
+    return replace(budget, epsilon=min(budget.epsilon, accounting.exact_epsilon(mu, budget.delta)))
 
 
 class _Rehearsal:

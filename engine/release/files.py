@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from engine import __version__
+from engine.core.palette import colour
 from engine.core.types import Array, Budget
-from engine.figures.theme import colour
 from engine.language.cells import safe_cell
 from engine.language.grammar import capital, uncapital
 from engine.language.numbers import number, percent, small, whole

@@ -68,7 +68,7 @@ class Plan:
     plain: Mapping[str, Any]
 
     @classmethod
-    def of(cls, source: Source[Data], mechanism: Mechanism, asked: Budget, name: str, unit: str,
+    def of(cls, source: Source[Data], mechanism: Mechanism, budget: Budget, name: str, unit: str,
            request: Mapping[str, Any]) -> Plan:
         """The plan of publishing these data.
 
@@ -78,7 +78,7 @@ class Plan:
             Public data, or an upload, of which nothing but public sizes and stated facts is kept.
         mechanism : Mechanism
             With its settings.
-        asked : Budget
+        budget : Budget
             What was asked for.
         name : str
             What the release is called.
@@ -91,7 +91,7 @@ class Plan:
             "version": _VERSION, "name": name, "unit": unit, "request": request,
             "data": _public_data(source), "mechanism": {"key": mechanism.key,
                                                         "parameters": mechanism.values()},
-            "asked": {"epsilon": asked.epsilon, "delta": asked.delta}, "versions": versions()}))
+            "asked": {"epsilon": budget.epsilon, "delta": budget.delta}, "versions": versions()}))
         noise = {"inner": plan.quote.inner.epsilon, "messages": [
             [server, step, measurement.law, measurement.most, measurement.size]
             for (server, step), measurement in sorted(plan.quote.messages.items())]}

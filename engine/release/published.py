@@ -100,7 +100,7 @@ class Published:
     uncertainty: Uncertainty = field(default_factory=Uncertainty)
 
 
-def quote(source: Source[Data], mechanism: Mechanism, asked: Budget) -> Quote:
+def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> Quote:
     """What publishing would cost, from public facts alone.
 
     Parameters
@@ -109,7 +109,7 @@ def quote(source: Source[Data], mechanism: Mechanism, asked: Budget) -> Quote:
         Public data, or an upload.
     mechanism : Mechanism
         With its settings.
-    asked : Budget
+    budget : Budget
         The most that may be spent.
 
     Raises
@@ -128,10 +128,10 @@ def quote(source: Source[Data], mechanism: Mechanism, asked: Budget) -> Quote:
     """
     data = release.drawn(source)
     _check_variables(mechanism, data.facts)
-    return release.quote(data, mechanism, asked)
+    return release.quote(data, mechanism, budget)
 
 
-def publish(source: Source[Data], mechanism: Mechanism, asked: Budget, book: Ledger, name: str,
+def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, book: Ledger, name: str,
             total: Budget | None = None, same_people: bool | None = None) -> Published:
     """Charge the ledger, draw hardened noise once, store the noised messages, and show them.
 
@@ -146,7 +146,7 @@ def publish(source: Source[Data], mechanism: Mechanism, asked: Budget, book: Led
         Public data, or an upload.
     mechanism : Mechanism
         With its settings.
-    asked : Budget
+    budget : Budget
         The most that may be spent.
     book : Ledger
         That is charged.
@@ -178,7 +178,7 @@ def publish(source: Source[Data], mechanism: Mechanism, asked: Budget, book: Led
     >>> release.title, release.x.shape, release.quote.certified.epsilon, release.odometer.left
     ('Density, released', (101,), 1.0, 2.0)
     """
-    plan, data = planned(source, mechanism, asked, name), release.drawn(source)
+    plan, data = planned(source, mechanism, budget, name), release.drawn(source)
     quoted = plan.quote
     description = " by ".join(dict.fromkeys((mechanism.main_task.label, mechanism.label)))
     content, traces = content_of(source), traces_of(source)
@@ -213,13 +213,13 @@ def again(book: Ledger, release_id: str) -> Published:
     return assemble(Plan.read(drawn.plan), messages_from_bytes(drawn.messages), drawn.receipt)
 
 
-def asked_before(source: Source[Data], mechanism: Mechanism, asked: Budget, book: Ledger, name: str
+def asked_before(source: Source[Data], mechanism: Mechanism, budget: Budget, book: Ledger, name: str
                  ) -> Receipt | None:
     """The charge of the same release, so that it costs nothing to ask once more.
 
     Parameters
     ----------
-    source, mechanism, asked, book, name
+    source, mechanism, budget, book, name
         As for `publish`.
 
     Returns
@@ -227,16 +227,16 @@ def asked_before(source: Source[Data], mechanism: Mechanism, asked: Budget, book
     Receipt or None
         None if it was not asked for before.
     """
-    plan = planned(source, mechanism, asked, name)
+    plan = planned(source, mechanism, budget, name)
     return book.asked_before(content_of(source), plan.request_of(release.drawn(source)))
 
 
-def planned(source: Source[Data], mechanism: Mechanism, asked: Budget, name: str) -> Plan:
+def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str) -> Plan:
     """All that is public of a release, before anything is charged.
 
     Parameters
     ----------
-    source, mechanism, asked, name
+    source, mechanism, budget, name
         As for `publish`.
 
     Raises
@@ -246,8 +246,8 @@ def planned(source: Source[Data], mechanism: Mechanism, asked: Budget, name: str
     """
     name = ledger.checked_name(name)
     _check_variables(mechanism, source.facts)
-    return Plan.of(source, mechanism, asked, name, unit_of(source, mechanism),
-                   _request(source, mechanism, asked, name))
+    return Plan.of(source, mechanism, budget, name, unit_of(source, mechanism),
+                   _request(source, mechanism, budget, name))
 
 
 def _drawn(data: Data, source: Source[Data], mechanism: Mechanism, quoted: Quote, book: Ledger,
@@ -395,14 +395,14 @@ def _ranges(estimate: Estimate, names: tuple[str, ...], scale: float
     return dict(zip(names, zip(low, high, strict=True), strict=True))
 
 
-def _request(source: Source[Data], mechanism: Mechanism, asked: Budget, name: str
+def _request(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str
              ) -> dict[str, Any]:
     """The same settings for the command line: a new release of it has new noise and is charged."""
     where = ({"data": {"file": "YOUR FILE"}} if source.facts.is_upload else
              {"source": {"key": source.key, "parameters": source.values()}})
     return {"version": 1, "name": f"{name} again"[:ledger.LONGEST_NAME], **where,
             "mechanism": {"key": mechanism.key, "parameters": mechanism.changed()},
-            "budgets": [{"epsilon": asked.epsilon, "delta": asked.delta}]}
+            "budgets": [{"epsilon": budget.epsilon, "delta": budget.delta}]}
 
 
 # -- the guarantee card ---------------------------------------------------------------------------

@@ -31,10 +31,10 @@ from typing import TYPE_CHECKING, Any
 
 from engine.core.entrance import bytes_of, json_of
 from engine.core.errors import InputError, brief
+from engine.core.plain import checked_object
 from engine.core.tasks import DENSITY, DataType
 from engine.core.types import Budget, Data, PublicFacts
-from engine.mechanisms import Mechanism
-from engine.simulation import scenario
+from engine.mechanisms import Mechanism, parsing
 from engine.sources import Source
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
@@ -96,21 +96,22 @@ def from_json(text: str, folder: Path) -> Request:
     InputError
         Naming the key that is unknown, missing or out of range, or what is wrong with the file.
     """
-    plain = scenario.checked_object(json_of(text, "request"), "request", _KEYS)
+    plain = checked_object(json_of(text, "request"), "request", _KEYS)
+    parsing.check_version(plain)
     name = plain.get("name", "")
     if not isinstance(name, str):
         raise InputError("“name” must be text.", field="name")
     if "data" not in plain:
-        scene = scenario.from_plain({key: value for key, value in plain.items() if key != "name"})
-        return Request(scene.source, scene.mechanism, _single_budget(scene.budgets), name)
+        source, mechanism, budgets = parsing.parsed(plain)
+        return Request(source, mechanism, _single_budget(budgets), name)
     if "axes" in plain:
         raise InputError("One release has one budget; it has no “axes”.", field="axes",
                          hint="Leave them out, or state a budget in “budgets”.")
     if "source" in plain:
         raise InputError("Give “data” or “source”, not both.", field="data")
-    mechanism = scenario.mechanism_of(plain)
+    mechanism = parsing.mechanism_of(plain)
     return Request(_uploaded(plain["data"], mechanism, folder), mechanism,
-                   _single_budget(scenario.budgets_of(plain, 1)), name)
+                   _single_budget(parsing.budgets_of(plain, 1)), name)
 
 
 def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget,
@@ -180,10 +181,10 @@ def _uploaded(data: Any, mechanism: Mechanism, folder: Path) -> Source[Data]:
     is_density = mechanism.main_task is DENSITY
     keys = ("file", "features", "columns", "facts") if is_density else (
         "file", "columns", "several", "facts")
-    data = scenario.checked_object(data, "data", keys)
+    data = checked_object(data, "data", keys)
     table = read_file(bytes_of(_beside(folder, data.get("file")), MOST_BYTES))
     columns = _columns(data.get("columns", {}))
-    facts = scenario.checked_object(data.get("facts", {}), "facts", _FACTS)
+    facts = checked_object(data.get("facts", {}), "facts", _FACTS)
     if is_density:
         return _records(table, _features(data, "features"), columns, facts)
     layout = suggest_layout(table, columns)
@@ -200,7 +201,7 @@ def _uploaded(data: Any, mechanism: Mechanism, folder: Path) -> Source[Data]:
 
 def _columns(stated: Any) -> Mapping[str, Any]:
     """Which column plays which role: names, never places."""
-    columns = scenario.checked_object(stated, "columns", _ROLES)
+    columns = checked_object(stated, "columns", _ROLES)
     for role, name in columns.items():
         names = name if role == "covariates" and isinstance(name, list) else [name]
         is_list = names is name
@@ -223,7 +224,7 @@ def _beside(folder: Path, name: Any) -> Path:
 
 def _design(facts: Mapping[str, Any], layout: Layout) -> StatedDesign:
     """The stated design; the times of a header only where the request says that they are public."""
-    stated = dict(scenario.checked_object(facts.get("design", {}), "design", _DESIGN))
+    stated = dict(checked_object(facts.get("design", {}), "design", _DESIGN))
     if stated.get("times") == "header":
         stated["times"] = [time for _, time in layout.times]
     for name in ("times", "heights"):
@@ -251,7 +252,7 @@ def _features(plain: Mapping[str, Any], name: str) -> list[StatedCovariate]:
     if not isinstance(listed, list):
         raise InputError(f"“{name}” must be a list of columns with their ranges.", field=name,
                          hint='For example [{"name": "age", "low": 0, "high": 105}].')
-    each = [scenario.checked_object(column, name, ("name", "low", "high", "unit"))
+    each = [checked_object(column, name, ("name", "low", "high", "unit"))
             for column in listed]
     return [StatedCovariate(str(column.get("name", "")), _number(column, "low"),
                             _number(column, "high"),

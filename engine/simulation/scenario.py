@@ -18,16 +18,14 @@ from typing import Any
 
 from engine.core.entrance import json_of, text_of
 from engine.core.errors import InputError, brief
-from engine.core.plain import checked_object, member, record
+from engine.core.plain import checked_object
 from engine.core.types import Budget, Data
-from engine.mechanisms import Mechanism, mechanisms
+from engine.mechanisms import Mechanism, parsing
 from engine.simulation.experiments import Cell, Run
-from engine.sources import Source, sources
+from engine.sources import Source
 
-VERSION = 1
 MOST_CELLS = 10_000
-__all__ = ["Scenario", "budgets_of", "checked_object", "from_json", "from_plain", "mechanism_of",
-           "text_of", "to_plain"]
+__all__ = ["Scenario", "from_json", "from_plain", "text_of", "to_plain"]
 _LIMITS = {"repeats": (1, 100_000), "draws": (1, 100_000), "seed": (0, 2**63 - 1)}
 _KEYS = ("version", "source", "mechanism", "budgets", "repeats", "draws", "seed", "axes")
 
@@ -62,7 +60,7 @@ class Scenario:
         for path, value in at.items():
             _put(plain, path, value)
         is_moved = any(path.startswith("source.") for path in at)
-        return Cell(at, *_checked_core(plain, None if is_moved else self.source))
+        return Cell(at, *parsing.parsed(plain, None if is_moved else self.source))
 
 
 def from_json(text: str, instead: Mapping[str, Any] | None = None) -> Scenario:
@@ -86,15 +84,14 @@ def from_plain(plain: Any) -> Scenario:
         Naming the key that is unknown, missing or out of range.
     """
     plain = _deep_copy(checked_object(plain, "scenario", _KEYS))
-    if plain.setdefault("version", VERSION) != VERSION:
-        raise InputError(f"This scenario has version {brief(plain['version'])}; only {VERSION} is "
-                         "known.", field="version", hint="Export it again.")
+    parsing.check_version(plain)
+    plain["version"] = parsing.VERSION
     is_study = not {"repeats", "draws"} & set(plain)
     for name in ("seed",) if is_study else ("repeats", "draws", "seed"):
         plain[name] = _whole_number(plain.get(name, 1), name)
     axes = {path: _axis(path, values)
             for path, values in checked_object(plain.get("axes", {}), "axes").items()}
-    source, mechanism, budgets = _checked_core(plain)
+    source, mechanism, budgets = parsing.parsed(plain)
     run = (Run(seed=plain["seed"], is_study=True) if is_study else
            Run(plain["repeats"], plain["draws"], plain["seed"]))
     scenario = Scenario(source, mechanism, budgets, run, axes, plain)
@@ -107,54 +104,13 @@ def to_plain(source: Source[Data], mechanism: Mechanism, budgets: tuple[Budget, 
     """The scenario of given objects, with every parameter written out."""
     how_often = {} if run.is_study else {"repeats": run.repeats, "draws": run.draws}
     return {
-        "version": VERSION,
+        "version": parsing.VERSION,
         "source": {"key": source.key, "parameters": source.values()},
         "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
         "budgets": [{"epsilon": b.epsilon if b.is_private else "inf", "delta": b.delta}
                     for b in budgets],
         **how_often, "seed": run.seed,
     }
-
-
-def mechanism_of(plain: Mapping[str, Any]) -> Mechanism:
-    """The mechanism that plain values name; see `from_json` for what is refused."""
-    found: Mechanism = _member(plain, "mechanism", mechanisms)
-    return found
-
-
-def budgets_of(plain: Mapping[str, Any], n_servers: int) -> tuple[Budget, ...]:
-    """The budgets that plain values hold, one for all servers or one for each."""
-    return _budgets(plain.get("budgets"), n_servers)
-
-
-def _checked_core(plain: Mapping[str, Any], source: Source[Data] | None = None
-                  ) -> tuple[Source[Data], Mechanism, tuple[Budget, ...]]:
-    """Source, mechanism and budgets; the source is read where it is not given."""
-    source = source or _member(plain, "source", sources)
-    mechanism = _member(plain, "mechanism", mechanisms)
-    if not mechanism.served & source.tasks:
-        raise InputError(f"The mechanism {mechanism.key!r} cannot use the source {source.key!r}.",
-                         field="mechanism")
-    n_servers = getattr(source, "n_servers", 0) or source.sizes.n_servers  # a file has its own
-    return source, mechanism, _budgets(plain.get("budgets"), n_servers)
-
-
-def _member(plain: Mapping[str, Any], name: str, registry: Any) -> Any:
-    if name not in plain:
-        raise InputError(f"The scenario has no “{name}”.", field=name,
-                         hint=f'Add "{name}": {{"key": …, "parameters": {{…}}}}.')
-    return member(plain[name], name, registry)
-
-
-def _budgets(given: Any, n_servers: int) -> tuple[Budget, ...]:
-    if not isinstance(given, list) or not given:
-        raise InputError("“budgets” must be a list with at least one budget.", field="budgets",
-                         hint='For example [{"epsilon": 1.0, "delta": 0.001}].')
-    budgets = tuple(record(Budget, one, "budgets") for one in given)
-    if len(budgets) not in (1, n_servers):
-        raise InputError(f"There are {len(budgets)} budgets for {n_servers} servers.",
-                         field="budgets", hint="Give one for all, or one for each server.")
-    return budgets
 
 
 def _whole_number(value: Any, name: str) -> int:

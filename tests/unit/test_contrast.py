@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.figures import theme
+from engine.core import palette
 from pages.shared.components.figure import _COLOURS
 
 THEMES = ("light", "dark")
@@ -38,14 +38,14 @@ def test_words_have_four_and_a_half_to_one(name):
     for hue in HUES:
         assert contrast(tokens[f"{hue}TextColor"], tokens[f"{hue}BackgroundColor"]) >= 4.5, hue
     for role in ("text", "quiet"):
-        assert contrast(theme.colour(role, name), page) >= 4.5, role
+        assert contrast(palette.colour(role, name), page) >= 4.5, role
 
 
 @pytest.mark.parametrize("name", THEMES)
 def test_marks_have_three_to_one(name):
     page = CONFIG["theme"][name]["backgroundColor"]
-    assert theme.colour("page", name) == page
+    assert palette.colour("page", name) == page
     for role in ("raw", "truth", "without", "bias", "gradient", "functional", "wavelet", "sparse"):
-        assert contrast(theme.colour(role, name), page) >= 3, role
+        assert contrast(palette.colour(role, name), page) >= 3, role
     for colour in _COLOURS[name].values():
         assert contrast(colour, page) >= 3

@@ -110,6 +110,15 @@ def _made(code):
     return made["question"]
 
 
+@pytest.mark.parametrize("name", [name for name, kind in kinds().items() if kind.renamed])
+def test_json_with_the_names_that_arguments_had_before_gives_an_equal_question(name):
+    before = {new: old for old, new in kinds()[name].renamed}
+    plain = {before.get(argument, argument): value
+             for argument, value in to_plain(ASKED[name]).items()}
+    assert plain != to_plain(ASKED[name])
+    assert from_plain(plain) == ASKED[name]
+
+
 @pytest.mark.parametrize("name", ASKED)
 def test_code_gives_an_equal_question(name):
     assert _made(code_for(ASKED[name])) == ASKED[name]

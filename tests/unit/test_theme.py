@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.core import palette
 from engine.core.tasks import TASKS
 from engine.figures import theme
 from engine.mechanisms import mechanisms
@@ -70,8 +71,8 @@ def test_the_measures_are_right_where_they_are_known():
 def test_marks_stand_out_from_the_page_and_from_fields(name):
     field = CONFIG[name]["secondaryBackgroundColor"]
     for role in MARKS:
-        shade = theme.colour(role, name)
-        assert contrast(shade, theme.colour("page", name)) >= 3, role
+        shade = palette.colour(role, name)
+        assert contrast(shade, palette.colour("page", name)) >= 3, role
         if role != "raw":  # a texture on purpose, on the page alone
             assert contrast(shade, field) >= 3, role
 
@@ -81,7 +82,7 @@ def test_words_can_be_read_on_the_page_on_fields_and_on_every_surface(name):
     config = CONFIG[name]
     grounds = (config["backgroundColor"], config["secondaryBackgroundColor"])
     for text, ground in itertools.product(("text", "quiet"), grounds):
-        assert contrast(theme.colour(text, name), ground) >= 4.5
+        assert contrast(palette.colour(text, name), ground) >= 4.5
     for text in ("textColor", "linkColor"):
         assert all(contrast(config[text], ground) >= 4.5 for ground in grounds), text
     for surface in SURFACES:
@@ -91,15 +92,15 @@ def test_words_can_be_read_on_the_page_on_fields_and_on_every_surface(name):
 
 @pytest.mark.parametrize("name", THEMES)
 def test_the_page_of_the_charts_is_that_of_the_application(name):
-    assert theme.colour("page", name) == CONFIG[name]["backgroundColor"]
-    assert theme.colour("text", name) == CONFIG[name]["textColor"]
-    assert theme.colour("gradient", name) == CONFIG[name]["primaryColor"]
+    assert palette.colour("page", name) == CONFIG[name]["backgroundColor"]
+    assert palette.colour("text", name) == CONFIG[name]["textColor"]
+    assert palette.colour("gradient", name) == CONFIG[name]["primaryColor"]
 
 
 @pytest.mark.parametrize("name", THEMES)
 def test_roles_on_shared_axes_are_told_apart_with_any_eyes(name):
     for one, other in itertools.combinations(ON_SHARED_AXES, 2):
-        pair = theme.colour(one, name), theme.colour(other, name)
+        pair = palette.colour(one, name), theme.colour(other, name)
         assert distance(*pair, UNAFFECTED) >= 14, (one, other)
         for eyes, seen in DICHROMATS.items():
             assert distance(*pair, seen) >= 8, (one, other, eyes)
@@ -108,7 +109,7 @@ def test_roles_on_shared_axes_are_told_apart_with_any_eyes(name):
 def test_every_mechanism_has_the_colour_of_its_family():
     for cls, name in itertools.product(mechanisms.all(), THEMES):
         assert theme.method_style(cls.key, cls.family, name)[0] == \
-            theme.colour(cls.family, name), cls.key
+            palette.colour(cls.family, name), cls.key
     assert {cls.family for cls in mechanisms.all()} <= set(FAMILIES)
 
 
@@ -130,4 +131,4 @@ def test_regions_where_privacy_is_free_are_gray_and_the_others_are_not(name):
     assert max(chroma(free), chroma(freer)) < 0.5 * min(chroma(bound), chroma(bounder))
     assert len({free, bound, freer, bounder}) == 4
     for shade in (free, bound, freer, bounder):  # their names are written on them
-        assert contrast(theme.colour("text", name), shade) >= 4.5
+        assert contrast(palette.colour("text", name), shade) >= 4.5

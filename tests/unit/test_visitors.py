@@ -3,11 +3,15 @@
 import asyncio
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from pages.shared.server import visitors
 from pages.shared.server.visitors import OneFileEach, Visitors
+from pages.shared.uploads import draft
 from tests.waiting import PATIENCE, finished
 
 
@@ -159,3 +163,15 @@ def test_a_file_for_a_demonstration_is_refused_before_it_is_read(monkeypatch, sa
     scope = {"type": "http", "method": "PUT", "path": "/_stcore/upload_file/a/file"}
     finished(OneFileEach(server)(scope, None, send))
     assert [m["status"] for m in sent if "status" in m] == status
+
+
+def test_a_file_that_is_taken_away_leaves_the_one_that_came_after_it(monkeypatch):
+    files = MemoryUploadedFileManager("/files")
+    for name in ("first", "second"):
+        files.add_file("a", UploadedFileRec(name, "growth.csv", "text/csv", b"1"))
+    monkeypatch.setattr(visitors, "get_script_run_ctx", lambda: SimpleNamespace(session_id="a"))
+    monkeypatch.setattr(visitors, "Runtime", SimpleNamespace(
+        exists=lambda: True, instance=lambda: SimpleNamespace(uploaded_file_mgr=files)))
+    monkeypatch.setattr(draft.st, "session_state", {"upload_held": SimpleNamespace(file_id="first")})
+    draft.forget_file()
+    assert [file.file_id for file in files.get_files("a", ["first", "second"])] == ["second"]

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from engine.figures.theme import Theme
+from engine.core.palette import Theme
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.numerics.wavelets import printed_point_constant, printed_sensitivity_constant

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from engine.core.palette import Theme
 from engine.core.types import NON_PRIVATE
-from engine.figures.theme import Theme
 from engine.mechanisms import Mechanism
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise

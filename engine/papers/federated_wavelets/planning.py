@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from pandas import col
 
+from engine.core.palette import Theme
 from engine.core.types import NON_PRIVATE, Budget
-from engine.figures.theme import Theme
 from engine.mechanisms.families.wavelet_sites import WaveletSites
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.numerics.signals import SELF_SIMILAR_RADIUS

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from engine.core.palette import Theme
 from engine.core.types import NON_PRIVATE, Budget
-from engine.figures.theme import Theme
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.papers.charts import Scale
 from engine.papers.drawing import curve, log, look, panel

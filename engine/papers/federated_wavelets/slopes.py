@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pandas as pd
 
+from engine.core.palette import Theme
 from engine.core.types import NON_PRIVATE, Array
-from engine.figures.theme import Theme, method_style
+from engine.figures.theme import method_style
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.numerics.signals import SELF_SIMILAR_RADIUS
 from engine.papers.charts import Series

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from engine.figures.theme import Theme
+from engine.core.palette import Theme
 from engine.papers import charts as figures
 from engine.papers.charts import Scale
 from engine.papers.drawing import curve, log, panel

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.figures.theme import Theme
+from engine.core.palette import Theme
 from engine.papers import charts as figures
 from engine.papers.drawing import ends, look, means, over_epsilon, panel, plain
 from engine.papers.evidence import (

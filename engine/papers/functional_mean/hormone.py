@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from engine.core.palette import Theme
 from engine.core.types import Array, Budget, CurveData
-from engine.figures.theme import Theme
 from engine.mechanisms import Mechanism
 from engine.papers.drawing import curve, ends, log, look, means, panel
 from engine.papers.evidence import Line, all_fall, digits, groups, where

@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from engine.core.palette import Theme
 from engine.core.types import Budget
-from engine.figures.theme import Theme
 from engine.papers.charts import Scale, Series
 from engine.papers.drawing import ends, look, means, over_epsilon, panel
 from engine.papers.evidence import (

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from pandas import col
 
+from engine.core.palette import Theme
 from engine.core.types import Array, Budget
-from engine.figures.theme import Theme
 from engine.papers import charts as figures
 from engine.papers.charts import Scale
 from engine.papers.drawing import Look, curve, ends, level, log, look, means, panel

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from engine.core.palette import Theme
 from engine.core.types import Array
-from engine.figures.theme import Theme
 from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.numerics.eigensystems import midpoints
 from engine.papers.drawing import Look, curve, log, look, panel

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 from scipy.signal import find_peaks
 
+from engine.core.palette import Theme, translucent
 from engine.core.types import Array, Budget, Estimate
-from engine.figures.theme import Theme, translucent
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.mechanisms.frl import Frl

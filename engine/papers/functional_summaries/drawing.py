@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from engine.figures.theme import Theme, method_style
+from engine.core.palette import Theme
+from engine.figures.theme import method_style
 from engine.papers.drawing import Look
 
 _STYLES = {"FRL": ("frl", 0), "ICLP-AR": ("iclp", 1), "ICLP-QR": ("iclp", 0),

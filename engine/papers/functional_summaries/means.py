@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from engine.core.palette import Theme
 from engine.core.types import Budget
-from engine.figures.theme import Theme
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.mechanisms.frl import Frl

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from pandas import col
 
+from engine.core.palette import Theme
 from engine.core.types import Array
-from engine.figures.theme import Theme
 from engine.noise.laplace import laplace
 from engine.numerics.eigensystems import Kernel, eigensystem, midpoints
 from engine.papers.charts import styles

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 from pandas import col
 
+from engine.core.palette import Theme
 from engine.core.types import Array, Budget, CurveData
-from engine.figures.theme import Theme
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.mechanisms.frl import Frl

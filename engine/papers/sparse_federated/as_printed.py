@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from engine.core.palette import Theme
 from engine.core.types import Array
-from engine.figures.theme import Theme
 from engine.mechanisms.families.sparse_as_published import (
     PublishedConstants,
     bootstrap,

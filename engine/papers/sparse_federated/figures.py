@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from engine.figures.theme import Theme
+from engine.core.palette import Theme
 from engine.papers.charts import Scale, Series
 from engine.papers.drawing import curve, family, log, look, panel, plain
 from engine.papers.evidence import (

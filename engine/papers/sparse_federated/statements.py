@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 from pandas import col
 
+from engine.core.palette import Theme
 from engine.core.types import Array
-from engine.figures.theme import Theme, method_style
+from engine.figures.theme import method_style
 from engine.mechanisms.families.sparse_printed import published_costs
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.papers.charts import Scale

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from engine.core.palette import Theme
 from engine.core.types import Array
-from engine.figures.theme import Theme
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.numerics.sparse_fits import precision_rows
 from engine.papers.drawing import curve, level, log, look, panel

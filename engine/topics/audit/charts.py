@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.audit import Progress
-from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis
+from engine.core.palette import Theme, colour
+from engine.figures.theme import Chart, Spec, axis, layout, log_axis
 from engine.language.numbers import number
 
 _MOST_SHOWN = 3.0  # times the claim; what is beyond is drawn at the edge

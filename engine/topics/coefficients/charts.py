@@ -8,20 +8,18 @@ from typing import Any
 import numpy as np
 
 from engine.core.lists import shortened
+from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array, PublicFacts
 from engine.figures import labels, traces
 from engine.figures.theme import (
     Chart,
     Spec,
-    Theme,
     axis,
-    colour,
     layout,
     log_axis,
     method_style,
     on_log_scale,
     time_axis,
-    translucent,
 )
 from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.language.grammar import uncapital

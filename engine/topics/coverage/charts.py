@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.palette import Theme, colour
 from engine.figures import traces
-from engine.figures.theme import Chart, Theme, axis, colour, layout
+from engine.figures.theme import Chart, axis, layout
 from engine.figures.traces import plain
 from engine.topics.coverage.answer import Limits
 

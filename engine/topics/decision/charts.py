@@ -6,18 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.core.palette import Theme, colour
 from engine.core.types import Array
 from engine.figures import drawn, traces
 from engine.figures.drawn import Axis, Mark, Picture
-from engine.figures.theme import (
-    Chart,
-    Theme,
-    axis,
-    colour,
-    layout,
-    log_ticks,
-    time_axis,
-)
+from engine.figures.theme import Chart, axis, layout, log_ticks, time_axis
 from engine.figures.traces import plain
 from engine.language.grammar import capital
 from engine.language.numbers import named, number, with_unit

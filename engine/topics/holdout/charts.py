@@ -6,19 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.palette import Theme, colour
 from engine.core.types import Array, PublicFacts
 from engine.figures import labels, traces
-from engine.figures.theme import (
-    Chart,
-    Spec,
-    Theme,
-    axis,
-    colour,
-    layout,
-    log_axis,
-    method_style,
-    time_axis,
-)
+from engine.figures.theme import Chart, Spec, axis, layout, log_axis, method_style, time_axis
 from engine.figures.traces import UNPROTECTED
 from engine.language.numbers import named, number, with_unit
 from engine.simulation.agreement import STANDARD_ERRORS

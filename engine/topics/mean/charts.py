@@ -9,20 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array, PublicFacts
 from engine.figures import labels, traces
 from engine.figures.theme import (
     Chart,
     Spec,
-    Theme,
     axis,
-    colour,
     layout,
     log_axis,
     method_style,
     on_log_scale,
     time_axis,
-    translucent,
 )
 from engine.figures.traces import UNPROTECTED, plain
 from engine.language.numbers import named, number, with_unit

@@ -6,9 +6,10 @@ from typing import Literal
 
 import numpy as np
 
+from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array
 from engine.figures import traces
-from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, time_axis, translucent
+from engine.figures.theme import Chart, Spec, axis, layout, time_axis
 from engine.figures.traces import plain
 from engine.language.numbers import named, number, with_unit
 from engine.topics.mean.answer import MeanAnswer

@@ -7,18 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array
 from engine.figures import traces
-from engine.figures.theme import (
-    Chart,
-    Spec,
-    Theme,
-    colour,
-    layout,
-    log_axis,
-    log_ticks,
-    translucent,
-)
+from engine.figures.theme import Chart, Spec, layout, log_axis, log_ticks
 from engine.language.grammar import capital
 from engine.language.numbers import number, with_unit
 

@@ -9,18 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.palette import Theme, colour
 from engine.core.types import Array
 from engine.figures import labels, traces
-from engine.figures.theme import (
-    Chart,
-    Spec,
-    Theme,
-    axis,
-    colour,
-    layout,
-    log_axis,
-    regime_colours,
-)
+from engine.figures.theme import Chart, Spec, axis, layout, log_axis, regime_colours
 from engine.figures.traces import DASHES, plain
 from engine.language.grammar import capital
 from engine.language.numbers import number

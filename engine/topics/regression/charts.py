@@ -7,19 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array, PublicFacts
 from engine.figures import cards, labels, traces
-from engine.figures.theme import (
-    Chart,
-    Spec,
-    Theme,
-    axis,
-    colour,
-    layout,
-    log_axis,
-    time_axis,
-    translucent,
-)
+from engine.figures.theme import Chart, Spec, axis, layout, log_axis, time_axis
 from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.language.grammar import capital
 from engine.language.numbers import named, number, with_unit

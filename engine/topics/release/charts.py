@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array
 from engine.figures import traces
-from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, translucent
+from engine.figures.theme import Chart, Spec, axis, layout
 from engine.figures.traces import plain
 from engine.release.files import alt, columns, heading
 from engine.release.published import Published

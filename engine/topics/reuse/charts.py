@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.core.palette import Theme, colour, translucent
 from engine.figures import labels, traces
-from engine.figures.theme import Chart, Theme, axis, colour, layout, translucent
+from engine.figures.theme import Chart, axis, layout
 from engine.figures.traces import plain
 from engine.language.numbers import number
 from engine.topics.reuse.answer import ReuseAnswer

@@ -7,20 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array
 from engine.figures import traces
 from engine.figures.cards import pattern
-from engine.figures.theme import (
-    Chart,
-    Spec,
-    Theme,
-    axis,
-    colour,
-    layout,
-    method_style,
-    time_axis,
-    translucent,
-)
+from engine.figures.theme import Chart, Spec, axis, layout, method_style, time_axis
 from engine.figures.traces import UNPROTECTED, plain
 from engine.language.grammar import capital
 from engine.language.numbers import named, number, with_unit

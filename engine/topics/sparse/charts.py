@@ -9,19 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.lists import shortened
+from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array
 from engine.figures import labels, traces
-from engine.figures.theme import (
-    Chart,
-    Spec,
-    Theme,
-    axis,
-    colour,
-    layout,
-    log_axis,
-    method_style,
-    translucent,
-)
+from engine.figures.theme import Chart, Spec, axis, layout, log_axis, method_style
 from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.language.numbers import number
 from engine.topics.sparse.answer import Lines, SparseAnswer, largest

@@ -8,22 +8,12 @@ from itertools import chain
 import numpy as np
 
 from engine.core.lists import shortened
+from engine.core.palette import Theme, colour, translucent
 from engine.core.tasks import DENSITY, TASKS, DataType
 from engine.core.types import Array, Covariate, PublicFacts
 from engine.figures import labels, traces
 from engine.figures.cards import pattern
-from engine.figures.theme import (
-    Chart,
-    Spec,
-    Theme,
-    axis,
-    colour,
-    layout,
-    log_axis,
-    method_style,
-    on_log_scale,
-    translucent,
-)
+from engine.figures.theme import Chart, Spec, axis, layout, log_axis, method_style, on_log_scale
 from engine.figures.traces import UNPROTECTED, plain
 from engine.language.grammar import capital
 from engine.language.numbers import named, number, with_unit

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from engine.core.palette import Theme, colour
 from engine.core.types import Array
 from engine.figures import labels, traces
-from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis
+from engine.figures.theme import Chart, Spec, axis, layout, log_axis
 from engine.figures.traces import DASHES
 from engine.language.numbers import number
 from engine.simulation.agreement import STANDARD_ERRORS

@@ -14,8 +14,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from engine.core.errors import InputError
+from engine.core.palette import Theme
 from engine.figures import labels
-from engine.figures.theme import Chart, Theme
+from engine.figures.theme import Chart
 from engine.language.grammar import capital, escape
 from pages.shared import components as pieces
 from pages.shared.frame.controls import message

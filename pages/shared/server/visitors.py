@@ -199,11 +199,20 @@ def drop_files(session: str, but: str = "") -> None:
             files.remove_file(session, file)
 
 
-def drop_own_files() -> None:
-    """Forget the file of this visitor, of which what was read is kept elsewhere."""
+def drop_own_file(file: str) -> None:
+    """Forget a file of this visitor, of which what was read is kept elsewhere.
+
+    The next one may have arrived before the page hears that this one is gone: it stays.
+
+    Parameters
+    ----------
+    file : str
+        Its id.
+    """
     context = get_script_run_ctx()
     if context is not None and Runtime.exists():
-        drop_files(context.session_id)
+        files: Any = Runtime.instance().uploaded_file_mgr
+        files.remove_file(context.session_id, file)
 
 
 @asynccontextmanager

@@ -89,6 +89,13 @@ def hold_answers() -> None:
 
 def forget_file() -> None:
     """Keep nothing of the file itself: its observations are held elsewhere."""
-    for name in ("upload_read", "upload_built", "upload_held", "upload_draft"):
+    forget_bytes()
+    for name in ("upload_read", "upload_built", "upload_draft"):
         st.session_state.pop(name, None)
-    visitors.drop_own_files()
+
+
+def forget_bytes() -> None:
+    """Keep what was read of the file, and nothing of what it was read from."""
+    file = st.session_state.pop("upload_held", None)
+    if file is not None:
+        visitors.drop_own_file(file.file_id)

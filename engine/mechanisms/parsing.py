@@ -1,0 +1,120 @@
+"""Source, mechanism and budgets, read and checked from what scenarios and requests write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.core.errors import InputError, brief
+from engine.core.plain import member, record
+from engine.core.types import Budget, Data
+from engine.mechanisms import Mechanism, mechanisms
+from engine.sources import Source, sources
+
+VERSION = 1
+
+
+def parsed(plain: Mapping[str, Any], source: Source[Data] | None = None
+           ) -> tuple[Source[Data], Mechanism, tuple[Budget, ...]]:
+    """Source, mechanism and budgets of a scenario.
+
+    Parameters
+    ----------
+    plain : mapping
+        With the keys "source", "mechanism" and "budgets".
+    source : Source, optional
+        In place of the one in `plain`, where that has been read before.
+
+    Returns
+    -------
+    source, mechanism
+    budgets : tuple of Budget
+        One for all servers, or one for each.
+
+    Raises
+    ------
+    InputError
+        Naming the key that is missing or out of range, or where the method and the source do not
+        go together.
+    """
+    source = source or _member(plain, "source", sources)
+    mechanism = mechanism_of(plain)
+    if not mechanism.served & source.tasks:
+        raise InputError(f"The mechanism {mechanism.key!r} cannot use the source {source.key!r}.",
+                         field="mechanism")
+    n_servers = getattr(source, "n_servers", 0) or source.sizes.n_servers  # a file has its own
+    return source, mechanism, budgets_of(plain, n_servers)
+
+
+def check_version(plain: Mapping[str, Any]) -> None:
+    """Refuse what a later edition has written.
+
+    Parameters
+    ----------
+    plain : mapping
+        A scenario or a request; without the key "version" it is of this one.
+
+    Raises
+    ------
+    InputError
+        If it is of another version.
+    """
+    version = plain.get("version", VERSION)
+    if version != VERSION:
+        raise InputError(f"This scenario has version {brief(version)}; only {VERSION} is known.",
+                         field="version", hint="Export it again.")
+
+
+def mechanism_of(plain: Mapping[str, Any]) -> Mechanism:
+    """The mechanism of a scenario or a request.
+
+    Parameters
+    ----------
+    plain : mapping
+        With the key "mechanism".
+
+    Raises
+    ------
+    InputError
+        If it is missing, unknown, or a parameter is out of range.
+    """
+    mechanism: Mechanism = _member(plain, "mechanism", mechanisms)
+    return mechanism
+
+
+def budgets_of(plain: Mapping[str, Any], n_servers: int) -> tuple[Budget, ...]:
+    """The budgets of a scenario or a request.
+
+    Parameters
+    ----------
+    plain : mapping
+        With the key "budgets", a list of objects with "epsilon" and "delta".
+    n_servers : int
+        How many servers they are for.
+
+    Returns
+    -------
+    tuple of Budget
+        One for all servers, or one for each.
+
+    Raises
+    ------
+    InputError
+        If there is none, there are neither one nor `n_servers`, or a number is out of range.
+    """
+    entries = plain.get("budgets")
+    if not isinstance(entries, list) or not entries:
+        raise InputError("“budgets” must be a list with at least one budget.", field="budgets",
+                         hint='For example [{"epsilon": 1.0, "delta": 0.001}].')
+    budgets = tuple(record(Budget, entry, "budgets") for entry in entries)
+    if len(budgets) not in (1, n_servers):
+        raise InputError(f"There are {len(budgets)} budgets for {n_servers} servers.",
+                         field="budgets", hint="Give one for all, or one for each server.")
+    return budgets
+
+
+def _member(plain: Mapping[str, Any], name: str, registry: Any) -> Any:
+    if name not in plain:
+        raise InputError(f"The scenario has no “{name}”.", field=name,
+                         hint=f'Add "{name}": {{"key": …, "parameters": {{…}}}}.')
+    return member(plain[name], name, registry)
