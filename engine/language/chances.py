@@ -131,8 +131,8 @@ def odds_key(odds: Odds) -> str:
         Of the pictured release; its chance of a right guess is rounded up to whole guesses.
     """
     more = math.ceil(round(100 * odds.right, 6)) - 50
-    gained = [f"■ at most {more} more"] if more > 0 else []
-    return " · ".join(["● right by guessing", *gained, "○ wrong"])
+    gained = [f"■\u00a0at most {more} more"] if more > 0 else []
+    return " · ".join(["●\u00a0right by guessing", *gained, "○\u00a0wrong"])
 
 
 def odds_careful(odds: Odds) -> str:

@@ -65,6 +65,19 @@ def source_tag(facts: PublicFacts) -> tuple[str, str]:
         "The noise on this page is for exploring, not for publishing."]))
 
 
+def origin(facts: PublicFacts) -> str:
+    """Whose data a picture shows, for the line below it: public data with their credit.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        With the kind of data, its name and its credit.
+    """
+    if facts.kind is DataKind.PUBLIC and facts.credit:
+        return f"{facts.name} ({facts.credit.rstrip('.')})"
+    return facts.name
+
+
 def credited(facts: PublicFacts) -> list[str]:
     """Who measured public data and under which licence, or what a simulation follows.
 
