@@ -191,7 +191,7 @@ def test_with_all_constants_one_the_disagreement_with_explore_is_said():
     at = visit("rates", "constants-one")
     assert "They disagree with Explore here" in words(at)
     point = {"n": 200.0, "m": 30.0, "S": 1.0, "epsilon": 1.0, "delta": 1 / 200**2}
-    from engine.topics.rates.answer import Weighted
+    from engine.rates.fitted import Weighted
     assert rate_words.ruling(Weighted.plain(FunctionalMeanRate()), point) in words(at)
 
 

@@ -17,12 +17,12 @@ from engine.figures.traces import DASHES, plain
 from engine.language.grammar import capital
 from engine.language.numbers import number
 from engine.rates import Rate, Symbol
+from engine.rates.fitted import Weighted
 from engine.simulation.agreement import STANDARD_ERRORS
 from engine.topics.rates.answer import (
     Comparison,
     Measured,
     RegimeMap,
-    Weighted,
     axis_values,
     border,
     moved,
@@ -60,7 +60,7 @@ def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, flo
     terms = weighted.rate.terms
     private = [term.is_private for term in terms]
     data = [_heat(regions, [term.name for term in terms], regime_colours(private, theme))]
-    if (weighted.weights == 1).all():
+    if weighted.is_plain:
         data += _borders(weighted.rate, regions, point, theme)
     data.append(traces.diamond(point[along], point[across], theme))
     ruling = terms[int(weighted.dominant(**point))].name
@@ -212,7 +212,7 @@ def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], 
 
 def _measured(series: Series, along: str, point: Mapping[str, float], unit: str, theme: Theme
               ) -> list[Spec]:
-    """Points with their bars, and the rate with one constant fitted."""
+    """Points with their bars, and the rate with fitted constants."""
     if not series.known:
         return []
     shade, _, marker = series.style
@@ -226,8 +226,8 @@ def _measured(series: Series, along: str, point: Mapping[str, float], unit: str,
         return [points]
     grid = np.geomspace(x.min(), x.max(), 60)
     compared, places = series.compared, moved(point, **{along: grid})
-    rate = compared.constant * compared.weighted.total(**places)
-    return [points, traces.line("The rate, one constant fitted", grid.tolist(), rate.tolist(),
+    rate = compared.fitted.squares(**places)
+    return [points, traces.line("Rate, constants fitted", grid.tolist(), rate.tolist(),
                                 colour("without", theme), 2, "dot", hoverinfo="skip")]
 
 

@@ -12,10 +12,10 @@ from engine.core.types import Budget, PublicFacts
 from engine.language import chances, glossary, tags
 from engine.questions import Question, ask
 from engine.rates import Rate, rates
+from engine.rates.fitted import Weighted
 from engine.sources import sources
 from engine.topics.rates import charts as figures
 from engine.topics.rates import words as rate_words
-from engine.topics.rates.answer import Weighted
 from engine.topics.rates.check import terms
 from engine.topics.rates.presets import PRESETS
 from pages.parts.explore import cards as explore_cards
@@ -264,6 +264,10 @@ def answer(view: RateAtPoint) -> None:
         if view.rate.has_constants:
             st.markdown(rate_words.value(view.weighted, view.point, view.facts))
         st.markdown(rate_words.ruling(view.weighted, view.point))
+        for sentence in (rate_words.gap(view.rate, view.point),
+                         rate_words.lost(view.rate, view.point)):
+            if sentence:
+                st.markdown(sentence)
         st.markdown("By the rate, if you doubled…  \n" + "  \n".join(
             rate_words.if_doubled(view.weighted, view.point)))
         if any(term.is_private for term in view.rate.terms):
