@@ -111,7 +111,7 @@ def test_every_figure_and_table_of_the_paper_draws(preset):
     weighted = Weighted.plain(preset.rate)
     chart = figures.regimes(weighted, preset.along, preset.across, point, "light")
     go.Figure(chart.spec)
-    assert len(PRESETS) == 11 and "Map of what limits the error" in chart.alt
+    assert len(PRESETS) == 13 and "Map of what limits the error" in chart.alt
 
 
 def test_the_panels_of_figure_1_show_the_three_orders_of_regimes():

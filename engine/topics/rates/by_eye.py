@@ -12,6 +12,7 @@ from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget
 from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.rates.univariate_mean import SETTINGS, RateSetting
+from engine.simulation.studies import FRESH
 from engine.sources.numbers import Numbers
 
 _MOST_DOTS = 40
@@ -71,10 +72,10 @@ def by_eye(people: int, numbers: int, epsilon: float, seed: int) -> ByEye:
                          f"these sizes make {people * numbers:,}.", field="n",
                          hint="Take fewer people or fewer numbers each.")
     source = Numbers(n_servers=people, n_items=numbers)
-    data = source.draw(dots, generator(seed, DATA_STREAM))
+    data = source.draw(dots, generator(seed, DATA_STREAM, FRESH))
     estimates = {}
     for setting in dict.fromkeys(RateSetting(name).mechanism for name in SETTINGS):
         released = UnivariateMean(setting=setting).release_many(
-            data, [(Budget(epsilon),)], 1, generator(seed, NOISE_STREAM))
+            data, [(Budget(epsilon),)], 1, generator(seed, NOISE_STREAM, FRESH))
         estimates[setting] = np.asarray(released.values(np.zeros(1))[0]).reshape(dots)
     return ByEye(source.true_mean, estimates)

@@ -195,12 +195,13 @@ def gap(rate: Rate, point: Mapping[str, float]) -> str:
         return ""
     here, most = (float(factor) for factor in both)
     if here < _NO_GAP:
-        return ("Upper and lower bound match here up to constants: one kind of term limits all "
-                "sites.")
+        return ("Upper and lower bound match here up to constants: observations are sparse for "
+                "every site, or dense for every site.")
     return (f"Upper and lower bound differ by a factor of **{number(here, 2)}** here (with these "
-            f"basis functions at most {number(most, 2)}): some sites are limited by their number "
-            "of people, others by privacy. The lower bound adds up what each kind lacks, the upper "
-            "one what each site has. Which one is sharp is open; the authors expect the upper one.")
+            f"basis functions at most {number(most, 2)}). For sites limited by people the "
+            "observations are dense, for those limited by privacy still sparse, and the lower "
+            "bound takes all for one or the other. Which one is sharp is open; the authors expect "
+            "the upper one.")
 
 
 def lost(rate: Rate, point: Mapping[str, float]) -> str:
