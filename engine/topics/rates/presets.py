@@ -55,5 +55,5 @@ PRESETS = {preset.key: preset for preset in (
            {"n": 400.0, "m": 5.0, "S": 10.0, "epsilon": 0.1, "T": 10.0}),
     Preset("slides-votes", "Slides: nobody trusted, many numbers, over S",
            UnivariateMeanRate(setting=RateSetting.LOCAL_USER_LARGE_N), "S", "epsilon",
-           {"S": 200.0, "n": 4000.0, "epsilon": 0.2}),
+           {"S": 200.0, "n": 2000.0, "epsilon": 0.2}),
 )}
