@@ -152,7 +152,7 @@ def fitted(fit: FittedRate, is_twin: bool = False) -> str:
           else "simulated errors")
     over = ", ".join(f"{_written(fit.weighted.rate, name)} = {low:g} to {high:g}"
                      for name, (low, high) in fit.ranges.items())
-    text = (f"Dotted: the minimax rate of {_theorem(fit.weighted.rate)}. {constants} fitted to "
+    text = (f"Dotted: the rate of {_theorem(fit.weighted.rate)}. {constants} fitted to "
             f"{to} over {over}: a fit, not a bound. These errors are within a factor of "
             f"{number(1 + fit.largest_deviation)} of it.")
     if fit.weighted.rate.has_differing_sites:
