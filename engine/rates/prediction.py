@@ -1,4 +1,4 @@
-"""Rates of a prediction by regularised risk, released whole (Lin and Reimherr, arXiv 2309.00125)."""
+"""Rates of a prediction by regularised risk (Lin and Reimherr, arXiv 2309.00125)."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class PredictionRate(Rate):
     label = "Regression function released whole"
     order = 46
     tasks = frozenset({RISK_MINIMISATION.key})
-    reference = ("Lin and Reimherr (2023), arXiv 2309.00125, Theorem 18 for privacy; Caponnetto and "
-                 "De Vito (2007) for kernel ridge regression")
+    reference = ("Lin and Reimherr (2023), arXiv 2309.00125, Theorem 18 for privacy; Caponnetto "
+                 "and De Vito (2007) for kernel ridge regression")
     symbols = (N, EPSILON)
 
     loss: str = param("huber", "Loss", "Huber: any loss with a fixed slope, of numbers or classes. "
@@ -73,7 +73,7 @@ class PredictionRate(Rate):
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
-        """The ε at which privacy starts to cost as much as smoothing, or as the number of records."""
+        """The ε at which privacy starts to cost as much as smoothing, or as too few records."""
         private, people, smoothing = self.terms
         k = self.cost_power
         return (border("smoothing", "epsilon", private, smoothing,
