@@ -218,7 +218,7 @@ def test_figures_and_tables_of_the_paper_are_one_choice_away():
         at.selectbox(key="w_example").set_value(preset.label).run()
         assert not at.error, preset.key
         assert at.session_state.settings.rate == preset.rate
-    assert "example-table-8" in "".join(at.query_params["s"])
+        assert f"example-{preset.key}" in "".join(at.query_params["s"])
 
 
 def test_the_rate_can_be_drawn_against_the_smoothness():
