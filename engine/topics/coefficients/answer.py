@@ -283,4 +283,19 @@ def total(errors: Array) -> float:
     errors : (K,)
         In response units.
     """
-    return float(np.sqrt((errors**2).sum()))
+    return float(totals(errors))
+
+
+def totals(errors: Array) -> Array:
+    """The same at several budgets.
+
+    Parameters
+    ----------
+    errors : (..., K)
+        In response units.
+
+    Returns
+    -------
+    (...)
+    """
+    return np.asarray(np.sqrt((errors**2).sum(axis=-1)))
