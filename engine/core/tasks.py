@@ -21,19 +21,27 @@ class Unit(Enumeration):
     RECORD = "record"
     NUMBER = "number"
     MACHINE = "machine"
+    PERSON = "person"
 
     @property
     def noun(self) -> str:
         """As a sentence calls it; links and files hold the name of the member."""
-        return "observation" if self is Unit.READING else self.value
+        return _NOUNS.get(self.value, self.value)
+
+
+_NOUNS = {"reading": "observation", "person": "record"}  # of what one person has, in sentences
 
 
 class DataType(Enumeration):
-    """What the data of a task are: curves of people, one reading each, or rows of numbers."""
+    """What the data of a task are: curves of people, one reading each, rows of numbers, or events.
+
+    Of events each person has one time, and how it ended.
+    """
 
     CURVES = "curves"
     READINGS = "readings"
     RECORDS = "records"
+    EVENTS = "events"
 
 
 class Argument(Enumeration):
@@ -106,6 +114,7 @@ class Task:
     states : what is stated of a person's own data besides ranges and words.
     estimand : its name among the estimands of Lab, where source and mechanism are chosen; empty
         where there is none.
+    among : the setting that says which task of its estimand is looked at, where there are several.
     prefix, letters : what both are called among the settings of all pages, before “source” and
         “mechanism”, and their letters in a link.
     sizes_of_rates : where the sizes at which a rate is shown come from; empty: usual ones.
@@ -131,6 +140,7 @@ class Task:
     features: Columns | None = None
     states: tuple[str, ...] = ()
     estimand: str = ""
+    among: str = ""
     prefix: str = ""
     letters: str = ""
     sizes_of_rates: str = ""
@@ -139,6 +149,11 @@ class Task:
     decided: str = ""
     summary: int = 0
     release: int = 0
+
+    @property
+    def is_published(self) -> bool:
+        """Whether there is a real release: on a page, or of counts from the command line alone."""
+        return bool(self.release) or self.data is DataType.EVENTS
 
     @property
     def settings(self) -> tuple[tuple[str, str], ...]:
@@ -193,7 +208,8 @@ FUNCTIONAL_SUMMARY = Task(
     loss="integrated squared error",
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
     source="dense_curves", mechanism="iclp",
-    roles=_OF_CURVES, estimand="summaries", prefix="dense_", letters="fp", summary=1)
+    roles=_OF_CURVES, estimand="summaries", among="summary", prefix="dense_", letters="fp",
+    summary=1)
 
 DENSITY = Task(
     key="density", label="Density", result="Density",
@@ -203,7 +219,7 @@ DENSITY = Task(
     source="density_points", mechanism="iclp",
     has_value_unit=False, roles=_OF_RECORDS, decided="density",
     features=Columns(1, 2, "one or two columns", "One or two columns"),
-    estimand="summaries", prefix="density_", letters="dn", summary=2, release=2)
+    estimand="summaries", among="summary", prefix="density_", letters="dn", summary=2, release=2)
 
 COVARIANCE = Task(
     key="covariance", label="Covariance", result="Covariance",
@@ -212,7 +228,7 @@ COVARIANCE = Task(
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TWO_TIMES,
     source="covarying_curves", mechanism="iclp",
     has_value_unit=False, roles=_OF_CURVES,
-    estimand="summaries", prefix="covariance_", letters="hq", summary=3)
+    estimand="summaries", among="summary", prefix="covariance_", letters="hq", summary=3)
 
 RISK_MINIMISATION = Task(
     key="risk_minimisation", label="Regression function", result="Prediction",
@@ -222,7 +238,7 @@ RISK_MINIMISATION = Task(
     source="labelled_points", mechanism="iclp",
     roles=(*_OF_RECORDS, "value"), states=("two_classes",),
     features=Columns(1, 1, "one column to predict from", "Predicted from"),
-    estimand="summaries", prefix="labels_", letters="lu", summary=4)
+    estimand="summaries", among="summary", prefix="labels_", letters="lu", summary=4)
 
 SPARSE_REGRESSION = Task(
     key="sparse_regression", label="Sparse regression", result="Coefficients",
@@ -241,9 +257,52 @@ SPARSE_MEAN = Task(
     unit=Unit.ROW, data=DataType.RECORDS, argument=Argument.NOTHING,
     source="sparse_means", mechanism="sparse_mean_laplace")
 
+PERCENTILE_CURVES = Task(
+    key="percentile_curves", label="Percentile curves", result="Percentile curves",
+    meaning="At every time, the heights below which 5, 25, 50, 75 and 95 % of observations lie.",
+    loss="squared error, averaged over times and summed over percentiles",
+    unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
+    source="population_readings", mechanism="percentile_curves",
+    estimand="percentiles", prefix="percentiles_", letters="JZ")
+
+SURVIVAL = Task(
+    key="survival", label="Survival", result="Survival curve",
+    meaning="The share of people to whom nothing has happened yet, at every time.",
+    loss="integrated squared error over the follow-up",
+    unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.TIME,
+    source="event_times", mechanism="noisy_counts", has_value_unit=False,
+    estimand="survival", among="counted", prefix="events_", letters="ab")
+
+INCIDENCE = Task(
+    key="cumulative_incidence", label="Cumulative incidence", result="Incidence of each cause",
+    meaning="The share of people to whom each cause has happened, at every time.",
+    loss="sum of the integrated squared errors of all causes",
+    unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.TIME,
+    source="competing_events", mechanism="noisy_counts", has_value_unit=False,
+    estimand="survival", among="counted", prefix="causes_", letters="ei")
+
+DISTRIBUTION = Task(
+    key="distribution", label="Distribution", result="Distribution function",
+    meaning="The share of people whose value is at most so large.",
+    loss="integrated squared error over the stated range",
+    unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.FEATURE,
+    source="bounded_values", mechanism="noisy_counts", has_value_unit=False,
+    estimand="survival", among="counted", prefix="values_", letters="jo")
+
+ROC = Task(
+    key="roc", label="ROC and calibration", result="ROC curve",
+    meaning="How well a score tells people with a label from those without.",
+    loss="integrated squared error of the share of true positives",
+    unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.FEATURE,
+    source="scored_people", mechanism="noisy_counts", has_value_unit=False,
+    estimand="survival", among="counted", prefix="scores_", letters="tz")
+
 TASKS = {task.key: task for task in (
     MEAN_FUNCTION, VARYING_COEFFICIENTS, UNIVARIATE_MEAN, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY,
-    DENSITY, COVARIANCE, RISK_MINIMISATION, SPARSE_REGRESSION, SPARSE_MEAN)}
+    DENSITY, COVARIANCE, RISK_MINIMISATION, SPARSE_REGRESSION, SPARSE_MEAN, SURVIVAL, INCIDENCE,
+    DISTRIBUTION, ROC, PERCENTILE_CURVES)}
+# Keys of what is computed from counts, in the order in which it is offered.
+COUNTED = tuple(key for key, task in TASKS.items() if task.among == "counted")
 # Keys of what *Summaries* shows and of what *Release* publishes, in their order there.
 SUMMARIES = tuple(sorted((key for key, task in TASKS.items() if task.summary),
                          key=lambda key: TASKS[key].summary))

@@ -163,6 +163,7 @@ def odds_rare(odds: Odds) -> str:
 _FOUND = {"gaussian": "Computed from the noise that this method adds",
           "laplace": "Computed from the noise that this method adds, for the worst split of ε "
                      "among its numbers",
+          "counts": "Computed from the whole-number noise on two counts, all that one person moves",
           "losses": "Computed from the noise of all releases together, each in its worst case",
           "zcdp": "Computed from the total ρ of all releases, for the worst mechanisms of that ρ",
           "subsampled": "Computed from the noise that this method adds and from the sampling"}

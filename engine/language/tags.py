@@ -124,6 +124,9 @@ def unit_tag(facts: PublicFacts, unit: Unit = Unit.CURVE) -> tuple[str, str]:
             return ("One row", "Unit of protection: replacing one row, with all of its numbers, "
                     "hardly changes what is published. A person with several rows is protected "
                     "less.")
+        case Unit.PERSON:
+            return (f"One {facts.person}", "Unit of protection: replacing all that is known of any "
+                    f"one {facts.person} hardly changes what is published.")
         case Unit.RECORD:
             return (f"One {of(facts.person)} record",
                     "Unit of protection: replacing one record, with all of its numbers, hardly "

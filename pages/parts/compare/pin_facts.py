@@ -12,6 +12,7 @@ from engine.language import error_parts, tags
 from engine.privacy import accounting
 from engine.privacy.failure import delta_rule
 from engine.topics.coefficients.answer import coefficients_answer, total
+from engine.topics.counting.answer import counting_answer
 from engine.topics.decision import answer as decisions
 from engine.topics.decision import words as decision_words
 from engine.topics.pins.answer import Pinned
@@ -204,9 +205,22 @@ def _sparse(scenario: Settings) -> dict[str, Any]:
             "within": answer.within}
 
 
+def _counts(scenario: Settings) -> dict[str, Any]:
+    """A curve from noised counts."""
+    task = scenario.counted
+    source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
+    budget = Budget(scenario.epsilon)
+    answer = run.answer(counting_answer, source, mechanism, budget, scenario.seed)
+    return {"facts": answer.facts, "protects": tags.unit_tag(answer.facts, TASKS[task].unit)[0],
+            "method": f"{mechanism.label}: {TASKS[task].result}", "people": answer.n,
+            "budget": budget, "budgets": tags.budget_chip(budget), "spends": answer.spends,
+            "error": float("nan") if answer.is_refused else answer.error,
+            "within": float("nan") if answer.is_refused else answer.within}
+
+
 _IN_LAB: dict[str, Callable[[Settings], dict[str, Any]]] = {
     "mean": _average, "coefficients": _coefficients, "regression": _regression,
-    "summaries": _summary, "sparse": _sparse}
+    "summaries": _summary, "sparse": _sparse, "survival": _counts}
 _ON_PAGE: dict[str, Callable[[Settings], dict[str, Any]]] = {
     "explore": _average, "decide": _decide,
     "lab": lambda scenario: _IN_LAB[scenario.estimand](scenario)}

@@ -18,7 +18,7 @@ from engine.language import chances, glossary, numbers, tags
 from engine.language.grammar import capital, escape
 from engine.language.numbers import number, power_of_two, small
 from engine.mechanisms import Mechanism, mechanisms
-from engine.noise.hardened import LatticeNoise
+from engine.noise.hardened import HardenedNoise
 from engine.release import files as release_files
 from engine.release import published
 from engine.release import sentences as words
@@ -472,7 +472,7 @@ def accounting(quoted: Quote) -> None:
     st.markdown(words.why(quoted))
 
 
-def _message(step: str, message: LatticeNoise) -> dict[str, Any]:
+def _message(step: str, message: HardenedNoise) -> dict[str, Any]:
     sign = "ρ" if message.law is NoiseLaw.GAUSSIAN else "ε"
     return {"What leaves": step, "Numbers": message.size,
             "Noise": f"discrete {message.law.capitalize()}",

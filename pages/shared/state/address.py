@@ -16,7 +16,7 @@ from engine import handbook
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.registry import Parameter, Registry
-from engine.core.tasks import DECIDED, PUBLISHED, SUMMARIES, TASKS
+from engine.core.tasks import COUNTED, DECIDED, PUBLISHED, SUMMARIES, TASKS
 from engine.core.types import Budget
 from engine.rates import rates
 from engine.topics.decision.answer import SHARES
@@ -139,7 +139,8 @@ _CHOICES: dict[str, Sequence[str]] = {
     "view": settings.VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": ("", *PRESETS),
     "constants": ("fitted", "one"), "against": ("map", "smoothness"), "unknown": DIALS,
     "estimand": settings.ESTIMANDS, "tab": settings.TABS, "comparison": settings.COMPARISONS,
-    "theory": settings.THEORY_PARTS, "summary": SUMMARIES, "part": settings.AUDIT_PARTS,
+    "theory": settings.THEORY_PARTS, "summary": SUMMARIES, "counted": COUNTED,
+    "part": settings.AUDIT_PARTS,
     "around": ("small", "screen"),
     "draw": ("same", "fresh"), "chapter": (*handbook.CHAPTERS, handbook.GLOSSARY),
     "about": handbook.method_keys(), "publish": PUBLISHED, "step": settings.WIZARD,

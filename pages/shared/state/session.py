@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 # Where the session keeps the visitor's own data.
 OWN_KEYS = {DataType.CURVES: "upload", DataType.READINGS: "upload_readings",
-            DataType.RECORDS: "upload_rows"}
+            DataType.RECORDS: "upload_rows", DataType.EVENTS: "upload_events"}
 LAB = "lab"
 FIGURE = "figure"  # the key of the live figure
 _TABS_WITH_OWN_DATA = ("estimate", "compare", "theory")

@@ -16,15 +16,21 @@ from engine import handbook
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.tasks import (
+    COUNTED,
     COVARIANCE,
     DECIDED,
     DENSITY,
+    DISTRIBUTION,
     FUNCTIONAL_SUMMARY,
+    INCIDENCE,
     MEAN_FUNCTION,
+    PERCENTILE_CURVES,
     PUBLISHED,
     RISK_MINIMISATION,
+    ROC,
     SPARSE_REGRESSION,
     SUMMARIES,
+    SURVIVAL,
     TASKS,
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
@@ -56,7 +62,8 @@ WIZARD = ("file", "bounds", "trust", "preview", "release")  # steps of Publish
 MOST_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
 LOOKS = {"first_guess": 3, "coefficients_show": 3, "regression_show": 2, "site_lines": 2,
-         "trust": 2, "mean_show": 3, "summaries_function": 12, "sparse_show": 2, "sparse_target": 2,
+         "trust": 2, "mean_show": 3, "summaries_function": 12, "percentiles_show": 2,
+         "sparse_show": 2, "sparse_target": 2,
          "sparse_less": 2, "sparse_own": 5, "sparse_along": 4,
          "parts": 8}  # ways to look, and options of each
 _FOLD = re.compile(r"[a-z_]{1,40}")
@@ -151,8 +158,19 @@ class Settings:
     covariance_mechanism: Mechanism = field(default_factory=_mechanism_of(COVARIANCE))
     labels_source: Source = field(default_factory=_source_of(RISK_MINIMISATION))
     labels_mechanism: Mechanism = field(default_factory=_mechanism_of(RISK_MINIMISATION))
+    percentiles_source: Source = field(default_factory=_source_of(PERCENTILE_CURVES))
+    percentiles_mechanism: Mechanism = field(default_factory=_mechanism_of(PERCENTILE_CURVES))
     rows_source: Source = field(default_factory=_source_of(SPARSE_REGRESSION))
     rows_mechanism: Mechanism = field(default_factory=_mechanism_of(SPARSE_REGRESSION))
+    counted: str = COUNTED[0]
+    events_source: Source = field(default_factory=_source_of(SURVIVAL))
+    events_mechanism: Mechanism = field(default_factory=_mechanism_of(SURVIVAL))
+    causes_source: Source = field(default_factory=_source_of(INCIDENCE))
+    causes_mechanism: Mechanism = field(default_factory=_mechanism_of(INCIDENCE))
+    values_source: Source = field(default_factory=_source_of(DISTRIBUTION))
+    values_mechanism: Mechanism = field(default_factory=_mechanism_of(DISTRIBUTION))
+    scores_source: Source = field(default_factory=_source_of(ROC))
+    scores_mechanism: Mechanism = field(default_factory=_mechanism_of(ROC))
     # Rates; `example` is a figure or table of a paper.
     rate: Rate = field(default_factory=lambda: rates.for_task(TASK)[0]())
     along: str = "epsilon"
@@ -181,9 +199,9 @@ class Settings:
 
     @property
     def estimated(self) -> str:
-        """The task of the estimand in Lab; of functional summaries the one that is looked at."""
-        tasks = [task.key for task in TASKS.values() if task.estimand == self.estimand]
-        return self.summary if FUNCTIONAL_SUMMARY.key in tasks else tasks[0]
+        """The task of the estimand in Lab; of several the one that is looked at."""
+        first = next(task for task in TASKS.values() if task.estimand == self.estimand)
+        return getattr(self, first.among) if first.among else first.key
 
     def source_of(self, task: str) -> Source:
         """The recipe for curves of a task."""
@@ -202,8 +220,8 @@ def estimating(task: str) -> dict[str, str]:
     estimand = TASKS[task].estimand if task in TASKS else ""
     if not estimand:
         return {}
-    is_summary = estimand == FUNCTIONAL_SUMMARY.estimand
-    return {"estimand": estimand} | ({"summary": task} if is_summary else {})
+    among = TASKS[task].among
+    return {"estimand": estimand} | ({among: task} if among else {})
 
 
 FRONT_PAGE = Settings()  # what a bare address stands for
