@@ -39,11 +39,19 @@ def curves(answer: PercentilesAnswer, theme: Theme, with_bands: bool = False) ->
     reach = [float(f(np.concatenate(lines))) for f in (np.min, np.max)]
     title = named(facts.value_name, facts.value_unit)
     spec = {"data": data, "layout": layout(
-        theme, legend=False, xaxis=time_axis(theme, facts),
+        theme, legend=False, title=_width(answer), xaxis=time_axis(theme, facts),
         yaxis=axis(theme, title, grid=True, range=free_range(reach)))}
     names = ", ".join(answer.names)
     return Chart(spec, f"One release of the {names} curves of {uncapital(facts.value_name)}. "
                  f"{words.meaning(answer)}", _columns(answer))
+
+
+def _width(answer: PercentilesAnswer) -> str:
+    """How wide the range between the outer curves of the release is, on average."""
+    share = percent(float(answer.levels[-1] - answer.levels[0]))
+    width = float((answer.releases[0, -1] - answer.releases[0, 0]).mean())
+    span = with_unit(number(width), answer.facts.value_unit)
+    return f"{share} of observations span {span} on average"
 
 
 def _shades(answer: PercentilesAnswer, x: list[float], theme: Theme) -> list[Spec]:
@@ -174,7 +182,7 @@ def ranges(answer: PercentilesAnswer, theme: Theme) -> Chart:
     assert answer.ranges is not None
     share, error = answer.ranges.average[0, 0], answer.ranges.error[0, 0]
     names = words.names_of_ranges(answer.ranges.limits, answer.facts.value_unit)
-    shade = colour("gradient", theme)
+    shade, most = colour("gradient", theme), int(np.argmax(share))
     opacities = np.linspace(0.25, 0.95, len(names))
     data = [{"type": "bar", "orientation": "h", "name": name, "x": [float(part)], "y": [""],
              "text": [percent(float(part))], "textposition": "inside", "insidetextanchor": "middle",
@@ -182,6 +190,7 @@ def ranges(answer: PercentilesAnswer, theme: Theme) -> Chart:
             for name, part, opacity in zip(names, share, opacities, strict=True)]
     spec = {"data": data, "layout": layout(
         theme, legend=True, barmode="stack", hovermode="closest",
+        title=f"Most observations: {names[most]}, {percent(float(share[most]))}",
         xaxis=axis(theme, "Share of observations", range=[0, 1], tickformat=".0%"),
         yaxis=axis(theme, visible=False))}
     summary = "; ".join(f"{name} {percent(float(part))}"
