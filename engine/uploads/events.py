@@ -101,8 +101,8 @@ def read_events(table: Table, columns: EventColumns) -> EventTable:
     --------
     >>> from engine.uploads.tables import read_table
     >>> table = read_table(b"days,end\n12,death\n30,alive\n")
-    >>> people = read_events(table, EventColumns(time="days", status="end", events=("death",)))
-    >>> sorted(zip(people.time.tolist(), people.status.tolist()))
+    >>> events = read_events(table, EventColumns(time="days", status="end", events=("death",)))
+    >>> sorted(zip(events.time.tolist(), events.status.tolist()))
     [(12.0, 1), (30.0, 0)]
     """
     if not 2 <= table.n_rows <= MOST_ROWS:
