@@ -106,7 +106,7 @@ def best_share(slope: float) -> float:
     slope : float
         The coefficient β.
     """
-    return 1 / (1 + math.pow(abs(slope), 2 / 3))
+    return float(1 / (1 + abs(slope) ** (2 / 3)))
 
 
 def _se(off: Array) -> float:
