@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq, least_squares
 
 from engine.core.types import Array, Budget
 from engine.rates import Rate, rates
@@ -69,6 +68,8 @@ class Weighted:
         **point : float
             Symbols of the rate.
         """
+        from scipy.optimize import brentq  # on first use: the first page does not wait for it
+
         plain = cls(rate)
         of_privacy, other = plain.parts(**point)
         if not 0 < share < 1 or not of_privacy or not other:  # no factor gives the share
@@ -247,6 +248,8 @@ def fit(rate: Rate, point: Mapping[str, float | Array], squares: Array) -> Fitte
     >>> round(fitted.weighted.statistical, 6), round(fitted.weighted.private, 6)
     (3.0, 3.0)
     """
+    from scipy.optimize import least_squares  # on first use: the first page does not wait for it
+
     squares = np.asarray(squares, dtype=float)
     full = {name: np.broadcast_to(value, squares.shape) for name, value in point.items()}
     plain = rate.evaluate(**full).sum(axis=0)

@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from engine.core.grids import drawing_grid, quadrature
 from engine.core.registry import param
@@ -181,6 +180,8 @@ def _known(population: str, levels: tuple[float, ...], times: tuple[float, ...])
 @lru_cache(maxsize=4)
 def _truth(population: str) -> Truth:
     """On the drawing grid, and between its points by cubic splines."""
+    from scipy.interpolate import CubicSpline  # on first use: the first page waits for it
+
     grid = drawing_grid()
     values = _known(population, LEVELS, tuple(grid.tolist()))
     return Truth(values, CubicSpline(grid, values, axis=1)(quadrature()[0]))

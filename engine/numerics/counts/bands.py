@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
 
 from engine.core.arrays import Array, Flags, Indices
+
+if TYPE_CHECKING:
+    from scipy.interpolate import PchipInterpolator
 
 LEVEL = 0.95
 _NORMAL = 1.959963984540054
@@ -150,6 +153,8 @@ def monotone_cubic(edges: tuple[float, ...], values: Array, first: float = 1.0
     PchipInterpolator
         Of times along the last axis.
     """
+    from scipy.interpolate import PchipInterpolator  # on first use: the first page waits for it
+
     start = np.full_like(values[..., :1], first)
     return PchipInterpolator(np.asarray(edges), np.concatenate([start, values], axis=-1), axis=-1)
 
