@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from engine.answers import ReleasedCurve, can_be_asked
+from engine.answers import card as answers_card
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
@@ -316,7 +318,7 @@ def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Pub
         axis=axis, value=value, x=x, columns=columns, ranges=ranges, odometer=receipt.odometer,
         quote=quoted, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
         uncertainty=uncertainty, request=plan.plain["request"], table=table,
-        card=_card(plan, receipt, estimate.tuning[0] if estimate.tuning else {}, uncertainty))
+        card=_card(plan, receipt, estimate, uncertainty))
 
 
 def usual_total(n: int) -> Budget:
@@ -468,11 +470,12 @@ _NOT_COVERED = ("who is in the data", "how many people and observations there ar
                 "ledger keeps the sum", "how long the computation took")
 
 
-def _card(plan: Plan, receipt: Receipt, tuning: Mapping[str, Any], uncertainty: Uncertainty
+def _card(plan: Plan, receipt: Receipt, estimate: Estimate, uncertainty: Uncertainty
           ) -> dict[str, Any]:
     """The guarantee for machines: plain values, nothing of the data but public facts."""
     mechanism, data, quoted = plan.mechanism, plan.standin, plan.quote
     facts, sizes, made_with = data.facts, data.sizes, plan.plain["versions"]
+    tuning = estimate.tuning[0] if estimate.tuning else {}
     return {
         "kind": "differential privacy guarantee", "version": 2,
         "release": {"name": plan.name, "at": receipt.at, "id": receipt.release_id,
@@ -493,8 +496,17 @@ def _card(plan: Plan, receipt: Receipt, tuning: Mapping[str, Any], uncertainty: 
                   "lattice": "powers of two, in units of the noise",
                   "entropy": "operating system", "seed": "none: nothing can draw this noise again",
                   "proofs": "OpenDP constructors marked “contrib” are not all reviewed"},
-        "not_covered": list(_NOT_COVERED), "versions": dict(made_with),
+        "not_covered": list(_NOT_COVERED), **_answers(estimate, facts, sizes),
+        "versions": dict(made_with),
     }
+
+
+def _answers(estimate: Estimate, facts: PublicFacts, sizes: Sizes) -> dict[str, Any]:
+    """What further questions need; nothing where the release is no curve with a covariance."""
+    if not can_be_asked(estimate):
+        return {}
+    curve = ReleasedCurve.of(estimate, facts, n_people=sizes.n_curves)
+    return {"answers": answers_card.written(curve)}
 
 
 def _guarantee(quoted: Quote) -> dict[str, Any]:
