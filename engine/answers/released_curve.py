@@ -37,7 +37,7 @@ _LEAST = 1e-12  # of the trace: a ridge where the covariance is nearly singular
 
 LEVEL_AND_TREND = "Level and trend only: too few people at this budget for more."
 AS_FAR_AS_DRAWN = ("There may be finer detail than the release can draw; the interval holds both "
-                   "ways to read it.")
+                   "ways to draw it.")
 UNTESTED = "Coverage was not tested for releases of this kind."
 _NOT_ASKED = ("Questions are about one mean curve with a covariance of its coefficients; this "
               "release is none, so that no interval can be given.")

@@ -36,7 +36,7 @@ def pieces_of(among: NDArray[np.bool_], wider: float, window: Interval = (0.0, 1
     [(0.1975, 0.2075), (0.4975, 0.5025)]
     """
     pieces: list[Interval] = []
-    for point in np.flatnonzero(among):
+    for point in map(int, np.flatnonzero(among)):
         low = max(point * STEP - wider, window[0])
         high = min(point * STEP + wider, window[1])
         if pieces and low <= pieces[-1][1] + 1e-12:
