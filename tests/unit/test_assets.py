@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import json
 import re
@@ -14,6 +13,7 @@ import streamlit
 from pages.shared.places import EARLIER, PAGES
 from pages.shared.server import plotly_script
 from pages.shared.server.assets import CONNECT, PLOTLY, Assets, FromMemory
+from tests.waiting import finished
 
 FRONT_END = Path(streamlit.__file__).parent / "static"
 SCRIPT = '''var R1=W((a,b)=>{"use strict";b.exports=R2()});var R2=W((a,b)=>{b.exports={moduleType:"trace",name:"bar"}});
@@ -39,7 +39,7 @@ def asked(path, method="GET", **headers):
 
     scope = {"type": "http", "method": method, "path": path,
              "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]}
-    asyncio.run(FromMemory(framework)(scope, None, send))
+    finished(FromMemory(framework)(scope, None, send))
     return sent[0]["status"], {k.decode(): v.decode() for k, v in sent[0]["headers"]}, sent[1]["body"]
 
 
