@@ -329,9 +329,10 @@ def _score(law: NoiseLaw, shift: Array, rest: Array) -> Array:
         size = math.sqrt(rest.shape[1] + 1)
         return np.asarray(size * (np.linalg.norm(rest, axis=1)
                                   - np.linalg.norm(rest - shift, axis=1)))
-    if law not in (NoiseLaw.LAPLACE, NoiseLaw.BITS):
+    if law not in (NoiseLaw.LAPLACE, NoiseLaw.DISCRETE_LAPLACE, NoiseLaw.BITS):
         raise ValueError(f"no score is known of {law!r} noise")
-    # of bits the same up to a factor for each: they are where they were, or two apart
+    # of bits the same up to a factor for each: they are where they were, or two apart; of whole
+    # numbers up to one factor for all, whose noise has one scale
     return np.asarray(math.sqrt(2) * (np.abs(rest) - np.abs(rest - shift)).sum(axis=1))
 
 

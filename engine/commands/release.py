@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import InputError
-from engine.core.tasks import DENSITY
+from engine.core.tasks import DataType
 from engine.core.types import Budget
 from engine.release import files as release_files
 from engine.release import folder as release_folder
@@ -73,7 +73,7 @@ def command(options: argparse.Namespace) -> int:
         print(release_words.known_people(known, request.source.facts).replace("**", ""))
         _check_people(options)
     for line in stated.lines_before(request.source.facts, request.source.sizes,
-                                    request.mechanism.main_task is not DENSITY):
+                                    request.mechanism.main_task.data is DataType.CURVES):
         print(line)
     if earlier is not None:
         print(release_words.asked_before(earlier))

@@ -11,7 +11,8 @@ from engine.language.grammar import capital
 from engine.language.numbers import number, small
 from engine.language.tags import proved_chip
 
-LAWS = {NoiseLaw.GAUSSIAN: "Gaussian", NoiseLaw.LAPLACE: "Laplace", NoiseLaw.NORM: "by length",
+LAWS = {NoiseLaw.GAUSSIAN: "Gaussian", NoiseLaw.LAPLACE: "Laplace",
+        NoiseLaw.DISCRETE_LAPLACE: "discrete Laplace", NoiseLaw.NORM: "by length",
         NoiseLaw.BITS: "bits turned", NoiseLaw.CHOICE: "noisy choice", NoiseLaw.NONE: "none"}
 
 _TUNED = {"truncation": "basis functions kept", "n_iterations": "rounds",

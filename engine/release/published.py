@@ -10,7 +10,7 @@ id of its own, and what was spent in all is told to the holder alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,8 +21,18 @@ from engine.answers import card as answers_card
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
-from engine.core.tasks import DENSITY, Argument, DataType
-from engine.core.types import Array, Budget, Data, Estimate, PublicFacts, SampleData, Sizes, Step
+from engine.core.tasks import DENSITY, ROC, Argument, DataType
+from engine.core.types import (
+    Array,
+    Budget,
+    Data,
+    Estimate,
+    EventData,
+    PublicFacts,
+    SampleData,
+    Sizes,
+    Step,
+)
 from engine.language.grammar import of
 from engine.language.numbers import with_unit
 from engine.mechanisms import Mechanism
@@ -35,6 +45,7 @@ from engine.release import ledger, stated
 from engine.release import sentences as words
 from engine.release.books import Odometer, ceiled
 from engine.release.certified import Key, Quote
+from engine.release.counts import released_counts
 from engine.release.data_content import content_of, traces_of
 from engine.release.ledger import Ledger, Receipt
 from engine.release.plan import Plan, messages_from_bytes, messages_to_bytes
@@ -43,7 +54,8 @@ from engine.release.uncertainty import Uncertainty, band_of, moved_inside
 from engine.sources import Source
 from engine.uploads.curves import Upload
 
-_NOISE = {NoiseLaw.GAUSSIAN: "discrete Gaussian", NoiseLaw.LAPLACE: "discrete Laplace"}
+_NOISE = {NoiseLaw.GAUSSIAN: "discrete Gaussian", NoiseLaw.LAPLACE: "discrete Laplace",
+          NoiseLaw.DISCRETE_LAPLACE: "discrete Laplace"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +94,8 @@ class Published:
         Random, by which it can be made again.
     uncertainty : Uncertainty
         How far off the release may be.
+    table : mapping of str to sequence
+        The noised counts that all follows from, where counts are released; else empty.
     """
 
     name: str
@@ -100,6 +114,7 @@ class Published:
     sizes: Sizes
     release_id: str
     uncertainty: Uncertainty = field(default_factory=Uncertainty)
+    table: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
 
 def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> Quote:
@@ -290,12 +305,19 @@ def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Pub
     estimate = release.replayed(data, mechanism, quoted, messages)
     x, axis, value, scale = places(mechanism, data.facts)
     names = estimate.functions or (value,)
-    columns, ranges, uncertainty = _released(estimate, mechanism, data, quoted, x, names, scale)
+    table: dict[str, list[Any]] = {}
+    if isinstance(data, EventData):
+        counts = released_counts(estimate, mechanism, data, quoted, x)
+        x, columns, ranges, uncertainty, table = (counts.x, counts.columns, counts.ranges,
+                                                  counts.uncertainty, counts.table)
+    else:
+        columns, ranges, uncertainty = _released(estimate, mechanism, data, quoted, x, names,
+                                                 scale)
     return Published(
         name=plan.name, at=receipt.at, title=f"{mechanism.main_task.label}, released",
         axis=axis, value=value, x=x, columns=columns, ranges=ranges, odometer=receipt.odometer,
         quote=quoted, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
-        uncertainty=uncertainty, request=plan.plain["request"],
+        uncertainty=uncertainty, request=plan.plain["request"], table=table,
         card=_card(plan, receipt, estimate, uncertainty))
 
 
@@ -316,7 +338,8 @@ def usual_total(n: int) -> Budget:
 
 
 def _check_variables(mechanism: Mechanism, facts: PublicFacts) -> None:
-    if mechanism.main_task.argument is Argument.FEATURE and len(facts.covariates) != 1:
+    if mechanism.main_task.argument is Argument.FEATURE and len(facts.covariates) != 1 and (
+            mechanism.main_task.data is not DataType.EVENTS):
         raise InputError("Only densities of one number are published; these records have "
                          f"{len(facts.covariates)}.", field="covariates",
                          hint="Declare one column.")
@@ -345,7 +368,9 @@ def places(mechanism: Mechanism, facts: PublicFacts) -> tuple[Array, str, str, f
     argument = mechanism.main_task.argument
     if argument is Argument.NOTHING:
         return grid[:1], "", value, 1.0
-    if argument is Argument.FEATURE:
+    if mechanism.main_task is ROC:
+        return grid, "False-positive share", "True-positive share", 1.0
+    if argument is Argument.FEATURE and mechanism.main_task.data is not DataType.EVENTS:
         feature = facts.covariates[0]
         return (feature.low + grid * (feature.high - feature.low),
                 with_unit(feature.name, _bracketed(feature.unit)),
@@ -430,13 +455,15 @@ def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
     facts = source.facts
     if isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person:
         return f"one observation (weaker than all observations of one {facts.person})"
-    if mechanism.main_task.data is DataType.RECORDS:
+    if mechanism.main_task.data in (DataType.RECORDS, DataType.EVENTS):
         return f"one {of(facts.person)} record"
     if isinstance(source, Upload) and source.curves.n_people < source.curves.n_curves:
         return f"one curve of the file; some {facts.people} have several and are protected less"
     return f"one {of(facts.person)} whole curve"
 
 
+_APPLIED_TO_TIMES = ("everybody is counted in one cell: times beyond in that of the end, what is "
+                     "no time or no stated event as censored")
 _NOT_COVERED = ("who is in the data", "how many people and observations there are",
                 "what is true of people in general",
                 "other releases about the same people: their ε add to this one, and the holder’s "
@@ -459,7 +486,8 @@ def _card(plan: Plan, receipt: Receipt, estimate: Estimate, uncertainty: Uncerta
         "neighbours": "data sets of the same public sizes in which one unit is replaced",
         **_guarantee(quoted),
         "bounds": {**_bounds(data), "source": facts.origin,
-                   "applied": "numbers beyond are moved to the nearest bound before anything else"},
+                   "applied": _APPLIED_TO_TIMES if isinstance(data, EventData) else
+                   "numbers beyond are moved to the nearest bound before anything else"},
         "mechanism": {"key": mechanism.key, "label": mechanism.label,
                       "reference": mechanism.reference, "parameters": mechanism.values(),
                       "tuning": {key: _jsonable(value) for key, value in tuning.items()}},
@@ -526,7 +554,7 @@ def _method(quoted: Quote) -> str:
             "add, and ε follows from the sum at the stated δ")
 
 
-def _message(server: int, step: Step, measurement: hardened.LatticeNoise) -> dict[str, Any]:
+def _message(server: int, step: Step, measurement: hardened.HardenedNoise) -> dict[str, Any]:
     return {"from": "centre" if server == CENTRE else f"site {server + 1}", "what": step.label,
             "numbers": measurement.size, "noise": _NOISE[measurement.law],
             "lattice": f"2^-{measurement.bits}",
@@ -535,11 +563,14 @@ def _message(server: int, step: Step, measurement: hardened.LatticeNoise) -> dic
 
 def _bounds(data: Data) -> dict[str, Any]:
     facts = data.facts
-    ranges: dict[str, Any] = {} if isinstance(data, SampleData) else {
+    ranges: dict[str, Any] = {} if isinstance(data, SampleData | EventData) else {
         "value": {"name": facts.value_name, "unit": facts.value_unit, "low": facts.value_low,
                   "high": facts.value_high},
         "time": {"name": facts.time_name, "unit": facts.time_unit, "low": facts.time_low,
                  "high": facts.time_high}}
+    if isinstance(data, EventData):
+        ranges["time"] = {"name": facts.time_name, "unit": facts.time_unit, "low": facts.time_low,
+                          "high": facts.time_high}
     if facts.covariates:
         ranges["columns"] = [
             {"name": covariate.name, "unit": covariate.unit, "low": covariate.low,

@@ -209,6 +209,17 @@ def nothing_spent(budgets: tuple[Budget, ...], unit: Unit = Unit.CURVE) -> tuple
                  for s, budget in enumerate(budgets))
 
 
+def is_nothing_spent(spends: Sequence[Spend]) -> bool:
+    """Whether a ledger says that nothing was released.
+
+    Parameters
+    ----------
+    spends : sequence of Spend
+        One ledger.
+    """
+    return all(spend.step.key == NOTHING.key for spend in spends)
+
+
 def _spend(step: Step, share: float, server: int, budget: Budget, n: int) -> Spend:
     """One line; sensitivity and noise are in units of the ellipsoid that deviations are clipped to.
 

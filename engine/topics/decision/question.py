@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.core.tasks import MEAN_FUNCTION
+from engine.core.tasks import DECIDED
 from engine.figures.theme import Chart
 from engine.language.numbers import named
 from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats
@@ -12,7 +12,7 @@ from engine.topics.decision.answer import Decision, decision_of
 
 def numbers(answer: Decision, asked: QuestionLike) -> Numbers:
     """ε, error, its 95 % value and the attacker's accuracy of every option."""
-    unit, units = answer.profile.facts.value_unit, asked.person.units
+    unit, units = answer.profile.unit, asked.person.units
     found: Numbers = {"δ": answer.profile.delta.value}
     for name, option in answer.options:
         step = name.lower()
@@ -30,4 +30,4 @@ def chart(answer: Decision, _: QuestionLike) -> Chart:
     return charts.over_budgets(answer)
 
 
-KIND = Kind("decision", "Decide", decision_of, numbers, chart, (MEAN_FUNCTION.key,))
+KIND = Kind("decision", "Decide", decision_of, numbers, chart, DECIDED)
