@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from engine.core.errors import InputError, brief
-from engine.core.grids import drawing_grid
+from engine.core.grids import PERCENTAGES, drawing_grid
 from engine.core.registry import param
 from engine.core.tasks import PERCENTILE_CURVES
 from engine.core.types import (
@@ -26,6 +26,7 @@ from engine.core.types import (
     Public,
     PublicFacts,
     Sizes,
+    Truth,
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Mechanism, Trial, one_per_server
@@ -42,7 +43,7 @@ from engine.numerics.point_values import PointValues
 from engine.privacy.feasibility import Feasibility
 
 _LEAST, _LEAST_COARSE = 110.0, 60.0  # N for a release, and for a coarse one
-_LEAST_LEVEL, _READINGS_BELOW = 0.02, 6.0  # τ is at least the first, and the second over N
+_LEAST_LEVEL, _READINGS_BELOW = PERCENTAGES[0] / 100, 6.0  # τ is at least the first, and the second over N
 _RELIABLE = 250.0  # N from which bands held in all cells that were measured
 _MOST_WAVES = 15
 _SKEWED_FROM = 5.0  # highest over lowest value, from which readings are put on a logarithmic scale
@@ -449,6 +450,24 @@ class PercentileCurves(Mechanism):
     def limit_of_band(self, facts: PublicFacts) -> str:
         return ("The bands cover sampling variability and privacy noise, not details finer than "
                 "the released basis functions.")
+
+    def truth_of(self, data: CurveData) -> Truth | None:
+        """The percentile curves that are asked for, read between those that the population states.
+
+        None where what is known of the data is one curve, such as a mean.
+        """
+        truth = data.truth
+        if truth is None or truth.node_values.shape[:-1] != (len(PERCENTAGES),):
+            return None
+        place = 100 * self.levels - PERCENTAGES[0]
+        below = np.minimum(place.astype(int), len(PERCENTAGES) - 2)
+        weight = (place - below)[:, None]
+
+        def between(rows: Array) -> Array:
+            return (1 - weight) * rows[below] + weight * rows[below + 1]
+
+        return replace(truth, grid_values=between(truth.grid_values),
+                       node_values=between(truth.node_values))
 
     # -- without protection ---------------------------------------------------------------------
 

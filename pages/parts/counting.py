@@ -8,6 +8,7 @@ from engine.core.tasks import COUNTED, ROC, SURVIVAL, TASKS
 from engine.core.types import Budget
 from engine.language import glossary, numbers, tags
 from engine.questions import Question, ask
+from engine.simulation.studies import with_present
 from engine.topics.counting import answer as topic
 from engine.topics.counting import charts as figures
 from engine.topics.counting import words
@@ -133,8 +134,9 @@ def agreement(view: Counts) -> None:
 def over_budgets(view: Counts) -> None:
     """The error at other budgets."""
     st.header("What each budget would buy", anchor=False)
-    steps, errors = topic.with_present_budget(view.shown, topic.BUDGET_STEPS, run.answer(
-        topic.errors_over_budgets, view.source, view.mechanism, view.now.seed))
+    steps, errors = with_present(topic.BUDGET_STEPS, run.answer(
+        topic.errors_over_budgets, view.source, view.mechanism, view.now.seed),
+        view.budget.epsilon, view.shown.error)
     view.draw("Error over ε", figures.over_budgets(
         steps, errors, view.budget.epsilon, layout.theme()), "over_budgets", 300)
     st.markdown(":small[No point: nothing would be published.]")

@@ -9,7 +9,7 @@ from engine.figures.theme import Chart
 from engine.language.numbers import named
 from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
 from engine.topics.coefficients import charts
-from engine.topics.coefficients.answer import CoefficientsAnswer, coefficients_answer, total
+from engine.topics.coefficients.answer import CoefficientsAnswer, coefficients_answer
 
 
 def numbers(answer: CoefficientsAnswer, question: QuestionLike) -> Numbers:
@@ -23,7 +23,7 @@ def numbers(answer: CoefficientsAnswer, question: QuestionLike) -> Numbers:
         The question, with whose odds are said.
     """
     unit = answer.facts.value_unit
-    errors = {"error, all functions": total(answer.error),
+    errors = {"error, all functions": answer.total,
               f"{WITHIN}, all functions": answer.within,
               **{f"error, {name}": error
                  for name, error in zip(answer.names, answer.error, strict=True)}}

@@ -11,7 +11,7 @@ from engine.core.types import Budget, Unit
 from engine.language import error_parts, tags
 from engine.privacy import accounting
 from engine.privacy.failure import delta_rule
-from engine.topics.coefficients.answer import coefficients_answer, total
+from engine.topics.coefficients.answer import coefficients_answer
 from engine.topics.counting.answer import counting_answer
 from engine.topics.decision import answer as decisions
 from engine.topics.decision import words as decision_words
@@ -151,7 +151,7 @@ def _coefficients(scenario: Settings) -> dict[str, Any]:
             "method": scenario.mechanism_of(task).nearest_preset()[0],
             "people": answer.data.n_curves,
             "budget": budget, "budgets": tags.budget_chip(budget), "spends": answer.spends,
-            "error": float("nan") if answer.is_refused else total(answer.error),
+            "error": answer.total, "within": answer.within,
             "error_unit": answer.data.facts.value_unit}
 
 
