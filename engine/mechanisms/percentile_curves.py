@@ -43,7 +43,8 @@ from engine.numerics.point_values import PointValues
 from engine.privacy.feasibility import Feasibility
 
 _LEAST, _LEAST_COARSE = 110.0, 60.0  # N for a release, and for a coarse one
-_LEAST_LEVEL, _READINGS_BELOW = PERCENTAGES[0] / 100, 6.0  # τ is at least the first, and the second over N
+_LEAST_LEVEL = PERCENTAGES[0] / 100
+_READINGS_BELOW = 6.0  # τ is at least this over N
 _RELIABLE = 250.0  # N from which bands held in all cells that were measured
 _MOST_WAVES = 15
 _SKEWED_FROM = 5.0  # highest over lowest value, from which readings are put on a logarithmic scale
@@ -370,6 +371,7 @@ class PercentileCurves(Mechanism):
         released = np.full(shape, scale.back(np.zeros(())))
         lower, upper = np.full((2, *shape), np.nan)
         quiet = np.zeros((len(plans), data.n_repeats, len(levels), len(grid)))
+        shares: dict[int, list[tuple[Array, ...]]] = {}
         for k, repeats, surface in self._surfaces(data, plans, draws, rng):
             curves = self._percentiles(surface, data.facts)
             quiet[k, repeats] = curves[:, -1]
@@ -377,46 +379,23 @@ class PercentileCurves(Mechanism):
                 released[k, repeats] = curves[:, :-1]
                 limits = surface.band(levels, self.band == "simultaneous")
                 lower[k, repeats], upper[k, repeats] = (scale.back(end[:, :-1]) for end in limits)
+                if plans[k].limits:
+                    shares.setdefault(k, []).append(tuple(
+                        part[:, :-1] for part in surface.shares_in_ranges(
+                            np.array(plans[k].limits))))
         half = (upper - lower) / 2
         return Fit(basis=PointValues(tuple(grid.tolist())), coefficients=released,
                    unprotected=quiet, functions=tuple(f"{100 * level:g} %" for level in levels),
                    intervals=Intervals((lower + upper) / 2, half, half / -ndtri(0.025), self.band),
-                   cautions=tuple(self._cautions(data, plans, released.shape[:3])))
+                   cautions=tuple(self._cautions(data, plans, released.shape[:3])),
+                   released=tuple(self._in_ranges(data.facts, shares.get(k))
+                                  for k in range(len(plans))))
 
-    def time_in_ranges(self, data: CurveData, budgets: Sequence[tuple[Budget, ...]], draws: int,
-                       rng: np.random.Generator) -> list[TimeInRanges]:
-        """Shares of readings between the stated limits, from the release that `release_many` makes.
-
-        With the same generator it is the same release: nothing more is spent.
-
-        Parameters
-        ----------
-        data, budgets, draws, rng
-            As those of `release_many`.
-
-        Returns
-        -------
-        list of TimeInRanges
-            One for each budget that releases anything: (repeats, draws, …).
-
-        Raises
-        ------
-        InputError
-            If no limit is stated.
-        """
-        limits = self.stated_limits(data.facts)
-        if not limits:
-            raise InputError("Time in range needs a cut-off inside the bounds of values.",
-                             field="limits", hint="For example 70, 180.")
-        plans = [self.plan(data.public, budget) for budget in budgets]
-        at = np.array(plans[0].limits)
-        found: dict[int, list[tuple[Array, ...]]] = {}
-        for k, _, surface in self._surfaces(data, plans, draws, rng):
-            if plans[k].verdict.is_feasible:
-                found.setdefault(k, []).append(tuple(
-                    part[:, :-1] for part in surface.shares_in_ranges(at)))
-        return [TimeInRanges(limits, *(np.concatenate(part) for part in zip(*parts, strict=True)))
-                for parts in found.values()]
+    def _in_ranges(self, facts: PublicFacts, shares: Sequence[tuple[Array, ...]] | None
+                   ) -> TimeInRanges | None:
+        """The time in ranges of all data sets; None where no limit is stated, or no release."""
+        return None if shares is None else TimeInRanges(self.stated_limits(facts), *(
+            np.concatenate(part) for part in zip(*shares, strict=True)))
 
     def _surfaces(self, data: CurveData, plans: Sequence[PercentilePlan], draws: int,
                   rng: np.random.Generator) -> Iterator[tuple[int, slice, ShareSurface]]:
@@ -464,7 +443,7 @@ class PercentileCurves(Mechanism):
         weight = (place - below)[:, None]
 
         def between(rows: Array) -> Array:
-            return (1 - weight) * rows[below] + weight * rows[below + 1]
+            return np.asarray((1 - weight) * rows[below] + weight * rows[below + 1])
 
         return replace(truth, grid_values=between(truth.grid_values),
                        node_values=between(truth.node_values))

@@ -19,9 +19,10 @@ from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, Data, Estimate, Sizes, Spend
 from engine.mechanisms import Mechanism
 from engine.mechanisms.families.adaptive import is_nothing_spent
+from engine.simulation import metrics
 from engine.simulation.metrics import (
     distances,
-    errors_by_function,
+    root_mean_square,
     squared_distances_from,
     totals,
 )
@@ -29,6 +30,7 @@ from engine.sources import Source
 
 EPSILON_STEPS = (0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2,
                  1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+BUDGET_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # where errors are drawn over ε
 SHOWN, FRESH = 0, 1  # block numbers of the random streams: curves on screen, and fresh data sets
 SHOWN_DRAWS = 20
 MOST_DATA_SETS, _FEWEST_DATA_SETS = 100, 4
@@ -129,9 +131,9 @@ def errors(source: Source[Any], mechanism: Mechanism, drawn: Any, budgets: Seque
     return totals(_published(source, mechanism, drawn, estimate, budgets))
 
 
-def errors_and_baseline(source: Source[Any], mechanism: Mechanism, budgets: Sequence[Budgets],
-                        seed: int) -> tuple[Array, Array | None]:
-    """The errors of a study, function by function, and those without privacy.
+def errors_by_function(source: Source[Any], mechanism: Mechanism, budgets: Sequence[Budgets],
+                       seed: int) -> Array:
+    """The errors of a study, function by function.
 
     Parameters
     ----------
@@ -147,15 +149,32 @@ def errors_and_baseline(source: Source[Any], mechanism: Mechanism, budgets: Sequ
 
     Returns
     -------
-    errors : (budgets, data sets, releases, functions)
+    (budgets, data sets, releases, functions)
         In the unit of the result; NaN where nothing would be published. `totals` gives `errors`.
+    """
+    drawn = data(source, seed)
+    estimate = released(source, mechanism, drawn, budgets, seed)
+    return _published(source, mechanism, drawn, estimate, budgets)
+
+
+def errors_and_baseline(source: Source[Any], mechanism: Mechanism, budgets: Sequence[Budgets],
+                        seed: int) -> tuple[Array, Array | None]:
+    """`errors_by_function` and the error without privacy of each function, from one release.
+
+    Parameters
+    ----------
+    source, mechanism, budgets, seed
+        As those of `errors_by_function`.
+
+    Returns
+    -------
+    errors : (budgets, data sets, releases, functions)
     baseline : (functions,) or None
-        Those of the estimate whose total is `baseline`; None where the truth is unknown.
+        `totals` gives `baseline`; None where the truth is unknown.
     """
     drawn = data(source, seed)
     if not source.is_random or mechanism.truth_of(drawn) is None:
-        estimate = released(source, mechanism, drawn, budgets, seed)
-        return _published(source, mechanism, drawn, estimate, budgets), None
+        return errors_by_function(source, mechanism, budgets, seed), None
     tuned = _tuned(min(budget.delta for budget in budgets[0]))
     estimate = released(source, mechanism, drawn, [*budgets, *tuned], seed)
     steps = slice(len(budgets), len(budgets) + len(tuned))
@@ -163,6 +182,32 @@ def errors_and_baseline(source: Source[Any], mechanism: Mechanism, budgets: Sequ
                        coefficients=estimate.coefficients[steps])
     return (_published(source, mechanism, drawn, estimate, budgets),
             least_errors(mechanism, drawn, at_steps, tuned))
+
+
+def errors_over_budgets(source: Source[Any], mechanism: Mechanism, delta: float, seed: int,
+                        epsilons: Sequence[float] = BUDGET_STEPS) -> Array:
+    """The error of each function at every ε; NaN where nothing is published.
+
+    Parameters
+    ----------
+    source : Source
+        As of `errors_by_function`.
+    mechanism : Mechanism
+        With its settings.
+    delta : float
+        Of every budget.
+    seed : int
+        Of data and noise.
+    epsilons : sequence of float
+        Increasing.
+
+    Returns
+    -------
+    (epsilons, functions)
+        In the unit of the result.
+    """
+    budgets = [(Budget(epsilon, delta),) for epsilon in epsilons]
+    return root_mean_square(errors_by_function(source, mechanism, budgets, seed), axis=(1, 2))
 
 
 def squared_errors(source: Source[Any], mechanism: Mechanism, drawn: Any, estimate: Estimate,
@@ -194,7 +239,7 @@ def squared_errors(source: Source[Any], mechanism: Mechanism, drawn: Any, estima
     truth = mechanism.truth_of(drawn)
     if truth is None:
         return squared_distances_from(estimate, mechanism.without_protection(drawn))[:len(budgets)]
-    squared = np.array(errors_by_function(estimate, truth)[:len(budgets)])
+    squared = np.array(metrics.errors_by_function(estimate, truth)[:len(budgets)])
     for place, asked in enumerate(budgets):
         if is_published(mechanism, drawn.sizes, asked, estimate.spends[place]):
             exact = mechanism.exact_risk(source, asked)
@@ -323,9 +368,9 @@ def least_errors(mechanism: Mechanism, drawn: Any, estimate: Estimate, budgets: 
     truth = mechanism.truth_of(drawn)
     if truth is None:
         return None
-    own = errors_by_function(mechanism.without_protection(drawn), truth)
-    tuned = errors_by_function(replace(estimate, coefficients=estimate.unprotected[:, :, None]),
-                               truth)
+    own = metrics.errors_by_function(mechanism.without_protection(drawn), truth)
+    tuned = metrics.errors_by_function(
+        replace(estimate, coefficients=estimate.unprotected[:, :, None]), truth)
     candidates = [own.mean(axis=(0, 1, 2))]
     for asked, squares in zip(budgets, tuned, strict=True):
         verdict = mechanism.feasibility(drawn.sizes, asked)

@@ -12,15 +12,13 @@ from engine.core.types import Budget
 from engine.language import glossary, numbers, quality, tags
 from engine.questions import Question, ask
 from engine.simulation.metrics import totals
-from engine.simulation.studies import with_present
+from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
 from engine.topics.coefficients import charts as figures
 from engine.topics.coefficients import words
 from engine.topics.coefficients.answer import (
-    BUDGET_STEPS,
     CoefficientsAnswer,
     coefficients_answer,
     cost_of_covariates,
-    errors_over_budgets,
 )
 from engine.topics.mean.answer import other_methods
 from pages.parts.explore import budgets as budget_cards

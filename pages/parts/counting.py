@@ -8,7 +8,8 @@ from engine.core.tasks import COUNTED, ROC, SURVIVAL, TASKS
 from engine.core.types import Budget
 from engine.language import glossary, numbers, tags
 from engine.questions import Question, ask
-from engine.simulation.studies import with_present
+from engine.simulation.metrics import totals
+from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
 from engine.topics.counting import answer as topic
 from engine.topics.counting import charts as figures
 from engine.topics.counting import words
@@ -134,8 +135,8 @@ def agreement(view: Counts) -> None:
 def over_budgets(view: Counts) -> None:
     """The error at other budgets."""
     st.header("What each budget would buy", anchor=False)
-    steps, errors = with_present(topic.BUDGET_STEPS, run.answer(
-        topic.errors_over_budgets, view.source, view.mechanism, view.now.seed),
+    steps, errors = with_present(BUDGET_STEPS, totals(run.answer(
+        errors_over_budgets, view.source, view.mechanism, view.budget.delta, view.now.seed)),
         view.budget.epsilon, view.shown.error)
     view.draw("Error over ε", figures.over_budgets(
         steps, errors, view.budget.epsilon, layout.theme()), "over_budgets", 300)

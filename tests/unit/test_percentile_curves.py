@@ -7,8 +7,8 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from engine.core.errors import InputError
-from engine.core.grids import drawing_grid
-from engine.core.types import NON_PRIVATE, Budget, PublicFacts, Sizes
+from engine.core.grids import PERCENTAGES, drawing_grid
+from engine.core.types import NON_PRIVATE, Budget, PublicFacts, Sizes, Truth
 from engine.mechanisms.families.percentile_stages import releases
 from engine.mechanisms.percentile_curves import PercentileCurves, ValueScale
 from engine.numerics.monotone import non_increasing_fit
@@ -166,14 +166,28 @@ def test_a_person_without_a_number_stays_in_the_count_and_tells_nothing(data):
 
 def test_time_in_range_is_of_the_same_release_and_sums_to_one(data):
     mechanism = replace(MEAN, limits="120, 150")
-    in_ranges, = mechanism.time_in_ranges(data, [BUDGET], 1, generator(1, 1, 0))
+    estimate = released(mechanism, data)
+    in_ranges, = estimate.released
     assert in_ranges.limits == (120.0, 150.0)
     assert np.allclose(in_ranges.shares.sum(axis=-2), 1)
-    median = released(mechanism, data).coefficients[0, 0, 0, 2]
-    below = in_ranges.shares[0, 0, 0]
+    median, below = estimate.coefficients[0, 0, 0, 2], in_ranges.shares[0, 0, 0]
     assert ((below > 0.5) == (median < 120)).mean() > 0.97
-    with pytest.raises(InputError, match="needs a cut-off"):
-        MEAN.time_in_ranges(data, [BUDGET], 1, generator(1, 1, 0))
+    assert released(MEAN, data).released == (None,)
+
+
+@pytest.mark.parametrize("percentiles", ["5, 25, 50, 75, 95", "2, 98", "33.5", "29"])
+def test_the_truth_of_any_percentile_lies_between_those_that_the_population_states(percentiles):
+    mechanism, known = PercentileCurves(percentiles=percentiles), GROWTH.truth
+    data = replace(GROWTH, n_curves=2).draw(1, generator(1, 0, 0))
+    truth = mechanism.truth_of(data)
+    for k, percentage in enumerate(100 * mechanism.levels):
+        above = int(np.ceil(round(percentage, 9))) - PERCENTAGES[0]
+        below = int(round(percentage, 9)) - PERCENTAGES[0]
+        for rows, stated in ((truth.grid_values, known.grid_values),
+                             (truth.node_values, known.node_values)):
+            assert rows[k] == pytest.approx((stated[below] + stated[above]) / 2)
+    assert mechanism.truth_of(replace(data, truth=None)) is None
+    assert mechanism.truth_of(replace(data, truth=Truth.of(np.sin))) is None
 
 
 def test_zeros_with_a_share_of_their_own_are_the_low_percentiles():

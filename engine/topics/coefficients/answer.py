@@ -6,7 +6,6 @@ For looking, like `engine.topics.mean.answer`: simulated with a known seed, neve
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +23,6 @@ from engine.simulation.metrics import root_mean_square, totals, within
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS, check_readings
 from engine.sources import Source
 
-BUDGET_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 _MOST_READINGS = 1_000_000  # of one data set on screen
 
 
@@ -137,28 +135,6 @@ def coefficients_answer(source: Source[CurveData], mechanism: Mechanism, budget:
         feasibility=mechanism.feasibility(data.sizes, (budget,)),
         warnings=estimate.warning_shares(),
         first_warnings=estimate.warnings)
-
-
-def errors_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int,
-                        epsilons: Sequence[float] = BUDGET_STEPS) -> Array:
-    """Error of each function at every ε: (epsilons, K); NaN where nothing is published.
-
-    Parameters
-    ----------
-    source : Source
-        What is drawn from.
-    mechanism : Mechanism
-        With its settings.
-    delta : float
-        Of every budget.
-    seed : int
-        Of data and noise.
-    epsilons : sequence of float
-        Increasing.
-    """
-    budgets = [(Budget(epsilon, delta),) for epsilon in epsilons]
-    errors, _ = studies.errors_and_baseline(source, mechanism, budgets, seed)
-    return root_mean_square(errors, axis=(1, 2))
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 from engine.core.tasks import VARYING_COEFFICIENTS
 from engine.figures.theme import Chart
 from engine.language.numbers import named
+from engine.simulation.metrics import totals
 from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
 from engine.topics.coefficients import charts
 from engine.topics.coefficients.answer import CoefficientsAnswer, coefficients_answer
@@ -27,8 +26,9 @@ def numbers(answer: CoefficientsAnswer, question: QuestionLike) -> Numbers:
               f"{WITHIN}, all functions": answer.within,
               **{f"error, {name}": error
                  for name, error in zip(answer.names, answer.error, strict=True)}}
-    numbers = {named(name, unit): math.nan if answer.is_refused else error
-               for name, error in errors.items()}
+    if answer.baseline is not None:
+        errors["error without privacy, all functions"] = float(totals(answer.baseline))
+    numbers = {named(name, unit): error for name, error in errors.items()}
     return as_floats(numbers) | protection(answer.spends, question.person)
 
 

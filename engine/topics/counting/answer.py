@@ -34,7 +34,6 @@ from engine.simulation.studies import SHOWN, SHOWN_DRAWS, check_readings
 from engine.sources import Source
 
 _MOST_PEOPLE = 1_000_000  # of a data set on screen
-BUDGET_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,30 +208,6 @@ def counting_answer(source: Source[EventData], mechanism: Mechanism, budget: Bud
         errors=totals(errors).ravel(),
         baseline=None if baseline is None else float(totals(baseline)), spends=estimate.spends[0],
         tuning=estimate.tuning[0], verdict=plan.verdict, least=mechanism.least_at_risk)
-
-
-def errors_over_budgets(source: Source[EventData], mechanism: Mechanism, seed: int,
-                        epsilons: Sequence[float] = BUDGET_STEPS) -> Array:
-    """The error at every ε; NaN where nothing is published.
-
-    Parameters
-    ----------
-    source : Source
-        Simulated people, or real ones: then errors are distances from the ordinary curves.
-    mechanism : Mechanism
-        Noised counts.
-    seed : int
-        Of data and noise.
-    epsilons : sequence of float
-        Increasing.
-
-    Returns
-    -------
-    (epsilons,)
-    """
-    budgets = [(Budget(epsilon),) for epsilon in epsilons]
-    errors, _ = studies.errors_and_baseline(source, mechanism, budgets, seed)
-    return root_mean_square(totals(errors), axis=(1, 2))
 
 
 def _functions(curves: Array) -> Array:
