@@ -82,8 +82,8 @@ def draws_of_shown(n_curves: int) -> int:
 
 
 def block(source: Source[Any]) -> int:
-    """The block of the random streams from which a study draws."""
-    return FRESH if source.is_random else SHOWN
+    """The block of the random streams from which a study draws: one data set is that on screen."""
+    return FRESH if data_sets(source) > 1 else SHOWN
 
 
 def data(source: Source[D], seed: int) -> D:
@@ -318,7 +318,7 @@ def alike(budgets: Sequence[Budgets]) -> list[list[int]]:
 _TUNED_AT = (0.1, 0.3, 1.0, 2.0, 4.0, 10.0)  # steps whose basis, weights and shrinkage are tried
 
 
-def baseline(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int
+def baseline(source: Source[Any], mechanism: Mechanism, delta: float, seed: int
             ) -> float | None:
     """The error without privacy, of an estimator tuned as well as the private one.
 
