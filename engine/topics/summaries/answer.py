@@ -133,7 +133,7 @@ def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budg
     drawing = _Drawing.of(reference, data.facts)
     ways = tuple(_way(label, method, source, data, study, reference, drawing, budget, seed)
                  for label, method in _all_ways(selected, task, data.facts))
-    baseline = None if study is None else studies.baseline(
+    baseline = None if study is None or ways[0].refusal else studies.baseline(
         source, mechanism, ways[0].budget.delta, seed)
     return SummariesAnswer(
         task=task, facts=data.facts, names=reference.functions or ("",), axis=drawing.axis,
