@@ -303,7 +303,8 @@ def off(answer: CountingAnswer) -> str:
         With a release.
     """
     target = "true" if answer.truth is not None else "non-private"
-    text = (f"Releases are typically **{number(answer.error)}** from the {target} curve, as a "
+    curves = "curve" if len(answer.names) == 1 else f"curves, all {len(answer.names)} together"
+    text = (f"Releases are typically **{number(answer.error)}** from the {target} {curves}, as a "
             f"share of people; 95 % of them are within {number(answer.within)}.")
     if answer.baseline is not None:
         text += f" Without privacy the error is {number(answer.baseline)}."

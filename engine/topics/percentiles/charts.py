@@ -159,15 +159,16 @@ def ranges(answer: PercentilesAnswer, theme: Theme) -> Chart:
     share, error = answer.ranges.average[0, 0], answer.ranges.error[0, 0]
     names = words.names_of_ranges(answer.ranges.limits, answer.facts.value_unit)
     shade, most = colour("gradient", theme), int(np.argmax(share))
-    opacities = np.linspace(0.25, 0.95, len(names))
-    data = [{"type": "bar", "orientation": "h", "name": name, "x": [float(part)], "y": [""],
+    opacities = np.linspace(0.15, 0.55, len(names))  # the words of the page can be read on each
+    data = [{"type": "bar", "orientation": "h", "name": name, "x": [100 * float(part)], "y": [""],
              "text": [percent(float(part))], "textposition": "inside", "insidetextanchor": "middle",
+             "textangle": 0, "insidetextfont": {"color": colour("text", theme)},
              "marker": {"color": translucent(shade, float(opacity))}, "hoverinfo": "name+text"}
             for name, part, opacity in zip(names, share, opacities, strict=True)]
     spec = {"data": data, "layout": layout(
         theme, legend=True, barmode="stack", hovermode="closest",
         title=f"Most observations: {names[most]}, {percent(float(share[most]))}",
-        xaxis=axis(theme, "Share of observations", range=[0, 1], tickformat=".0%"),
+        xaxis=axis(theme, "Share of observations", range=[0, 100], ticksuffix="\u202f%"),
         yaxis=axis(theme, visible=False))}
     summary = "; ".join(f"{name} {percent(float(part))}"
                         for name, part in zip(names, share, strict=True))

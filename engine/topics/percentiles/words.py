@@ -67,10 +67,12 @@ def accuracy(answer: PercentilesAnswer) -> str:
             f"{target}")
     if n == 1:
         return f"{text}; 95 % of releases are within {number(answer.within)}."
-    outer = [with_unit(number(float(error[k])), unit) for k in (0, -1)]
-    return (f"{text}. At {answer.names[0]} it is {outer[0]}, at {answer.names[-1]} {outer[1]}: few "
-            "observations lie there, and the noise counts for more. All "
-            f"{n} curves together: **{with_unit(number(answer.total), unit)}**, the root of their "
+    outer = error[[0, -1]]
+    low, high = (with_unit(number(float(each)), unit) for each in outer)
+    why = (": few observations lie there, and the noise counts for more"
+           if outer.min() > error[answer.middle] else "")
+    return (f"{text}. At {answer.names[0]} it is {low}, at {answer.names[-1]} {high}{why}. All {n} "
+            f"curves together: **{with_unit(number(answer.total), unit)}**, the root of their "
             f"summed squares; 95 % of releases are within {number(answer.within)}.")
 
 
@@ -101,7 +103,8 @@ def in_ranges(answer: PercentilesAnswer) -> list[str]:
     for name, part, spread in zip(names_of_ranges(ranges.limits, unit), share, error, strict=True):
         low, high = max(part - 1.96 * spread, 0.0), min(part + 1.96 * spread, 1.0)
         value = percent(float(part)) if part >= 0.02 else "below 2 %"
-        lines.append(f"{name}: **{value}** ({percent(float(low))} to {percent(float(high))})")
+        lines.append(f"{name}: **{value}** (95 % confidence interval {percent(float(low))} to "
+                     f"{percent(float(high))})")
     return lines[::-1]
 
 
