@@ -85,7 +85,9 @@ WITHOUT_PROTECTION = {
     ("glucose", 2000, 100, 1, 1.0): [.88, .96, 1.29]}
 
 
-@pytest.mark.parametrize("cell", all_but(list(WITHOUT_PROTECTION)[1:], list(WITHOUT_PROTECTION)), ids=str)
+@pytest.mark.parametrize("cell", [
+    pytest.param(cell, marks=[] if cell[0] == "growth" else pytest.mark.slow)
+    for cell in WITHOUT_PROTECTION], ids=str)
 def test_middle_curves_err_at_most_twice_as_much_as_without_protection(cell):
     repeats = 12 if cell[0] == "growth" else 40
     errors, _ = simulated(*cell, repeats)
@@ -120,5 +122,5 @@ def test_groups_and_skew_are_said_and_normal_people_are_not_warned_of():
         if setting.label in ("6 even times each", "two groups", "exponential levels", "glucose"):
             warned.setdefault(setting.label, []).append(
                 coverage_table.measured(setting, 30, seed=9).warned)
-    assert min(warned["two groups"]) == 1 and min(warned["exponential levels"]) > 0.6, warned
-    assert max(warned["glucose"]) < 0.4, warned
+    assert min(warned["two groups"]) == 1 and min(warned["exponential levels"]) > 0.7, warned
+    assert max(warned["glucose"]) < 0.25, warned

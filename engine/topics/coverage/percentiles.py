@@ -63,7 +63,8 @@ class PercentileRow:
         Root mean squared distances to the percentiles of the population, in response units.
     covered, uncertainty : (T,)
         Share of time and releases at which the band of a release without a warning holds, with its
-        standard error over data sets; NaN where all have a warning.
+        standard error over data sets; NaN where all have a warning, and no limit to the second
+        of one release.
     covered_by_all : (T,)
         The same of all releases.
     warned : float
@@ -158,7 +159,8 @@ def measured(setting: Setting, repeats: int, seed: int) -> PercentileRow:
     covered, uncertainty = np.full((2, len(truth)), math.nan)
     if clear.any():
         covered = each[clear].mean(axis=0)
-        uncertainty = each[clear].std(axis=0) / math.sqrt(clear.sum())
+        uncertainty = (each[clear].std(axis=0, ddof=1) / math.sqrt(clear.sum())
+                       if clear.sum() > 1 else np.full(len(truth), math.inf))
     effective = mechanism.feasibility(setting.source.sizes, (setting.budget,)).effective_size
     return PercentileRow(setting, effective, np.sqrt(np.mean(squares, axis=0)), covered,
                          uncertainty, each.mean(axis=0), float(np.mean(warned)))
