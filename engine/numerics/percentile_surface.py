@@ -29,6 +29,7 @@ _QUANTILE = 1.959963984540054  # of the normal law, for 95 in 100
 _DRAWS, _SEED, _HEAD_ROOM = 1000, 20_261_123, 1.05  # of critical values
 _LEAST_DENSITY = 0.02
 _RIDGE = 1e-9  # of the trace of a covariance, so that it can be inverted
+_LEAST_VARIANCE = 1e-12  # of a share
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class ShareSurface:
     def standard_error(self) -> Array:
         """Of the shares: (…, K, G)."""
         variance = np.diagonal(self._covariance_of_shares, axis1=-2, axis2=-1)
-        return np.asarray(np.sqrt(np.maximum(variance, 1e-300)).swapaxes(-1, -2))
+        return np.asarray(np.sqrt(np.maximum(variance, _LEAST_VARIANCE)).swapaxes(-1, -2))
 
     @cached_property
     def _covariance_of_shares(self) -> Array:

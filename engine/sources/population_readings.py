@@ -134,6 +134,22 @@ class PopulationReadings(Source[CurveData]):
         return replace(self, n_curves=people * sites, n_servers=sites,
                        n_observations_per_curve=readings)
 
+    def values_at(self, times: Array, rng: np.random.Generator) -> Array:
+        """Observations of new people at these times, each row one person's.
+
+        Parameters
+        ----------
+        times : (people, m)
+            On [0, 1].
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        (people, m)
+            In the unit of the values.
+        """
+        return _DRAWS[self.population](times, rng)
+
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Draw data sets: times, then people."""
         n, m = self.n_curves, self.n_observations_per_curve
