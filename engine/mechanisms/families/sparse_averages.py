@@ -34,6 +34,9 @@ from engine.mechanisms.families.sparse import Rows
 from engine.privacy import transcript
 
 
+_PIECE = 2**19  # numbers of rows whose products are summed at once
+
+
 class Averages(Protocol):
     """Averages over n rows at vectors (repeats, columns, d), several at once for each data set."""
 
@@ -235,7 +238,10 @@ class RowAverages:
             x = _drawn_back(self.rows.x[r, rows], norm)
             return np.asarray(x.T @ x)[None]
         size = self.rows.n_features
-        return self._average(Step("average of x x'"), (len(self.rows.x), 1, size, size), part)[:, 0]
+        # adding up d² numbers for each piece costs little beside products of 2d rows
+        pieces = self.rows.pieces(max(2 * size, _PIECE // size))
+        return self._average(Step("average of x x'"), (len(self.rows.x), 1, size, size), part,
+                             pieces)[:, 0]
 
     def gram_on(self, where: Indices, norm: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
@@ -258,14 +264,16 @@ class RowAverages:
             return out
         return self._average(Step("average correction"), directions.shape[:3], part)
 
-    def _average(self, step: Step, shape: tuple[int, ...], part: Callable[[int, slice], Array]
-                 ) -> Array:
+    def _average(self, step: Step, shape: tuple[int, ...], part: Callable[[int, slice], Array],
+                 pieces: tuple[tuple[slice, ...], ...] | None = None) -> Array:
         """Sums over blocks of rows, put together machine by machine, over the number of rows."""
         total = np.zeros(shape)
-        for machine, blocks in enumerate(self.rows.blocks):
+        for machine, blocks in enumerate(self.rows.blocks if pieces is None else pieces):
             if blocks:
-                sums = np.stack([sum(part(r, rows) for rows in blocks)
-                                for r in range(shape[0])])
+                sums = np.zeros(shape)
+                for r, total_of in enumerate(sums):
+                    for rows in blocks:
+                        total_of += part(r, rows)
                 if not self.rows.is_secure:
                     transcript.entrusted(machine, step, sums / self.rows.per_machine[machine])
                 total += sums
