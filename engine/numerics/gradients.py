@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.core.arrays import Array
 
-_BLOCK = 48_000  # gradient entries worked on at once, to stay in cache
+_BLOCK = 90_000  # gradient entries worked on at once, to stay in cache
 _ROWS = 160  # rows (columns × entries) among them, so that enough curves fit beside
 
 

@@ -284,7 +284,9 @@ def _blocks(counts: Index) -> Iterator[tuple[int, Index | slice, Index | slice]]
     left out.
     """
     starts = np.cumsum(counts) - counts
-    for count in np.unique(counts[counts > 0]).tolist():
+    used = counts[counts > 0]
+    alike = len(used) and used.min() == used.max()
+    for count in (used[:1] if alike else np.unique(used)).tolist():
         curves = np.flatnonzero(counts == count)
         size = curves_at_once(count)
         for first in range(0, len(curves), size):

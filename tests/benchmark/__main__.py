@@ -38,7 +38,7 @@ def main(options: list[str]) -> int:
     if "--json" in options:
         print(json.dumps({"machine": machine, "rows": [asdict(row) for row in rows]}))
     if "--record" in options:
-        record.save(rows, machine)
+        record.save(rows, machine, before)
         return 0
     return 1 if record.regressions(rows, before) else 0
 
