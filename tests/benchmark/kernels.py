@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -60,6 +60,7 @@ from tests.benchmark.record import Row
 STUDY = SparseCurves(n_curves=4000, n_observations_per_curve=20)
 PUBLISHED = NoisyGradientMean(scheme="split", constants="published", truncation=7)
 REPEATS = 5
+SIZE, FEATURES = 7, 20  # basis functions; means of 13 waves, and products with the values
 GOAL = 1.5  # times the floor
 TWENTY = [(Budget(float(e), 1e-3),) for e in np.geomspace(0.1, 10, 20)]
 
@@ -69,6 +70,7 @@ def rows() -> list[Row]:
     return [
         _floored("Monte-Carlo study / its floor", lambda: _run(TWENTY[:1]), _study_work(1), GOAL),
         _floored("twenty budgets / their floor", lambda: _run(TWENTY), _study_work(20), GOAL),
+        *_parts_of_the_study(),
         Row("twenty budgets / one budget", _twenty_over_one(), 1.6),
         Row("naive loop / Monte-Carlo study", _naive_over_study(), more_is_better=True),
         Row("full-batch study / its moments", _full_batch_over_moments()),
@@ -135,19 +137,49 @@ def _floored(name: str, study: Callable[[], object], work: Work, goal: float | N
 
 def _study_work(budgets: int) -> Work:
     """Curves, their moments, and rounds in each of which other curves take part, in `_run`."""
-    curves, m = REPEATS * STUDY.n_curves, STUDY.n_observations_per_curve
+    return _drawing_work(STUDY, REPEATS) + _moments_work() + _rounds_work(budgets)
+
+
+def _drawing_work(source: SparseCurves, repeats: int) -> Work:
+    """Each curve a polynomial of its own, at places on [−1, 1]; errors, and their sum with it."""
     degree, terms = (number - shift for number, shift in zip(
         path_polynomials(4.0, 0.8, 1.0).shape, (1, 0), strict=True))
-    rounds, r = PUBLISHED._rounds(STUDY.sizes), 7
-    features, columns = 13 + r, budgets + 1  # the last column has no noise
-    reading = (Work(uniforms=1, normals=1) + horner(degree) + moments_of_a_reading(r, True)
-               + Work(cached=2 * CHANGE + CHANGE + PASS))  # places on [−1, 1]; errors, and their sum
-    curve = Work(
-        normals=terms, operations=2 * terms * (degree + 1) + 2 * columns * r * features,
-        cached=((degree + 1) * CHANGE + features * (CHANGE + READ)  # divided, and looked at once
-                + columns * r * (2 * CHANGE + READ)))  # clipped from both sides, and summed
-    return (reading.times(curves * m) + curve.times(curves)
-            + Work(normals=rounds * REPEATS * r))
+    reading = Work(uniforms=1, normals=1, cached=3 * CHANGE + PASS) + horner(degree)
+    curve = Work(normals=terms, operations=2 * terms * (degree + 1),
+                 cached=(degree + 1) * CHANGE)  # the mean is added
+    curves = repeats * source.n_curves
+    return reading.times(curves * source.n_observations_per_curve) + curve.times(curves)
+
+
+def _moments_work() -> Work:
+    """Of seven Fourier functions; divided by the number of readings, and looked at once."""
+    curves = REPEATS * STUDY.n_curves
+    return (moments_of_a_reading(SIZE, True).times(curves * STUDY.n_observations_per_curve)
+            + Work(cached=FEATURES * (CHANGE + READ)).times(curves))
+
+
+def _rounds_work(budgets: int) -> Work:
+    """Gradients of every curve once, clipped from both sides and summed; one column has no noise."""
+    rows = (budgets + 1) * SIZE
+    curve = Work(operations=2 * rows * FEATURES, cached=rows * (2 * CHANGE + READ))
+    noise = Work(normals=PUBLISHED._rounds(STUDY.sizes) * REPEATS * SIZE)
+    return curve.times(REPEATS * STUDY.n_curves) + noise
+
+
+def _parts_of_the_study() -> Iterator[Row]:
+    """Where a study of twenty budgets spends its time, each part over its own floor."""
+    data = STUDY.draw(REPEATS, _generator())
+    basis = PUBLISHED.basis(SIZE, data.facts)
+    plans = [PUBLISHED.plan(data.public, asked) for asked in TWENTY]
+    servers = PUBLISHED._servers(data, basis, plans[0].rounds, 1, _generator())
+    yield _floored("drawing its curves / their floor", lambda: STUDY.draw(REPEATS, _generator()),
+                   _drawing_work(STUDY, REPEATS))
+    yield _floored("moments of its curves / their floor", lambda: curve_moments(
+        data.times, data.values, data.counts, basis), _moments_work())
+    yield _floored("its rounds at one budget / their floor", lambda: PUBLISHED._descended(
+        servers, plans[:1], SIZE, 1), _rounds_work(1))
+    yield _floored("its rounds at twenty budgets / their floor", lambda: PUBLISHED._descended(
+        servers, plans, SIZE, 1), _rounds_work(20))
 
 
 def _federated_over_central() -> float:
@@ -252,10 +284,11 @@ def _full_batch_over_moments() -> float:
 
 
 ADAPTIVE = AdaptiveMean(truncation=12)
+SMALL = SparseCurves(n_curves=1000, n_observations_per_curve=10)
 
 
 def _adaptive_data() -> CurveData:
-    return SparseCurves(n_curves=1000, n_observations_per_curve=10).draw(1, _generator())
+    return SMALL.draw(1, _generator())
 
 
 def _adaptive_study() -> None:
@@ -268,20 +301,16 @@ def _adaptive_work() -> Work:
     Inverses for 1, 2, … functions come by bordering; every release reads T_i and t_i once.
     """
     n, m, r, releases = 1000, 10, 12, 4
-    degree, terms = (number - shift for number, shift in zip(
-        path_polynomials(4.0, 0.8, 1.0).shape, (1, 0), strict=True))
     waves, borders = 2 * (r - 1) + 1, sum(s**2 for s in range(r))
-    reading = (Work(uniforms=1, normals=1) + horner(degree) + moments_of_a_reading(r, False)
-               + Work(cached=2 * CHANGE + CHANGE + PASS))
     curve = Work(
-        normals=terms,
-        operations=(2 * terms * (degree + 1) + waves * r * (r + 1)  # rows of S_i
+        operations=(waves * r * (r + 1)  # rows of S_i
                     + 2 * r**3 + 2 * releases * r * (r + 1) + 2 * r**2),  # T_i, h_i, their products
-        cached=((degree + 1) * CHANGE + (waves + r) * (CHANGE + READ)
+        cached=((waves + r) * (CHANGE + READ)
                 + borders * (READ + READ + PASS)  # S⁻¹ times a border, and its own change
-                + r**2 * (PRODUCT + 2 * CHANGE) + releases * (r * (r + 1) * READ
-                                                              + r * (PASS + PRODUCT))))
-    return reading.times(n * m) + curve.times(n) + Work(normals=releases * 2 * r + r**2)
+                + r**2 * (PRODUCT + 2 * CHANGE)
+                + releases * (r * (r + 1) * READ + r * (PASS + PRODUCT))))
+    return (_drawing_work(SMALL, 1) + moments_of_a_reading(r, False).times(n * m) + curve.times(n)
+            + Work(normals=releases * 2 * r + r**2))
 
 
 def _adaptive_over_statistics() -> float:
