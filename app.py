@@ -9,20 +9,22 @@ import threading
 
 import streamlit as st
 from starlette.middleware import Middleware
-from starlette.routing import Mount
-from starlette.staticfiles import StaticFiles
 
-from pages.shared.server import headers, messages, visitors
+from pages.shared.server import assets, headers, messages, visitors
 from pages.shared.state import run
 
-# While the first visitor's browser loads the page, its picture is being computed.
-threading.Thread(target=run.warm_up, daemon=True).start()
+
+def warm_up() -> None:
+    """Compute the first picture while a browser loads the page, then compress what it loads."""
+    run.warm_up()
+    assets.assets().pack()
+
+
+threading.Thread(target=warm_up, daemon=True).start()
 
 app = st.App(
     "pages/shared/shell.py",
-    # plotly.js comes from our own server, out of the installed package
-    routes=[Mount("/vendor", StaticFiles(packages=[("plotly", "package_data")]))],
-    middleware=[Middleware(headers.Guarded), Middleware(messages.OnlyMessages),
-                Middleware(visitors.OneFileEach)],
+    middleware=[Middleware(headers.Guarded), Middleware(assets.FromMemory),
+                Middleware(messages.OnlyMessages), Middleware(visitors.OneFileEach)],
     lifespan=visitors.housekeeping,
 )

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from engine.commands import (
     ask,
+    ask_card,
     audit,
     coverage,
     exhibit,
@@ -25,7 +26,7 @@ from engine.core.errors import InputError
 _ENGINE = Path(__file__).parent
 _FAULT = 70  # as in sysexits.h
 _LONGEST = 1000  # characters of a complaint about the words of a command
-_COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, show, release, ledger)
+_COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, ask_card, show, release, ledger)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -108,13 +108,11 @@ def few_data_sets() -> Iterator[None]:
 
 
 FEW_DATA_SETS = {"engine.simulation.studies.MOST_DATA_SETS": 8, "engine.simulation.studies._FEWEST_DATA_SETS": 2,
-                 "engine.simulation.studies._READINGS": 100_000, "engine.topics.coefficients.answer._REPEATS": 8,
-                 "engine.topics.coefficients.answer._REPEATS_QUICK": 4}
+                 "engine.simulation.studies._READINGS": 100_000}
 # for pages, which say each number as the engine has it, whatever it is
 VERY_FEW_DATA_SETS = FEW_DATA_SETS | {
     "engine.simulation.studies.MOST_DATA_SETS": 4, "engine.simulation.studies._READINGS": 50_000,
-    "engine.simulation.studies._FEWEST_RELEASES": 4, "engine.simulation.studies._MOST_DRAWS": 20,
-    "engine.topics.summaries.answer._REPEATS": 8}
+    "engine.simulation.studies._FEWEST_RELEASES": 4, "engine.simulation.studies._MOST_DRAWS": 20}
 
 
 def pytest_collection_finish() -> None:

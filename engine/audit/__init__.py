@@ -385,9 +385,9 @@ class _Search:
                       seconds=seconds)
 
 
-def _before(claim: Claim, asked: Budget) -> Progress:
+def _before(claim: Claim, budget: Budget) -> Progress:
     """Nothing tried yet, with what is claimed."""
     proved = math.inf
     if claim.lines:
         proved = accounting.guarantee(claim.lines, claim.lines[0].server).epsilon
-    return Progress(0, 0.0, claim.total, claim.unit, min(proved, asked.epsilon), asked.delta)
+    return Progress(0, 0.0, claim.total, claim.unit, min(proved, budget.epsilon), budget.delta)

@@ -4,7 +4,7 @@ Where the law and the size of the noise are known, how far a record moves a mess
 loss in closed form, without sampling:
 
     Gaussian noise          μ = ‖shift/σ‖₂
-    Laplace noise           ε = Σ |shift|/b
+    Laplace noise           ε = Σ |shift|/b, of continuous and of whole numbers
     density ∝ exp(−‖z‖/s)   ε = ‖shift‖₂/s
     bits turned round       ε = log((1 − p)/p) for each bit that differs
     largest entries         ρ of `noise.selection` at the largest shift
@@ -286,6 +286,9 @@ def loss_in_units(law: NoiseLaw, units: Array, spread: Array) -> Array:
         return np.asarray((np.abs(units) * spread / 2 * np.log((1 - chance) / chance)).sum(axis=-1))
     if law is NoiseLaw.LAPLACE:
         return np.asarray(np.abs(units).sum(axis=-1) * math.sqrt(2))
+    if law is NoiseLaw.DISCRETE_LAPLACE:  # of scale b its variance is 1/(2 sinh²(1/2b))
+        rate = 2 * np.arcsinh(1 / (math.sqrt(2) * np.maximum(spread, 1e-300)))
+        return np.asarray((np.abs(units) * spread * rate).sum(axis=-1))
     raise ValueError(f"no loss is known of {law!r} noise")
 
 

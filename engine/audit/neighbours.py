@@ -24,10 +24,15 @@ from engine.core.errors import InputError
 from engine.core.tasks import (
     COVARIANCE,
     DENSITY,
+    DISTRIBUTION,
+    INCIDENCE,
     MEAN_FUNCTION,
+    PERCENTILE_CURVES,
     RISK_MINIMISATION,
+    ROC,
     SPARSE_MEAN,
     SPARSE_REGRESSION,
+    SURVIVAL,
     TASKS,
     UNIVARIATE_MEAN,
     VARYING_COEFFICIENTS,
@@ -40,6 +45,8 @@ from engine.core.types import (
     CurveData,
     Data,
     Design,
+    EventData,
+    EventFacts,
     PublicFacts,
     SampleData,
     Unit,
@@ -188,6 +195,8 @@ def enlarged(usual: Any, copies: int) -> Any:
     """
     if copies == 1:
         return usual
+    if isinstance(usual, EventData):
+        return usual.in_order(np.repeat(np.arange(usual.n_curves), copies))
     if isinstance(usual, SampleData):
         return replace(usual, x=usual.x.repeat(copies, axis=1), server=usual.server.repeat(copies),
                        y=None if usual.y is None else usual.y.repeat(copies, axis=1))
@@ -751,7 +760,7 @@ def alone_with_numbers(mechanism: Any, pair: tuple[CurveData, CurveData]
     first, second = pair
     item = int(np.argmax(first.values[0].view(np.int64) != second.values[0].view(np.int64)))
     person = int(np.searchsorted(np.cumsum(first.counts), item, side="right"))
-    if mechanism.setting is Setting.SITE:
+    if mechanism.setting.is_by_site:
         site = [int(first.server[person])]
         return first.of_servers(site), second.of_servers(site)
     stop = int(np.cumsum(first.counts)[person])
@@ -764,12 +773,68 @@ def alone_with_numbers(mechanism: Any, pair: tuple[CurveData, CurveData]
     return sides[0], sides[1]
 
 
+# -- times and how they ended ---------------------------------------------------------------------
+
+
+def usual_events(mechanism: Any) -> EventData:
+    """People at two sites with a time, one of two events, and a group whose size is private.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Groups are compared where times end in events.
+
+    Returns
+    -------
+    EventData
+    """
+    rng, n = np.random.default_rng(6), 240
+    has_groups = mechanism.task in (SURVIVAL.key, INCIDENCE.key)
+    facts = EventFacts(causes=("Relapse", "Death"), groups=("A", "B") if has_groups else ())
+    return EventData(1.4 * rng.random((1, n)), rng.integers(0, 3, (1, n)), np.arange(n) * 2 // n,
+                     facts, rng.integers(0, 2, (1, n)) if has_groups else None)
+
+
+def pairs_of_events(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+    """A person is replaced: another time, another end, another group, or what is none of these.
+
+    In some pairs all others are in one cell, or nobody else is in the cells of the two.
+
+    Parameters
+    ----------
+    question, count, rng : as in `pairs_of_curves`
+
+    Returns
+    -------
+    Pairs
+    """
+    usual: EventData = question.usual
+    n, rows = usual.n_curves, np.arange(count)
+    person, sides = rng.integers(n, size=count), list[EventData]()
+    times, status = usual.time.repeat(count, axis=0), usual.status.repeat(count, axis=0)
+    group = None if usual.group is None else usual.group.repeat(count, axis=0)
+    crowd = rows % 5 == 0
+    times[crowd], status[crowd] = rng.choice([0.05, 0.5, 9.0], (crowd.sum(), 1)), 1
+    ends = np.array([0.0, -1.0, 1.0, 1.0 + 1e-12, 5.0, *NO_NUMBERS])
+    for _ in range(2):
+        time, end, member = times.copy(), status.copy(), None if group is None else group.copy()
+        time[rows, person] = np.where(rng.random(count) < 0.4, rng.choice(ends, count),
+                                      rng.random(count))
+        end[rows, person] = rng.choice([0, 1, 2, 3, -1, 99], count)
+        if member is not None:
+            member[rows, person] = rng.choice([0, 1, 7], count)
+        sides.append(replace(usual, time=time, status=end, group=member))
+    return Pairs(sides[0], sides[1], usual.server[person])
+
+
+_EVENTS = Family("times with an end", usual_events, pairs_of_events)
 _CURVES = Family("curves", usual_curves, pairs_of_curves)
 _WITH_COVARIATES = Family("curves with covariates", lambda mechanism: usual_curves(
     mechanism, n_covariates=1), pairs_of_curves)
 _WHOLE = Family("whole curves", usual_whole_curves, pairs_of_whole_curves)
 FAMILIES: dict[tuple[str, str], Family] = {
     (MEAN_FUNCTION.key, ""): _CURVES,
+    (PERCENTILE_CURVES.key, ""): _CURVES,
     (VARYING_COEFFICIENTS.key, ""): _WITH_COVARIATES,
     (WAVELET_REGRESSION.key, ""): Family("single observations", usual_readings, pairs_of_readings),
     (SPARSE_MEAN.key, ""): Family("rows", usual_rows, pairs_of_rows),
@@ -777,6 +842,7 @@ FAMILIES: dict[tuple[str, str], Family] = {
                                         pairs_of_rows_with_response),
     (UNIVARIATE_MEAN.key, ""): Family("numbers", usual_numbers, pairs_of_numbers,
                                      alone_with_numbers),
+    **{(task.key, ""): _EVENTS for task in (SURVIVAL, INCIDENCE, DISTRIBUTION, ROC)},
     **{(task.key, "whole"): _WHOLE for task in (MEAN_FUNCTION, VARYING_COEFFICIENTS, COVARIANCE)},
     (DENSITY.key, "whole"): Family("points", usual_points, pairs_of_points),
     (RISK_MINIMISATION.key, "whole"): Family("labelled points", usual_labelled, pairs_of_labelled),

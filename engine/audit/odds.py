@@ -329,9 +329,10 @@ def _score(law: NoiseLaw, shift: Array, rest: Array) -> Array:
         size = math.sqrt(rest.shape[1] + 1)
         return np.asarray(size * (np.linalg.norm(rest, axis=1)
                                   - np.linalg.norm(rest - shift, axis=1)))
-    if law not in (NoiseLaw.LAPLACE, NoiseLaw.BITS):
+    if law not in (NoiseLaw.LAPLACE, NoiseLaw.DISCRETE_LAPLACE, NoiseLaw.BITS):
         raise ValueError(f"no score is known of {law!r} noise")
-    # of bits the same up to a factor for each: they are where they were, or two apart
+    # of bits the same up to a factor for each: they are where they were, or two apart; of whole
+    # numbers up to one factor for all, whose noise has one scale
     return np.asarray(math.sqrt(2) * (np.abs(rest) - np.abs(rest - shift)).sum(axis=1))
 
 
@@ -356,37 +357,37 @@ def _losses(law: NoiseLaw, claim: Claim, shift: Array, noise: Array) -> tuple[Ar
 
 def _choice(exact: Exact, heard: Array, claim: Claim) -> _Part:
     """Score and losses of the choice of entries, and of the values that were sent for them."""
-    asked = exact.choice
-    assert asked is not None
+    choice = exact.choice
+    assert choice is not None
     is_sent = heard != 0
-    ratio = _log_chance(asked, exact.second, is_sent) - _log_chance(asked, exact.first, is_sent)
-    shift = (exact.second - exact.first) / asked.scales.values
-    rest = (heard - exact.first) / asked.scales.values
-    law = NoiseLaw.GAUSSIAN if asked.law.is_gaussian else NoiseLaw.LAPLACE
-    deviation = asked.law.value_deviation
+    ratio = _log_chance(choice, exact.second, is_sent) - _log_chance(choice, exact.first, is_sent)
+    shift = (exact.second - exact.first) / choice.scales.values
+    rest = (heard - exact.first) / choice.scales.values
+    law = NoiseLaw.GAUSSIAN if choice.law.is_gaussian else NoiseLaw.LAPLACE
+    deviation = choice.law.value_deviation
     values = _score(law, *(np.where(is_sent, change / deviation, 0.0) for change in (shift, rest)))
     most = np.abs(exact.second - exact.first).max(axis=1)
-    loss = asked.loss(most, claim.unit)
+    loss = choice.loss(most, claim.unit)
     if claim.unit != "epsilon":
         return _Part(ratio + values, loss, _NO_PARTS)
-    numbers = np.full(asked.kept, most.max() / asked.scales.values)
-    bits = np.array([2 * asked.kept * most.max() / asked.scales.choice])
+    numbers = np.full(choice.kept, most.max() / choice.scales.values)
+    bits = np.array([2 * choice.kept * most.max() / choice.scales.choice])
     return _Part(ratio + values, loss, (numbers, bits, _NO_PARTS[2]))
 
 
-def _log_chance(asked: Selection, values: Array, is_sent: Array) -> Array:
+def _log_chance(choice: Selection, values: Array, is_sent: Array) -> Array:
     """Log chance of the set that was chosen, of the sizes of `values` (draws, d).
 
     With Gumbel noise all at once: the largest key of those left out is u in its own law, and the
     others exceed it with chance 1 − u^w, w_j = e^{|v_j|/b}/Σ e^{|v_k|/b}, k left out. With other
     laws to first order, where sizes differ by less than the noise.
     """
-    keys = np.abs(np.broadcast_to(values, is_sent.shape)) / asked.scales.choice
-    if asked.law is not GUMBEL:
+    keys = np.abs(np.broadcast_to(values, is_sent.shape)) / choice.scales.choice
+    if choice.law is not GUMBEL:
         return np.asarray(np.where(is_sent, keys, 0.0).sum(axis=1))
     out = np.where(is_sent, -np.inf, keys)
     left = np.log(np.exp(out - keys.max(axis=1, keepdims=True)).sum(axis=1)) + keys.max(axis=1)
-    places = np.argsort(-is_sent.astype(int), axis=1, kind="stable")[:, :asked.kept]
+    places = np.argsort(-is_sent.astype(int), axis=1, kind="stable")[:, :choice.kept]
     odds = np.exp(np.clip(np.take_along_axis(keys, places, axis=1) - left[:, None], -600, 600))
     exceed = -np.expm1(odds[:, :, None] * np.log(_NODES))
     return np.asarray(np.log(np.maximum(exceed.prod(axis=1) @ _WEIGHTS, 1e-300)))

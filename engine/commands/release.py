@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import InputError
-from engine.core.tasks import DENSITY
+from engine.core.tasks import DataType
 from engine.core.types import Budget
 from engine.release import files as release_files
 from engine.release import folder as release_folder
@@ -60,20 +60,20 @@ def command(options: argparse.Namespace) -> int:
         raise InputError("Name a file that says what to publish.", field="file",
                          hint="Or give --again and the id of an earlier release.")
     folder = Path.cwd() if options.file == "-" else Path(options.file).parent
-    asked = release_request.from_json(scenario.text_of(options.file), folder)
-    name = options.name or asked.name
-    quoted = published.quote(asked.source, asked.mechanism, asked.budget)
-    content = content_of(asked.source)
-    before, known = book.odometer(content), book.known(content, traces_of(asked.source))
+    request = release_request.from_json(scenario.text_of(options.file), folder)
+    name = options.name or request.name
+    quoted = published.quote(request.source, request.mechanism, request.budget)
+    content = content_of(request.source)
+    before, known = book.odometer(content), book.known(content, traces_of(request.source))
     earlier = None if before is None or not name else published.asked_before(
-        asked.source, asked.mechanism, asked.budget, book, name)
-    for line in release_words.before(asked.source, asked.mechanism, quoted, before):
+        request.source, request.mechanism, request.budget, book, name)
+    for line in release_words.before(request.source, request.mechanism, quoted, before):
         print(line.replace("**", ""))
     if known is not None:
-        print(release_words.known_people(known, asked.source.facts).replace("**", ""))
+        print(release_words.known_people(known, request.source.facts).replace("**", ""))
         _check_people(options)
-    for line in stated.lines_before(asked.source.facts, asked.source.sizes,
-                                    asked.mechanism.main_task is not DENSITY):
+    for line in stated.lines_before(request.source.facts, request.source.sizes,
+                                    request.mechanism.main_task.data is DataType.CURVES):
         print(line)
     if earlier is not None:
         print(release_words.asked_before(earlier))
@@ -87,10 +87,11 @@ def command(options: argparse.Namespace) -> int:
     same = None if options.people is None else options.people == "same"
     if known is not None and same:
         before = known.odometer
-    total = _total(options, asked.source.sizes.n_curves, before)
-    one = published.publish(asked.source, asked.mechanism, asked.budget, book, name, total, same)
-    _write(options.out, one)
-    print(release_words.after(asked.source.facts, one.odometer).replace("**", ""))
+    total = _total(options, request.source.sizes.n_curves, before)
+    release = published.publish(request.source, request.mechanism, request.budget, book, name,
+                                total, same)
+    _write(options.out, release)
+    print(release_words.after(request.source.facts, release.odometer).replace("**", ""))
     return 0
 
 

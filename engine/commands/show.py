@@ -73,7 +73,7 @@ def _flat(view: View) -> dict[str, Any]:
 
 def _coverage(view: View) -> dict[str, Any]:
     names = ("source", "mechanism", "budget", "seed", "where")
-    return {"asked": {"kind": view["limits"], **{name: view[name] for name in names}}}
+    return {"experiment": {"kind": view["limits"], **{name: view[name] for name in names}}}
 
 
 def _rate(view: View) -> dict[str, Any]:
@@ -84,9 +84,9 @@ def _rate(view: View) -> dict[str, Any]:
     flat = [{**setting, **_flat(setting)} for setting in check["settings"]]
     names = ("source", "mechanism", "people", "readings", "sites", "delta")
     limits = check["limits"] and _coverage({**check["limits"], **_flat(check["limits"])})
-    seeds = [setting["seed"] for setting in flat] + [limits["asked"]["seed"]] * bool(limits)
+    seeds = [setting["seed"] for setting in flat] + [limits["experiment"]["seed"]] * bool(limits)
     return {"symbol": check["symbol"], "values": check["values"],
-            "limits": limits and limits["asked"], "seed": [*seeds, 1][0],
+            "limits": limits and limits["experiment"], "seed": [*seeds, 1][0],
             "settings": [{**{name: setting[name] for name in names},
                           "epsilon": setting["budget"]["epsilon"]} for setting in flat]}
 

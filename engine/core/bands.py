@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from engine.core.arrays import Array
-from engine.core.grids import drawing_grid
+from engine.core.grids import drawing_grid, read_only
 
 LEVEL = 0.95
 UNCOVERED_END = 0.03  # of the range at each end, where steep starts and ends are smoothed away
@@ -167,12 +167,25 @@ def _factor(covariance: Array, waves: Array) -> Array:
     root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None]  # (bands, r, r)
     spread = waves @ root  # (bands, points, r), then rows of unit length
     spread /= np.maximum(np.sqrt((spread**2).sum(axis=-1, keepdims=True)), 1e-300)
-    largest = np.abs(spread @ _normals(waves.shape[1])).max(axis=1)  # (bands, sample)
+    largest = np.abs(spread @ public_normals(waves.shape[1])).max(axis=1)  # (bands, sample)
     place = int(np.ceil(LEVEL * _SAMPLE)) - 1
     return np.where(known, np.partition(largest, place, axis=-1)[:, place], np.nan)
 
 
 @lru_cache(maxsize=64)
-def _normals(size: int) -> Array:
-    """A fixed public sample: the same band for the same release, always."""
-    return np.random.default_rng(_SEED).standard_normal((size, _SAMPLE))
+def public_normals(size: int, sample: int = _SAMPLE) -> Array:
+    """A fixed public sample: the same band for the same release, always.
+
+    Parameters
+    ----------
+    size : int
+        r, how many coefficients.
+    sample : int
+        How many draws.
+
+    Returns
+    -------
+    (size, sample)
+        Standard normals; nobody may write to them.
+    """
+    return read_only(np.random.default_rng(_SEED).standard_normal((size, sample)))

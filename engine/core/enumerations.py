@@ -38,14 +38,24 @@ class Enumeration(StrEnum):
 class NoiseLaw(Enumeration):
     """The law of noise in what is sent.
 
-    LAPLACE is independent in each number, NORM has density ∝ exp(−‖z‖), BITS are turned round by
-    chance, and CHOICE decides which numbers are largest.
+    LAPLACE is independent in each number, DISCRETE_LAPLACE the same of whole numbers on counts of
+    people by cell, NORM has density ∝ exp(−‖z‖), BITS are turned round by chance, and CHOICE
+    decides which numbers are largest.
     """
 
     UNSTATED = ""
     GAUSSIAN = "gaussian"
     LAPLACE = "laplace"
+    DISCRETE_LAPLACE = "discrete laplace"
     NORM = "norm"
     BITS = "bits"
     CHOICE = "choice"
     NONE = "none"
+
+
+class NoisePlace(Enumeration):
+    """Who adds the noise of a study."""
+
+    SITES = "sites"
+    CENTRE = "centre"
+    PERSON = "person"  # everybody's own device: nobody is trusted

@@ -6,13 +6,16 @@ from typing import Literal
 
 Theme = Literal["light", "dark"]
 
+# Counts never share axes with another family, so they have the colour of the first.
 _ROLES: dict[str, dict[str, str]] = {
     "light": {"text": "#182033", "quiet": "#4A5468", "raw": "#8790A3", "truth": "#182033",
               "without": "#3F4654", "bias": "#E0532B", "page": "#FFFFFF", "gradient": "#3D57D6",
-              "functional": "#2A8F7D", "wavelet": "#AD128E", "sparse": "#7D4F03"},
+              "functional": "#2A8F7D", "wavelet": "#AD128E", "sparse": "#7D4F03",
+              "counting": "#3D57D6"},
     "dark": {"text": "#E9ECF3", "quiet": "#B4BCCB", "raw": "#78839A", "truth": "#FFFFFF",
              "without": "#D9DFEA", "bias": "#EE5A4C", "page": "#10141E", "gradient": "#7A92FF",
-             "functional": "#6CC5B1", "wavelet": "#D065AF", "sparse": "#FCB848"},
+             "functional": "#6CC5B1", "wavelet": "#D065AF", "sparse": "#FCB848",
+             "counting": "#7A92FF"},
 }
 
 

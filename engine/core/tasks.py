@@ -21,19 +21,27 @@ class Unit(Enumeration):
     RECORD = "record"
     NUMBER = "number"
     MACHINE = "machine"
+    PERSON = "person"
 
     @property
     def noun(self) -> str:
         """As a sentence calls it; links and files hold the name of the member."""
-        return "observation" if self is Unit.READING else self.value
+        return _NOUNS.get(self.value, self.value)
+
+
+_NOUNS = {"reading": "observation", "person": "record"}  # of what one person has, in sentences
 
 
 class DataType(Enumeration):
-    """What the data of a task are: curves of people, one reading each, or rows of numbers."""
+    """What the data of a task are: curves of people, one reading each, rows of numbers, or events.
+
+    Of events each person has one time, and how it ended.
+    """
 
     CURVES = "curves"
     READINGS = "readings"
     RECORDS = "records"
+    EVENTS = "events"
 
 
 class Argument(Enumeration):
@@ -106,11 +114,13 @@ class Task:
     states : what is stated of a person's own data besides ranges and words.
     estimand : its name among the estimands of Lab, where source and mechanism are chosen; empty
         where there is none.
+    among : the setting that says which task of its estimand is looked at, where there are several.
     prefix, letters : what both are called among the settings of all pages, before “source” and
         “mechanism”, and their letters in a link.
     sizes_of_rates : where the sizes at which a rate is shown come from; empty: usual ones.
     compared : keys of the methods that stand side by side at first.
     data_of : the task whose settings it shares, where it has none of its own.
+    decided : what the sentence of *Decide* calls it; empty where nothing is decided on there.
     summary, release : its place among what *Summaries* shows and *Release* publishes; 0 where it
         is not there.
     """
@@ -130,13 +140,20 @@ class Task:
     features: Columns | None = None
     states: tuple[str, ...] = ()
     estimand: str = ""
+    among: str = ""
     prefix: str = ""
     letters: str = ""
     sizes_of_rates: str = ""
     compared: tuple[str, ...] = ()
     data_of: str = ""
+    decided: str = ""
     summary: int = 0
     release: int = 0
+
+    @property
+    def is_published(self) -> bool:
+        """Whether there is a real release: on a page, or of counts from the command line alone."""
+        return bool(self.release) or self.data is DataType.EVENTS
 
     @property
     def settings(self) -> tuple[tuple[str, str], ...]:
@@ -151,7 +168,7 @@ MEAN_FUNCTION = Task(
     loss="integrated squared error over the time range",
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
     source="sparse_curves", mechanism="adaptive_mean",
-    roles=_OF_CURVES, estimand="mean", letters="cm", release=1,
+    roles=_OF_CURVES, estimand="mean", letters="cm", release=1, decided="mean curve",
     sizes_of_rates="Your scenario on Explore",
     compared=("adaptive_mean", "noisy_gradient_mean", "frl"))
 
@@ -164,6 +181,7 @@ VARYING_COEFFICIENTS = Task(
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
     source="coefficient_curves",
     mechanism="adaptive_coefficients", roles=(*_OF_CURVES, "covariates"),
+    decided="effects of covariates",
     estimand="coefficients", prefix="effects_", letters="gk", summary=5, release=3,
     sizes_of_rates="Your scenario on Varying coefficients")
 
@@ -173,7 +191,7 @@ UNIVARIATE_MEAN = Task(
     loss="squared error",
     unit=Unit.RECORD, data=DataType.CURVES, argument=Argument.NOTHING,
     source="numbers", mechanism="univariate_mean",
-    roles=_OF_CURVES, data_of=MEAN_FUNCTION.key, release=4)
+    roles=_OF_CURVES, data_of=MEAN_FUNCTION.key, release=4, decided="average value")
 
 WAVELET_REGRESSION = Task(
     key="wavelet_regression", label="Regression curve", result="Regression curve",
@@ -182,7 +200,7 @@ WAVELET_REGRESSION = Task(
     unit=Unit.READING, data=DataType.READINGS, argument=Argument.TIME,
     source="regression_points",
     mechanism="wavelet_global", roles=_OF_CURVES, states=("spread",),
-    estimand="regression", prefix="readings_", letters="wv")
+    decided="regression curve", estimand="regression", prefix="readings_", letters="wv")
 
 FUNCTIONAL_SUMMARY = Task(
     key="functional_summary", label="Summary of curves with δ = 0", result="Average curve",
@@ -190,7 +208,8 @@ FUNCTIONAL_SUMMARY = Task(
     loss="integrated squared error",
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
     source="dense_curves", mechanism="iclp",
-    roles=_OF_CURVES, estimand="summaries", prefix="dense_", letters="fp", summary=1)
+    roles=_OF_CURVES, estimand="summaries", among="summary", prefix="dense_", letters="fp",
+    summary=1)
 
 DENSITY = Task(
     key="density", label="Density", result="Density",
@@ -198,9 +217,9 @@ DENSITY = Task(
     loss="integrated squared error",
     unit=Unit.RECORD, data=DataType.RECORDS, argument=Argument.FEATURE,
     source="density_points", mechanism="iclp",
-    has_value_unit=False, roles=_OF_RECORDS,
+    has_value_unit=False, roles=_OF_RECORDS, decided="density",
     features=Columns(1, 2, "one or two columns", "One or two columns"),
-    estimand="summaries", prefix="density_", letters="dn", summary=2, release=2)
+    estimand="summaries", among="summary", prefix="density_", letters="dn", summary=2, release=2)
 
 COVARIANCE = Task(
     key="covariance", label="Covariance", result="Covariance",
@@ -209,7 +228,7 @@ COVARIANCE = Task(
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TWO_TIMES,
     source="covarying_curves", mechanism="iclp",
     has_value_unit=False, roles=_OF_CURVES,
-    estimand="summaries", prefix="covariance_", letters="hq", summary=3)
+    estimand="summaries", among="summary", prefix="covariance_", letters="hq", summary=3)
 
 RISK_MINIMISATION = Task(
     key="risk_minimisation", label="Regression function", result="Prediction",
@@ -219,7 +238,7 @@ RISK_MINIMISATION = Task(
     source="labelled_points", mechanism="iclp",
     roles=(*_OF_RECORDS, "value"), states=("two_classes",),
     features=Columns(1, 1, "one column to predict from", "Predicted from"),
-    estimand="summaries", prefix="labels_", letters="lu", summary=4)
+    estimand="summaries", among="summary", prefix="labels_", letters="lu", summary=4)
 
 SPARSE_REGRESSION = Task(
     key="sparse_regression", label="Sparse regression", result="Coefficients",
@@ -238,11 +257,56 @@ SPARSE_MEAN = Task(
     unit=Unit.ROW, data=DataType.RECORDS, argument=Argument.NOTHING,
     source="sparse_means", mechanism="sparse_mean_laplace")
 
+PERCENTILE_CURVES = Task(
+    key="percentile_curves", label="Percentile curves", result="Percentile curves",
+    meaning="At every time, the heights below which 5, 25, 50, 75 and 95 % of observations lie.",
+    loss="squared error, averaged over times and summed over percentiles",
+    unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
+    source="population_readings", mechanism="percentile_curves",
+    estimand="percentiles", prefix="percentiles_", letters="JZ")
+
+SURVIVAL = Task(
+    key="survival", label="Survival", result="Survival curve",
+    meaning="The share of people to whom nothing has happened yet, at every time.",
+    loss="integrated squared error over the follow-up",
+    unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.TIME,
+    source="event_times", mechanism="noisy_counts", has_value_unit=False,
+    estimand="survival", among="counted", prefix="events_", letters="ab")
+
+INCIDENCE = Task(
+    key="cumulative_incidence", label="Cumulative incidence", result="Incidence of each cause",
+    meaning="The share of people to whom each cause has happened, at every time.",
+    loss="sum of the integrated squared errors of all causes",
+    unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.TIME,
+    source="competing_events", mechanism="noisy_counts", has_value_unit=False,
+    estimand="survival", among="counted", prefix="causes_", letters="ei")
+
+DISTRIBUTION = Task(
+    key="distribution", label="Distribution", result="Distribution function",
+    meaning="The share of people whose value is at most so large.",
+    loss="integrated squared error over the stated range",
+    unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.FEATURE,
+    source="bounded_values", mechanism="noisy_counts", has_value_unit=False,
+    estimand="survival", among="counted", prefix="values_", letters="jo")
+
+ROC = Task(
+    key="roc", label="ROC and calibration", result="ROC curve",
+    meaning="How well a score tells people with a label from those without.",
+    loss="integrated squared error of the share of true positives",
+    unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.FEATURE,
+    source="scored_people", mechanism="noisy_counts", has_value_unit=False,
+    estimand="survival", among="counted", prefix="scores_", letters="tz")
+
 TASKS = {task.key: task for task in (
     MEAN_FUNCTION, VARYING_COEFFICIENTS, UNIVARIATE_MEAN, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY,
-    DENSITY, COVARIANCE, RISK_MINIMISATION, SPARSE_REGRESSION, SPARSE_MEAN)}
+    DENSITY, COVARIANCE, RISK_MINIMISATION, SPARSE_REGRESSION, SPARSE_MEAN, SURVIVAL, INCIDENCE,
+    DISTRIBUTION, ROC, PERCENTILE_CURVES)}
+# Keys of what is computed from counts, in the order in which it is offered.
+COUNTED = tuple(key for key, task in TASKS.items() if task.among == "counted")
 # Keys of what *Summaries* shows and of what *Release* publishes, in their order there.
 SUMMARIES = tuple(sorted((key for key, task in TASKS.items() if task.summary),
                          key=lambda key: TASKS[key].summary))
 PUBLISHED = tuple(sorted((key for key, task in TASKS.items() if task.release),
                          key=lambda key: TASKS[key].release))
+# Keys of what *Decide* can be about.
+DECIDED = tuple(key for key, task in TASKS.items() if task.decided)

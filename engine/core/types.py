@@ -988,7 +988,187 @@ class SampleData:
         return replace(self, x=self.x[batch], y=None if self.y is None else self.y[batch])
 
 
-Data = CurveData | SampleData
+@dataclass(frozen=True, kw_only=True)
+class EventFacts(PublicFacts):
+    """What is stated of people with one time each, from outside the data.
+
+    The time range is public: it begins where people come under observation and ends at the planned
+    follow-up, not at the longest time seen. For scores and values it is their stated range.
+
+    Parameters
+    ----------
+    causes : tuple of str
+        What can happen, in the order of the codes 1, 2, …; all other codes are censored. Of labels
+        only the first is looked at.
+    edges : tuple of float
+        Those of the intervals in which people are counted, in the unit of the times, from the
+        lowest to the highest. Empty: equally wide ones, as many as a method takes.
+    groups : tuple of str
+        Names of two groups that are compared; empty where there is one.
+    group_sizes : tuple of int
+        Their sizes, where those are public as in a trial; empty where they are private.
+
+    Raises
+    ------
+    InputError
+        If edges do not rise over the range, or there are other than no or two groups.
+    """
+
+    causes: tuple[str, ...] = ("Event",)
+    edges: tuple[float, ...] = ()
+    groups: tuple[str, ...] = ()
+    group_sizes: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.causes:
+            raise InputError("Name at least one event.", field="causes")
+        if len(self.groups) not in (0, 2):
+            raise InputError(f"Two groups can be compared; got {len(self.groups)}.",
+                             field="groups", hint="State two values, or none.")
+        if self.group_sizes and (len(self.group_sizes) != len(self.groups)
+                                 or min(self.group_sizes) < 1):
+            raise InputError("The size of each group must be stated, or none of them.",
+                             field="group_sizes")
+        rises = all(a < b for a, b in zip(self.edges, self.edges[1:], strict=False))
+        if self.edges and not (rises and self.edges[0] == self.time_low
+                               and self.edges[-1] == self.time_high):
+            raise InputError("The edges of intervals must rise from the beginning to the end of "
+                             "the follow-up.", field="edges",
+                             hint="Begin with the lowest time and end with the highest.")
+
+
+@dataclass(frozen=True)
+class EventData:
+    """One time for each person and how it ended, `n_repeats` data sets at once.
+
+    Also values, of which the time alone counts, and scores with a label, which is status 1 or
+    another. Nothing is moved here: what a strange row counts as is said by
+    `engine.numerics.counts.cells`, row by row.
+
+    Parameters
+    ----------
+    time : (n_repeats, n)
+        In their own unit.
+    status : (n_repeats, n) of int
+        0 where a time was censored, else the code of the event.
+    server : (n,)
+        Server of each person, 0 … n_servers − 1, in non-decreasing order. Public.
+    facts : EventFacts
+        What is stated of the people.
+    group : (n_repeats, n) of int, optional
+        0 or 1.
+    truth : Truth, optional
+        The function to be estimated, on [0, 1], where it is known.
+
+    Raises
+    ------
+    InputError
+        If the shapes do not agree.
+
+    Examples
+    --------
+    >>> data = EventData(np.array([[0.4, 2.0]]), np.array([[1, 0]]), np.zeros(2, dtype=np.int64),
+    ...                  EventFacts(time_high=1.0))
+    >>> data.n_curves, data.sizes.n_curves_per_server
+    (2, (2,))
+    """
+
+    time: Array
+    status: NDArray[np.int64]
+    server: NDArray[np.int64]
+    facts: EventFacts
+    group: NDArray[np.int64] | None = None
+    truth: Truth | None = None
+
+    def __post_init__(self) -> None:
+        if self.time.ndim != 2 or self.status.shape != self.time.shape:
+            raise InputError(f"time {self.time.shape} and status {self.status.shape} must both "
+                             "have the shape (repeats, people).", field="time")
+        if self.group is not None and self.group.shape != self.time.shape:
+            raise InputError(f"group must have the shape {self.time.shape}; got "
+                             f"{self.group.shape}.", field="group")
+        if self.server.shape != self.time.shape[1:] or (np.diff(self.server) < 0).any():
+            raise InputError("Each person needs a server, and people must be ordered by it.",
+                             field="server")
+        for name in ("time", "status", "server", *(() if self.group is None else ("group",))):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @property
+    def n_repeats(self) -> int:
+        return len(self.time)
+
+    @property
+    def n_curves(self) -> int:
+        """The number of people: what is a curve elsewhere is a person here."""
+        return int(self.time.shape[1])
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        return Sizes(tuple(int(k) for k in np.bincount(self.server)), self.n_curves, 1)
+
+    @property
+    def public(self) -> Public:
+        """What tuning may see."""
+        return Public(self.sizes, self.facts)
+
+    def of_servers(self, servers: Sequence[int]) -> EventData:
+        """The people of some of the servers, which are then numbered from 0.
+
+        Parameters
+        ----------
+        servers : sequence of int
+            Their present numbers; the order of the numbers stays, whatever order is given.
+
+        Returns
+        -------
+        EventData
+        """
+        mine = np.isin(self.server, servers)
+        return replace(self._of_people(mine),
+                       server=np.searchsorted(np.sort(servers), self.server[mine]))
+
+    def in_order(self, order: NDArray[np.int64]) -> EventData:
+        """The same people in another order within their servers.
+
+        Parameters
+        ----------
+        order : (n,) of int
+            Who comes first, second, …
+
+        Returns
+        -------
+        EventData
+        """
+        return self._of_people(order)
+
+    def _of_people(self, people: NDArray[Any]) -> EventData:
+        return replace(self, time=self.time[:, people], status=self.status[:, people],
+                       server=self.server[people],
+                       group=None if self.group is None else self.group[:, people])
+
+    def pooled(self) -> EventData:
+        """The same people on one server: central instead of federated privacy."""
+        return replace(self, server=np.zeros_like(self.server))
+
+    def repeat(self, index: int) -> EventData:
+        """One of the data sets, as a batch of one.
+
+        Parameters
+        ----------
+        index : int
+            Which, from 0.
+
+        Returns
+        -------
+        EventData
+        """
+        batch = slice(index, index + 1)
+        return replace(self, time=self.time[batch], status=self.status[batch],
+                       group=None if self.group is None else self.group[batch])
+
+
+Data = CurveData | SampleData | EventData
 
 
 class Composition(Enumeration):
@@ -1205,7 +1385,7 @@ class Fit:
     coefficients : (budgets, repeats, draws, [functions,] r), in response units.
     unprotected : (budgets, repeats, [functions,] r), the same without noise.
     kept : how many of the r each budget uses. Empty: all of them.
-    band, offset, functions, parts, intervals, cautions : as in `Estimate`.
+    band, offset, functions, parts, intervals, cautions, released : as in `Estimate`.
     """
 
     basis: FunctionBasis
@@ -1218,6 +1398,7 @@ class Fit:
     parts: ServerParts | None = None
     intervals: Intervals | None = None
     cautions: tuple[Caution, ...] = ()
+    released: tuple[Any, ...] = ()
 
     @classmethod
     def exact(cls, basis: FunctionBasis, values: Array, covariance: Array | None = None,
@@ -1275,6 +1456,9 @@ class Estimate:
         Of mechanisms that know how far off entries of vectors may be.
     cautions : tuple of Caution
         Which releases may be farther off than their band says.
+    released : tuple
+        For each budget what was released, where more follows from it than the coefficients: a
+        `CountTable` of counts, or None where nothing was.
     """
 
     task: str
@@ -1290,6 +1474,7 @@ class Estimate:
     parts: ServerParts | None = None
     intervals: Intervals | None = None
     cautions: tuple[Caution, ...] = ()
+    released: tuple[Any, ...] = ()
 
     @classmethod
     def of(cls, task: str, fit: Fit, spends: tuple[tuple[Spend, ...], ...],
@@ -1299,7 +1484,8 @@ class Estimate:
             task=task, basis=fit.basis, coefficients=fit.coefficients, spends=spends,
             unprotected=fit.unprotected, band=fit.band, tuning=tuning, offset=fit.offset,
             kept=fit.kept or (fit.basis.size,) * len(spends), functions=fit.functions,
-            parts=fit.parts, intervals=fit.intervals, cautions=fit.cautions)
+            parts=fit.parts, intervals=fit.intervals, cautions=fit.cautions,
+            released=fit.released)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ from engine.release.published import publish
 
 # A new name publishes: new noise, the ledger is charged, nothing takes it back.
 NAME = ""
-released = publish(source, mechanism, question["asked"], Ledger(), NAME) if NAME else None"""
+released = publish(source, mechanism, question["budget"], Ledger(), NAME) if NAME else None"""
 _SWEEP = """\
 plain = to_plain(source, mechanism, (budget,), run)
 plain["axes"] = {path: list(values) for path, values in axes.items()}
@@ -99,7 +99,7 @@ def release(question: Question, own: OwnFile | None = None) -> Code:
     from engine.release import request as release_request  # on first use: it takes a moment
 
     cost = code_for(question, own)
-    plain = release_request.to_plain(question["source"], question["mechanism"], question["asked"],
+    plain = release_request.to_plain(question["source"], question["mechanism"], question["budget"],
                                      own)
     return dataclasses.replace(
         cost, say=f"{cost.say}\n\n{_PUBLISH}", command="" if plain is None else here_document(

@@ -84,10 +84,10 @@ def study_memo(answer: Decision, *, author: str = "", date: str = "", link: str 
     str
         HTML that stands alone.
     """
-    profile, facts, chosen = answer.profile, answer.profile.facts, answer.chosen
+    profile, chosen = answer.profile, answer.chosen
     head = ["", "ε", "Attacker’s accuracy", f"{answer.confidence} of 20 within", "Error (95 %)"]
     rows = [[name, f"{option.budget.epsilon:g}", decision_words.attacker(option.odds),
-             decision_words.within(answer, option), f"± {decision_words.error(option, facts)}"]
+             decision_words.within(answer, option), f"± {decision_words.error(option, profile)}"]
             for name, option in answer.options]
     return render(
         "study_memo", title=decision_words.memo_title(profile), author=author, date=date, link=link,

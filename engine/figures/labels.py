@@ -242,43 +242,40 @@ def with_foot(chart: Chart, text: str, theme: Theme = "light") -> Chart:
     """
     layout = chart.spec["layout"]
     margin = layout.get("margin", {})
-    note = {"name": "foot", "text": text, "x": 0, "xref": "paper", "xanchor": "left", "y": 0,
-            "yref": "paper", "yanchor": "top", "yshift": -52, "showarrow": False,
-            "font": {"size": 12, "color": colour("quiet", theme)}}
     marked = {**layout, "margin": {**margin, "b": margin.get("b", 8) + 76},
-              "annotations": [*layout.get("annotations", ()), note]}
+              "annotations": [*layout.get("annotations", ()), _foot_note(text, theme)]}
     return replace(chart, spec={**chart.spec, "layout": marked}, alt=f"{chart.alt} {text}.")
 
 
-def exported(chart: Chart, title: str, source: str, budget: Budget | None, people: int,
-             theme: Theme = "light") -> Chart:
-    """The chart as it leaves the dashboard: it says in the picture what it is and where it is from.
+def _foot_note(text: str, theme: Theme) -> Spec:
+    return {"name": "foot", "text": text, "x": 0, "xref": "paper", "xanchor": "left", "y": 0,
+            "yref": "paper", "yanchor": "top", "yshift": -52, "showarrow": False, "align": "left",
+            "font": {"size": 12, "color": colour("quiet", theme)}}
+
+
+def leaving(title: str, text: str, theme: Theme) -> Spec:
+    """What a picture has beside its chart when it leaves the page: it says where it is from.
 
     Parameters
     ----------
-    chart : Chart
-        As on the page.
     title : str
-        The finding, written above.
-    source : str
-        Whose data they are.
-    budget : Budget or None
-        What was spent; None where nothing is released.
-    people : int
-        n.
+        Written above a chart that has no finding as its title.
+    text : str
+        From `foot`.
     theme : {"light", "dark"}
         Of the picture.
 
     Returns
     -------
-    Chart
-        With a page of its own colour, since nothing lies behind an exported picture.
+    dict
+        Entries for plotly's `layout`: a page of its own colour, since nothing lies behind a picture
+        that has left, and annotations to be added to those of the chart.
+
+    Examples
+    --------
+    >>> leaving("Twenty releases", "Growth, simulated", "light")["paper_bgcolor"]
+    '#FFFFFF'
     """
-    text = foot(source, [] if budget is None else [budget], people)
-    footed = with_foot(chart, text, theme)
-    layout = footed.spec["layout"]
-    margin = layout["margin"]
-    marked = {**layout, "title": heading(title), "paper_bgcolor": colour("page", theme),
-              "plot_bgcolor": colour("page", theme),
-              "margin": {**margin, "t": margin.get("t", 12) + 30}}
-    return replace(footed, spec={**footed.spec, "layout": marked}, alt=f"{title}. {footed.alt}")
+    page = colour("page", theme)
+    return {"title": heading(title), "paper_bgcolor": page, "plot_bgcolor": page,
+            "annotations": [_foot_note(text, theme)]}

@@ -83,6 +83,24 @@ def floor(x: Sequence[Any], y: Sequence[Any], theme: Theme, **more: Any) -> Spec
     return line(FLOOR, x, y, colour("text", theme), 2, "8px,3px,2px,3px", **more)
 
 
+def fitted(x: Sequence[Any], rates: Mapping[str, Sequence[Any]], theme: Theme, **more: Any
+           ) -> list[Spec]:
+    """A dotted line for a rate with fitted constants, and a fainter one for its other bound.
+
+    Parameters
+    ----------
+    x : sequence
+    rates : mapping of str to sequence
+        Heights by their names; None leaves a gap.
+    theme : {"light", "dark"}
+        Of the page.
+    **more : object
+        As for `line`.
+    """
+    return [line(name, x, y, colour("raw", theme), 1.8, dash, **more)
+            for (name, y), dash in zip(rates.items(), ("dot", "1px,6px"), strict=False)]
+
+
 def points(name: str, x: Sequence[Any], y: Sequence[Any], marker: Spec, **more: Any) -> Spec:
     """Points without a line.
 

@@ -131,8 +131,8 @@ def odds_key(odds: Odds) -> str:
         Of the pictured release; its chance of a right guess is rounded up to whole guesses.
     """
     more = math.ceil(round(100 * odds.right, 6)) - 50
-    gained = [f"■ at most {more} more"] if more > 0 else []
-    return " · ".join(["● right by guessing", *gained, "○ wrong"])
+    gained = [f"■\u00a0at most {more} more"] if more > 0 else []
+    return " · ".join(["●\u00a0right by guessing", *gained, "○\u00a0wrong"])
 
 
 def odds_careful(odds: Odds) -> str:
@@ -163,6 +163,7 @@ def odds_rare(odds: Odds) -> str:
 _FOUND = {"gaussian": "Computed from the noise that this method adds",
           "laplace": "Computed from the noise that this method adds, for the worst split of ε "
                      "among its numbers",
+          "counts": "Computed from the whole-number noise on two counts, all that one person moves",
           "losses": "Computed from the noise of all releases together, each in its worst case",
           "zcdp": "Computed from the total ρ of all releases, for the worst mechanisms of that ρ",
           "subsampled": "Computed from the noise that this method adds and from the sampling"}

@@ -55,7 +55,7 @@ def shares_key(facts: PublicFacts, shares: Sequence[float]) -> str:
         Shares of the squared error, in the order of `parts`.
     """
     marks = ("■", "▨", "▩")
-    return " · ".join(f"{mark} {name} {percent(share)}" for mark, name, share in
+    return " · ".join(f"{mark}\u00a0{name} {percent(share)}" for mark, name, share in
                       zip(marks, parts(facts), shares, strict=True) if share >= 0.005)
 
 

@@ -11,7 +11,8 @@ from engine.language.grammar import capital
 from engine.language.numbers import number, small
 from engine.language.tags import proved_chip
 
-LAWS = {NoiseLaw.GAUSSIAN: "Gaussian", NoiseLaw.LAPLACE: "Laplace", NoiseLaw.NORM: "by length",
+LAWS = {NoiseLaw.GAUSSIAN: "Gaussian", NoiseLaw.LAPLACE: "Laplace",
+        NoiseLaw.DISCRETE_LAPLACE: "discrete Laplace", NoiseLaw.NORM: "by length",
         NoiseLaw.BITS: "bits turned", NoiseLaw.CHOICE: "noisy choice", NoiseLaw.NONE: "none"}
 
 _TUNED = {"truncation": "basis functions kept", "n_iterations": "rounds",
@@ -76,34 +77,34 @@ def ledger_of_several(count: int, unit: str, several: Sequence[Budget]) -> str:
     return f"For a person with {count} {unit}s the total is **{proved_chip(most)}**."
 
 
-def broken_promise(asked: Budget, proved_epsilon: float) -> str:
+def broken_promise(budget: Budget, proved_epsilon: float) -> str:
     """For constants that do not give the budget they are printed for.
 
     Parameters
     ----------
-    asked : Budget
+    budget : Budget
         What the method says that it keeps.
     proved_epsilon : float
         What its noise proves at the same δ; infinite if nothing.
     """
     guarantee = (f"ε = {proved_epsilon:.3g}" if math.isfinite(proved_epsilon) else
                  "no protection at all")
-    return (f"**With these settings the method gives {guarantee}, not ε = {asked.epsilon:g}.** It "
+    return (f"**With these settings the method gives {guarantee}, not ε = {budget.epsilon:g}.** It "
             "can be explored, but not released. Where there is a choice of constants, take "
             "*tight*.")
 
 
-def more_noise_than_needed(asked: Budget, proved_epsilon: float) -> str:
+def more_noise_than_needed(budget: Budget, proved_epsilon: float) -> str:
     """For constants that protect more than they are printed for.
 
     Parameters
     ----------
-    asked : Budget
+    budget : Budget
         What the method says that it keeps.
     proved_epsilon : float
         What its noise proves at the same δ.
     """
-    return (f"This adds more noise than ε = {asked.epsilon:g} needs: it gives "
+    return (f"This adds more noise than ε = {budget.epsilon:g} needs: it gives "
             f"**ε = {number(proved_epsilon)}**.")
 
 

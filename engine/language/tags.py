@@ -65,6 +65,19 @@ def source_tag(facts: PublicFacts) -> tuple[str, str]:
         "The noise on this page is for exploring, not for publishing."]))
 
 
+def origin(facts: PublicFacts) -> str:
+    """Whose data a picture shows, for the line below it: public data with their credit.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        With the kind of data, its name and its credit.
+    """
+    if facts.kind is DataKind.PUBLIC and facts.credit:
+        return f"{facts.name} ({facts.credit.rstrip('.')})"
+    return facts.name
+
+
 def credited(facts: PublicFacts) -> list[str]:
     """Who measured public data and under which licence, or what a simulation follows.
 
@@ -124,6 +137,9 @@ def unit_tag(facts: PublicFacts, unit: Unit = Unit.CURVE) -> tuple[str, str]:
             return ("One row", "Unit of protection: replacing one row, with all of its numbers, "
                     "hardly changes what is published. A person with several rows is protected "
                     "less.")
+        case Unit.PERSON:
+            return (f"One {facts.person}", "Unit of protection: replacing all that is known of any "
+                    f"one {facts.person} hardly changes what is published.")
         case Unit.RECORD:
             return (f"One {of(facts.person)} record",
                     "Unit of protection: replacing one record, with all of its numbers, hardly "

@@ -8,10 +8,10 @@ from engine.figures import traces
 from engine.figures.theme import Chart
 from engine.language.numbers import named
 from engine.lessons import Worked, work
-from engine.topics.asking import Asked, Kind, Numbers
+from engine.topics.asking import Kind, Numbers, QuestionLike
 
 
-def numbers(worked: Worked, _: Asked) -> Numbers:
+def numbers(worked: Worked, _: QuestionLike) -> Numbers:
     """What was to be guessed, and every cell of the table by its column and row; NaN for words."""
     table = dict(worked.picture.table)
     guessed = {named(name, worked.guess.unit): value for name, value in
@@ -28,7 +28,7 @@ def _number(value: object) -> float:
         return math.nan
 
 
-def chart(worked: Worked, _: Asked) -> Chart:
+def chart(worked: Worked, _: QuestionLike) -> Chart:
     """The table as lines."""
     return traces.table(worked.picture.table, worked.picture.y.title)
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from engine.core.enumerations import NoiseLaw
+from engine.core.enumerations import NoiseLaw, NoisePlace
 from engine.core.errors import InputError
 from engine.core.registry import Parameterised, Registry
 from engine.core.tasks import PUBLISHED, TASKS, Task
@@ -22,6 +22,7 @@ from engine.core.types import (
     PublicFacts,
     Sizes,
     Spend,
+    Truth,
 )
 from engine.privacy.feasibility import Feasibility
 from engine.sources import Source
@@ -367,6 +368,38 @@ class Mechanism(Parameterised):
     def main_task(self) -> Task:
         """The task that a release of it, as it is set, is for."""
         return TASKS[next((key for key in PUBLISHED if key in self.served), min(self.served))]
+
+    def noised_by(self, place: NoisePlace) -> Mechanism:
+        """The same method where sites, a centre or everybody's own device add the noise.
+
+        Parameters
+        ----------
+        place : NoisePlace
+            Who adds it.
+
+        Returns
+        -------
+        Mechanism
+            Itself, where who adds the noise follows from where the data are.
+        """
+        return self
+
+    def truth_of(self, data: Any) -> Truth | None:
+        """What the method estimates of simulated data: errors are distances from it.
+
+        Parameters
+        ----------
+        data : CurveData or SampleData
+            As the mechanism takes them.
+
+        Returns
+        -------
+        Truth or None
+            The truth of the data, unless the method estimates something else of it; None where it
+            is not known.
+        """
+        truth: Truth | None = data.truth
+        return truth
 
     # -- from public facts alone, before any reading is looked at ---------------------------
 

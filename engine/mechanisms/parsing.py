@@ -39,7 +39,7 @@ def parsed(plain: Mapping[str, Any], source: Source[Data] | None = None
     """
     source = source or _member(plain, "source", sources)
     mechanism = mechanism_of(plain)
-    if not mechanism.served & source.tasks:
+    if not mechanism.served & source.served:
         raise InputError(f"The mechanism {mechanism.key!r} cannot use the source {source.key!r}.",
                          field="mechanism")
     n_servers = getattr(source, "n_servers", 0) or source.sizes.n_servers  # a file has its own

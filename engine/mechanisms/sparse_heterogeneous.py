@@ -385,8 +385,8 @@ def _gradient_beside(averages: Averages, start: Array, clip: float, vectors: Arr
     return averages.gradient(start + vectors, clip)
 
 
-def _stage_lines(stage: Stage, server: int, asked: Budget, subject: Subject) -> list[Spend]:
-    return [replace(line, server=server) for line in stage.rounds.lines(LAW, [asked], subject)]
+def _stage_lines(stage: Stage, server: int, budget: Budget, subject: Subject) -> list[Spend]:
+    return [replace(line, server=server) for line in stage.rounds.lines(LAW, [budget], subject)]
 
 
 def _names(machines: int) -> tuple[str, ...]:

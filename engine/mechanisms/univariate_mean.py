@@ -1,4 +1,4 @@
-"""The mean of numbers under six kinds of trust, with Laplace noise and δ = 0.
+"""The mean of numbers under seven kinds of trust, with Laplace noise and δ = 0.
 
 The slides have seven rates: where nobody is trusted and people are protected there are two, for few
 and for many numbers each.
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from engine.core.enumerations import Enumeration, NoiseLaw
+from engine.core.enumerations import Enumeration, NoiseLaw, NoisePlace
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.tasks import UNIVARIATE_MEAN
@@ -26,6 +26,7 @@ from engine.core.types import (
     Composition,
     CurveData,
     Data,
+    Design,
     Fit,
     Plan,
     Public,
@@ -33,11 +34,13 @@ from engine.core.types import (
     Sizes,
     Spend,
     Step,
+    Truth,
     Unit,
 )
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.base import Trial
 from engine.numerics.bases import Basis
+from engine.numerics.observation_times import Stratified, draw_times
 from engine.privacy import transcript
 from engine.sources import Source
 from engine.sources.numbers import Numbers
@@ -45,6 +48,7 @@ from engine.sources.numbers import Numbers
 PLACE, AVERAGE = Step("place"), Step("average")
 CONSTANT = Basis(1, family="cosine")
 _REACH = 3  # places that numbers are held to: the one with most votes and its neighbours
+_DESIGNS, _DESIGN_SEED = 4000, 20_241_123  # of people whose times are simulated
 _FEWEST_PLACES = 7  # half the budget pays once three places are less than half of the range
 
 
@@ -54,17 +58,22 @@ class Setting(Enumeration):
     CENTRAL_ITEM = "central_item"
     CENTRAL_USER = "central_user"
     SITE = "site"
+    SITE_USER = "site_user"
     LOCAL_ITEM = "local_item"
     LOCAL_USER = "local_user"
     NONE = "none"
 
     @property
     def is_by_person(self) -> bool:
-        return self in (Setting.CENTRAL_USER, Setting.LOCAL_USER)
+        return self in (Setting.CENTRAL_USER, Setting.SITE_USER, Setting.LOCAL_USER)
 
     @property
     def is_central(self) -> bool:
         return self in (Setting.CENTRAL_ITEM, Setting.CENTRAL_USER)
+
+    @property
+    def is_by_site(self) -> bool:
+        return self in (Setting.SITE, Setting.SITE_USER)
 
     @property
     def is_local(self) -> bool:
@@ -75,6 +84,7 @@ _LABELS = {
     Setting.CENTRAL_ITEM: "Centre, single numbers protected",
     Setting.CENTRAL_USER: "Centre, people protected",
     Setting.SITE: "Each site its own, single numbers protected",
+    Setting.SITE_USER: "Each site its own, people protected",
     Setting.LOCAL_ITEM: "Nobody trusted, single numbers protected",
     Setting.LOCAL_USER: "Nobody trusted, people protected", Setting.NONE: "No privacy"}
 
@@ -121,6 +131,8 @@ class UnivariateMean(Mechanism):
     - "central_item": the mean of all N items + Lap(w/(Nε));
     - "local_user": every person sends their mean, held to an interval of width v, + Lap(v/ε);
     - "central_user": the average of U people's means, held to it, + Lap(v/(Uε));
+    - "site_user": site s, with U_s people, sends the average of their means + Lap(w/(U_s ε)), with
+      no vote; averages are averaged with weights U_s/U;
     - "none": the mean of all items, as it is.
 
     *Where people are.* With few items for each person the interval is the range. With many it is
@@ -198,7 +210,7 @@ class UnivariateMean(Mechanism):
     def trials(cls) -> tuple[Trial, ...]:
         return (
             *(Trial({"setting": setting}, Budget(0.8)) for setting in (
-                Setting.CENTRAL_ITEM, Setting.LOCAL_ITEM, Setting.SITE)),
+                Setting.CENTRAL_ITEM, Setting.LOCAL_ITEM, Setting.SITE, Setting.SITE_USER)),
             # in the second, people differ so much that no vote is held
             *(Trial({"setting": setting, "person_spread": spread}, Budget(0.8), chunk=40)
               for spread in (0.0, 5.0) for setting in (Setting.CENTRAL_USER, Setting.LOCAL_USER)))
@@ -210,6 +222,30 @@ class UnivariateMean(Mechanism):
     @classmethod
     def by_person(cls) -> UnivariateMean:
         return cls(setting=Setting.CENTRAL_USER)
+
+    def noised_by(self, place: NoisePlace) -> UnivariateMean:
+        """With people protected, as everything is that a study of people decides on."""
+        setting = {NoisePlace.SITES: Setting.SITE_USER, NoisePlace.CENTRE: Setting.CENTRAL_USER,
+                   NoisePlace.PERSON: Setting.LOCAL_USER}[place]
+        return replace(self, setting=setting)
+
+    def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
+        """Where nobody is trusted people add noise by themselves, whichever site they are of."""
+        return budget if self.setting is Setting.LOCAL_USER else None
+
+    def truth_of(self, data: CurveData) -> Truth | None:
+        """The expected mean of what a person has, of curves: over the law of their times.
+
+        By simulated times of 4,000 people with a fixed seed, evenly spread; single observations
+        count alike where they are what is averaged, and else people do.
+        """
+        if data.truth is None or np.ptp(data.truth.node_values) == 0:
+            return data.truth
+        counts, people = np.unique(data.counts, return_counts=True)
+        weights = people * (1 if self.setting.is_by_person else counts)
+        means = [_expected(data.truth, data.facts.design, count) for count in counts.tolist()]
+        mean = float(np.average(means, weights=weights))
+        return Truth.of(lambda t: np.full_like(t, mean))
 
     def why_not_published(self, budget: Budget) -> str:
         if self.setting.is_local:
@@ -333,7 +369,7 @@ class UnivariateMean(Mechanism):
         -------
         int
         """
-        if not self.setting.is_by_person:
+        if not self.setting.is_by_person or self.setting.is_by_site:
             return 1
         people, width = math.log(2 * sizes.n_curves), 2 * facts.value_half_width
         spread = width * math.sqrt(people / (2 * max(sizes.fewest_per_curve, 1)))
@@ -425,7 +461,7 @@ class UnivariateMean(Mechanism):
         people = np.array(public.sizes.n_curves_per_server, dtype=float)
         if self.setting.is_local:
             return people
-        if self.setting is Setting.SITE:
+        if self.setting.is_by_site:
             return np.ones(len(people))
         first = np.zeros(len(people))  # one centre; nothing at all without privacy
         first[0] = float(self.setting.is_central)
@@ -436,7 +472,7 @@ class UnivariateMean(Mechanism):
         """What the average is of, in every interval it may be in, and the noise of each part."""
         groups = self.groups(data)
         measure = np.broadcast_to(plan.measure[0], groups.shape)
-        if self.setting.is_local or self.setting is Setting.SITE:
+        if self.setting.is_local or self.setting.is_by_site:
             measure = np.repeat(plan.measure, self.n_parts(data.public).astype(int))
         scales = self.reach(plan.places, data.facts) / (groups * measure)
         return transcript.Parts(
@@ -476,6 +512,8 @@ class UnivariateMean(Mechanism):
         """
         if self.setting is Setting.SITE:
             return data.public.observations_per_server.astype(np.int64)
+        if self.setting is Setting.SITE_USER:
+            return np.array(data.sizes.n_curves_per_server)
         total = self._total(data.sizes)
         return np.ones(total, dtype=np.int64) if self.setting.is_local else np.array([total])
 
@@ -648,6 +686,8 @@ class UnivariateMean(Mechanism):
             total[:] = 1
         elif self.setting is Setting.SITE:
             total = plan.public.observations_per_server
+        elif self.setting is Setting.SITE_USER:
+            total = np.array(plan.public.sizes.n_curves_per_server, dtype=float)
         most = self.reach(plan.places, plan.public.facts) / total
         if self.setting is Setting.NONE:
             return self._lines(AVERAGE, plan, most, 0 * most, np.full(len(most), math.inf))
@@ -717,6 +757,12 @@ class _StandardNoise:
         """Sums of standard Laplace numbers, one for each part of a server: see `_laplace_sums`."""
         counts = self._mechanism.n_parts(self._data.public)
         return _laplace_sums(counts, self._data.n_repeats, self.draws, self._of_sums)
+
+
+def _expected(truth: Truth, design: Design, observations: int) -> float:
+    """The expected mean of so many values of a curve at times of a stated design."""
+    rng = Stratified(np.random.default_rng(_DESIGN_SEED))
+    return float(truth.at(draw_times(design, _DESIGNS, observations, rng)).mean())
 
 
 def _averages(values: Array, groups: NDArray[np.int64]) -> Array:

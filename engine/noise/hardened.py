@@ -49,6 +49,13 @@ Messages that are chosen after seeing earlier ones then compose as Gaussian ones
 add (Dong, Roth and Su 2022, Theorem 3.2 and Corollary 3.3). Here Δ = c(1 + η)σ, and the lattice is
 so fine that 4√p/σ ≤ 2ηc: what is proved is that of continuous noise but for 3η in μ.
 
+Whole numbers
+-------------
+Counts need no lattice: they are whole numbers as they are, and OpenDP adds discrete Laplace noise
+of scale b = 2/ε to them. One record moves them by at most 2 in sum of sizes, and what that costs is
+again what OpenDP's map says, which rounding may put one unit in the last place above ε; b is then
+raised until it does not.
+
 OpenDP's constructors carry its "contrib" flag: not all of their proofs have been reviewed. The
 library is imported on first use.
 
@@ -77,6 +84,7 @@ from engine.core.errors import InputError
 ROOM = 2.0**-12  # η: what rounding may add to a sensitivity, as a share of it
 _COARSEST, _FINEST = 20, 50  # k of the lattice 2^-k, in units of the noise
 _ROUND_UP = 1 + 1e-14  # above the rounding of the few operations behind a μ
+_MOVED = 2  # by how much one record moves all counts together
 _MOST = 2.0**62  # whole numbers beyond which sums could overflow 64 bits
 
 
@@ -229,6 +237,91 @@ class LatticeNoise:
         """The numbers with noise, multiples of 2^-k, in their shape."""
         noisy = _discrete_noise(self.law, self.bits)(self.whole(values))
         return np.array(noisy, dtype=float).reshape(np.shape(values)) * 2.0**-self.bits
+
+
+@dataclass(frozen=True)
+class CountNoise:
+    """Discrete Laplace noise on whole numbers that one record moves by 2 at most, in sum of sizes.
+
+    Call it with the numbers to draw; every call is a release of its own.
+
+    Parameters
+    ----------
+    most : float
+        ε: twice the inverse of the scale.
+    size : int
+        How many numbers.
+
+    Raises
+    ------
+    InputError
+        If ε is not positive and finite.
+
+    Examples
+    --------
+    >>> noise = CountNoise(1.0, 3)
+    >>> noise.cost, noise.scale, (noise(np.array([4.0, 0.0, 7.0])) % 1).tolist()
+    (1.0, 2.0, [0.0, 0.0, 0.0])
+    """
+
+    most: float
+    size: int
+    law = NoiseLaw.DISCRETE_LAPLACE
+    bits = 0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.most < math.inf:
+            raise InputError("Noise of this size cannot be drawn.", field="epsilon",
+                             hint="Choose an ε between 0.05 and 10.")
+
+    @cached_property
+    def scale(self) -> float:
+        """b, as small as OpenDP's map allows at this ε."""
+        scale = _MOVED / self.most
+        while float(_count_noise(scale).map(_MOVED)) > self.most:
+            scale = math.nextafter(scale, math.inf)
+        return scale
+
+    @property
+    def cost(self) -> float:
+        """ε by OpenDP's map."""
+        return float(_count_noise(self.scale).map(_MOVED))
+
+    @property
+    def mu(self) -> float:
+        """There is none: the noise is not Gaussian.
+
+        Raises
+        ------
+        InputError
+            Always.
+        """
+        raise InputError("Laplace noise has an ε of its own, and no μ.", field="noise")
+
+    def __call__(self, values: Array) -> Array:
+        """The numbers with noise, whole again, in their shape.
+
+        Raises
+        ------
+        ArithmeticError
+            If one is not whole, or so large that sums could overflow 64 bits.
+        """
+        whole = np.rint(np.ravel(values))
+        if not ((np.abs(whole) < _MOST) & (whole == np.ravel(values))).all():
+            raise ArithmeticError("what is to be sent is not a whole number of moderate size")
+        noisy = _count_noise(self.scale)([int(number) for number in whole])
+        return np.array(noisy, dtype=float).reshape(np.shape(values))
+
+
+@lru_cache(maxsize=64)
+def _count_noise(scale: float) -> Any:
+    """OpenDP's measurement: discrete Laplace noise of this scale on a vector of whole numbers."""
+    dp = _opendp()
+    domain = dp.vector_domain(dp.atom_domain(T="i64"))
+    return dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
+
+
+HardenedNoise = LatticeNoise | CountNoise
 
 
 @lru_cache(maxsize=64)

@@ -207,11 +207,11 @@ def weighted_within_curves(moments: Moments, counts: Index, sizes: Collection[in
     deviations : AffineDeviations
         Of that size.
     """
-    ridge = _ridge(moments.size, counts)
-    for size, inverse in _inverses(moments, ridge):
+    penalty = ridge(moments.size, counts)
+    for size, inverse in _inverses(moments, penalty):
         if size in sizes:
             cross = moments.cross[:, :size]
-            yield size, _unbiased(inverse, cross, ridge[:size], moments.basis, counts, design)
+            yield size, _unbiased(inverse, cross, penalty[:size], moments.basis, counts, design)
 
 
 def plain(moments: Moments) -> AffineDeviations:
@@ -231,13 +231,26 @@ def plain(moments: Moments) -> AffineDeviations:
     return AffineDeviations.of(slopes, moments.cross)
 
 
-def _ridge(size: int, counts: Index) -> Array:
-    """Λ of every curve: (size, curves), l³/m; one column if all have the same length."""
+def ridge(size: int, counts: Index) -> Array:
+    """Λ of every curve, l³/m.
+
+    Parameters
+    ----------
+    size : int
+        r, how many basis functions.
+    counts : (curves,)
+        m, the numbers of readings.
+
+    Returns
+    -------
+    (size, curves)
+        One column if all have the same length.
+    """
     counts = counts[:1] if len(counts) and (counts == counts[0]).all() else counts
     return np.asarray(np.arange(1.0, size + 1)[:, None] ** 3 / np.maximum(counts, 1))
 
 
-def _inverses(moments: Moments, ridge: Array) -> Iterator[tuple[int, Array]]:
+def _inverses(moments: Moments, penalty: Array) -> Iterator[tuple[int, Array]]:
     """(S_i + Λ)⁻¹ for bases of 1, 2, … functions, each from the one before by bordering.
 
     Yields (size, (repeats, size, size, curves)); the array changes with the next size.
@@ -248,7 +261,7 @@ def _inverses(moments: Moments, ridge: Array) -> Iterator[tuple[int, Array]]:
     for r in range(moments.size):
         # row r of S_i: (repeats, r + 1, curves); border beside the diagonal, corner on it
         row = np.tensordot(table[:, r, :r + 1], moments.waves, axes=(0, 1)).swapaxes(0, 1)
-        border, corner = row[:, :r], row[:, r] + ridge[r]
+        border, corner = row[:, :r], row[:, r] + penalty[r]
         inverse = whole[:, :r, :r]
         solved = np.einsum("rjkn,rkn->rjn", inverse, border)
         scale = 1 / (corner - (border * solved).sum(axis=1))
@@ -259,7 +272,7 @@ def _inverses(moments: Moments, ridge: Array) -> Iterator[tuple[int, Array]]:
         yield r + 1, whole[:, :r + 1, :r + 1]
 
 
-def _unbiased(inverse: Array, cross: Array, ridge: Array, basis: Basis, counts: Index,
+def _unbiased(inverse: Array, cross: Array, penalty: Array, basis: Basis, counts: Index,
               design: Design) -> AffineDeviations:
     """T_i = A⁻¹ − K_iΛ and t_i = K_i v_i for K_i = A⁻¹(S_i + Λ)⁻¹; A depends on a curve's length.
 
@@ -270,10 +283,10 @@ def _unbiased(inverse: Array, cross: Array, ridge: Array, basis: Basis, counts: 
     slopes, negated = rows[:, :size], rows[:, size]
     for count in np.unique(counts[counts > 0]).tolist():
         alike = slice(None) if (counts == count).all() else np.flatnonzero(counts == count)
-        mean = mean_slopes_inverse(basis.first(len(ridge)), count, design)
+        mean = mean_slopes_inverse(basis.first(len(penalty)), count, design)
         weighed = mean @ inverse[..., alike]
         negated[..., alike] = -np.einsum("rjln,rjn->rln", weighed, cross[..., alike])
-        weighed *= -ridge[:, None, alike if ridge.shape[1] > 1 else slice(None)]
+        weighed *= -penalty[:, None, alike if penalty.shape[1] > 1 else slice(None)]
         weighed += mean.T[..., None]
         slopes[..., alike] = weighed
     return AffineDeviations(rows)
@@ -303,7 +316,7 @@ def mean_slopes_inverse(basis: Basis, readings: int, design: Design) -> Array:
     slopes = _mean_slopes(basis, readings, design)
     if design == Design():
         return np.asarray(np.linalg.inv(slopes))
-    root = np.sqrt(_ridge(basis.size, np.array([readings]))[:, 0])
+    root = np.sqrt(ridge(basis.size, np.array([readings]))[:, 0])
     values, vectors = np.linalg.eigh(_symmetric(_mean_slopes(basis, readings, Design()), root))
     whiten = vectors / np.sqrt(values)
     share, turns = np.linalg.eigh(whiten.T @ _symmetric(slopes, root) @ whiten)
@@ -360,10 +373,10 @@ def _all_mean_slopes(basis: Basis, readings: int, design: Design) -> dict[int, A
     times = draw_times(design, designs, readings, rng).reshape(1, -1)
     counts = np.full(designs, readings)
     moments = curve_moments(times, np.zeros_like(times), counts, basis)
-    ridge = _ridge(basis.size, counts)
+    penalty = ridge(basis.size, counts)
     summed: dict[int, Array] = {size: np.zeros((size, size)) for size in range(1, basis.size + 1)}
     for first in range(0, designs, _TOGETHER):
-        for size, inverse in _inverses(moments.curves(slice(first, first + _TOGETHER)), ridge):
+        for size, inverse in _inverses(moments.curves(slice(first, first + _TOGETHER)), penalty):
             summed[size] += inverse[0].sum(axis=2)
-    return {size: np.asarray(np.eye(size) - total / designs * ridge[:size, 0])
+    return {size: np.asarray(np.eye(size) - total / designs * penalty[:size, 0])
             for size, total in summed.items()}

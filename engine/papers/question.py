@@ -5,17 +5,17 @@ from __future__ import annotations
 from engine.figures.theme import Chart
 from engine.papers import find, quick, words
 from engine.papers.exhibits import Claim, Finding, Result
-from engine.topics.asking import Asked, Kind, Numbers
+from engine.topics.asking import Kind, Numbers, QuestionLike
 
 
-def numbers(result: Result, asked: Asked) -> Numbers:
+def numbers(result: Result, question: QuestionLike) -> Numbers:
     """1 for each claim that holds, else 0.
 
     Parameters
     ----------
     result : Result
         Of an exhibit that was run.
-    asked : Asked
+    question : QuestionLike
         The question.
 
     Returns
@@ -23,62 +23,62 @@ def numbers(result: Result, asked: Asked) -> Numbers:
     Numbers
         By claims.
     """
-    return {claim.says: float(finding.holds) for claim, finding in _findings(result, asked)}
+    return {claim.says: float(finding.holds) for claim, finding in _findings(result, question)}
 
 
-def text(result: Result, asked: Asked, _: Numbers) -> str:
+def text(result: Result, question: QuestionLike, _: Numbers) -> str:
     """The same in words.
 
     Parameters
     ----------
     result : Result
         Of an exhibit that was run.
-    asked : Asked
+    question : QuestionLike
         The question.
 
     Returns
     -------
     str
     """
-    return "\n".join(words.claim(*pair) for pair in _findings(result, asked))
+    return "\n".join(words.claim(*pair) for pair in _findings(result, question))
 
 
-def _findings(result: Result, asked: Asked) -> list[tuple[Claim, Finding]]:
-    exhibit = find(asked["key"])[1]
+def _findings(result: Result, question: QuestionLike) -> list[tuple[Claim, Finding]]:
+    exhibit = find(question["key"])[1]
     return list(zip(exhibit.claims, exhibit.findings(result.table), strict=True))
 
 
-def chart(result: Result, asked: Asked) -> Chart:
+def chart(result: Result, question: QuestionLike) -> Chart:
     """The first figure of the exhibit.
 
     Parameters
     ----------
     result : Result
         Of an exhibit that was run.
-    asked : Asked
+    question : QuestionLike
         The question.
 
     Returns
     -------
     Chart
     """
-    chart: Chart = find(asked["key"])[1].draw(result.table, "light")[0].chart
+    chart: Chart = find(question["key"])[1].draw(result.table, "light")[0].chart
     return chart
 
 
-def command(asked: Asked) -> str:
+def command(question: QuestionLike) -> str:
     """An exhibit is a command of its own.
 
     Parameters
     ----------
-    asked : Asked
+    question : QuestionLike
         The question.
 
     Returns
     -------
     str
     """
-    return words.commands(asked["key"])
+    return words.commands(question["key"])
 
 
 KIND = Kind("exhibit", "Reproduce", quick, numbers, chart, text=text, command=command,

@@ -21,7 +21,16 @@ from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.types import Budget, Composition, Spend, Step
 from engine.numerics import gaussian_privacy
-from engine.privacy.tradeoff import Approximate, Curve, Gaussian, Laplace, Losses, Part, Zcdp
+from engine.privacy.tradeoff import (
+    Approximate,
+    Counts,
+    Curve,
+    Gaussian,
+    Laplace,
+    Losses,
+    Part,
+    Zcdp,
+)
 
 _ROUND_UP = 1 + 3e-10  # noise is made larger by this factor, far above the root finder's tolerance
 _ROUND_EPSILON = 1 + 1e-10  # and ε of a given μ by this one, which is less than noise was
@@ -520,6 +529,8 @@ def _trade_off(keys: tuple[_Key, ...]) -> Curve:
     is_laplace = all(spend.noise in LAWS_WITH_LAPLACE_CURVE for spend in lines)
     if sum(spend.rounds for spend in lines) > 1 and _can_be_added(lines):
         return Losses(_parts(lines))
+    if len(lines) == 1 and lines[0].noise is NoiseLaw.DISCRETE_LAPLACE:
+        return Counts(pure)
     return Laplace(pure) if is_laplace else Approximate(Budget.covering(pure))
 
 
@@ -537,7 +548,9 @@ def _parts(lines: Sequence[Spend]) -> tuple[Part, ...]:
         kind = "gaussian" if spend.epsilon is None else (
             "laplace" if spend.noise in LAWS_WITH_LAPLACE_CURVE else "pure")
         size = spend.mu if spend.epsilon is None else spend.epsilon
-        if size:
+        if size and spend.noise is NoiseLaw.DISCRETE_LAPLACE:  # two bits: see `tradeoff.Counts`
+            parts.append((kind, size / 2, 2 * spend.rounds))
+        elif size:
             parts.append((kind, size, spend.rounds))
     return tuple(parts)
 

@@ -104,3 +104,53 @@ class Feasibility:
             return budget.epsilon * factor
         mu = accounting.exact_mu(budget.epsilon, budget.delta)
         return accounting.exact_epsilon(mu * factor, budget.delta)
+
+
+MOST_NOISE, COARSE_NOISE, USABLE_NOISE, GOOD_NOISE = 0.10, 0.05, 0.02, 0.005  # of a share
+
+
+@dataclass(frozen=True)
+class CountFeasibility(Feasibility):
+    """The verdict for a curve of shares of people, by what noise alone adds to one.
+
+    s = √(τ²(m + 1)/6)/n is the root mean square of the noise in a cumulative share of n people,
+    over all prefixes of m cells whose total is known, with noise of variance τ² in each.
+
+    Parameters
+    ----------
+    effective_size : float
+        nε of the smallest group.
+    n_functions : int
+        Makes no difference.
+    noise : float
+        s.
+
+    Examples
+    --------
+    >>> verdict = CountFeasibility(228.0, noise=0.02003)
+    >>> verdict.verdict, CountFeasibility(20.0, noise=0.2).curves_needed(100)
+    ('usable', 200)
+    """
+
+    noise: float = 0.0
+
+    @property
+    def verdict(self) -> str:
+        """"not feasible", "coarse", "usable", "good" or "nearly free"."""
+        for limit, word in ((MOST_NOISE, "not feasible"), (COARSE_NOISE, "coarse"),
+                            (USABLE_NOISE, "usable"), (GOOD_NOISE, "good")):
+            if self.noise > limit:
+                return word
+        return "nearly free"
+
+    @property
+    def is_feasible(self) -> bool:
+        return self.noise <= MOST_NOISE
+
+    @property
+    def shortfall(self) -> float:
+        """By which factor nε must grow, roughly: first until anything is released."""
+        return self.noise / (COARSE_NOISE if self.is_feasible else MOST_NOISE)
+
+    def epsilon_needed(self, budget: Budget) -> float:
+        return budget.epsilon * self.shortfall

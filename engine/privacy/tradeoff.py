@@ -230,6 +230,62 @@ class Laplace(Curve):
 
 
 @dataclass(frozen=True)
+class Counts(Curve):
+    """Discrete Laplace noise of scale 2/ε on counts of people, each of whom is in one cell.
+
+    Replacing a person moves one count up by 1 and another down by 1. Of each of the two the loss is
+    ε/2 or −ε/2, with odds e^{ε/2}: what is seen tells as much as two bits that are turned round
+    with these odds. So the loss is ε with chance p², −ε with chance (1 − p)² and else 0,
+    p = 1/(1 + e^{−ε/2}).
+    """
+
+    epsilon: float
+    name = "counts"
+
+    def __post_init__(self) -> None:
+        at_least_zero(self.epsilon, "epsilon")
+
+    @property
+    def _chance(self) -> float:
+        return float(expit(min(self.epsilon, 2 * _LARGEST_EXPONENT) / 2))
+
+    def detection(self, false_alarms: ArrayLike) -> Chances:
+        """The broken line through (0, 0), (q², p²), (1 − p², 1 − q²) and (1, 1), q = 1 − p.
+
+        Parameters
+        ----------
+        false_alarms : array_like
+            α in [0, 1].
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
+        hit, miss = self._chance**2, (1 - self._chance) ** 2
+        return np.asarray(np.interp(np.asarray(false_alarms, dtype=float),
+                                    [0.0, miss, 1 - hit, 1.0], [0.0, hit, 1 - miss, 1.0]))
+
+    def delta(self, epsilon: ArrayLike) -> Chances:
+        """p² − q² e^{ε'} for ε' from 0 to ε, 0 beyond, and the mirror image below 0.
+
+        Parameters
+        ----------
+        epsilon : array_like
+            Any real ε'.
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
+        epsilon = np.asarray(epsilon, dtype=float)
+        size = np.minimum(np.abs(epsilon), _LARGEST_EXPONENT)
+        within = self._chance**2 - (1 - self._chance) ** 2 * np.exp(size)
+        return _mirrored(epsilon, np.maximum(0.0, within))
+
+
+@dataclass(frozen=True)
 class Approximate(Curve):
     """All that (ε, δ) allows; with δ = 0 a bit turned round with odds e^ε attains it.
 

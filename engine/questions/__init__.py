@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ParamSpec
 
@@ -18,6 +18,7 @@ from engine.core.registry import Parameterised
 from engine.core.types import Budget
 from engine.figures import labels
 from engine.figures.theme import Chart
+from engine.language import tags
 from engine.privacy.amplification import ONE, Person
 from engine.running.steps import result_of
 from engine.sources import Source
@@ -97,13 +98,20 @@ class Question:
         answer : object
             What `answer` returned.
         """
-        return labels.with_foot(self.kind.chart(answer, self), self._foot())
+        return labels.with_foot(self.kind.chart(answer, self), self.foot())
 
-    def _foot(self) -> str:
-        """Whose data a picture shows and what it spends, as far as the arguments say it."""
+    def foot(self, budgets: Sequence[Budget] = ()) -> str:
+        """Whose data a picture shows and what it spends, as far as the arguments say it.
+
+        Parameters
+        ----------
+        budgets : sequence of Budget, optional
+            Of all releases in the picture, where it shows more than those that are asked about.
+        """
         parts = [*_parts(self.arguments)]
-        names = dict.fromkeys(part.facts.name for part in parts if isinstance(part, Source))
-        budgets = [part for part in parts if isinstance(part, Budget)] or _budgets(self.arguments)
+        names = dict.fromkeys(tags.origin(part.facts) for part in parts if isinstance(part, Source))
+        budgets = budgets or [part for part in parts if isinstance(part, Budget)
+                              ] or _budgets(self.arguments)
         source = self.arguments.get("source")
         people = (source.sizes.n_curves if isinstance(source, Source)
                   and not _OTHER_SIZES & self.arguments.keys() else None)

@@ -81,6 +81,7 @@ def from_plain(fields: Any) -> Question:
                          f"one of {', '.join(kinds())}.")
     person = plain.record(Person, fields.pop("person", {}), "person")
     kind = kinds()[name]
+    fields = {dict(kind.renamed).get(key, key): value for key, value in fields.items()}
     arguments = plain.arguments(kind.function, fields, "question")
     _check_served(kind, arguments)
     return Question(kind.function, arguments, person)
@@ -102,6 +103,6 @@ def _check_served(kind: Kind, arguments: Mapping[str, Any]) -> None:
     source: Any = arguments.get("source")
     tasks = {arguments["task"]} if "task" in arguments else {*kind.tasks}
     for method in arguments.get("methods", [arguments.get("mechanism")]) if tasks else []:
-        if not (method.served & source.tasks and method.tasks & source.tasks & tasks):
+        if not (method.served & source.served and method.tasks & source.served & tasks):
             raise InputError(f"“{method.key}” on “{source.key}” does not answer this question.",
                              field="mechanism", hint="Choose another mechanism or other data.")

@@ -140,6 +140,7 @@ class Rate(Parameterised):
         "n": "people", "m": "readings", "S": "sites", "epsilon": "epsilon"}
     called: ClassVar[Mapping[str, str]] = {}  # what choices are in words, where they are not plain
     capped: ClassVar[bool] = False  # whether the error never exceeds the size of the class, one
+    has_differing_sites: ClassVar[bool] = False  # whether it is about sites of different sizes
     has_constants: ClassVar[bool] = False  # whether it is a number, so that none is to be fitted
     assumptions: ClassVar[tuple[str, ...]] = ()  # sentences: of whom and of which methods it holds
 
@@ -190,14 +191,42 @@ class Rate(Parameterised):
 
     def evaluate(self, **point: float | Array) -> Array:
         """Size of every term: (terms, *shape of the broadcast point)."""
+        return self.weighed(1.0, 1.0, **point)
+
+    def weighed(self, statistical: float, private: float, **point: float | Array) -> Array:
+        """Size of every term with constants: (terms, *shape of the broadcast point).
+
+        Parameters
+        ----------
+        statistical, private : float
+            Constants of the terms without and with privacy.
+        **point : float or array
+            Symbols; see the class.
+        """
         arrays = self.at(**point)
         with np.errstate(over="ignore", divide="ignore"):
-            return np.stack([np.asarray(term.value(arrays), dtype=float) for term in self.terms])
+            return np.stack([(private if term.is_private else statistical)
+                             * np.asarray(term.value(arrays), dtype=float) for term in self.terms])
 
     def total(self, **point: float | Array) -> Array:
         """The rate itself: the sum of its terms, at most one where it is capped."""
         summed = self.evaluate(**point).sum(axis=0)
         return np.minimum(summed, 1.0) if self.capped else np.asarray(summed)
+
+    def gap(self, **point: float | Array) -> tuple[Array, Array] | None:
+        """By what factor upper and lower bounds differ beyond constants, and at most could.
+
+        Parameters
+        ----------
+        **point : float or array
+            Symbols; see the class.
+
+        Returns
+        -------
+        tuple of array, or None
+            None where they match.
+        """
+        return None
 
     def dominant(self, **point: float | Array) -> Array:
         """Index of the largest term at every point."""

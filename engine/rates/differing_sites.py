@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from engine.rates.functional_mean import (
     largest_delta,
 )
 from engine.rates.powers import Point
+from engine.sources import Source
 
 TERMS = (DENSE, PRIVATE_DENSE, SPARSE, PRIVATE_SPARSE)  # in the order of the four minima
 _KINDS = 8  # of sites that stand for all: evenly spaced on log scales, equally many of each
@@ -39,11 +40,19 @@ class Bound(Enumeration):
     LOWER = "lower"
 
 
+class Weights(Enumeration):
+    """How much each site counts in the upper bound."""
+
+    BEST = "best"
+    PEOPLE = "people"
+    ALIKE = "alike"
+
+
 N = Symbol("n", "People on each site, on average", 10, 1e6, 200)
 S = Symbol("S", "Sites", 2, 1000, 5)
 BUDGET = Symbol("epsilon", "Privacy budget, on average", EPSILON.low, EPSILON.high, EPSILON.usual,
                 "ε")
-T = Symbol("T", "Rounds, of the lower bound alone", 1, 1000, 1)
+T = Symbol("T", "Rounds", 1, 1000, 1)
 
 
 # -- sites as they are ----------------------------------------------------------------------
@@ -51,54 +60,118 @@ T = Symbol("T", "Rounds, of the lower bound alone", 1, 1000, 1)
 
 @dataclass(frozen=True)
 class Sites:
-    """Sizes and budgets of sites that need not be alike, each (sites,).
+    """Sizes and budgets of sites that need not be alike, and both bounds for them.
+
+    With V(r) the error that a site alone would have at r functions, the largest of T d/n,
+    T d r/(nm), T² d²/(nε)² and T² d² r²/((nε)² m), public weights ν_s give together
+    Σ_s ν_s² V_s(r) + d r^{−2α}: Proposition 9 (and 12, with d), where T is explicit. Theorems 4.2
+    and 6.2 are this with the best weights and T = 1, which leaves out what is a power of log n.
+
+    The lower bound of Theorems 5.1 and 7.1 has T on its private terms alone. Both are the same
+    functions of n_s and (n_s ε_s)², so that constants which stand in front of them in one bound
+    stand there in the other as well, and the lower bound is never above the upper one.
+
+    *Proof.* For best weights 1/Σ ν² V is I(r) = Σ_s min{…}/d², at T ≥ 1 no more than A(r)/d², whose
+    terms are the sparse ones of the lower bound, nor than r² B/d² of its dense ones. Above is
+    r^{−2α} d + d²r²/I ≥ the value v of both where d r^{−2α} = d²r²/A(r), since d²r²/A grows with r
+    and the other falls; below is no more than v. And d²r²/I ≥ d²/B. Other weights add to the upper
+    bound. ∎
 
     Parameters
     ----------
-    n : array
+    n : (sites, *point)
         People on each site.
-    epsilon : array
+    epsilon : (sites, *point)
         Budget of each site.
     m : float or array
         Observations per curve.
     smoothness : float
         α.
-    d : float
+    d : float or array
         Coefficient functions beside the first; 1 for a mean.
+    rounds : float or array
+        T, the batches into which every site divides its people.
+    copies : float or array
+        How many sites each stands for.
+    weights : {"best", "people", "alike"}
+        ν_s: inverse to V_s, in proportion to people, or equal.
+    statistical, private : float
+        Constants in front of terms without and with privacy.
+
+    Examples
+    --------
+    >>> sites = Sites(np.array([100.0, 900.0]), np.array([1.0, 0.1]), 20.0, 3.0)
+    >>> bool(sites.lower() < sites.upper())
+    True
     """
 
     n: Array
     epsilon: Array
     m: float | Array
     smoothness: float
-    d: float = 1.0
+    d: float | Array = 1.0
+    rounds: float | Array = 1.0
+    copies: float | Array = 1.0
+    weights: Weights = Weights.BEST
+    statistical: float = 1.0
+    private: float = 1.0
 
-    def size(self) -> float:
-        """r: d r^{2α+2} = Σ_s min{d r² n_s, r² n_s² ε_s², d r n_s m, n_s² m ε_s²}."""
-        return float(_balanced(lambda r: self.minima(r).sum(axis=(0, 1)), np.asarray(self.d),
-                               self.smoothness))
+    def size(self) -> Array:
+        """The r of the upper bound: d r^{2α+2} = d²r²/Σ_s ν_s² V_s(r)."""
+        return self._balanced(lambda r: self.by_term(r).sum(axis=0))
 
-    def upper(self) -> float:
-        """The rate of Theorems 4.2 and 6.2 at the best r: d²r²/Σ_s min{…} + d r^{−2α}."""
+    def upper(self) -> Array:
+        """What a method attains: twice d r^{−2α} at that r."""
+        return np.asarray(self.upper_terms().sum(axis=0))
+
+    def upper_terms(self) -> Array:
+        """The upper bound by the term that limits each site: (4, *point), as `TERMS`."""
         r = self.size()
-        return float(self.d**2 * r**2 / self.information().sum()
-                     + self.d * r**(-2 * self.smoothness))
+        information = self.by_term(r)
+        whole = information.sum(axis=0)
+        return np.asarray(2 * self.d**2 * r**2 / whole * information / whole)
 
-    def lower(self, rounds: float = 1.0) -> float:
-        """The lower bound of Theorems 5.1 and 7.1 after `rounds` equal batches.
+    def lower(self) -> Array:
+        """What no method beats, after `rounds` equal batches."""
+        return np.asarray(self.lower_terms().sum(axis=0))
 
-        sup_r d²r²/(Σ_s min(d r n_s m, n_s² m ε_s²/T) + d r^{2α+2}) or d²/Σ_s min(d n_s,
-        n_s² ε_s²/T), whichever is larger; the first is unimodal in log r.
+    def lower_terms(self) -> Array:
+        """The lower bound by the term that limits each site: (4, *point), as `TERMS`.
+
+        The larger of d²r²/(A(r) + d r^{2α+2}), where both parts are equal and which at its best r
+        is at most twice as large, and d²/B.
         """
-        private = (self.n * self.epsilon) ** 2 / rounds
-        r = np.exp(np.linspace(-2.0, 30.0, 6401))[:, None]
-        within = np.minimum(self.d * r * self.n * self.m, private * self.m).sum(axis=1)
-        sparse = (self.d * r[:, 0])**2 / (within + self.d * r[:, 0]**(2 * self.smoothness + 2))
-        dense = self.d**2 / np.minimum(self.d * self.n, private).sum()
-        return float(max(sparse.max(), dense))
+        sparse, dense = self._sparse(self.lower_size()), self._dense()
+        from_sparse = self._of_sparse() / 2
+        from_dense = self.d**2 / dense.sum(axis=0)
+        is_dense = from_dense > from_sparse
+        return np.concatenate([np.where(is_dense, from_dense * dense / dense.sum(axis=0), 0.0),
+                               np.where(is_dense, 0.0, from_sparse * sparse / sparse.sum(axis=0))])
+
+    def gap(self) -> Array:
+        """By what factor the upper bound exceeds the lower one, beyond sites that are alike.
+
+        One where sites are alike or one kind of term limits all. With one round and the best
+        weights at most (√r + 1)/2, by `largest_gap`.
+        """
+        above = self.upper() / 2
+        below = np.maximum(self._of_sparse(), self.d**2 / self._dense().sum(axis=0))
+        return np.asarray(above / below)
+
+    def largest_gap(self) -> Array:
+        """(√q + 1)/2 with q = max(r, 1/r), which no gap exceeds at one round and best weights.
+
+        *Proof.* The sparse term of a site over its dense one is from m/r² (privacy limits both) to
+        m/r (people do), and Σ min{a, b} falls behind min{Σ a, Σ b} most where sites are at both
+        ends. With x = m/r > 1 > 1/y = m/r² the ratio is at most (xy − 1)/(x + y − 2), and xy = r;
+        the largest is at x = y = √r. What the sums differ by at this r the bounds differ by at
+        most, because d²r²/A(r) grows with r. ∎ So sites of both kinds are needed, and r < m < r².
+        """
+        r = self.size()
+        return np.asarray((np.sqrt(np.maximum(r, 1 / r)) + 1) / 2)
 
     def information(self) -> Array:
-        """What each site adds to Σ_s min{…} at the best r: (sites,)."""
+        """What each site adds to Σ_s min{…} at the best r: (sites, *point)."""
         return np.asarray(self.minima(self.size()).sum(axis=0))
 
     def limits(self) -> list[str]:
@@ -106,30 +179,68 @@ class Sites:
         return [TERMS[k] for k in self.minima(self.size()).argmax(axis=0)]
 
     def minima(self, r: float | Array) -> Array:
-        """The least of the four of each site in its own row, the rest zero: (4, sites)."""
-        return _minima(self.d, r, self.n, self.m, (self.n * self.epsilon) ** 2)
+        """The d²r²/V_s(r) of each site in the row of its limiting term: (4, sites, *point)."""
+        n, private = self._worth
+        n, private = n / self.rounds, private / self.rounds**2
+        return _least(self.d * r**2 * n, r**2 * private, self.d * r * n * self.m, private * self.m)
+
+    def by_term(self, r: Array) -> Array:
+        """d²r²/Σ_s ν_s² V_s(r), by the term that limits each site: (4, *point)."""
+        minima = self.minima(r)
+        if self.weights == Weights.BEST:
+            return np.asarray((self.copies * minima).sum(axis=1))
+        shares = self.n if self.weights == Weights.PEOPLE else np.ones_like(self.n)
+        shares = shares / (self.copies * shares).sum(axis=0)
+        of_site = np.divide(1.0, minima, out=np.zeros_like(minima), where=minima > 0)
+        by_term = (self.copies * shares**2 * of_site).sum(axis=1)
+        return np.asarray(by_term / by_term.sum(axis=0) ** 2)
+
+    # -- the lower bound --------------------------------------------------------------------
+
+    def _sparse(self, r: Array) -> Array:
+        """A(r) = Σ_s min{d r n m, (nε)² m/T} by its two terms: (2, *point)."""
+        n, private = self._worth
+        least = _least(self.d * r * n * self.m, private * self.m / self.rounds)
+        return np.asarray((self.copies * least).sum(axis=1))
+
+    def _dense(self) -> Array:
+        """B = Σ_s min{d n, (nε)²/T} by its two terms: (2, *point)."""
+        n, private = self._worth
+        return np.asarray((self.copies * _least(self.d * n, private / self.rounds)).sum(axis=1))
+
+    def lower_size(self) -> Array:
+        """The r₀ of the lower bound: d r^{2α+2} = A(r)."""
+        return self._balanced(lambda r: self._sparse(r).sum(axis=0))
+
+    def _of_sparse(self) -> Array:
+        """The v = d²r²/A(r) where it equals d r^{−2α}."""
+        return np.asarray(self.d * self.lower_size() ** (-2 * self.smoothness))
+
+    @property
+    def _worth(self) -> tuple[Array, Array]:
+        """The n and (nε)² of each site, less their constants."""
+        return self.n / self.statistical, (self.n * self.epsilon) ** 2 / self.private
+
+    def _balanced(self, information: Callable[[Array], Array]) -> Array:
+        """R with d r^{2α+2} = information(r), which grows with r no faster than r².
+
+        The difference of the logarithms has a slope between 2α and 2α + 2 in log r: steps of a
+        fixed slope 2α + 1 come closer by a factor 2α + 1 each.
+        """
+        a = self.smoothness
+        log_r = np.zeros(np.broadcast_shapes(np.shape(self.n)[1:], np.shape(self.m),
+                                             np.shape(self.d), np.shape(self.rounds)))
+        for _ in range(math.ceil(_ACCURACY / math.log(2 * a + 1)) + 3):
+            gap = np.log(self.d) + (2 * a + 2) * log_r - np.log(information(np.exp(log_r)))
+            log_r = log_r - gap / (2 * a + 1)
+        return np.asarray(np.exp(log_r))
 
 
-def _minima(d: float | Array, r: float | Array, n: Array, m: float | Array, private: Array
-            ) -> Array:
-    """min{d r² n, r² (nε)², d r n m, (nε)² m} in the row of the least, the rest zero."""
-    each = np.stack(np.broadcast_arrays(d * r**2 * n, r**2 * private, d * r * n * m, private * m))
-    least = np.arange(4).reshape(-1, *[1] * (each.ndim - 1)) == each.argmin(axis=0)
-    return np.where(least, each, 0.0)
-
-
-def _balanced(information: Callable[[Array], Array], d: Array, smoothness: float) -> Array:
-    """R with d r^{2α+2} = information(r), which grows with r no faster than r².
-
-    The difference of the logarithms has a slope between 2α and 2α + 2 in log r: steps of a fixed
-    slope 2α + 1 come closer by a factor 2α + 1 each.
-    """
-    log_r = np.zeros(np.shape(d))
-    for _ in range(math.ceil(_ACCURACY / math.log(2 * smoothness + 1)) + 3):
-        r = np.exp(log_r)
-        gap = np.log(d) + (2 * smoothness + 2) * log_r - np.log(information(r))
-        log_r = log_r - gap / (2 * smoothness + 1)
-    return np.asarray(np.exp(log_r))
+def _least(*terms: Array) -> Array:
+    """The least of some terms in its own row, the rest zero: (terms, *shape)."""
+    each = np.stack(np.broadcast_arrays(*terms))
+    rows = np.arange(len(terms)).reshape(-1, *[1] * (each.ndim - 1))
+    return np.where(rows == each.argmin(axis=0), each, 0.0)
 
 
 # -- the rates ------------------------------------------------------------------------------
@@ -137,26 +248,33 @@ def _balanced(information: Callable[[Array], Array], d: Array, smoothness: float
 
 @dataclass(frozen=True, kw_only=True)
 class DifferingSitesRate(Rate):
-    """Both bounds where sites differ.
+    """Both bounds where sites differ, with T rounds in both; see `Sites`.
 
-    Above, d²r²/Σ_s min{d r n_s m, n_s²mε_s², d r²n_s, r²n_s²ε_s²} at the best r, where smoothing is
-    as large: each term holds its share of both. A site alone would have the error d²r²/min{…};
-    together they have the harmonic mean of these, over the number of sites. So one good site is
-    enough, and none makes it worse.
+    Above, d²r²/Σ_s min{d r n_s m/T, n_s²mε_s²/T², d r²n_s/T, r²n_s²ε_s²/T²} at the best r, where
+    smoothing is as large: each term holds its share of both. A site alone would have the error
+    d²r²/min{…}; together they have the harmonic mean of these, over the number of sites. So one
+    good site is enough, and none makes it worse. Sites of equal weight have the mean of the errors
+    alone, over their number: one bad site is enough to spoil it.
 
     The lower bound after T rounds is the larger of d²r²/Σ_s min(d r n_s m, n_s²mε_s²/T) at its own
     best r and d²/Σ_s min(d n_s, n_s²ε_s²/T). It lacks the dense terms in the balance of r, so the
-    two do not match where sites differ. The authors conjecture that the upper one is sharp.
+    two do not match where sites differ (`Sites.gap`). The authors conjecture that the upper one is
+    sharp. For sites that are alike it is the intermediate lower bound of the slides.
 
     Sites are spread evenly on log scales. The largest site has the smallest budget.
     """
 
+    has_differing_sites: ClassVar[bool] = True
     called: ClassVar[Mapping[str, str]] = {
         Bound.UPPER: "what a method attains", Bound.LOWER: "what no method beats"}
 
     bound: Bound = param(
         Bound.UPPER, "Bound",
         "Upper: what noisy gradient descent attains. Lower: what no method can beat.")
+    weights: Weights = param(
+        Weights.BEST, "Weights of sites",
+        "Of the upper bound. Best: by the error of each site alone. People: by their number. "
+        "Alike: equal.")
     smoothness: float = param(3.0, "Smoothness", "How smooth the curves are.", low=1.0, high=10.0,
                               symbol="α")
     people_ratio: float = param(
@@ -169,17 +287,36 @@ class DifferingSitesRate(Rate):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        return tuple(Term(name, lambda p, k=k: self._sizes(p)[k],  # type: ignore[misc]
+        return tuple(Term(name, lambda p, k=k: self._sizes(self.sites(p))[k],  # type: ignore[misc]
                           "ε" in _FORMULAS[self.bound][k], _formula(self.bound, k))
                      for k, name in enumerate(TERMS))
 
-    def evaluate(self, **point: float | Array) -> Array:
-        """Size of every term, all from one r: (terms, *shape of the broadcast point)."""
-        return self._sizes(self.at(**point))
+    def weighed(self, statistical: float, private: float, **point: float | Array) -> Array:
+        """Size of every term, all from one r: (terms, *shape of the broadcast point).
+
+        Constants stand within the sums over sites, the same in both bounds, so that the lower one
+        stays below the upper one.
+        """
+        sites = self.sites(self.at(**point))
+        return self._sizes(replace(sites, statistical=statistical, private=private))
 
     def tuning(self, **point: float | Array) -> dict[str, Array]:
         """The r of the bound."""
-        return {"truncation": self._best(self.at(**point))[0]}
+        sites = self.sites(self.at(**point))
+        size = sites.size() if self.bound is Bound.UPPER else sites.lower_size()
+        return {"truncation": size}
+
+    def gap(self, **point: float | Array) -> tuple[Array, Array]:
+        """By what factor the bounds differ for one round and best weights, and at most could."""
+        sites = replace(self.sites(self.at(**point)), rounds=1.0, weights=Weights.BEST)
+        return sites.gap(), sites.largest_gap()
+
+    def of_scenario(self, source: Source[Any]) -> Rate:
+        """With the largest and the smallest site of the scenario, whose sites share one budget."""
+        people = source.sizes.n_curves_per_server
+        if len(people) < 2 or self.changed():
+            return self
+        return replace(self, people_ratio=min(max(people) / min(people), 1e4), budget_ratio=1.0)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -189,9 +326,9 @@ class DifferingSitesRate(Rate):
         power, has_d = self._condition
 
         def limit(p: Point) -> Array:
-            epsilon = self._spread(p)[1].min(axis=0)
-            r = self._best(p)[0]
-            return largest_delta(epsilon**2 / (r * p["m"] ** power * _d(p) ** has_d))
+            sites = self.sites(p)
+            size = sites.lower_size() * p["m"] ** power * sites.d ** has_d
+            return largest_delta(sites.epsilon.min(axis=0) ** 2 / size)
 
         return (Condition(
             f"lower bound, Theorem {self._theorem}",
@@ -201,49 +338,27 @@ class DifferingSitesRate(Rate):
     _theorem: ClassVar[str]
     _condition: ClassVar[tuple[int, int]]  # powers of 1/m and 1/d in the condition on δ
 
-    def _spread(self, p: Point) -> tuple[Array, Array]:
-        """People and budget of every kind of site, (kinds, *point), around the point."""
+    def sites(self, p: Point) -> Sites:
+        """Some kinds of sites around a full point, equally many of each.
+
+        Parameters
+        ----------
+        p : mapping
+            All symbols, as arrays that broadcast.
+        """
         log_scale = (np.arange(_KINDS) + 0.5) / _KINDS - 0.5
         kinds = log_scale.reshape(-1, *[1] * np.ndim(p["n"]))
         people, budget = self.people_ratio**kinds, self.budget_ratio**-kinds
-        return p["n"] * people / people.mean(), p["epsilon"] * budget / budget.mean()
+        return Sites(p["n"] * people / people.mean(), p["epsilon"] * budget / budget.mean(), p["m"],
+                     self.smoothness, np.asarray(p.get("d", 1.0)), p["T"], p["S"] / _KINDS,
+                     self.weights)
 
-    def _best(self, p: Point) -> tuple[Array, Array]:
-        """r, and each of the four minima summed over sites there: (4, *point)."""
-        d, (n, epsilon) = _d(p), self._spread(p)
-        rounds = p["T"] if self.bound is Bound.LOWER else 1.0
-        private, sites = (n * epsilon) ** 2 / rounds, p["S"] / _KINDS
-
-        def minima(r: Array) -> Array:
-            if self.bound is Bound.UPPER:
-                return np.asarray(sites * _minima(d, r, n, p["m"], private).sum(axis=1))
-            few = d * r * n * p["m"]
-            noisy = private * p["m"]
-            zero = np.zeros_like(few + noisy)
-            return np.asarray(sites * np.stack([
-                zero, zero, np.where(few <= noisy, few, 0.0),
-                np.where(few > noisy, noisy, 0.0)]).sum(axis=1))
-
-        r = _balanced(lambda r: minima(r).sum(axis=0), np.broadcast_to(d, np.shape(p["n"])),
-                      self.smoothness)
-        return r, minima(r)
-
-    def _sizes(self, p: Point) -> Array:
-        d, (r, minima) = _d(p), self._best(p)
-        whole = minima.sum(axis=0)
-        if self.bound is Bound.UPPER:
-            return np.asarray(2 * d**2 * r**2 / whole * minima / whole)
-        sparse = d**2 * r**2 / (2 * whole)
-        n, epsilon = self._spread(p)
-        people, noisy = d * n, (n * epsilon) ** 2 / p["T"]
-        least = p["S"] / _KINDS * np.stack([np.where(people <= noisy, people, 0.0),
-                                            np.where(people > noisy, noisy, 0.0)]).sum(axis=1)
-        dense = d**2 / least.sum(axis=0)
-        return np.concatenate([np.where(dense > sparse, dense * least / least.sum(axis=0), 0.0),
-                               np.where(dense > sparse, 0.0, sparse * minima[2:] / whole)])
+    def _sizes(self, sites: Sites) -> Array:
+        return sites.upper_terms() if self.bound is Bound.UPPER else sites.lower_terms()
 
 
-_FORMULAS = {Bound.UPPER: ("d r^2 n_s", "r^2 n_s^2 ε_s^2", "d r n_s m", "n_s^2 m ε_s^2"),
+_FORMULAS = {Bound.UPPER: ("d r^2 n_s / T", "r^2 n_s^2 ε_s^2 / T^2", "d r n_s m / T",
+                           "n_s^2 m ε_s^2 / T^2"),
              Bound.LOWER: ("d n_s", "n_s^2 ε_s^2 / T", "d r n_s m", "n_s^2 m ε_s^2 / T")}
 
 
@@ -252,10 +367,6 @@ def _formula(bound: Bound, k: int) -> str:
     written = _FORMULAS[bound][k].replace("ε", r"\varepsilon")
     square = "d^2" if bound is Bound.LOWER and k < 2 else "d^2 r^2"
     return rf"{square}\Big/\sum_s \min\{{{written},\,\dots\}}"
-
-
-def _d(p: Point) -> Array:
-    return np.asarray(p.get("d", 1.0))
 
 
 @rates.register
@@ -267,7 +378,7 @@ class DifferingMeanRate(DifferingSitesRate):
     label = "Mean function, sites that differ"
     order = 12
     tasks = frozenset({MEAN_FUNCTION.key})
-    reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Theorems 4.2 and 5.1"
+    reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Theorems 4.2 and 5.1, Proposition 9"
     symbols = (N, M, S, BUDGET, DELTA, T)
     _theorem, _condition = "5.1", (3, 0)
 
@@ -281,6 +392,6 @@ class DifferingCoefficientsRate(DifferingSitesRate):
     label = "Varying coefficients, sites that differ"
     order = 13
     tasks = frozenset({VARYING_COEFFICIENTS.key})
-    reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Theorems 6.2 and 7.1"
+    reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Theorems 6.2 and 7.1, Proposition 12"
     symbols = (N, M, S, BUDGET, DELTA, T, D)
     _theorem, _condition = "7.1", (1, 1)

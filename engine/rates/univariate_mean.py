@@ -149,7 +149,21 @@ def _largest_n(p: Point) -> Array:
         return np.asarray(np.exp(x) / x)
 
 
+def largest_exponent(n: Array) -> Array:
+    """The x = Sε² up to which e^{−x} is at least 1/(nx): e^x/x = n, x = −W₋₁(−1/n).
+
+    Parameters
+    ----------
+    n : array
+        Numbers of each person.
+
+    Returns
+    -------
+    Array, of the shape of `n`
+        At least 1; 0 for n < e, where 1/(nx) is always larger.
+    """
+    return np.where(n >= math.e, -lambertw(-1 / np.maximum(n, math.e), -1).real, 0.0)
+
+
 def _largest_epsilon(p: Point) -> Array:
-    """The ε at which e^x/x = n for x = Sε² ≥ 1: x = −W₋₁(−1/n); 0 for n < e, where none does."""
-    x = np.where(p["n"] >= math.e, -lambertw(-1 / np.maximum(p["n"], math.e), -1).real, 0.0)
-    return np.asarray(np.sqrt(x / p["S"]))
+    return np.asarray(np.sqrt(largest_exponent(p["n"]) / p["S"]))

@@ -54,7 +54,13 @@ from engine.core.types import (
 )
 from engine.language import spending
 from engine.mechanisms import Mechanism
-from engine.noise.hardened import LatticeNoise, ZeroGenerator, epsilon_of_rho
+from engine.noise.hardened import (
+    CountNoise,
+    HardenedNoise,
+    LatticeNoise,
+    ZeroGenerator,
+    epsilon_of_rho,
+)
 from engine.noise.selection import Scales, SelectionLaw
 from engine.privacy import accounting, transcript
 from engine.release.books import sum_up
@@ -64,6 +70,8 @@ from engine.sources import Source
 _MATRIX = 4  # dimensions of messages that are symmetric matrices
 _SAME = 1e-6  # a certified ε this close below the asked one is charged as the asked one
 _TRIES = 40
+_PURE = (NoiseLaw.LAPLACE, NoiseLaw.DISCRETE_LAPLACE)  # whose ε's add
+_COUNTED = 2.0  # by how much a record moves counts, in sum of sizes
 Key = tuple[int, str]  # who sends, and the key of the step
 
 
@@ -85,7 +93,7 @@ class Quote:
         What the mechanism is planned with, so that the certified cost is no more than was asked.
     spends : tuple of Spend
         The ledger of the mechanism, with ideal noise.
-    messages : mapping of (server, key of a step) to LatticeNoise
+    messages : mapping of (server, key of a step) to LatticeNoise or CountNoise
         How each message is noised.
     known : mapping of (server, key of a step) to Array
         Each message on stand-in data; its numbers without noise are those that are published.
@@ -99,7 +107,7 @@ class Quote:
     ideal: Budget
     inner: Budget
     spends: tuple[Spend, ...]
-    messages: Mapping[Key, LatticeNoise]
+    messages: Mapping[Key, HardenedNoise]
     known: Mapping[Key, Array]
     steps: Mapping[str, Step]
 
@@ -140,7 +148,7 @@ class Quote:
 # -- before any observation is looked at ----------------------------------------------------------
 
 
-def quote(data: Data, mechanism: Mechanism, asked: Budget) -> Quote:
+def quote(data: Data, mechanism: Mechanism, budget: Budget) -> Quote:
     """What publishing these data by this mechanism would cost; only their sizes are looked at.
 
     Parameters
@@ -149,7 +157,7 @@ def quote(data: Data, mechanism: Mechanism, asked: Budget) -> Quote:
         One data set (n_repeats = 1).
     mechanism : Mechanism
         With its settings.
-    asked : Budget
+    budget : Budget
         The most that may be spent; δ counts as 0 for mechanisms that keep their promise with δ = 0.
 
     Returns
@@ -164,43 +172,43 @@ def quote(data: Data, mechanism: Mechanism, asked: Budget) -> Quote:
         promise, nothing useful could be released, or δ is 1/n or more.
     """
     if mechanism.guarantee == "pure":
-        asked = replace(asked, delta=0.0)
-    _check_budget(asked, data.sizes.n_curves)
-    _check_mechanism(data, mechanism, asked)
-    standin, inner = stand_in(data), asked
+        budget = replace(budget, delta=0.0)
+    _check_budget(budget, data.sizes.n_curves)
+    _check_mechanism(data, mechanism, budget)
+    standin, inner = stand_in(data), budget
     for n_tried in range(_TRIES):
-        rehearsed = _rehearsed(standin, mechanism, asked, inner)
-        if rehearsed.certified.epsilon <= asked.epsilon:
+        rehearsed = _rehearsed(standin, mechanism, budget, inner)
+        if rehearsed.certified.epsilon <= budget.epsilon:
             return rehearsed
-        if n_tried == 0 and rehearsed.certified == rehearsed.by_rho and not asked.is_pure:
-            inner = _guess_by_rho(asked)
+        if n_tried == 0 and rehearsed.certified == rehearsed.by_rho and not budget.is_pure:
+            inner = _guess_by_rho(budget)
             continue
-        less = asked.epsilon / rehearsed.certified.epsilon * (1 - 1e-10 * 2.0**n_tried)
+        less = budget.epsilon / rehearsed.certified.epsilon * (1 - 1e-10 * 2.0**n_tried)
         inner = replace(inner, epsilon=inner.epsilon * less)
     raise InputError("No noise was found that keeps this budget.", field="epsilon",
                      hint="Choose another ε or another method.")
 
 
-def _check_budget(asked: Budget, n: int) -> None:
-    if not asked.is_private:
+def _check_budget(budget: Budget, n: int) -> None:
+    if not budget.is_private:
         raise InputError("A release needs a finite ε.", field="epsilon")
-    if asked.delta >= 1 / n:
-        raise InputError(f"δ must be below 1/n = {1 / n:.3g}; got {asked.delta:g}.", field="delta",
+    if budget.delta >= 1 / n:
+        raise InputError(f"δ must be below 1/n = {1 / n:.3g}; got {budget.delta:g}.", field="delta",
                          hint=f"The default is 1/n² = {1 / n**2:.2g}.")
 
 
-def _check_mechanism(data: Data, mechanism: Mechanism, asked: Budget) -> None:
-    reason = mechanism.why_not_published(asked)
+def _check_mechanism(data: Data, mechanism: Mechanism, budget: Budget) -> None:
+    reason = mechanism.why_not_published(budget)
     if reason:
         raise InputError(f"{mechanism.label} cannot be published. {reason}", field="mechanism")
-    if not any(TASKS[task].release for task in mechanism.served):
+    if not any(TASKS[task].is_published for task in mechanism.served):
         raise InputError("Only functions of one variable and average numbers are published.",
                          field="mechanism", hint="Choose an average, a density or coefficients.")
-    _check_promise(_run(stand_in(data), mechanism, asked, _Rehearsal()), asked)
-    _check_private_counts(data, mechanism, asked)
+    _check_promise(_run(stand_in(data), mechanism, budget, _Rehearsal()), budget)
+    _check_private_counts(data, mechanism, budget)
 
 
-def _check_private_counts(data: Data, mechanism: Mechanism, asked: Budget) -> None:
+def _check_private_counts(data: Data, mechanism: Mechanism, budget: Budget) -> None:
     """Refuse noise that depends on how many observations single curves have, where it is private.
 
     Tried on stand-in data of the public sizes with other counts: nothing of the data is looked at.
@@ -212,7 +220,7 @@ def _check_private_counts(data: Data, mechanism: Mechanism, asked: Budget) -> No
     ledgers = []
     for counts in (np.full(data.n_curves, planned), other):
         with suppress(InputError):  # refusing some counts depends on them as well
-            ledgers.append(_run(with_counts(data, counts), mechanism, asked, _Rehearsal()).spends)
+            ledgers.append(_run(with_counts(data, counts), mechanism, budget, _Rehearsal()).spends)
     if len(ledgers) < 2 or ledgers[0] != ledgers[1]:
         raise InputError(f"{mechanism.label} cannot be published for these curves: its noise "
                          "depends on how many observations single curves have, which is private.",
@@ -232,10 +240,10 @@ def _check_promise(estimate: Estimate, asked: Budget) -> None:
                          hint="Ask more people, raise ε, or choose another method.")
 
 
-def _guess_by_rho(asked: Budget) -> Budget:
+def _guess_by_rho(budget: Budget) -> Budget:
     """The budget whose ideal noise is about as large as the one that ρ's of zCDP ask for."""
-    mu = math.sqrt(2 * accounting.rho_of(asked.epsilon, asked.delta))
-    return replace(asked, epsilon=min(asked.epsilon, accounting.exact_epsilon(mu, asked.delta)))
+    mu = math.sqrt(2 * accounting.rho_of(budget.epsilon, budget.delta))
+    return replace(budget, epsilon=min(budget.epsilon, accounting.exact_epsilon(mu, budget.delta)))
 
 
 class _Rehearsal:
@@ -291,7 +299,7 @@ def _rehearsed(standin: Data, mechanism: Mechanism, asked: Budget, inner: Budget
     estimate = _run(standin, mechanism, inner, listener)
     _check_promise(estimate, asked)
     spends, costs = estimate.spends[0], list[tuple[Budget, Budget]]()
-    messages: dict[Key, LatticeNoise] = {}
+    messages: dict[Key, HardenedNoise] = {}
     for server, lines in accounting.by_server(spends).items():
         noised = _matched(server, lines, listener)
         messages.update(noised)
@@ -308,13 +316,13 @@ def _rehearsed(standin: Data, mechanism: Mechanism, asked: Budget, inner: Budget
 
 
 def _matched(server: int, lines: Sequence[Spend], rehearsal: _Rehearsal
-             ) -> dict[Key, LatticeNoise]:
+             ) -> dict[Key, HardenedNoise]:
     """The noise of each message of one server, from the one line of the ledger it is charged to.
 
     Each line must state as many messages as were sent.
     """
     by_key = {line.step.key: line for line in lines}
-    noised, counts = dict[Key, LatticeNoise](), Counter[str]()
+    noised, counts = dict[Key, HardenedNoise](), Counter[str]()
     for (sender, step), (size, _) in rehearsal.heard.items():
         if sender not in (server, transcript.CENTRE):
             continue
@@ -328,15 +336,19 @@ def _matched(server: int, lines: Sequence[Spend], rehearsal: _Rehearsal
     return noised
 
 
-def _measurement(line: Spend, size: int) -> LatticeNoise:
+def _measurement(line: Spend, size: int) -> HardenedNoise:
     if line.mu is not None:
         return LatticeNoise(NoiseLaw.GAUSSIAN, line.mu, size)
+    if line.noise is NoiseLaw.DISCRETE_LAPLACE and line.epsilon is not None:
+        if line.sensitivity != (_COUNTED,) or line.noise_scale != (_COUNTED / line.epsilon,):
+            raise _unhardened(line.step)
+        return CountNoise(line.epsilon, size)
     if line.epsilon is None or line.noise is not NoiseLaw.LAPLACE:
         raise _unhardened(line.step)
     return LatticeNoise(NoiseLaw.LAPLACE, line.epsilon, size)
 
 
-def _charge(lines: Sequence[Spend], messages: Sequence[LatticeNoise], delta: float
+def _charge(lines: Sequence[Spend], messages: Sequence[HardenedNoise], delta: float
             ) -> tuple[Budget, Budget]:
     """What one server's messages are proved to cost its people, and what OpenDP's maps say alone.
 
@@ -354,10 +366,10 @@ def _charge(lines: Sequence[Spend], messages: Sequence[LatticeNoise], delta: flo
     return Budget(min(epsilon, by_rho.epsilon), delta), by_rho
 
 
-def _by_maps(messages: Sequence[LatticeNoise], delta: float) -> Budget:
+def _by_maps(messages: Sequence[HardenedNoise], delta: float) -> Budget:
     """The sum of ε of Laplace noise; else ε of the sum of ρ."""
     costs = [measurement.cost for measurement in messages]
-    if all(measurement.law is NoiseLaw.LAPLACE for measurement in messages):
+    if all(measurement.law in _PURE for measurement in messages):
         return Budget(sum_up(costs))
     rho = sum_up([cost if measurement.law is NoiseLaw.GAUSSIAN else cost**2 / 2 * (1 + 1e-15)
                   for cost, measurement in zip(costs, messages, strict=True)])
@@ -379,6 +391,8 @@ class _Hardened:
         exact, unit = _first(values, noise)
         if measured.law is NoiseLaw.LAPLACE:
             unit = unit / math.sqrt(2)  # scale of a Laplace variable, from its deviation
+        elif measured.law is NoiseLaw.DISCRETE_LAPLACE:
+            unit = np.sign(unit)  # whole numbers stay as they are
         known, is_matrix = self._quoted.known[server, step.key], _is_matrix(values)
         if exact.shape != known.shape:
             raise _unhardened(step)
@@ -407,13 +421,13 @@ class _Hardened:
         """Refuse what draws its noise among choices, as in the rehearsal."""
         raise _unhardened(step)
 
-    def _take(self, server: int, step: Step) -> LatticeNoise:
+    def _take(self, server: int, step: Step) -> HardenedNoise:
         key = (server, step.key)
         if key not in self._quoted.messages or key in self.lattice:
             raise _unhardened(step)
         return self._quoted.messages[key]
 
-    def _noised(self, server: int, step: Step, measured: LatticeNoise, values: Array) -> Array:
+    def _noised(self, server: int, step: Step, measured: HardenedNoise, values: Array) -> Array:
         """Numbers in units of their noise, (size,), with noise: multiples of the lattice."""
         return measured(values)
 
@@ -425,7 +439,7 @@ class _Replayed(_Hardened):
         super().__init__(quoted)
         self._stored = stored
 
-    def _noised(self, server: int, step: Step, measured: LatticeNoise, values: Array) -> Array:
+    def _noised(self, server: int, step: Step, measured: HardenedNoise, values: Array) -> Array:
         stored = self._stored.get((server, step.key))
         if stored is None or stored.shape != values.shape:
             raise _unhardened(step)

@@ -18,6 +18,7 @@ from engine.sources.ages_at_death import AgesAtDeath
 from engine.sources.bundled import DATA, BundledCurves
 from engine.uploads.columns import Integers
 from engine.uploads.curves import CurveTable, Upload
+from engine.uploads.events import UploadEvents
 from engine.uploads.rows import RowTable, UploadRows
 
 Traces = Mapping[str, tuple[bytes, ...]]
@@ -54,6 +55,9 @@ def content_of(source: Source[Data]) -> bytes:
     elif isinstance(source, UploadRows):
         table = _numbers(source.rows)
         records = _pieces(_ends_of_rows(table), table.ravel())
+    elif isinstance(source, UploadEvents):
+        table = _people(source)
+        records = _pieces(_ends_of_rows(table), table.ravel())
     elif isinstance(source, BundledCurves | AgesAtDeath):
         records = iter([(DATA / source.file).read_bytes()])
     else:
@@ -81,6 +85,10 @@ def traces_of(source: Source[Data]) -> Traces:
         _, values, ends = _sorted(source.curves)
         return {"ids": _ids(source.curves.ids), "values": _filled(_pieces(ends, *_coarse(values))),
                 "shapes": _filled(_pieces(*_shapes(values, ends)))}
+    if isinstance(source, UploadEvents):
+        table = _people(source)
+        return {"ids": _ids(source.events.ids), "values": _filled(_pieces(
+            _ends_of_rows(table), table.ravel()))}
     if isinstance(source, UploadRows):
         table = np.sort(_numbers(source.rows), axis=1)  # what is no number comes last
         known = np.isfinite(table)
@@ -103,6 +111,14 @@ def _numbers(rows: RowTable) -> Array:
     if rows.values is not None:
         table = np.column_stack([table, rows.values])
     return np.ascontiguousarray(np.where(np.isnan(table), np.nan, table + 0.0))
+
+
+def _people(source: UploadEvents) -> Array:
+    """Time, status and group of everybody (n, columns), missing times as one kind of NaN."""
+    events = source.events
+    columns = [np.where(np.isnan(events.time), np.nan, events.time + 0.0), events.status,
+               *([] if events.group is None else [events.group])]
+    return np.ascontiguousarray(np.column_stack(columns).astype(float))
 
 
 def _ends_of_rows(table: Array) -> Integers:

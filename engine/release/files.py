@@ -51,7 +51,8 @@ def all_files(release: Published) -> dict[str, bytes]:
     """
     return {"release.csv": numbers_csv(release), "release.svg": picture(release).encode(),
             "release.html": report(release), "guarantee.json": card(release),
-            "again.json": request(release)}
+            "again.json": request(release), **({"counts.csv": counts_csv(release)}
+                                                if release.table else {})}
 
 
 def card(release: Published) -> bytes:
@@ -126,6 +127,25 @@ def numbers_csv(release: Published) -> bytes:
     writer.writerow([safe_cell(name) for name in table])
     writer.writerows([f"{value:.10g}" for value in row]
                      for row in zip(*table.values(), strict=True))
+    return out.getvalue().encode()
+
+
+def counts_csv(release: Published) -> bytes:
+    """The noised counts themselves, from which anybody can compute all the rest.
+
+    Parameters
+    ----------
+    release : Published
+        Of noised counts.
+    """
+    out = io.StringIO()
+    line = (f"{release.name}: counts of {release.sizes.n_curves} people with discrete Laplace "
+            f"noise of scale 2/ε on each; {budget_words(release.quote.certified)}, certified")
+    out.write(f"# {' '.join(line.split())}\n")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([safe_cell(name) for name in release.table])
+    writer.writerows([safe_cell(each) if isinstance(each, str) else f"{each:.10g}" for each in row]
+                     for row in zip(*release.table.values(), strict=True))
     return out.getvalue().encode()
 
 

@@ -29,6 +29,8 @@ from engine.core.types import (
     CurveData,
     Data,
     Design,
+    EventData,
+    EventFacts,
     PublicFacts,
     SampleData,
 )
@@ -68,7 +70,7 @@ class Plan:
     plain: Mapping[str, Any]
 
     @classmethod
-    def of(cls, source: Source[Data], mechanism: Mechanism, asked: Budget, name: str, unit: str,
+    def of(cls, source: Source[Data], mechanism: Mechanism, budget: Budget, name: str, unit: str,
            request: Mapping[str, Any]) -> Plan:
         """The plan of publishing these data.
 
@@ -78,7 +80,7 @@ class Plan:
             Public data, or an upload, of which nothing but public sizes and stated facts is kept.
         mechanism : Mechanism
             With its settings.
-        asked : Budget
+        budget : Budget
             What was asked for.
         name : str
             What the release is called.
@@ -91,7 +93,7 @@ class Plan:
             "version": _VERSION, "name": name, "unit": unit, "request": request,
             "data": _public_data(source), "mechanism": {"key": mechanism.key,
                                                         "parameters": mechanism.values()},
-            "asked": {"epsilon": asked.epsilon, "delta": asked.delta}, "versions": versions()}))
+            "asked": {"epsilon": budget.epsilon, "delta": budget.delta}, "versions": versions()}))
         noise = {"inner": plan.quote.inner.epsilon, "messages": [
             [server, step, measurement.law, measurement.most, measurement.size]
             for (server, step), measurement in sorted(plan.quote.messages.items())]}
@@ -255,6 +257,9 @@ def _public_data(source: Source[Data]) -> dict[str, Any]:
     if not source.facts.is_upload:
         return {"source": source.key, "parameters": source.values()}
     data = certified.drawn(source)
+    if isinstance(data, EventData):
+        return {"facts": asdict(data.facts), "is_of_events": True,
+                "people_per_site": list(data.sizes.n_curves_per_server)}
     return {"facts": asdict(data.facts), "is_of_curves": isinstance(data, CurveData),
             "people_per_site": list(data.sizes.n_curves_per_server),
             "has_response": isinstance(data, SampleData) and data.y is not None}
@@ -264,6 +269,8 @@ def _data_of(plain: Mapping[str, Any]) -> Data:
     """Data with these public facts."""
     if "source" in plain:
         return certified.drawn(sources.build(plain["source"], plain["parameters"]))
+    if plain.get("is_of_events"):
+        return _events_of(plain)
     facts, people = _facts(plain["facts"]), plain["people_per_site"]
     server, n, d = np.repeat(np.arange(len(people)), people), sum(people), len(facts.covariates)
     if not plain["is_of_curves"]:
@@ -273,6 +280,18 @@ def _data_of(plain: Mapping[str, Any]) -> Data:
     readings = np.zeros((1, counts.sum()))
     return CurveData(readings, readings, counts, server, facts,
                      covariates=np.zeros((1, n, d)) if d else None)
+
+
+def _events_of(plain: Mapping[str, Any]) -> EventData:
+    """People with these public facts, of whom nobody is anywhere yet."""
+    stated: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in plain["facts"].items() if key not in ("design", "covariates")}
+    facts, people = EventFacts(**stated), plain["people_per_site"]
+    n = sum(people)
+    group = np.zeros((1, n), dtype=np.int64) if facts.groups else None
+    return EventData(np.zeros((1, n)), np.zeros((1, n), dtype=np.int64),
+                     np.repeat(np.arange(len(people)), people), facts, group)
 
 
 def _facts(plain: Mapping[str, Any]) -> PublicFacts:
@@ -289,6 +308,11 @@ def _records(data: Data) -> list[bytes]:
     if isinstance(data, SampleData):
         table = data.x[0] if data.y is None else np.column_stack([data.x[0], data.y[0]])
         return [site.tobytes() + row.tobytes() for site, row in zip(servers, table, strict=True)]
+    if isinstance(data, EventData):
+        columns = [data.time[0], data.status[0].astype("<f8"),
+                   *([] if data.group is None else [data.group[0].astype("<f8")])]
+        return [site.tobytes() + row.tobytes()
+                for site, row in zip(servers, np.column_stack(columns), strict=True)]
     ends = np.cumsum(data.counts)
     records = []
     for k, (start, end) in enumerate(zip(ends - data.counts, ends, strict=True)):

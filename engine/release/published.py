@@ -10,17 +10,29 @@ id of its own, and what was spent in all is told to the holder alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from engine.answers import ReleasedCurve, can_be_asked
+from engine.answers import card as answers_card
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
-from engine.core.tasks import DENSITY, Argument, DataType
-from engine.core.types import Array, Budget, Data, Estimate, PublicFacts, SampleData, Sizes, Step
+from engine.core.tasks import DENSITY, ROC, Argument, DataType
+from engine.core.types import (
+    Array,
+    Budget,
+    Data,
+    Estimate,
+    EventData,
+    PublicFacts,
+    SampleData,
+    Sizes,
+    Step,
+)
 from engine.language.grammar import of
 from engine.language.numbers import with_unit
 from engine.mechanisms import Mechanism
@@ -33,6 +45,7 @@ from engine.release import ledger, stated
 from engine.release import sentences as words
 from engine.release.books import Odometer, ceiled
 from engine.release.certified import Key, Quote
+from engine.release.counts import released_counts
 from engine.release.data_content import content_of, traces_of
 from engine.release.ledger import Ledger, Receipt
 from engine.release.plan import Plan, messages_from_bytes, messages_to_bytes
@@ -41,7 +54,8 @@ from engine.release.uncertainty import Uncertainty, band_of, moved_inside
 from engine.sources import Source
 from engine.uploads.curves import Upload
 
-_NOISE = {NoiseLaw.GAUSSIAN: "discrete Gaussian", NoiseLaw.LAPLACE: "discrete Laplace"}
+_NOISE = {NoiseLaw.GAUSSIAN: "discrete Gaussian", NoiseLaw.LAPLACE: "discrete Laplace",
+          NoiseLaw.DISCRETE_LAPLACE: "discrete Laplace"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +94,8 @@ class Published:
         Random, by which it can be made again.
     uncertainty : Uncertainty
         How far off the release may be.
+    table : mapping of str to sequence
+        The noised counts that all follows from, where counts are released; else empty.
     """
 
     name: str
@@ -98,9 +114,10 @@ class Published:
     sizes: Sizes
     release_id: str
     uncertainty: Uncertainty = field(default_factory=Uncertainty)
+    table: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
 
-def quote(source: Source[Data], mechanism: Mechanism, asked: Budget) -> Quote:
+def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> Quote:
     """What publishing would cost, from public facts alone.
 
     Parameters
@@ -109,7 +126,7 @@ def quote(source: Source[Data], mechanism: Mechanism, asked: Budget) -> Quote:
         Public data, or an upload.
     mechanism : Mechanism
         With its settings.
-    asked : Budget
+    budget : Budget
         The most that may be spent.
 
     Raises
@@ -128,10 +145,10 @@ def quote(source: Source[Data], mechanism: Mechanism, asked: Budget) -> Quote:
     """
     data = release.drawn(source)
     _check_variables(mechanism, data.facts)
-    return release.quote(data, mechanism, asked)
+    return release.quote(data, mechanism, budget)
 
 
-def publish(source: Source[Data], mechanism: Mechanism, asked: Budget, book: Ledger, name: str,
+def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, book: Ledger, name: str,
             total: Budget | None = None, same_people: bool | None = None) -> Published:
     """Charge the ledger, draw hardened noise once, store the noised messages, and show them.
 
@@ -146,7 +163,7 @@ def publish(source: Source[Data], mechanism: Mechanism, asked: Budget, book: Led
         Public data, or an upload.
     mechanism : Mechanism
         With its settings.
-    asked : Budget
+    budget : Budget
         The most that may be spent.
     book : Ledger
         That is charged.
@@ -178,7 +195,7 @@ def publish(source: Source[Data], mechanism: Mechanism, asked: Budget, book: Led
     >>> release.title, release.x.shape, release.quote.certified.epsilon, release.odometer.left
     ('Density, released', (101,), 1.0, 2.0)
     """
-    plan, data = planned(source, mechanism, asked, name), release.drawn(source)
+    plan, data = planned(source, mechanism, budget, name), release.drawn(source)
     quoted = plan.quote
     description = " by ".join(dict.fromkeys((mechanism.main_task.label, mechanism.label)))
     content, traces = content_of(source), traces_of(source)
@@ -213,13 +230,13 @@ def again(book: Ledger, release_id: str) -> Published:
     return assemble(Plan.read(drawn.plan), messages_from_bytes(drawn.messages), drawn.receipt)
 
 
-def asked_before(source: Source[Data], mechanism: Mechanism, asked: Budget, book: Ledger, name: str
+def asked_before(source: Source[Data], mechanism: Mechanism, budget: Budget, book: Ledger, name: str
                  ) -> Receipt | None:
     """The charge of the same release, so that it costs nothing to ask once more.
 
     Parameters
     ----------
-    source, mechanism, asked, book, name
+    source, mechanism, budget, book, name
         As for `publish`.
 
     Returns
@@ -227,16 +244,16 @@ def asked_before(source: Source[Data], mechanism: Mechanism, asked: Budget, book
     Receipt or None
         None if it was not asked for before.
     """
-    plan = planned(source, mechanism, asked, name)
+    plan = planned(source, mechanism, budget, name)
     return book.asked_before(content_of(source), plan.request_of(release.drawn(source)))
 
 
-def planned(source: Source[Data], mechanism: Mechanism, asked: Budget, name: str) -> Plan:
+def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str) -> Plan:
     """All that is public of a release, before anything is charged.
 
     Parameters
     ----------
-    source, mechanism, asked, name
+    source, mechanism, budget, name
         As for `publish`.
 
     Raises
@@ -246,8 +263,8 @@ def planned(source: Source[Data], mechanism: Mechanism, asked: Budget, name: str
     """
     name = ledger.checked_name(name)
     _check_variables(mechanism, source.facts)
-    return Plan.of(source, mechanism, asked, name, unit_of(source, mechanism),
-                   _request(source, mechanism, asked, name))
+    return Plan.of(source, mechanism, budget, name, unit_of(source, mechanism),
+                   _request(source, mechanism, budget, name))
 
 
 def _drawn(data: Data, source: Source[Data], mechanism: Mechanism, quoted: Quote, book: Ledger,
@@ -288,13 +305,20 @@ def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Pub
     estimate = release.replayed(data, mechanism, quoted, messages)
     x, axis, value, scale = places(mechanism, data.facts)
     names = estimate.functions or (value,)
-    columns, ranges, uncertainty = _released(estimate, mechanism, data, quoted, x, names, scale)
+    table: dict[str, list[Any]] = {}
+    if isinstance(data, EventData):
+        counts = released_counts(estimate, mechanism, data, quoted, x)
+        x, columns, ranges, uncertainty, table = (counts.x, counts.columns, counts.ranges,
+                                                  counts.uncertainty, counts.table)
+    else:
+        columns, ranges, uncertainty = _released(estimate, mechanism, data, quoted, x, names,
+                                                 scale)
     return Published(
         name=plan.name, at=receipt.at, title=f"{mechanism.main_task.label}, released",
         axis=axis, value=value, x=x, columns=columns, ranges=ranges, odometer=receipt.odometer,
         quote=quoted, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
-        uncertainty=uncertainty, request=plan.plain["request"],
-        card=_card(plan, receipt, estimate.tuning[0] if estimate.tuning else {}, uncertainty))
+        uncertainty=uncertainty, request=plan.plain["request"], table=table,
+        card=_card(plan, receipt, estimate, uncertainty))
 
 
 def usual_total(n: int) -> Budget:
@@ -314,7 +338,8 @@ def usual_total(n: int) -> Budget:
 
 
 def _check_variables(mechanism: Mechanism, facts: PublicFacts) -> None:
-    if mechanism.main_task.argument is Argument.FEATURE and len(facts.covariates) != 1:
+    if mechanism.main_task.argument is Argument.FEATURE and len(facts.covariates) != 1 and (
+            mechanism.main_task.data is not DataType.EVENTS):
         raise InputError("Only densities of one number are published; these records have "
                          f"{len(facts.covariates)}.", field="covariates",
                          hint="Declare one column.")
@@ -343,7 +368,9 @@ def places(mechanism: Mechanism, facts: PublicFacts) -> tuple[Array, str, str, f
     argument = mechanism.main_task.argument
     if argument is Argument.NOTHING:
         return grid[:1], "", value, 1.0
-    if argument is Argument.FEATURE:
+    if mechanism.main_task is ROC:
+        return grid, "False-positive share", "True-positive share", 1.0
+    if argument is Argument.FEATURE and mechanism.main_task.data is not DataType.EVENTS:
         feature = facts.covariates[0]
         return (feature.low + grid * (feature.high - feature.low),
                 with_unit(feature.name, _bracketed(feature.unit)),
@@ -395,14 +422,14 @@ def _ranges(estimate: Estimate, names: tuple[str, ...], scale: float
     return dict(zip(names, zip(low, high, strict=True), strict=True))
 
 
-def _request(source: Source[Data], mechanism: Mechanism, asked: Budget, name: str
+def _request(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str
              ) -> dict[str, Any]:
     """The same settings for the command line: a new release of it has new noise and is charged."""
     where = ({"data": {"file": "YOUR FILE"}} if source.facts.is_upload else
              {"source": {"key": source.key, "parameters": source.values()}})
     return {"version": 1, "name": f"{name} again"[:ledger.LONGEST_NAME], **where,
             "mechanism": {"key": mechanism.key, "parameters": mechanism.changed()},
-            "budgets": [{"epsilon": asked.epsilon, "delta": asked.delta}]}
+            "budgets": [{"epsilon": budget.epsilon, "delta": budget.delta}]}
 
 
 # -- the guarantee card ---------------------------------------------------------------------------
@@ -428,24 +455,27 @@ def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
     facts = source.facts
     if isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person:
         return f"one observation (weaker than all observations of one {facts.person})"
-    if mechanism.main_task.data is DataType.RECORDS:
+    if mechanism.main_task.data in (DataType.RECORDS, DataType.EVENTS):
         return f"one {of(facts.person)} record"
     if isinstance(source, Upload) and source.curves.n_people < source.curves.n_curves:
         return f"one curve of the file; some {facts.people} have several and are protected less"
     return f"one {of(facts.person)} whole curve"
 
 
+_APPLIED_TO_TIMES = ("everybody is counted in one cell: times beyond in that of the end, what is "
+                     "no time or no stated event as censored")
 _NOT_COVERED = ("who is in the data", "how many people and observations there are",
                 "what is true of people in general",
                 "other releases about the same people: their ε add to this one, and the holder’s "
                 "ledger keeps the sum", "how long the computation took")
 
 
-def _card(plan: Plan, receipt: Receipt, tuning: Mapping[str, Any], uncertainty: Uncertainty
+def _card(plan: Plan, receipt: Receipt, estimate: Estimate, uncertainty: Uncertainty
           ) -> dict[str, Any]:
     """The guarantee for machines: plain values, nothing of the data but public facts."""
     mechanism, data, quoted = plan.mechanism, plan.standin, plan.quote
     facts, sizes, made_with = data.facts, data.sizes, plan.plain["versions"]
+    tuning = estimate.tuning[0] if estimate.tuning else {}
     return {
         "kind": "differential privacy guarantee", "version": 2,
         "release": {"name": plan.name, "at": receipt.at, "id": receipt.release_id,
@@ -456,7 +486,8 @@ def _card(plan: Plan, receipt: Receipt, tuning: Mapping[str, Any], uncertainty: 
         "neighbours": "data sets of the same public sizes in which one unit is replaced",
         **_guarantee(quoted),
         "bounds": {**_bounds(data), "source": facts.origin,
-                   "applied": "numbers beyond are moved to the nearest bound before anything else"},
+                   "applied": _APPLIED_TO_TIMES if isinstance(data, EventData) else
+                   "numbers beyond are moved to the nearest bound before anything else"},
         "mechanism": {"key": mechanism.key, "label": mechanism.label,
                       "reference": mechanism.reference, "parameters": mechanism.values(),
                       "tuning": {key: _jsonable(value) for key, value in tuning.items()}},
@@ -465,8 +496,17 @@ def _card(plan: Plan, receipt: Receipt, tuning: Mapping[str, Any], uncertainty: 
                   "lattice": "powers of two, in units of the noise",
                   "entropy": "operating system", "seed": "none: nothing can draw this noise again",
                   "proofs": "OpenDP constructors marked “contrib” are not all reviewed"},
-        "not_covered": list(_NOT_COVERED), "versions": dict(made_with),
+        "not_covered": list(_NOT_COVERED), **_answers(estimate, facts, sizes),
+        "versions": dict(made_with),
     }
+
+
+def _answers(estimate: Estimate, facts: PublicFacts, sizes: Sizes) -> dict[str, Any]:
+    """What further questions need; nothing where the release is no curve with a covariance."""
+    if not can_be_asked(estimate):
+        return {}
+    curve = ReleasedCurve.of(estimate, facts, n_people=sizes.n_curves)
+    return {"answers": answers_card.written(curve)}
 
 
 def _guarantee(quoted: Quote) -> dict[str, Any]:
@@ -514,7 +554,7 @@ def _method(quoted: Quote) -> str:
             "add, and ε follows from the sum at the stated δ")
 
 
-def _message(server: int, step: Step, measurement: hardened.LatticeNoise) -> dict[str, Any]:
+def _message(server: int, step: Step, measurement: hardened.HardenedNoise) -> dict[str, Any]:
     return {"from": "centre" if server == CENTRE else f"site {server + 1}", "what": step.label,
             "numbers": measurement.size, "noise": _NOISE[measurement.law],
             "lattice": f"2^-{measurement.bits}",
@@ -523,11 +563,14 @@ def _message(server: int, step: Step, measurement: hardened.LatticeNoise) -> dic
 
 def _bounds(data: Data) -> dict[str, Any]:
     facts = data.facts
-    ranges: dict[str, Any] = {} if isinstance(data, SampleData) else {
+    ranges: dict[str, Any] = {} if isinstance(data, SampleData | EventData) else {
         "value": {"name": facts.value_name, "unit": facts.value_unit, "low": facts.value_low,
                   "high": facts.value_high},
         "time": {"name": facts.time_name, "unit": facts.time_unit, "low": facts.time_low,
                  "high": facts.time_high}}
+    if isinstance(data, EventData):
+        ranges["time"] = {"name": facts.time_name, "unit": facts.time_unit, "low": facts.time_low,
+                          "high": facts.time_high}
     if facts.covariates:
         ranges["columns"] = [
             {"name": covariate.name, "unit": covariate.unit, "low": covariate.low,

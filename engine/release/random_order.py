@@ -23,7 +23,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.types import CurveData, Data, SampleData
+from engine.core.types import CurveData, Data, EventData, SampleData
 
 _BYTES = 16
 
@@ -43,7 +43,7 @@ def reordered(data: Data, across_sites: bool = False) -> Data:
     order = _random_order(server)
     if isinstance(data, SampleData):
         return replace(data, x=data.x[:, order], y=None if data.y is None else data.y[:, order])
-    return _curves(data, order)
+    return data.in_order(order) if isinstance(data, EventData) else _curves(data, order)
 
 
 def _random_order(server: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -20,6 +20,14 @@ A scenario file with a "source" in place of "data" will do, too; its seed, its a
 of repeats and draws are not looked at, and the budget is that of "budgets". For a density "data"
 has "features" in place of "columns":
 {"file": …, "features": [{"name": "age", "low": 0, "high": 105}], "facts": {"origin": …}}.
+
+For noised counts (survival, incidence, distribution, ROC) it says what the texts of a column mean:
+{"file": …, "columns": {"time": "days", "status": "end", "group": "arm", "id": "patient"},
+ "events": ["relapse", "death"], "groups": ["A", "B"], "group_sizes": [120, 118],
+ "facts": {"time_high": 1095, "time_unit": "days", "origin": "the protocol"}}.
+All other texts of the status are censored. "group_sizes" are stated where they are public, "edges"
+where intervals are not equally wide. "time" is the value for a distribution, and the score for an
+ROC curve, whose label is the status.
 """
 
 from __future__ import annotations
@@ -38,6 +46,7 @@ from engine.mechanisms import Mechanism, parsing
 from engine.sources import Source
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
+from engine.uploads.events import EventColumns, UploadEvents, declare_events, read_events
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
 from engine.uploads.layout import Layout, suggest_layout
 from engine.uploads.limits import MOST_BYTES
@@ -54,6 +63,9 @@ _DESIGN = ("law", "times", "gap", "window", "heights")
 _FACTS = (*_ENDS, *_WORDS, "origin", "covariates", "periodic", "design", "observations_per_curve",
           "symmetric")
 _ROLES = ("id", "time", "value", "server", "covariates")
+_OF_EVENTS = ("time", "status", "group", "id", "server")
+_EVENT_KEYS = ("file", "columns", "events", "groups", "group_sizes", "edges", "facts")
+_EVENT_FACTS = ("time_low", "time_high", "time_name", "time_unit", "person", "people", "origin")
 _UNSTATED = PublicFacts()
 _KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats", "draws", "seed",
          "axes")
@@ -177,7 +189,9 @@ def _single_budget(budgets: tuple[Budget, ...]) -> Budget:
 
 
 def _uploaded(data: Any, mechanism: Mechanism, folder: Path) -> Source[Data]:
-    """Curves, or records where a density is asked for, from a file with stated facts."""
+    """Curves, people with times or records, as the method takes them, with stated facts."""
+    if mechanism.main_task.data is DataType.EVENTS:
+        return _events(data, folder)
     is_density = mechanism.main_task is DENSITY
     keys = ("file", "features", "columns", "facts") if is_density else (
         "file", "columns", "several", "facts")
@@ -197,6 +211,37 @@ def _uploaded(data: Any, mechanism: Mechanism, folder: Path) -> Source[Data]:
         observations=_number(facts, "observations_per_curve"),
         symmetric=facts.get("symmetric") is True, **words)
     return Upload(curves=curves, declared=declared)
+
+
+def _events(data: Any, folder: Path) -> UploadEvents:
+    """People with one time each, from a file with what its texts mean."""
+    data = checked_object(data, "data", _EVENT_KEYS)
+    table = read_file(bytes_of(_beside(folder, data.get("file")), MOST_BYTES))
+    stated = checked_object(data.get("columns", {}), "columns", _OF_EVENTS)
+    if not all(isinstance(name, str) for name in stated.values()) or "time" not in stated:
+        raise InputError("“columns” must name the column of times.", field="columns",
+                         hint='For example {"time": "days", "status": "end"}.')
+    texts: dict[str, Any] = {name: _listed(data, name, str) for name in ("events", "groups")}
+    columns = EventColumns(**stated, **texts)
+    facts = checked_object(data.get("facts", {}), "facts", _EVENT_FACTS)
+    words = {name: str(facts[name]) for name in _EVENT_FACTS[2:-1] if name in facts}
+    end = _number(facts, "time_high")
+    if end is None:
+        raise InputError("State the planned follow-up as “time_high”.", field="time_high",
+                         hint="The plan of the study, not the longest time seen.")
+    declared = declare_events(_number(facts, "time_low") or 0.0, end, str(facts.get("origin", "")),
+                              columns, _listed(data, "edges", (int, float)),
+                              _listed(data, "group_sizes", int), **words)
+    return UploadEvents(events=read_events(table, columns), declared=declared)
+
+
+def _listed(plain: Mapping[str, Any], name: str, kinds: Any) -> tuple[Any, ...]:
+    """A list of texts or numbers; empty where there is none."""
+    listed = plain.get(name, [])
+    if not isinstance(listed, list) or not all(
+            isinstance(each, kinds) and not isinstance(each, bool) for each in listed):
+        raise InputError(f"“{name}” must be a list; got {brief(listed)}.", field=name)
+    return tuple(listed)
 
 
 def _columns(stated: Any) -> Mapping[str, Any]:

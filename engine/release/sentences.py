@@ -15,7 +15,7 @@ from engine.privacy import risk
 from engine.release.books import Entry, Odometer
 from engine.release.certified import Quote
 from engine.release.ledger import USUAL_TOTAL, Known, Receipt
-from engine.release.uncertainty import Uncertainty
+from engine.release.uncertainty import STAIRCASE, Uncertainty
 from engine.sources import Source
 
 TITLE = "Publish with differential privacy"
@@ -333,6 +333,12 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
     time = facts.time_name.lower()
     low, high = (number(end, 4) for end in band.covered)
     span = with_unit(f"from {low} to {high}", facts.time_unit)
+    if band.kind == STAIRCASE:
+        return [f"Shaded: {_level(uncertainty)} confidence band, drawn as steps; "
+                f"{_level(uncertainty)} of such bands contain the true curve at all times {span} "
+                "together. It counts privacy noise and sampling variability, and assumes that "
+                "censoring is independent of events.",
+                "Everything follows from the noised counts in counts.csv."]
     basis = (f"bias from keeping {band.basis_size} basis functions" if band.basis_size else
              "bias from smoothing")
     means = {"simultaneous": f"{_level(uncertainty)} of such bands contain the true function at "

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.types import CurveData, Data
+from engine.core.types import CurveData, Data, EventData
 
 
 def stand_in(data: Data) -> Data:
@@ -19,6 +19,10 @@ def stand_in(data: Data) -> Data:
         Of which sizes and facts alone are looked at; observations of single curves are counted only
         where it is not stated how many were planned.
     """
+    if isinstance(data, EventData):  # everybody is still under observation at the end
+        beyond = np.full(data.time.shape, np.nextafter(data.facts.time_high, np.inf))
+        return replace(data, time=beyond, status=np.zeros(beyond.shape, dtype=np.int64),
+                       group=_stand_in_groups(data), truth=None)
     middles = np.array([(c.low + c.high) / 2 for c in data.facts.covariates])
     if not isinstance(data, CurveData):
         x = np.broadcast_to(middles, data.x.shape)
@@ -28,6 +32,15 @@ def stand_in(data: Data) -> Data:
         data = replace(data, covariates=np.broadcast_to(middles, data.covariates.shape))
     planned = data.facts.observations_per_curve
     return with_counts(data, np.full(data.n_curves, planned) if planned else data.counts)
+
+
+def _stand_in_groups(data: EventData) -> NDArray[np.int64] | None:
+    """Groups of the stated sizes; everybody in the first where those are private."""
+    if data.group is None:
+        return None
+    second = data.facts.group_sizes[1] if data.facts.group_sizes else 0
+    groups: NDArray[np.int64] = (np.arange(data.n_curves) < second).astype(np.int64)[None]
+    return groups
 
 
 def with_counts(data: CurveData, counts: NDArray[np.int64]) -> CurveData:

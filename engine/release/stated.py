@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.core.types import Data, PublicFacts, SampleData, Sizes
+from engine.core.types import Data, EventData, PublicFacts, SampleData, Sizes
 from engine.language.grammar import capital
 from engine.uploads import stated as words
 from engine.uploads.design import StatedDesign
@@ -26,6 +26,10 @@ def card_entries(data: Data) -> dict[str, Any]:
     public: dict[str, Any] = {"people_per_site": list(sizes.n_curves_per_server)}
     if isinstance(data, SampleData):
         return {"public": public, "trust": words.trust(sizes, "record")}
+    if isinstance(data, EventData):
+        events = {"causes": list(data.facts.causes), "groups": list(data.facts.groups),
+                  "group_sizes": list(data.facts.group_sizes)}
+        return {"public": public, "trust": words.trust(sizes, "record"), "counted": events}
     if facts.observations_per_curve:
         public["observations_per_person"] = facts.observations_per_curve
     else:

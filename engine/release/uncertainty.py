@@ -15,6 +15,7 @@ from engine.core.grids import drawing_grid
 from engine.core.types import Array, Estimate
 from engine.privacy.feasibility import Feasibility
 
+STAIRCASE = "staircase"  # the kind of a band that is drawn as steps between public edges
 WIDE = 0.25  # of the stated range: a band that wide shows hardly more than a level
 
 
@@ -24,8 +25,8 @@ class ReleasedBand:
 
     Parameters
     ----------
-    kind : {"simultaneous", "pointwise"}
-        For the whole curve, or for each place taken alone.
+    kind : {"simultaneous", "pointwise", "staircase"}
+        For the whole curve, or for each place taken alone; for the whole curve, as steps.
     basis_size : int
         How many basis functions the release keeps; 0 where that is not known.
     covered : tuple of float

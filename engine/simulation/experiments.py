@@ -336,7 +336,8 @@ def _run_together(block: Block) -> Part:
     asked = studies.beside_the_highest(block.budgets) if run.is_study else block.budgets
     estimate = block.mechanism.release_many(
         data, asked, run.draws, generator(run.seed, NOISE_STREAM, block.index))
-    errors, held = integrated_squared_errors(estimate, data.truth), coverage(estimate, data.truth)
+    truth = block.mechanism.truth_of(data)
+    errors, held = integrated_squared_errors(estimate, truth), coverage(estimate, truth)
     if run.is_study and data.truth is None:
         average = block.mechanism.without_protection(data)
         errors = replace(errors, total=squared_distances_from(estimate, average)[:, None])

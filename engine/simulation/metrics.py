@@ -210,9 +210,9 @@ def entry_coverage(estimate: Estimate, truth: Truth | None) -> EntryCoverage | N
     Parameters
     ----------
     estimate : Estimate
-        Of vectors, with intervals.
+        Of vectors, or of curves as their values on the drawing grid, with intervals.
     truth : Truth or None
-        The vector, where it is known.
+        The vector or the curves, where they are known.
 
     Returns
     -------
@@ -222,7 +222,7 @@ def entry_coverage(estimate: Estimate, truth: Truth | None) -> EntryCoverage | N
     if estimate.intervals is None or truth is None:
         return None
     low, high = estimate.intervals.limits
-    known, entries = np.isfinite(low), np.broadcast_to(truth.node_values, low.shape)
+    known, entries = np.isfinite(low), np.broadcast_to(truth.grid_values, low.shape)
     inside = (low <= entries) & (entries <= high)
 
     def share(entry_mask: NDArray[np.bool_]) -> Array:

@@ -11,15 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from engine.core.errors import InputError
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
-from engine.core.types import Budget, CurveData, Estimate
+from engine.core.types import Array, Budget, CurveData, Data, Estimate
 from engine.mechanisms import Mechanism
-from engine.simulation.metrics import integrated_squared_errors
+from engine.mechanisms.families.adaptive import is_nothing_spent
+from engine.simulation.metrics import distances, integrated_squared_errors
 from engine.sources import Source
 
 EPSILON_STEPS = (0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2,
@@ -33,6 +34,7 @@ _MOST_DRAWS = 100  # releases of curves that cannot be drawn afresh
 _MOST_WORK = 2e8  # gradient entries that the releases of such curves may cost
 _ROUNDS_TIMES_SIZE = 50
 
+D = TypeVar("D", bound=Data)
 Budgets = tuple[Budget, ...]  # one for all sites, or one for each
 
 
@@ -51,7 +53,7 @@ def check_readings(source: Source[Any], most: int, hint: str = "Take fewer peopl
                          f"{most:,}.", field="n_curves", hint=hint)
 
 
-def data_sets(source: Source[CurveData]) -> int:
+def data_sets(source: Source[Any]) -> int:
     """How many fresh data sets a study draws; one where curves are real."""
     if not source.is_random:
         return 1
@@ -59,7 +61,7 @@ def data_sets(source: Source[CurveData]) -> int:
                        MOST_DATA_SETS))
 
 
-def draws(source: Source[CurveData]) -> int:
+def draws(source: Source[Any]) -> int:
     """How many releases a study makes of each data set, at each budget."""
     if source.is_random:
         return -(-_FEWEST_RELEASES // data_sets(source))
@@ -72,15 +74,14 @@ def draws_of_shown(n_curves: int) -> int:
                        SHOWN_DRAWS, _MOST_DRAWS))
 
 
-def block(source: Source[CurveData]) -> int:
+def block(source: Source[Any]) -> int:
     """The block of the random streams from which a study draws."""
     return FRESH if source.is_random else SHOWN
 
 
-def data(source: Source[CurveData], seed: int) -> CurveData:
+def data(source: Source[D], seed: int) -> D:
     """The data sets of a study."""
-    drawn: CurveData = source.draw(data_sets(source), generator(seed, DATA_STREAM, block(source)))
-    return drawn
+    return source.draw(data_sets(source), generator(seed, DATA_STREAM, block(source)))
 
 
 def beside_the_highest(budgets: Sequence[Budgets]) -> list[Budgets]:
@@ -90,11 +91,52 @@ def beside_the_highest(budgets: Sequence[Budgets]) -> list[Budgets]:
     return [*budgets] if highest in budgets else [*budgets, highest]
 
 
-def released(source: Source[CurveData], mechanism: Mechanism, drawn: CurveData,
+def released(source: Source[Any], mechanism: Mechanism, drawn: Data,
              budgets: Sequence[Budgets], seed: int) -> Estimate:
     """The releases of a study at several budgets of one δ, the highest step after them."""
     return mechanism.release_many(drawn, beside_the_highest(budgets), draws(source),
                                   generator(seed, NOISE_STREAM, block(source)))
+
+
+def errors(source: Source[Any], mechanism: Mechanism, drawn: Any, budgets: Sequence[Budgets],
+           seed: int) -> Array:
+    """Distances of the releases of a study from what the method estimates.
+
+    Where a formula gives the mean squared error exactly, distances are scaled to it, so that their
+    root mean square is the number that the formula gives.
+
+    Parameters
+    ----------
+    source : Source
+        Simulated data.
+    mechanism : Mechanism
+        With its settings.
+    drawn : CurveData or SampleData
+        The data sets of the study, where the noise is added.
+    budgets : sequence of tuple of Budget
+        Of one δ.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    (budgets, data sets, releases)
+        In the unit of the result; NaN where nothing would be published.
+    """
+    estimate = released(source, mechanism, drawn, budgets, seed)
+    total = integrated_squared_errors(estimate, mechanism.truth_of(drawn)).total
+    assert total is not None
+    squared = np.array(total[:len(budgets)])
+    for place, asked in enumerate(budgets):
+        verdict = mechanism.feasibility(drawn.sizes, asked)
+        is_refused = verdict is not None and not verdict.is_feasible
+        if is_refused or is_nothing_spent(estimate.spends[place]):
+            squared[place] = np.nan
+            continue
+        exact = mechanism.exact_risk(source, asked)
+        if exact is not None:
+            squared[place] *= exact / squared[place].mean()
+    return distances(squared)
 
 
 def alike(budgets: Sequence[Budgets]) -> list[list[int]]:
@@ -147,8 +189,9 @@ def baseline_among(mechanism: Mechanism, drawn: CurveData, estimate: Estimate,
 def least_error(mechanism: Mechanism, drawn: CurveData, estimate: Estimate,
                 budgets: Sequence[Budgets]) -> float | None:
     """The smallest error without noise: the method's own, or as tuned at one of these budgets."""
-    own = integrated_squared_errors(mechanism.without_protection(drawn), drawn.truth).total
-    tuned = integrated_squared_errors(estimate, drawn.truth).estimation
+    truth = mechanism.truth_of(drawn)
+    own = integrated_squared_errors(mechanism.without_protection(drawn), truth).total
+    tuned = integrated_squared_errors(estimate, truth).estimation
     if own is None or tuned is None:
         return None
     squares = [float(own.mean())]

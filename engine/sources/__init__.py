@@ -59,6 +59,11 @@ class Source(Parameterised, Generic[D]):
         """Names, units, bounds and design: public, and known before anything is drawn."""
         raise NotImplementedError
 
+    @property
+    def served(self) -> frozenset[str]:
+        """The tasks that these data can be used for, also those that borrow another's data."""
+        return self.tasks | {task.key for task in TASKS.values() if task.data_of in self.tasks}
+
     def serves(self, task: str) -> bool:
         """Whether these data can answer the question of a task.
 

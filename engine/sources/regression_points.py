@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -136,6 +137,10 @@ class RegressionPoints(Source[CurveData]):
     def resized(self, people: int, readings: int, sites: int) -> RegressionPoints:
         """The same curve with so many people at each of so many sites; each has one observation."""
         return replace(self, configuration="even", n_curves=people * sites, n_servers=sites)
+
+    def with_sites(self, people: Sequence[int], readings: Sequence[int]) -> RegressionPoints:
+        """The same curve at sites of any sizes; each person has one observation."""
+        return replace(self, configuration="listed", sizes_listed=", ".join(map(str, people)))
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Draw data sets: all times, then all errors."""

@@ -21,8 +21,8 @@ Numbers = dict[str, float]  # by names that give the unit
 WITHIN = "95 % of releases within"
 
 
-class Asked(Protocol):
-    """A question, as far as numbers and pictures depend on it."""
+class QuestionLike(Protocol):
+    """A question, as far as numbers and pictures depend on it; see `engine.questions.Question`."""
 
     @property
     def person(self) -> Person:
@@ -34,14 +34,14 @@ class Asked(Protocol):
         ...
 
 
-def lines(answer: Any, asked: Asked, numbers: Numbers) -> str:
+def lines(answer: Any, question: QuestionLike, numbers: Numbers) -> str:
     """One line for each number, with six digits.
 
     Parameters
     ----------
     answer : object
         What a function returned.
-    asked : Asked
+    question : QuestionLike
         The question, with whose odds are said.
     numbers : Numbers
         Of the answer.
@@ -62,28 +62,31 @@ class Kind:
     function : callable
         That answers it.
     numbers : callable
-        Of an answer and what was asked: the numbers that stand on the page.
+        Of an answer and its question: the numbers that stand on the page.
     chart : callable
-        Of an answer and what was asked: one picture.
+        Of an answer and its question: one picture.
     tasks : tuple of str
         Of which data and method must serve one; empty where neither is asked for.
     text : callable
-        Of an answer, what was asked and its numbers: what code and command line print.
+        Of an answer, its question and its numbers: what code and command line print.
     origin : str
         Whose data its pictures show, where no source is among the arguments.
     command : callable or None
-        Of what was asked, for a shell; None for the question's own JSON.
+        Of a question, for a shell; None for the question's own JSON.
+    renamed : tuple of (str, str)
+        Names that arguments had in questions saved before, each with its name now.
     """
 
     name: str
     page: str
     function: Callable[..., Any]
-    numbers: Callable[[Any, Asked], Numbers]
-    chart: Callable[[Any, Asked], Chart]
+    numbers: Callable[[Any, QuestionLike], Numbers]
+    chart: Callable[[Any, QuestionLike], Chart]
     tasks: tuple[str, ...] = ()
-    text: Callable[[Any, Asked, Numbers], str] = lines
+    text: Callable[[Any, QuestionLike, Numbers], str] = lines
     origin: str = "Simulated"
-    command: Callable[[Asked], str] | None = None
+    command: Callable[[QuestionLike], str] | None = None
+    renamed: tuple[tuple[str, str], ...] = ()
 
 
 # -- numbers that many pages show, under one name ---------------------------------------------

@@ -168,8 +168,8 @@ def _start(key: str, target: str, *arguments: object, total: int) -> None:
     st.session_state.setdefault(_JOBS, {})[key] = job
 
 
-def _key(asked: object) -> str:
-    return digest(("audit", asked))
+def _key(attack: object) -> str:
+    return digest(("audit", attack))
 
 
 # -- the attack ---------------------------------------------------------------------------------
@@ -181,8 +181,8 @@ def attack(view: Audited) -> None:
     _method(view)
     honest, planted = view.attack(), view.attack(view.variant)
     _buttons(view, honest, planted)
-    asked = [honest] + [planted] * bool(view.variant)
-    started = [(each, job) for each in asked if (job := _started(_key(each))) is not None]
+    attacks = [honest] + [planted] * bool(view.variant)
+    started = [(each, job) for each in attacks if (job := _started(_key(each))) is not None]
     if not started:
         layout.empty("The strongest attack found, beside the claim. Press *Run the attack*: it "
                      f"takes up to {audit_topic.SECONDS:g} seconds.")
@@ -225,10 +225,10 @@ def _variant_choice(view: Audited) -> None:
 
 
 def _buttons(view: Audited, honest: Attack, planted: Attack) -> None:
-    def run_one(asked: Attack) -> Callable[[], None]:
-        return lambda: _start(_key(asked), "engine.topics.audit.answer:attack", asked,
+    def run_one(attack: Attack) -> Callable[[], None]:
+        return lambda: _start(_key(attack), "engine.topics.audit.answer:steps_of", attack,
                               audit_topic.TRIES, audit_topic.RUNS, audit_topic.SECONDS,
-                              total=asked.steps)
+                              total=attack.steps)
 
     with st.container(horizontal=True):
         st.button("Run the attack", icon=":material/play_arrow:", key="audit_run",
@@ -241,8 +241,8 @@ def _buttons(view: Audited, honest: Attack, planted: Attack) -> None:
 
 def _results(view: Audited, started: list[tuple[Attack, Job]]) -> None:
     """The chart of all steps so far, beside a card for each attack."""
-    lines = [figures.Line(_name(view, asked), _steps(job), bool(asked.variant))
-             for asked, job in started]
+    lines = [figures.Line(_name(view, attack), _steps(job), bool(attack.variant))
+             for attack, job in started]
     known = [line for line in lines if line.steps]
     if not known:
         return
@@ -252,48 +252,48 @@ def _results(view: Audited, started: list[tuple[Attack, Job]]) -> None:
             known, known[0].steps[-1].claimed_epsilon, layout.theme()), "climb", 360, 340)
         st.markdown(f":small[{words.LEGEND}]")
     with right:
-        for (asked, _), line in zip(started, lines, strict=True):
-            _card(asked, line)
+        for (attack, _), line in zip(started, lines, strict=True):
+            _card(attack, line)
 
 
-def _name(view: Audited, asked: Attack) -> str:
-    return "Planted fault" if asked.variant else view.subject.label
+def _name(view: Audited, attack: Attack) -> str:
+    return "Planted fault" if attack.variant else view.subject.label
 
 
 def _steps(job: Job) -> list[Progress]:
     return list(job.parts) + [job.result] * (job.result is not None)
 
 
-def _card(asked: Attack, line: figures.Line) -> None:
+def _card(attack: Attack, line: figures.Line) -> None:
     """The verdict of one attack, or how far it is."""
     if not line.steps:
         return
     last = line.steps[-1]
     with st.container(border=True):
         st.subheader(line.name, anchor=False)
-        if asked.variant:
-            st.markdown(f":small[{broken.get(asked.variant).what}]")
+        if attack.variant:
+            st.markdown(f":small[{broken.get(attack.variant).what}]")
         if last.is_broken or isinstance(last, Report):
-            _verdict(asked, last)
+            _verdict(attack, last)
         else:
             st.markdown(words.running(last))
 
 
-def _verdict(asked: Attack, last: Progress) -> None:
+def _verdict(attack: Attack, last: Progress) -> None:
     if last.is_broken:
         st.badge(words.BROKEN, icon=":material/error:", color="red")
     else:
         st.badge(words.HOLDS, icon=":material/check:", color="gray")
     st.markdown(words.attacked(last))
-    st.markdown(f":small[{_details(asked, last)}]")
+    st.markdown(f":small[{_details(attack, last)}]")
 
 
-def _details(asked: Attack, last: Progress) -> str:
+def _details(attack: Attack, last: Progress) -> str:
     sentences = [words.worked_out(last)]
     if isinstance(last, Report):
-        sentences += [words.caught(last)] if asked.variant else [words.tightness(last),
+        sentences += [words.caught(last)] if attack.variant else [words.tightness(last),
                                                                  words.shortfall(last)]
-    sentences.append(words.data(asked, asked.neighbours))
+    sentences.append(words.data(attack, attack.neighbours))
     return " ".join(filter(None, sentences))
 
 
@@ -327,10 +327,10 @@ def coverage(view: Audited) -> None:
     """Many repetitions, and how many bands miss the truth."""
     layout.prose(coverage_words.INTRO)
     _limits(view)
-    asked = _lab(view)
-    key = digest(("coverage", asked))
+    experiment = _lab(view)
+    key = digest(("coverage", experiment))
     st.button(f"Repeat {lab.REPEATS} times", icon=":material/play_arrow:", key="audit_repeat",
-              on_click=lambda: _start(key, "engine.topics.coverage.answer:repetitions", asked,
+              on_click=lambda: _start(key, "engine.topics.coverage.answer:repetitions", experiment,
                                       total=lab.REPEATS // lab.EACH))
     controls.show_problem("audit")
     job = _started(key)

@@ -20,10 +20,12 @@ from engine.topics.coefficients.answer import (
     cost_of_covariates,
     errors_over_budgets,
     total,
+    totals,
     with_present_budget,
 )
 from engine.topics.mean.answer import other_methods
 from pages.parts.explore import budgets as budget_cards
+from pages.shared.cards import rates as rate_cards
 from pages.shared.frame import controls, layout
 from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session
@@ -170,10 +172,14 @@ def over_budgets(view: Effects) -> None:
         errors_over_budgets, source, view.mechanism, view.budget.delta, current.seed))
     left, right = st.columns([7, 3], gap="medium")
     with left:
+        beside = None if not source.is_random else rate_cards.beside(
+            TASK, source, view.mechanism, view.budget.delta, steps, totals(errors_by_step))
         view.draw("Errors over ε", figures.over_budgets(
             steps, errors_by_step, view.shown.names, view.budget.epsilon, view.facts,
-            layout.theme()), "over_budgets", 340, 320)
-        st.markdown(":small[Dotted: you are here. No line: nothing would be published.]")
+            layout.theme(), None if beside is None else beside.lines), "over_budgets", 340, 320)
+        st.markdown(":small[Upright: you are here. No line: nothing would be published.]")
+        if beside is not None:
+            rate_cards.note(beside, source, view.mechanism, view.budget.delta, view.budget.epsilon)
     with right:
         budget = replace(view.budget, delta=session.chosen_delta(source))
         others = run.answer(other_methods, TASK, source, view.mechanism, (budget,), current.seed)

@@ -22,6 +22,7 @@ from engine.topics.sparse.intervals import coverage_study, interval_mechanism, i
 from engine.topics.sparse.intervals import machines as sparse_machines
 from engine.topics.sparse.means import trust as sparse_trust
 from pages.shared.cards import guarantees as guarantee_cards
+from pages.shared.cards import rates as rate_cards
 from pages.shared.frame import controls, layout
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import ReleaseView
@@ -153,10 +154,16 @@ def over_budgets(view: Coefficients) -> None:
     left, right = st.columns([7, 3], gap="medium")
     lines = run.answer(sparse_topic.over_budgets, view.source, view.mechanism,
                        view.budget.delta, view.now.seed)
+    scenario = view.source, view.mechanism, view.budget.delta
+    beside = None if view.shown.truth is None or not view.source.is_random else rate_cards.beside(
+        TASK, *scenario, lines.epsilons, next(iter(lines.private.values())))
     with left:
         view.draw("Typical errors over ε", figures.over_budgets(
-            lines, view.budget.epsilon, layout.theme()), "over_budgets", 340, 340)
+            lines, view.budget.epsilon, layout.theme(), None if beside is None else beside.lines),
+            "over_budgets", 340, 340)
         st.markdown(f":small[{words.distance(view.shown)}]")
+        if beside is not None:
+            rate_cards.note(beside, *scenario, view.budget.epsilon)
     with right:
         st.markdown(words.over_budgets(lines))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from engine.core.tasks import FUNCTIONAL_SUMMARY, TASKS
+from engine.core.tasks import TASKS
 
 # Menu section ("" for the top level), script in `pages/`, title.
 PAGES = (
@@ -84,8 +84,8 @@ def estimand_in(token: str) -> str:
                            for task in task_of(words[name])), ""))
     if task is None or not task.estimand:
         return ""
-    summary = [f"summary-{task.key}"] * (task.estimand == FUNCTIONAL_SUMMARY.estimand)
-    return "~".join([f"estimand-{task.estimand}", *summary])
+    which = [f"{task.among}-{task.key}"] if task.among else []
+    return "~".join([f"estimand-{task.estimand}", *which])
 
 
 def _of_rate(key: str) -> Sequence[str]:

@@ -78,7 +78,8 @@ def test_every_spend_names_its_unit_neighbours_norm_and_noise(ledgers, at):
         assert line.unit in {"curve", "reading", "row", "record", "person", "number", "machine"}
         assert line.relation == "replace one"
         assert line.norm and line.what and line.why
-        assert line.noise in {"gaussian", "laplace", "norm", "bits", "choice", "none"}
+        assert line.noise in {"gaussian", "laplace", "norm", "bits", "choice", "none",
+                              "discrete laplace"}
         assert line.composition in {"sequential", "parallel"} and line.count >= 1
         assert all(np.isfinite(line.sensitivity)) and all(np.isfinite(line.noise_scale))
         assert (line.noise == "gaussian") == (line.mu is not None and line.noise != "none")

@@ -51,7 +51,8 @@ def test_what_a_variant_breaks_is_registered_but_not_the_variant(bug):
 
 
 def test_there_are_five_bugs_or_more_in_every_family():
-    families = {"gradient", "adaptive", "wavelet", "functional", "sparse", "univariate"}
+    families = {"gradient", "adaptive", "wavelet", "functional", "sparse", "univariate",
+                "percentiles", "counting"}
     counts = {family: sum(bug.family == family for bug in BUGS) for family in families}
     assert min(counts.values()) >= 5
     assert sum(counts.values()) == len(BUGS) >= 30

@@ -178,8 +178,7 @@ def _record(page: Page) -> None:
             page.outside.append(request.url)
 
     def console(message: ConsoleMessage) -> None:
-        # Below a page's own path the front end first looks for the server there: two 404s.
-        if message.type == "error" and "404" not in message.text:
+        if message.type == "error":
             page.problems.append(message.text)
 
     page.on("request", request)

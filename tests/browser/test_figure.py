@@ -455,6 +455,27 @@ def test_without_truth_and_band_the_figure_does_without_them(show):
     expect(page.locator("#main title")).not_to_contain_text("band")
 
 
+def value_ticks(page: Page) -> list[float]:
+    """What is written at the value axis, from below."""
+    texts = page.locator("#main .tick").all_text_contents()
+    return sorted(float(text.replace("−", "-")) for text in texts if re.fullmatch(r"−?\d+", text))
+
+
+def test_the_value_axis_shows_the_curves_and_marks_public_bounds_that_are_in_view(stage):
+    assert value_ticks(stage)[-1] == 200
+    marks = stage.locator("#main .public-bound").count()
+    assert marks == stage.locator("#main").get_by_text("public bound").count() > 0
+
+
+@pytest.mark.slow
+def test_public_bounds_far_from_the_curves_do_not_flatten_them(show):
+    page = show("far")
+    low, high = value_ticks(page)[0], value_ticks(page)[-1]
+    curves = np.concatenate([values for _, values in CURVES[:70]])
+    assert high - low <= 1.4 * np.ptp(curves) and curves.min() - low < 30
+    expect(page.locator("#main .public-bound")).to_have_count(0)
+
+
 # -- saving, and the server ---------------------------------------------------------------------------
 
 

@@ -2,7 +2,20 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
+
+from engine import __version__
+from tests.browser.conftest import PHONE
+
+WIDE = {"width": 1440, "height": 900}
+# The names at the ends of the lines of a chart, and what they must not lie on: each other, titles,
+# and the text of the axes.
+BOXES = """chart => { const box = node => { const {left, right, top, bottom} = node.getBoundingClientRect();
+    return [left, right, top, bottom]; };
+  return {names: [...chart.querySelectorAll('.annotation-text')].map(node => [node.textContent, ...box(node)]),
+    others: [...chart.querySelectorAll('.gtitle, .xtick text, .ytick text, .xtitle, .ytitle')].map(box),
+    legend: chart.querySelectorAll('.legendtext').length, whole: box(chart)}; }"""
 
 
 def test_each_tab_opens_by_keyboard_and_an_earlier_address_opens_its_own(server, open_app):
@@ -19,3 +32,56 @@ def test_each_tab_opens_by_keyboard_and_an_earlier_address_opens_its_own(server,
         expect(page).to_have_url(re.compile(f"tab-{name}" if name != "estimate" else r"lab\?s=part"))
     expect(page.get_by_role("heading", name="Attacker")).to_be_visible()
     assert page.problems == [] and page.outside == []
+
+
+def meets(one, other):
+    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
+
+
+def test_few_lines_are_named_where_they_end_and_no_name_lies_on_another(server, open_app):
+    page = open_app(server.url + "/lab", viewport=WIDE)
+    drawn = page.locator("[data-chart]").first.evaluate(BOXES)
+    names = {name: box for name, *box in drawn["names"]}
+    assert {"Private mean", "Non-private mean", "95 % confidence band"} <= names.keys()
+    assert drawn["legend"] == 0
+    left, right, top, bottom = drawn["whole"]
+    for name, box in names.items():
+        assert left <= box[0] and box[1] <= right and top <= box[2] and box[3] <= bottom, name
+        others = [other for other in names if other != name]
+        assert not any(meets(box, names[other]) for other in others), name
+        assert not any(meets(box, other) for other in drawn["others"]), name
+
+
+@pytest.mark.parametrize(("chart", "viewport"), [(0, PHONE), (-1, WIDE)])
+def test_a_narrow_chart_and_one_of_many_lines_keep_their_legend(server, open_app, chart, viewport):
+    page = open_app(server.url + "/lab", viewport=viewport)
+    drawn = page.locator("[data-chart]").nth(chart).evaluate(BOXES)
+    assert drawn["legend"] >= 3 and not drawn["names"]
+
+
+@pytest.mark.parametrize(("kind", "begins"), [("SVG", b"<svg"), ("PNG", b"\x89PNG")])
+def test_a_chart_is_saved_with_its_title_source_and_budget(server, open_app, tmp_path, kind, begins):
+    page = open_app(server.url + "/lab", viewport=WIDE)
+    button = page.get_by_role("button", name=f"Save this picture as {kind}").first
+    button.focus()
+    expect(button).to_be_visible()
+    with page.expect_download() as saved:
+        page.keyboard.press("Enter")
+    assert saved.value.suggested_filename.endswith(f".{kind.lower()}")
+    saved.value.save_as(tmp_path / "picture")
+    content = (tmp_path / "picture").read_bytes()
+    assert content.startswith(begins)
+    if kind == "SVG":
+        text = content.decode()
+        for part in ("of the non-private mean", "Growth, simulated", "n = 200", "ε = 1",
+                     f"Privacy Curves {__version__}"):
+            assert part in text
+    assert page.problems == []
+
+
+def test_on_a_phone_a_tall_legend_leaves_room_for_the_plot(server, open_app):
+    page = open_app(server.url + "/lab", viewport=PHONE)
+    chart = page.locator("[data-chart]").last
+    assert chart.evaluate(BOXES)["legend"] >= 4
+    assert chart.evaluate("chart => chart._fullLayout._size.h") >= 160
+    assert chart.evaluate("chart => chart.scrollHeight <= chart.clientHeight + 1")

@@ -68,7 +68,7 @@ def test_code_of_an_attack_asks_for_what_the_page_asks_for(look, around):
     made = {}
     exec(python.split("answer =")[0], made)
     usual = settings.Settings()
-    honest, planted = made["question"]["asked"]
+    honest, planted = made["question"]["attacks"]
     assert (honest.seed, honest.variant, planted.variant) == (3, "", "NoClipping")
     assert honest.mechanism.key == "noisy_gradient_mean" and honest.budget.epsilon == 1.0
     assert honest.source == (usual.source if around == "screen" else None)
@@ -106,7 +106,7 @@ def test_every_kind_of_limits_can_be_asked_for_on_the_command_line(kind):
     code = code_for.code_for(ask(coverage_lab.coverage_answer, asked))
     made = {}
     exec(code.run.split("answer =")[0], made)
-    assert made["question"]["asked"] == asked
+    assert made["question"]["experiment"] == asked
     view = code.command.split("<<'END'\n")[1].removesuffix("\nEND")
     assert kinds.from_json(view) == made["question"]
 

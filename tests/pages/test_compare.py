@@ -34,6 +34,12 @@ def charts(at):
     return [data["alts"][0] for data in found if isinstance(data, dict) and data.get("alts")]
 
 
+def may_leave(at):
+    """Whether each chart on screen may be saved as a picture."""
+    found = [json.loads(e.proto.mixed.json or e.proto.json) for e in at.get("bidi_component")]
+    return [bool(data["leaving"]) for data in found if isinstance(data, dict) and "leaving" in data]
+
+
 def strip(at):
     found = [json.loads(e.proto.mixed.json or e.proto.json) for e in at.get("bidi_component")]
     return next(data for data in found if isinstance(data, dict) and "chips" in data)
@@ -57,6 +63,7 @@ def test_the_page_shows_every_method_at_every_budget_and_answers_its_title(usual
     assert usual.session_state.settings.tab == "compare"
     small = [alt for alt in charts(usual) if "less the average without protection" in alt]
     assert len(small) == 9
+    assert all(may_leave(usual))
     for name in ("Adaptive mean", "Noisy gradient descent", "A few coefficients (FRL)"):
         assert sum(alt.startswith(f"{name}, ε") for alt in small) == 3
     assert "At **ε = 1** adaptive mean has the smallest error, **" in words(usual)
@@ -73,7 +80,7 @@ def test_numbers_are_those_of_explore(usual):
     row = table[(table["Method"] == "Adaptive mean") & (table["ε"] == "1")].iloc[0]
     assert row["Error"] == written
     assert row["Privacy noise"] == f"{100 * shown.study.shares[one, 0]:.0f} %"
-    assert "56 %" in row["Attacker’s accuracy"]
+    assert "56 %" in row["Accuracy"]
 
 
 def test_a_method_that_never_fails_beside_one_that_may_is_pointed_out(usual):
@@ -131,6 +138,7 @@ def test_own_curves_are_compared_without_a_link_a_pin_or_a_download():
     at = visit("compare", "shape-crossing", upload=upload(), show_upload=True)
     assert len([alt for alt in charts(at) if "less the average" in alt]) == 9
     assert "s" not in at.query_params and strip(at)["link"] is False
+    assert may_leave(at) and not any(may_leave(at))
     assert len(at.get("arrow_table")) + len(at.table) > 0 and not at.dataframe
     assert "The non-private mean is first at 135 at **time" in words(at)
 

@@ -39,8 +39,8 @@ def test_the_page_answers_on_arrival_with_the_engines_numbers_on_cards_and_in_th
         usual.source, usual.mechanism, rows, None, "sites", 1)), 2.0, "19")
     assert len(answer.options) == 3 and not at.error
     for _, option in answer.options:
-        assert f"± {decision_words.error(option, usual.source.facts)}" in words(at)
-        assert f"± {decision_words.error(option, usual.source.facts)}" in memo(at)
+        assert f"± {decision_words.error(option, answer.profile)}" in words(at)
+        assert f"± {decision_words.error(option, answer.profile)}" in memo(at)
     assert decision_words.question(answer) in memo(at)
 
 
@@ -186,3 +186,15 @@ def test_the_numbers_of_the_memo_are_those_of_lab():
     strip = next(sent for sent in components(lab, "lab_strip") if "budgets" in sent)
     error = strip["budgets"][0]["error"]
     assert error and f"± {error}" in memo(answer)
+
+
+def test_a_redraw_writes_to_no_bracket_but_those_whose_value_the_browser_does_not_have():
+    """What is written to a bracket replaces what is being typed there."""
+    at = visit("decide", SMALL)
+    before = {box.key: box.proto.id for box in at.number_input}
+    at.number_input(key="w_study_people").set_value(40).run()
+    at.number_input(key="w_target").set_value(1.5).run()
+    assert {box.key: box.proto.id for box in at.number_input} == before
+    assert not [box.key for box in at.number_input if box.proto.set_value]
+    at.number_input(key="w_study_sites").set_value(10_000).run()  # refused: the last value is back
+    assert [box.key for box in at.number_input if box.proto.set_value] == ["w_study_sites"]

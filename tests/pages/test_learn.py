@@ -14,7 +14,7 @@ from pages.parts.learn import lesson as lesson_cards
 from pages.parts.learn import slides
 from pages.shared.components import guess
 from pages.shared.server import classroom, reached
-from pages.shared.server.classroom import Asked, Classrooms
+from pages.shared.server.classroom import Classrooms, Poll
 from pages.shared.state import address, run
 from tests.heavy import few
 from tests.pages.opening import visit
@@ -205,31 +205,31 @@ def test_a_class_sees_the_pictures_of_its_teacher_and_its_guesses_only_when_reve
 @pytest.mark.parametrize("values", [
     [], [1, 2], ["50"], [math.nan], [math.inf], [True], [101], [-1], {"a": 1}, "5", None, [[5]]])
 def test_what_is_no_guess_is_refused_and_not_counted(school, values):
-    asked = Asked("1", 1, 1, 0.0, 100.0)
-    room = school[0].open(asked)
+    poll = Poll("1", 1, 1, 0.0, 100.0)
+    room = school[0].open(poll)
     with pytest.raises(InputError, match="was not counted"):
-        room.guess(room.seat(), asked, values)
+        room.guess(room.seat(), poll, values)
     assert room.guesses == []
 
 
 def test_a_class_ends_by_itself_and_there_are_not_too_many_guesses_and_classes(school):
     rooms, clock = school
-    asked = Asked("1", 1, 1, 0.0, 100.0)
-    room = rooms.open(asked)
+    poll = Poll("1", 1, 1, 0.0, 100.0)
+    room = rooms.open(poll)
     for _ in range(classroom.MOST_GUESSES):
-        room.guess(room.seat(), asked, [50])
+        room.guess(room.seat(), poll, [50])
     with pytest.raises(InputError, match="takes no more"):
-        room.guess(room.seat(), asked, [50])
-    room.guess(0, asked, [40])  # who has guessed may correct it
-    others = [rooms.open(asked) for _ in range(classroom.MOST_CLASSES - 1)]
+        room.guess(room.seat(), poll, [50])
+    room.guess(0, poll, [40])  # who has guessed may correct it
+    others = [rooms.open(poll) for _ in range(classroom.MOST_CLASSES - 1)]
     assert len({other.code for other in others}) == len(others)
     with pytest.raises(InputError, match="no more may be opened"):
-        rooms.open(asked)
+        rooms.open(poll)
     clock["now"] = classroom.MOST_SECONDS - 1
     assert rooms.find(room.code) is room and rooms.of_teacher(room.key) is room
     clock["now"] = classroom.MOST_SECONDS
     assert rooms.find(room.code) is None and rooms.of_teacher(room.key) is None
-    assert rooms.open(asked)
+    assert rooms.open(poll)
 
 
 def test_a_teacher_comes_back_to_the_class_with_the_key_and_nobody_without(school):

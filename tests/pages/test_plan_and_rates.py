@@ -191,7 +191,7 @@ def test_with_all_constants_one_the_disagreement_with_explore_is_said():
     at = visit("rates", "constants-one")
     assert "They disagree with Explore here" in words(at)
     point = {"n": 200.0, "m": 30.0, "S": 1.0, "epsilon": 1.0, "delta": 1 / 200**2}
-    from engine.topics.rates.answer import Weighted
+    from engine.rates.fitted import Weighted
     assert rate_words.ruling(Weighted.plain(FunctionalMeanRate()), point) in words(at)
 
 
@@ -218,7 +218,7 @@ def test_figures_and_tables_of_the_paper_are_one_choice_away():
         at.selectbox(key="w_example").set_value(preset.label).run()
         assert not at.error, preset.key
         assert at.session_state.settings.rate == preset.rate
-    assert "example-table-8" in "".join(at.query_params["s"])
+        assert f"example-{preset.key}" in "".join(at.query_params["s"])
 
 
 def test_the_rate_can_be_drawn_against_the_smoothness():

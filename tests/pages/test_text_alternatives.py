@@ -14,7 +14,7 @@ from tests.pages.opening import open_page
 # Pages without a chart when they are opened: two draw what a visitor asked for, others only tell.
 BARE = ("publish.py", "learn.py")
 LAB = ("estimand-mean", "estimand-coefficients", "estimand-regression", "estimand-summaries",
-       "estimand-sparse", "tab-compare", "tab-theory", "tab-papers")
+       "estimand-sparse", "estimand-survival", "tab-compare", "tab-theory", "tab-papers")
 
 
 @pytest.fixture(scope="module")

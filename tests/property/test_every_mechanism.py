@@ -17,11 +17,15 @@ from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.privacy import accounting
 from engine.simulation.experiments import generator
 from engine.simulation.metrics import integrated_squared_errors
+from engine.sources.bounded_values import BoundedValues
 from engine.sources.coefficient_curves import CoefficientCurves
+from engine.sources.competing_events import CompetingEvents
 from engine.sources.density_points import DensityPoints
+from engine.sources.event_times import EventTimes
 from engine.sources.labelled_points import LabelledPoints
 from engine.sources.numbers import Numbers
 from engine.sources.regression_points import RegressionPoints
+from engine.sources.scored_people import ScoredPeople
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.sparse_means import SparseMeans
 from engine.sources.sparse_rows import SparseRows
@@ -31,6 +35,7 @@ SOURCES = {
     "mean_function": SparseCurves(n_curves=100, n_observations_per_curve=6, n_servers=2),
     "varying_coefficients": CoefficientCurves(n_curves=800, n_observations_per_curve=6,
                                               n_servers=2),
+    "percentile_curves": SparseCurves(n_curves=1600, n_observations_per_curve=4, n_servers=2),
     "wavelet_regression": RegressionPoints(n_curves=20_000, n_servers=2),
     "covariance": SparseCurves(n_curves=60, n_observations_per_curve=12, n_servers=2),
     "density": DensityPoints(n_curves=200, n_servers=2),
@@ -38,6 +43,11 @@ SOURCES = {
     "univariate_mean": Numbers(n_servers=4, n_items=2000),
     "sparse_mean": SparseMeans(n_curves=960, n_servers=24, n_features=12),
     "sparse_regression": SparseRows(n_curves=4000, n_servers=2, n_features=12)}
+SOURCES |= {
+    "survival": EventTimes(n_curves=400, n_servers=2, comparison="crossing"),
+    "cumulative_incidence": CompetingEvents(n_curves=400, n_servers=2),
+    "distribution": BoundedValues(n_curves=400, n_servers=2),
+    "roc": ScoredPeople(n_curves=400, n_servers=2)}
 OF_TWO_TIMES, OF_VECTORS = {"covariance"}, {"sparse_mean", "sparse_regression"}
 BUDGETS = [(Budget(0.5, 1e-3),), (Budget(2.0, 1e-3),)]
 EVERY = [cls(**chosen) for task in SOURCES for cls in mechanisms.for_task(task)
@@ -46,8 +56,9 @@ PROTECTING = [one for one in EVERY if one.values().get("setting") is not Setting
 every_mechanism = pytest.mark.parametrize("mechanism", [
     slow(one) if one.family == "sparse" and one != type(one)(**one.presets()[0][1]) else one
     for one in PROTECTING], ids=str)
-# Where nobody is trusted each noises what it sends by itself, however many others there are.
-ALONE = (SparseMeanSigns(), UnivariateMean(setting=Setting.LOCAL_ITEM))
+# Noise that depends on nothing but what one device or one site of people sends by itself.
+ALONE = (SparseMeanSigns(), UnivariateMean(setting=Setting.LOCAL_ITEM),
+         UnivariateMean(setting=Setting.SITE_USER))
 
 
 def test_no_registered_mechanism_is_missing_here():
@@ -79,7 +90,7 @@ def larger(source, times):
 
 def readings(data):
     """The name of what was measured: readings of curves, or numbers of records."""
-    return "values" if hasattr(data, "values") else "x"
+    return next(name for name in ("values", "x", "time") if hasattr(data, name))
 
 
 def release(mechanism, data, budgets=BUDGETS, draws=3, seed=1):
@@ -139,7 +150,9 @@ def test_what_is_judged_not_feasible_is_not_released_and_costs_nothing(mechanism
 @every_mechanism
 def test_noise_falls_with_the_budget_and_with_the_number_of_people(mechanism):
     """Of the last message, with the tuning fixed that lets more through where there is less noise."""
-    is_alone, fixed = mechanism in ALONE, {"penalty_weight": 0.01, "per_machine": 1}
+    # Noise on counts is that of one person, and falls with their number in shares alone.
+    is_alone = mechanism in ALONE or mechanism.family == "counting"
+    fixed = {"penalty_weight": 0.01, "per_machine": 1}
     mechanism = type(mechanism)(**{**mechanism.values(), **{
         name: value for name, value in fixed.items() if name in mechanism.values()}})
 

@@ -111,7 +111,7 @@ def test_an_upload_is_never_attacked():
             return source.facts.__class__(kind="upload")
 
     with pytest.raises(InputError, match="never an upload"):
-        next(audit_topic.attack(Attack(GRADIENT, BUDGET, Own())))
+        next(audit_topic.steps_of(Attack(GRADIENT, BUDGET, Own())))
 
 
 def test_small_data_grow_with_the_noise_and_stay_in_order():
@@ -163,7 +163,7 @@ def test_the_chart_stays_valid_where_a_loss_is_unlimited(name):
 
 
 def _steps(asked):
-    return list(audit_topic.attack(asked, tries=100, runs=2000))
+    return list(audit_topic.steps_of(asked, tries=100, runs=2000))
 
 
 def test_at_least_numbers_are_rounded_down_and_claims_are_not():

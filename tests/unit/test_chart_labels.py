@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import plotly.graph_objects as go
 import pytest
@@ -11,7 +13,8 @@ from hypothesis import strategies as st
 from engine import __version__
 from engine.core.types import Budget
 from engine.figures import labels, theme
-from engine.figures.theme import Chart
+from engine.language import tags
+from engine.sources import sources
 
 
 @given(st.lists(st.floats(-50, 150), min_size=1, max_size=12), st.floats(0.1, 30))
@@ -56,13 +59,17 @@ def test_a_title_has_room_above_the_legend():
 
 
 @pytest.mark.parametrize("budget", [Budget(0.5, 1e-6), Budget(2.0), None])
-def test_an_exported_picture_says_what_it_is_and_where_it_is_from(budget):
-    chart = Chart({"data": [], "layout": theme.layout("light", legend=True)}, "A line.")
-    picture = labels.exported(chart, "The mean rises until 17", "Growth, simulated", budget, 1200)
-    figure = go.Figure(picture.spec)
+def test_a_picture_that_leaves_says_what_it_is_and_where_it_is_from(budget):
+    foot = labels.foot("Growth, simulated", [budget] if budget else [], 1200)
+    figure = go.Figure({"layout": labels.leaving("The mean rises until 17", foot, "light")})
     words = " ".join([figure.layout.title.text, *(a.text for a in figure.layout.annotations)])
     for part in ("The mean rises until 17", "Growth, simulated", "n = 1\u2009200", __version__):
         assert part in words
     assert (f"ε = {budget.epsilon:g}" if budget else "not released") in words
     assert figure.layout.paper_bgcolor == "#FFFFFF"
-    assert "annotations" not in chart.spec["layout"]  # the chart on the page is left as it is
+
+
+def test_a_picture_of_public_data_credits_who_measured_them():
+    facts = replace(sources.build("sea_temperature", {}).facts, credit="measured by the sea watch, CC BY 4.0.")
+    assert tags.origin(facts) == f"{facts.name} (measured by the sea watch, CC BY 4.0)"
+    assert tags.origin(replace(facts, credit="")) == facts.name

@@ -6,9 +6,16 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
+from engine.core.tasks import DECIDED, TASKS
+from engine.core.types import Budget
 from engine.exports.memo import study_memo
+from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.running.steps import result_of
+from engine.simulation import studies
+from engine.simulation.experiments import generator
+from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.twin import Twin
 from engine.topics.decision import answer as decisions
@@ -118,6 +125,72 @@ def test_the_memo_has_the_options_and_what_the_author_typed_is_no_markup(profile
     memo = study_memo(answer, author="<b>A</b>", date="1 May 2030", link="https://here", rule=0.1)
     for _, option in answer.options:
         assert words.attacker(option.odds) in memo
-        assert words.error(option, GROWTH.facts) in memo
+        assert words.error(option, answer.profile) in memo
     assert "&lt;b&gt;A" in memo and "1 May 2030" in memo and "https://here" in memo
     assert "<svg" in memo and "above your own rule" in memo
+
+
+# -- every estimand -------------------------------------------------------------------------------
+
+
+SIZES = {"mean_function": (60, 8, 3), "varying_coefficients": (300, 6, 2),
+         "univariate_mean": (60, 5, 3), "wavelet_regression": (500, 1, 4), "density": (150, 1, 2)}
+
+
+def study_of(key, noise="sites"):
+    """A small study of an estimand, with its usual data and method."""
+    data = TASKS[key].data_of or key
+    source = sources.usual(TASKS[data].source, data).resized(*SIZES[key])
+    mechanism = mechanisms.usual(TASKS[key].mechanism, key)
+    return result_of(decisions.profile_of(source, mechanism, decisions.alike(source, "Site"), None,
+                                          noise, 1))
+
+
+@pytest.mark.parametrize("key", DECIDED)
+def test_every_estimand_has_its_own_sentences_and_errors_that_fall_with_epsilon(key, few_data_sets):
+    profile = study_of(key)
+    distance = profile.distance(0.95)
+    assert profile.task.key == key and distance[-1] < np.nanmax(distance)
+    answer = decisions.decision(profile, 1.001 * float(distance[-1]), "19")
+    subject = words.estimand(profile.task, profile.facts)
+    assert subject in words.question(answer) and subject in words.memo_title(profile)
+    assert subject in words.distance(profile.task, profile.facts)
+    assert words.protected_unit(profile.task, profile.facts) in words.protection(profile)["Protected"]
+    assert (profile.unit == "") == (not profile.task.has_value_unit or not profile.facts.value_unit)
+
+
+@pytest.mark.parametrize("key", DECIDED)
+def test_a_trusted_centre_needs_no_more_than_sites_that_add_noise(key, few_data_sets):
+    at_one = EPSILON_STEPS.index(2.0)
+    sites, centre = (study_of(key, noise) for noise in ("sites", "centre"))
+    assert centre.distance(0.5)[at_one] <= 1.05 * sites.distance(0.5)[at_one]
+    assert centre.option(at_one).odds.right <= sites.option(at_one).odds.right + 1e-9
+
+
+def test_an_average_of_curves_is_about_their_mean_over_the_times_at_which_they_are_seen():
+    """4 000 people of 30 observations: the mean of all is within five standard errors."""
+    source = SparseCurves(mean="growth", n_curves=4000)
+    data = source.draw(1, generator(3, 0, 0))
+    means = data.values.reshape(4000, -1).mean(axis=1)
+    truth = UnivariateMean.by_person().truth_of(data).node_values
+    assert np.ptp(truth) == 0
+    assert abs(means.mean() - truth[0]) <= 5 * means.std() / np.sqrt(4000) + 0.05
+
+
+def test_the_average_of_devices_has_a_ledger_of_one_device_that_spends_epsilon(few_data_sets):
+    profile = study_of("univariate_mean", "person")
+    for epsilon, spends in zip(EPSILON_STEPS, profile.spends, strict=True):
+        assert sum(spend.epsilon * spend.count for spend in spends) == pytest.approx(epsilon)
+    assert words.rounds(profile) == 1
+
+
+def test_errors_of_a_study_are_scaled_to_the_exact_risk_where_there_is_one(few_data_sets):
+    profile = study_of("wavelet_regression")
+    step = EPSILON_STEPS.index(1.0)
+    budget = Budget(1.0, profile.delta.value)
+    exact = profile.mechanism.exact_risk(profile.source, (budget,))
+    assert exact is not None
+    assert profile.option(step).accuracy.error == pytest.approx(np.sqrt(exact), rel=1e-9)
+    drawn = studies.data(profile.source, 1)
+    alone = studies.errors(profile.source, profile.mechanism, drawn, [(budget,)], 1)
+    assert alone[0] == pytest.approx(profile.errors[step], rel=1e-9)

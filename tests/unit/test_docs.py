@@ -9,6 +9,7 @@ import pytest
 
 from engine import __main__ as command_line
 from engine import handbook
+from engine.answers import curve_questions
 from engine.commands.options import parser_of
 from engine.core.errors import InputError
 from engine.language import glossary
@@ -119,13 +120,17 @@ def test_commands_that_are_named_exist_with_their_options(file):
 
 def test_the_guide_names_every_command_and_only_options_that_there_are():
     chapter = handbook.chapter("command_line").text
-    assert set(re.findall(r"`python -m engine ([a-z]+)", chapter)) == set(commands())
+    assert set(re.findall(r"`python -m engine ([a-z-]+)", chapter)) == set(commands())
     asked = re.findall(r"`ask (\w+) ([^`]+)`", chapter)
     for question, options in asked:
         parser = parser_of(kinds()[question], options.split())
         assert set(re.findall(r"--[a-z._]+", options)) <= set(parser._option_string_actions)
-    assert asked
-    other = re.sub(r"`ask [^`]+`", "", chapter)
+    of_cards = re.findall(r"`ask-card CARD (\w+) ([^`]+)`", chapter)
+    for question, options in of_cards:
+        known = {f"--{p.name}" for p in curve_questions.get(question).parameters()}
+        assert set(re.findall(r"--[a-z._]+", options)) <= known
+    assert asked and of_cards
+    other = re.sub(r"`ask(-card)? [^`]+`", "", chapter)
     assert set(re.findall(r"--[a-z-]+", other)) <= set().union(*commands().values())
 
 

@@ -76,6 +76,6 @@ def test_a_parameter_of_an_enumeration_offers_its_text_and_holds_a_member():
 
 
 def test_a_list_of_names_has_no_name_that_is_empty():
-    with pytest.raises(InputError, match=r"one of curve, reading, row, record, number, machine;"):
+    with pytest.raises(InputError, match=r"one of curve, reading, row, record, number, machine, person;"):
         Unit.named("household", "unit")
     assert issubclass(Unit, Enumeration) and Unit.named("", "unit") is Unit.UNSTATED

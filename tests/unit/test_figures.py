@@ -35,7 +35,7 @@ def budget_chart(name: str, floor: float | None = 0.82, errors: np.ndarray = MED
         study=study, facts=facts, published=np.isfinite(errors),
         budgets=[Budget(epsilon) for epsilon in EPSILONS])
     return error_curve.against_budget(shown, 4, method(errors), name,
-                                      theory=3 / np.array(EPSILONS), **rest)
+                                      theory={"Rate": 3 / np.array(EPSILONS)}, **rest)
 
 
 def all_charts(name: str) -> dict[str, theme.Chart]:

@@ -17,7 +17,8 @@ def stored(key):
 
 def test_all_tables_and_figures_are_there_in_their_order():
     assert [one.key for one in PAPER.exhibits] == [
-        *(f"table-{k}" for k in (1, 2, 3)), *(f"figure-{k}" for k in range(1, 10))]
+        *(f"table-{k}" for k in (1, 2, 3)), *(f"figure-{k}" for k in range(1, 10)),
+            "scalar-example"]
 
 
 # -- what is printed -----------------------------------------------------------------------------

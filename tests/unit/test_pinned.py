@@ -63,7 +63,7 @@ def test_where_nothing_is_published_the_table_says_so():
     ({"population": 2000}, "A declares none, B declares one of 2\u2009000"),
     ({"group": 3}, "Odds for different numbers"),
     ({"facts": dataclasses.replace(FACTS, name="Smooth wave")}, "Errors of different things"),
-    ({"page": "Summaries"}, "Errors of different things")])
+    ({"estimated": "density"}, "Errors of different things")])
 def test_what_cannot_be_compared_is_warned_of_and_nothing_else(changes, words):
     found = pinned.warnings([pin("A"), pin("B", **changes)])
     assert len(found) == 1 and words in found[0]

@@ -16,6 +16,8 @@ from engine.exports.code_for import code_for
 from engine.lessons import work
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.bernstein import Bernstein
+from engine.mechanisms.noisy_counts import NoisyCounts
+from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.papers import quick
 from engine.privacy.amplification import Person, SecretSample
 from engine.questions import ask
@@ -23,14 +25,18 @@ from engine.questions.kinds import from_json, from_plain, kinds, to_plain
 from engine.rates import rates
 from engine.release.published import quote
 from engine.sources.bundled import SeaTemperature
+from engine.sources.event_times import EventTimes
+from engine.sources.population_readings import PopulationReadings
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.twin import Twin
 from engine.topics.audit.answer import Attack, audit_answer
 from engine.topics.coefficients.answer import coefficients_answer
 from engine.topics.compare.answer import at_budgets
+from engine.topics.counting.answer import counting_answer
 from engine.topics.coverage.answer import Experiment, coverage_answer
 from engine.topics.decision.answer import decision_of
 from engine.topics.mean.answer import mean_answer
+from engine.topics.percentiles.answer import percentiles_answer
 from engine.topics.planning.answer import Setting, plan_of
 from engine.topics.rates.check import terms
 from engine.topics.regression.answer import Group, Network, regression_answer
@@ -57,10 +63,15 @@ ASKED = {
         Person(3, SecretSample(60, 100_000, True))),
     "coefficients": ask(coefficients_answer, USUAL.effects_source, USUAL.effects_mechanism,
                         Budget(2.0, 1e-4), 2),
+    "counting": ask(counting_answer, EventTimes(n_curves=300, comparison="hazard ratio"), NoisyCounts(),
+                    Budget(1.5), 2),
     "summary": ask(summaries_answer, USUAL.density_source, USUAL.density_mechanism, "density",
                    Budget(2.0, 1e-5), 1),
     "sparse": ask(sparse_answer, USUAL.rows_source, USUAL.rows_mechanism, Budget(2.0, 1e-6), 1
                   ).about(Person(2)),
+    "percentiles": ask(percentiles_answer, PopulationReadings(
+        population="growth", n_curves=400, n_observations_per_curve=4), PercentileCurves(),
+                       Budget(4.0, 1e-5), 1),
     "regression": ask(regression_answer, USUAL.readings_source, USUAL.readings_mechanism, NETWORK, 5),
     "decision": ask(decision_of, CURVES, MEAN, PRESETS["mixed"].rows, None, "centre", 2.0, "18",
                     3).about(Person(2)),
@@ -108,6 +119,15 @@ def _made(code):
     made = {}
     exec(code.run.split("\nanswer =")[0], made)
     return made["question"]
+
+
+@pytest.mark.parametrize("name", [name for name, kind in kinds().items() if kind.renamed])
+def test_json_with_the_names_that_arguments_had_before_gives_an_equal_question(name):
+    before = {new: old for old, new in kinds()[name].renamed}
+    plain = {before.get(argument, argument): value
+             for argument, value in to_plain(ASKED[name]).items()}
+    assert plain != to_plain(ASKED[name])
+    assert from_plain(plain) == ASKED[name]
 
 
 @pytest.mark.parametrize("name", ASKED)

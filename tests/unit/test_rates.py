@@ -1,5 +1,7 @@
 """Every entry of the tables of rates, regimes and boundaries of arXiv 2412.06582."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from engine.rates.differing_sites import (
     DifferingCoefficientsRate,
     DifferingMeanRate,
     Sites,
+    Weights,
 )
 from engine.rates.functional_mean import (
     DENSE,
@@ -194,10 +197,11 @@ def test_equal_sites_have_the_homogeneous_rate_up_to_a_constant(alpha):
             float(rate.tuning(n=n, m=m, S=6.0, epsilon=e)["truncation"]), rel=1e-6)
 
 
-def test_more_rounds_never_lower_the_lower_bound():
+def test_more_rounds_never_lower_either_bound():
     sites = Sites(np.array([100.0, 400.0]), np.array([0.5, 0.1]), 8.0, 2.0)
-    bounds = [sites.lower(rounds) for rounds in (1, 2, 5, 20)]
-    assert bounds == sorted(bounds)
+    for bound in (Sites.lower, Sites.upper):
+        bounds = [bound(replace(sites, rounds=rounds)) for rounds in (1, 2, 5, 20)]
+        assert bounds == sorted(bounds)
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -206,16 +210,67 @@ def test_bounds_for_sites_that_differ_are_those_of_the_theorems(cls, alpha):
     """Eight sites are the eight kinds that a rate of spread sites is made of."""
     for n, m, e, d in ((100.0, 5.0, 0.2, 1.0), (1e4, 3.0, 2.0, 1.0), (500.0, 200.0, 0.05, 1.0)):
         rate = cls(smoothness=alpha, people_ratio=50.0, budget_ratio=20.0)
-        people, budgets = (spread[:, 0] for spread in rate._spread(
-            rate.at(n=np.full(1, n), epsilon=e)))
-        sites = Sites(people, budgets, m, alpha, d)
+        spread = rate.sites(rate.at(n=n, epsilon=e))
+        people, budgets = spread.n, spread.epsilon
+        sites = Sites(people, budgets, m, alpha, d, rounds=5.0)
         assert people.mean() == pytest.approx(n) and budgets.mean() == pytest.approx(e)
         point = {"n": n, "m": m, "S": 8.0, "epsilon": e, "T": 5.0}
         assert float(rate.total(**point)) == pytest.approx(sites.upper(), rel=1e-9)
-        lower = float(cls(bound="lower", smoothness=alpha, people_ratio=50.0, budget_ratio=20.0
-                          ).total(**point))
-        assert sites.lower(5.0) / 2.01 <= lower <= sites.lower(5.0) * 1.01
-        assert sites.lower() <= sites.upper()
+        lower = cls(bound="lower", smoothness=alpha, people_ratio=50.0, budget_ratio=20.0)
+        assert float(lower.total(**point)) == pytest.approx(sites.lower(), rel=1e-9)
+        r = np.geomspace(1e-3, 1e6, 4001)[:, None]
+        few, noisy = d * r * people * m, (people * budgets)**2 * m / 5
+        best = (d * r[:, 0])**2 / (np.minimum(few, noisy).sum(axis=1)
+                                   + d * r[:, 0] ** (2 * alpha + 2))
+        dense = d**2 / np.minimum(d * people, noisy / m).sum()
+        printed = max(best.max(), dense)  # at its own best r
+        assert printed / 2.01 <= sites.lower() <= printed * 1.01
+
+
+def some_sites(seed, count=60):
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        size = rng.integers(1, 9)
+        yield Sites(10 ** rng.uniform(0, 6, size), 10 ** rng.uniform(-3, 2, size),
+                    10 ** rng.uniform(0, 4), rng.uniform(1, 6), 10 ** rng.uniform(0, 1.5),
+                    statistical=10 ** rng.uniform(-3, 3), private=10 ** rng.uniform(-3, 3))
+
+
+def test_the_lower_bound_is_below_the_upper_one_for_any_sites_rounds_weights_and_constants():
+    for sites in some_sites(1):
+        best = [replace(sites, rounds=rounds) for rounds in (1.0, 4.0, 1000.0)]
+        for here in best:
+            for weights in Weights:
+                weighed = replace(here, weights=weights)
+                assert here.lower() <= here.upper() <= weighed.upper() * (1 + 1e-9)
+
+
+def test_the_gap_between_the_bounds_is_one_for_alike_sites_and_no_more_than_proved():
+    gaps = []
+    for sites in some_sites(2, 300):
+        assert 1 - 1e-9 <= sites.gap() <= sites.largest_gap() * (1 + 1e-9)
+        gaps.append(float(sites.gap()))
+        alike = replace(sites, n=sites.n[:1], epsilon=sites.epsilon[:1], copies=7.0)
+        assert alike.gap() == pytest.approx(1)
+    assert max(gaps) > 1.1
+
+
+def test_the_largest_gap_is_reached_by_one_site_of_many_people_and_one_of_little_budget():
+    """r = m^(2/3), between the sparse and the dense terms of both kinds of site."""
+    sites = min((Sites(np.array([1e4, 10**log_n]), np.array([1e3, 10**-log_n * 10**log_size]), m,
+                       2.0) for m in (20.0, 60.0, 200.0) for log_n in (7.0,)
+                 for log_size in np.linspace(0.5, 5, 91)),
+                key=lambda sites: float(sites.largest_gap() / sites.gap()))
+    assert sites.gap() > 0.85 * sites.largest_gap() and sites.largest_gap() > 1.5
+
+
+def test_equal_weights_have_the_mean_of_the_errors_alone_over_the_number_of_sites():
+    sites = Sites(np.array([100.0, 900.0, 40.0]), np.array([1.0, 0.2, 3.0]), 10.0, 2.0,
+                  weights=Weights.ALIKE)
+    r = sites.size()
+    alone = r**2 / sites.minima(r).sum(axis=0)
+    assert r ** (-2 * 2.0) == pytest.approx(alone.mean() / 3)
+    assert sites.upper() == pytest.approx(2 * alone.mean() / 3)
 
 
 def test_alike_sites_have_the_harmonic_mean_of_the_errors_alone_over_their_number():

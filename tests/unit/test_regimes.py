@@ -10,6 +10,7 @@ import pytest
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates import rates
+from engine.rates.fitted import Weighted, beside
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.rates.functional_release import FunctionalReleaseRate
 from engine.rates.univariate_mean import UnivariateMeanRate
@@ -22,7 +23,6 @@ from engine.topics.rates import words as rate_words
 from engine.topics.rates.answer import (
     Comparison,
     Measured,
-    Weighted,
     axis_values,
     border,
     compare,
@@ -35,6 +35,7 @@ from tests.heavy import few
 
 RATE = FunctionalMeanRate(smoothness=2.0)
 POINT = {"n": 400.0, "m": 9.0, "S": 1.0, "epsilon": 0.05, "delta": 1e-6}
+PLAIN = beside(Weighted.plain(RATE), {"n": np.array([1.0, 2.0])}, np.ones(2))
 HERE = Setting(SparseCurves(mean="mu1"), NoisyGradientMean(truncation=3), 1.0, 200, 10)
 
 
@@ -46,15 +47,14 @@ def test_fitted_constants_give_privacy_its_measured_share_and_leave_the_rest(sha
     weighted = Weighted.with_privacy_share(RATE, share, **POINT)
     private = [term.is_private for term in RATE.terms]
     assert weighted.shares(**POINT)[private].sum() == pytest.approx(share)
-    assert (weighted.weights[~np.array(private)] == 1).all()
-    assert len(set(weighted.weights[private])) == 1
+    assert weighted.statistical == 1
 
 
 def test_without_a_share_or_without_private_terms_all_constants_stay_one():
     for share in (0.0, 1.0):
-        assert (Weighted.with_privacy_share(RATE, share, **POINT).weights == 1).all()
+        assert Weighted.with_privacy_share(RATE, share, **POINT).is_plain
     free = FunctionalMeanRate(privacy="none")
-    assert (Weighted.with_privacy_share(free, 0.5, **POINT).weights == 1).all()
+    assert Weighted.with_privacy_share(free, 0.5, **POINT).is_plain
 
 
 def test_doubling_people_in_the_private_regime_divides_the_rate_as_its_exponent_says():
@@ -111,7 +111,7 @@ def test_every_figure_and_table_of_the_paper_draws(preset):
     weighted = Weighted.plain(preset.rate)
     chart = figures.regimes(weighted, preset.along, preset.across, point, "light")
     go.Figure(chart.spec)
-    assert len(PRESETS) == 11 and "Map of what limits the error" in chart.alt
+    assert len(PRESETS) == 13 and "Map of what limits the error" in chart.alt
 
 
 def test_the_panels_of_figure_1_show_the_three_orders_of_regimes():
@@ -157,7 +157,7 @@ def test_a_rate_foretells_with_privacy_as_heavy_as_measured_at_the_middle_value(
         points = [Measured(float(v), 1.0 / v, 0.01 / v, share) for v in x]
         found = compare(points, RATE, "n", deep)
         private = [term.is_private for term in RATE.terms]
-        assert found.weighted.shares(**{**deep, "n": 400.0})[private].sum() == pytest.approx(share)
+        assert found.fitted.weighted.shares(**{**deep, "n": 400.0})[private].sum() == pytest.approx(share)
         slopes[share] = found.theory
     assert slopes[0.95] == pytest.approx(-2, abs=0.15)
     assert slopes[0.05] == pytest.approx(-1, abs=0.15)
@@ -166,10 +166,11 @@ def test_a_rate_foretells_with_privacy_as_heavy_as_measured_at_the_middle_value(
 def test_another_rate_weighs_privacy_as_this_one_does():
     weighted = Weighted.with_privacy_share(RATE, 0.9, **POINT)
     local = weighted.over(FunctionalMeanRate(privacy="local"))
-    assert local.weights.tolist() == [1.0, weighted.weights.max(), 1.0, weighted.weights.max()]
-    assert (weighted.over(FunctionalMeanRate(privacy="none")).weights == 1).all()
+    assert (local.statistical, local.private) == (1.0, weighted.private) and weighted.private > 1
+    assert (local.evaluate(**POINT) == local.rate.evaluate(**POINT)
+            * [1.0, weighted.private, 1.0, weighted.private]).all()
     free = Weighted.plain(FunctionalMeanRate(privacy="none"))
-    assert (free.over(RATE).weights == 1).all()
+    assert free.over(RATE).is_plain
 
 
 def test_a_sweep_moves_one_symbol_and_keeps_delta():
@@ -228,7 +229,7 @@ def test_without_a_measured_error_nothing_is_called_free():
 @pytest.mark.parametrize(("slope", "words"), [
     (-1.0, "They agree"), (-1.6, "falls faster"), (-0.3, "falls more slowly")])
 def test_the_verdict_on_slopes_is_plain(slope, words):
-    found = Comparison(slope, 0.1, -1.0, 2.0, Weighted.plain(RATE))
+    found = Comparison(slope, 0.1, -1.0, 2.0, PLAIN)
     assert words in rate_words.verdict(found, "n")
     assert "−1.00" in rate_words.verdict(found, "n")
     contradicts = rate_words.verdict(found, "n", is_proved=False)
@@ -237,7 +238,7 @@ def test_the_verdict_on_slopes_is_plain(slope, words):
 
 
 def test_an_interval_too_wide_to_tell_one_exponent_from_another_is_not_called_agreement():
-    found = Comparison(-1.24, 0.55, -0.70, 2.0, Weighted.plain(RATE))
+    found = Comparison(-1.24, 0.55, -0.70, 2.0, PLAIN)
     said = rate_words.verdict(found, "n")
     assert "−1.24 ± 0.55** (95 %)" in said and "Too imprecise to tell" in said
     assert "agree" not in said
@@ -281,11 +282,11 @@ def test_the_picture_of_measured_errors_shows_each_method_and_the_rate_through_i
             figures.Series("other", points[:2], None, ("#000000", "solid", "x"))]
     chart = figures.practice(each, along, POINT, "cm", "light")
     go.Figure(chart.spec)
-    assert [trace["name"] for trace in chart.spec["data"]] == [
-        "one", "The rate, one constant fitted", "other"]
+    names = [trace["name"] for trace in chart.spec["data"]]
+    assert len(names) == 3 and names[::2] == ["one", "other"]
     line = chart.spec["data"][1]
-    assert line["y"][0] == pytest.approx(found.constant * float(
-        found.weighted.total(**{**POINT, "epsilon": 0.5})))
+    assert line["y"][0] == pytest.approx(float(
+        found.fitted.squares(**{**POINT, "epsilon": 0.5})))
     assert f"{found.slope:.2f}" in chart.alt and "other: 2 measured errors." in chart.alt
     assert chart.table["method"] == ["one"] * 4 + ["other"] * 2
     go.Figure(figures.practice([], along, POINT, "", "dark").spec)

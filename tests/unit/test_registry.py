@@ -94,7 +94,7 @@ def test_an_input_error_survives_the_trip_back_from_a_worker():
     assert (str(error), error.field) == ("Wrong. Fix it.", "n")
 
 
-WITHOUT_THEORY = {"covariance", "risk_minimisation"}  # nobody has published a rate for them
+WITHOUT_THEORY = {"covariance", "percentile_curves"}  # nobody has published a rate for them
 
 
 def test_every_member_serves_a_known_task_and_every_task_with_a_theory_has_a_rate():

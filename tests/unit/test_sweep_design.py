@@ -14,6 +14,7 @@ from engine.exports import outcome_rows
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates import rates
+from engine.rates.fitted import public_point
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.simulation import sweep_jobs
 from engine.simulation.effort import Limits
@@ -22,7 +23,7 @@ from engine.sources.bundled import AirportTemperature
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.sweeps import charts as figures
 from engine.topics.sweeps import design as sweep_design
-from engine.topics.sweeps.answer import rate_at, sweep_view
+from engine.topics.sweeps.answer import sweep_view
 from engine.topics.sweeps.design import EPSILON, axes, design
 from tests.pages.test_explore import own_curves
 
@@ -166,11 +167,13 @@ def test_the_rest_of_a_sweep_goes_on_when_a_cell_fails():
 
 def test_errors_made_of_the_rate_give_its_two_constants_back():
     rate, cells = FunctionalMeanRate(), [0.25, 0.5, 1.0, 2.0, 8.0]
-    parts = [rate_at(outcome({}, epsilon=e).cell, rate) for e in cells]
-    made = [3.0 * private + 0.25 * other for private, other in parts]
-    line = sweep_view([outcome({EPSILON: e}, [[error]], epsilon=e)
-                       for e, error in zip(cells, made, strict=True)], rate).lines[0]
-    assert np.allclose(line.theory, made, rtol=1e-9)
+    points = [public_point(rate, CURVES, outcome({}, epsilon=e).cell.budgets[0]) for e in cells]
+    made = [rate.weighed(0.25, 3.0, **point).sum() for point in points]
+    view = sweep_view([outcome({EPSILON: e}, [[error]], epsilon=e)
+                       for e, error in zip(cells, made, strict=True)], rate)
+    assert np.allclose(view.lines[0].theory, made, rtol=1e-6)
+    assert view.fitted.weighted.statistical == pytest.approx(0.25, rel=1e-5)
+    assert view.fitted.weighted.private == pytest.approx(3.0, rel=1e-5)
 
 
 def test_no_rate_is_drawn_where_it_does_not_depend_on_what_is_varied():
@@ -180,5 +183,7 @@ def test_no_rate_is_drawn_where_it_does_not_depend_on_what_is_varied():
 
 
 @pytest.mark.parametrize("cls", rates.all(), ids=lambda cls: cls.key)
-def test_a_rate_of_another_problem_is_a_number_or_none_but_never_a_fault(cls):
-    assert len(rate_at(outcome({}).cell, cls())) == 2
+def test_a_rate_of_another_problem_has_its_symbols_here_or_is_left_out(cls):
+    cell, rate = outcome({}).cell, cls()
+    point = public_point(rate, cell.source, cell.budgets[0])
+    assert point is None or rate.total(**point) > 0

@@ -17,6 +17,7 @@ CONFIG = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme
 THEMES = ("light", "dark")
 MARKS = ("raw", "truth", "without", "bias", "gradient", "functional", "wavelet", "sparse")
 FAMILIES = ("gradient", "functional", "wavelet", "sparse")
+ALONE = {"counting"}  # the only one of its tasks, so never beside another
 ON_SHARED_AXES = (*FAMILIES, "bias", "without")
 SURFACES = ("gray", "blue", "green", "yellow", "orange", "red", "violet")
 
@@ -110,7 +111,9 @@ def test_every_mechanism_has_the_colour_of_its_family():
     for cls, name in itertools.product(mechanisms.all(), THEMES):
         assert theme.method_style(cls.key, cls.family, name)[0] == \
             palette.colour(cls.family, name), cls.key
-    assert {cls.family for cls in mechanisms.all()} <= set(FAMILIES)
+    assert {cls.family for cls in mechanisms.all()} <= {*FAMILIES, *ALONE}
+    assert not any(cls.family in ALONE and len(mechanisms.for_task(task)) > 1
+                   for task in TASKS for cls in mechanisms.for_task(task))
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -13,6 +13,7 @@ from engine.running import executors
 from engine.simulation.experiments import Cell, Run, generator, run_cells
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.numbers import Numbers
+from engine.sources.sparse_curves import SparseCurves
 from tests.heavy import few
 
 ITEM_SETTINGS = ("local_item", "central_item", "site")
@@ -370,3 +371,16 @@ def test_noise_that_a_listener_adds_to_every_part_is_as_large_as_that_of_sums(se
         sizes.append((heard.coefficients - heard.unprotected[:, :, None]).item() ** 2)
     exact = mechanism.exact_error(data.sizes, budget, data.facts)
     assert abs(np.mean(sizes) - exact) < 6 * exact * math.sqrt(5 / len(sizes))
+
+
+def test_a_site_that_protects_people_adds_noise_by_its_own_people_alone():
+    """Range over people and ε, with three sites of 4, 8 and 16 people, whatever each of them has."""
+    for observations in (3, 300):
+        curves = SparseCurves(mean="growth").with_sites([4, 8, 16], [observations] * 3)
+        data, budget = curves.draw(1, generator(1, 0, 0)), Budget(0.5)
+        estimate = UnivariateMean(setting=Setting.SITE_USER).release(data, (budget,), generator(1, 1, 0))
+        width = 2 * curves.facts.value_half_width
+        assert [line.noise_scale[0] for line in estimate.spends[0]] == pytest.approx(
+            [width / (people * 0.5) for people in (4, 8, 16)])
+        means = [data.values[0][data.server.repeat(data.counts) == site].mean() for site in range(3)]
+        assert estimate.unprotected.item() == pytest.approx(np.average(means, weights=[4, 8, 16]))

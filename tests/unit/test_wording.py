@@ -114,14 +114,14 @@ def test_the_odds_are_told_at_the_ends_and_in_the_middle(epsilon, end):
 
 
 def test_the_key_agrees_with_the_sentence():
-    assert chances.odds_key(odds_at(1)) == "● right by guessing · ■ at most 6 more · ○ wrong"
+    assert chances.odds_key(odds_at(1)) == "●\u00a0right by guessing · ■\u00a0at most 6 more · ○\u00a0wrong"
     assert chances.odds_short(odds_at(1)) == "≤ 56 %"
 
 
 def test_where_nothing_is_published_nobody_is_said_to_gain_anything():
     nothing = risk.Odds(Budget(0.05, 1e-5), 0.5, 0.05, 0.01, 0.53, 0.06)
     assert chances.odds_main(nothing, "child").startswith("Nothing would be published")
-    assert chances.odds_key(nothing) == "● right by guessing · ○ wrong"
+    assert chances.odds_key(nothing) == "●\u00a0right by guessing · ○\u00a0wrong"
 
 
 def test_the_careful_attacker_is_compared_with_no_information():

@@ -209,7 +209,18 @@ def nothing_spent(budgets: tuple[Budget, ...], unit: Unit = Unit.CURVE) -> tuple
                  for s, budget in enumerate(budgets))
 
 
-def _spend(step: Step, share: float, server: int, asked: Budget, n: int) -> Spend:
+def is_nothing_spent(spends: Sequence[Spend]) -> bool:
+    """Whether a ledger says that nothing was released.
+
+    Parameters
+    ----------
+    spends : sequence of Spend
+        One ledger.
+    """
+    return all(spend.step.key == NOTHING.key for spend in spends)
+
+
+def _spend(step: Step, share: float, server: int, budget: Budget, n: int) -> Spend:
     """One line; sensitivity and noise are in units of the ellipsoid that deviations are clipped to.
 
     With Δ the sensitivity that the step states, they are Δ/n and Δ/(n μ_k).
@@ -218,13 +229,13 @@ def _spend(step: Step, share: float, server: int, asked: Budget, n: int) -> Spen
     most = step.sensitivity / n
     why = ("All curves take part in every release; squares of μ add up to the total, whatever the "
            "releases were. Shifts and noise are in units of the radius that curves are clipped to.")
-    if asked.is_private and asked.is_pure:
-        epsilon = share * asked.epsilon
+    if budget.is_private and budget.is_pure:
+        epsilon = share * budget.epsilon
         return Spend(step=step, server=server, mu=None, epsilon=epsilon, sensitivity=(most,),
                      noise_scale=(most / epsilon,), count=1, composition=Composition.SEQUENTIAL,
-                     asked=asked, why=why.replace("squares of μ", "the ε"), unit=Unit.CURVE,
+                     asked=budget, why=why.replace("squares of μ", "the ε"), unit=Unit.CURVE,
                      norm="ℓ2", noise=NoiseLaw.NORM)
-    mu = math.sqrt(share) * accounting.exact_mu(asked.epsilon, asked.delta)
+    mu = math.sqrt(share) * accounting.exact_mu(budget.epsilon, budget.delta)
     return Spend(step=step, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
-                 count=1, composition=Composition.SEQUENTIAL, asked=asked, why=why,
+                 count=1, composition=Composition.SEQUENTIAL, asked=budget, why=why,
                  unit=Unit.CURVE, norm="ℓ2", noise=NoiseLaw.GAUSSIAN)

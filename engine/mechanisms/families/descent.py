@@ -495,7 +495,7 @@ class NoisyGradient(Mechanism):
             raw = n if self.weights == "size" else np.ones_like(n)
         return np.asarray(raw / raw.sum())
 
-    def _spend(self, server: int, asked: Budget, mu: float, rounds: int, batch: int, sizes: Sizes,
+    def _spend(self, server: int, budget: Budget, mu: float, rounds: int, batch: int, sizes: Sizes,
                sensitivity: Array, scales: Array) -> Spend:
         n = sizes.n_curves_per_server[server]
         if not self.uses_all_curves:
@@ -507,7 +507,7 @@ class NoisyGradient(Mechanism):
                    f"each round has the total divided by √{rounds}.")
         return Spend(step=GRADIENT, server=server, mu=mu,
                      sensitivity=tuple(sensitivity.tolist()), noise_scale=tuple(scales.tolist()),
-                     count=rounds, asked=asked, why=why,
+                     count=rounds, asked=budget, why=why,
                      composition=(Composition.SEQUENTIAL if self.uses_all_curves
                                   else Composition.PARALLEL),
                      unit=Unit.CURVE, norm="weighted ℓ2", noise=NoiseLaw.GAUSSIAN)

@@ -101,8 +101,8 @@ def of_one_device(spends: Sequence[Spend], n_people: int, budget: Budget) -> tup
 
 
 def _of_one_device(spend: Spend, n_people: int, budget: Budget) -> Spend:
-    if not spend.mu:  # nothing was released
-        return replace(spend, asked=budget)
+    if not spend.mu:  # nothing was released, or everybody sent it already
+        return replace(spend, asked=budget, count=min(spend.count, 1))
     asked = spend.asked
     mu = spend.mu * (accounting.exact_mu(budget.epsilon, budget.delta)
                      / accounting.exact_mu(asked.epsilon, asked.delta))

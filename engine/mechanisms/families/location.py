@@ -98,6 +98,25 @@ def release_steps(is_joint: bool) -> tuple[Step, ...]:
     return JOINT if is_joint else SEPARATE
 
 
+def of_stage(step: Step, stage: str) -> Step:
+    """A release of one of several runs, in the transcript and in the ledger.
+
+    Parameters
+    ----------
+    step : Step
+        One of `release_steps`.
+    stage : str
+        What the run locates; empty where there is only one.
+
+    Returns
+    -------
+    Step
+    """
+    if not stage:
+        return step
+    return Step(f"{stage}: {step.key}", sensitivity=step.sensitivity)
+
+
 CENTRE_NOISE = {step.key: row for step, row in (  # rows of a site's noise
     (FIRST_CENTRE, 0), (SECOND_CENTRE, 2), (FINAL_CENTRE, 4),
     (SECOND_PAIR, 2), (THIRD_PAIR, 5), (FINAL_PAIR, 4))}
@@ -175,6 +194,8 @@ class Site:
         E T_i where it was released; None where it is public.
     steps : tuple of Step
         What is released, in order: `SEPARATE` or `JOINT`.
+    stage : str
+        What is located, where it is one of several runs.
     """
 
     deviations: Deviations
@@ -184,6 +205,7 @@ class Site:
     index: int = 0
     mixing: Mixing | None = None
     steps: tuple[Step, ...] = SEPARATE
+    stage: str = ""
 
     @property
     def n_curves(self) -> int:
@@ -242,7 +264,8 @@ class Site:
         -------
         (repeats, columns, …)
         """
-        return transcript.sent(self.index, step, statistic + scale * self.noise_of(step), scale)
+        return transcript.sent(self.index, of_stage(step, self.stage),
+                               statistic + scale * self.noise_of(step), scale)
 
 
 @dataclass(frozen=True)

@@ -342,7 +342,7 @@ def noise(c: Constants, shares: Shares, rho: float, pooled: int, own: int) -> No
         correction=gaussian(2 * c.residual / own, shares.correction * rho))
 
 
-def line(step: Step, most: float, rho: float, server: int, asked: Budget, why: str) -> Spend:
+def line(step: Step, most: float, rho: float, server: int, budget: Budget, why: str) -> Spend:
     """The ledger's line about Gaussian noise that costs ρ.
 
     Parameters
@@ -355,7 +355,7 @@ def line(step: Step, most: float, rho: float, server: int, asked: Budget, why: s
         ρ.
     server : int
         Number of the machine.
-    asked : Budget
+    budget : Budget
         Its budget.
     why : str
         How the noise follows.
@@ -366,7 +366,7 @@ def line(step: Step, most: float, rho: float, server: int, asked: Budget, why: s
     """
     mu = math.sqrt(2 * rho)
     return Spend(step=step, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
-                 count=1, composition=Composition.SEQUENTIAL, asked=asked, why=why,
+                 count=1, composition=Composition.SEQUENTIAL, asked=budget, why=why,
                  unit=Unit.ROW, norm="ℓ2", noise=NoiseLaw.GAUSSIAN)
 
 
@@ -378,7 +378,7 @@ _IN_UNITS = " In units of W, the clip of products whitened by the published Gram
 
 
 def inference_lines(c: Constants, shares: Shares, rho: float, pooled: int, own: int, is_one: bool,
-                    server: int, asked: Budget) -> list[Spend]:
+                    server: int, budget: Budget) -> list[Spend]:
     """The ledger of one machine after β̂: Θ̂_k and V, or the Gram matrix; σ̂² and corrections.
 
     Parameters
@@ -397,7 +397,7 @@ def inference_lines(c: Constants, shares: Shares, rho: float, pooled: int, own: 
         Whether one coefficient is had without a Gram matrix.
     server : int
         Number of the machine.
-    asked : Budget
+    budget : Budget
         Its budget.
 
     Returns
@@ -405,21 +405,21 @@ def inference_lines(c: Constants, shares: Shares, rho: float, pooled: int, own: 
     list of Spend
     """
     why = WHY if own == pooled else _WHY_OWN
-    lines = [line(RESIDUALS, math.sqrt(2) / own, shares.variance * rho, server, asked,
+    lines = [line(RESIDUALS, math.sqrt(2) / own, shares.variance * rho, server, budget,
                   why + " In units of the squared clip; beside it the share within the clip.")]
     if is_one:
         most = column_sensitivity(c, pooled)
         scales = noise(c, shares, rho, pooled, own).column
         lines += [replace(spend, server=server) for spend in
-                  ledger(c.law, c.column, most, scales, [asked], DIRECTION)]
-        lines.append(line(SPREAD, c.product**2 / pooled, shares.spread * rho, server, asked,
+                  ledger(c.law, c.column, most, scales, [budget], DIRECTION)]
+        lines.append(line(SPREAD, c.product**2 / pooled, shares.spread * rho, server, budget,
                           WHY))
         most = 2 * c.product * c.residual / own
     else:
         lines.append(line(GRAM, math.sqrt(2) * c.row**2 / pooled, shares.precision * rho,
-                          server, asked, WHY))
+                          server, budget, WHY))
         most, why = 2 * c.residual / own, why + _IN_UNITS
-    lines.append(line(CORRECTIONS, most, shares.correction * rho, server, asked, why))
+    lines.append(line(CORRECTIONS, most, shares.correction * rho, server, budget, why))
     return lines
 
 

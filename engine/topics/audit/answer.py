@@ -142,13 +142,13 @@ class Attack:
         return math.ceil(TRIES / self.case.chunk) + len(DOUBLINGS)
 
 
-def attack(asked: Attack, tries: int = TRIES, runs: int = RUNS, seconds: float = SECONDS
+def steps_of(attack: Attack, tries: int = TRIES, runs: int = RUNS, seconds: float = SECONDS
            ) -> Generator[audit.Progress, None, audit.Report]:
     """The audit of one attack, step by step.
 
     Parameters
     ----------
-    asked : Attack
+    attack : Attack
         What is attacked, and how.
     tries : int
         Pairs of neighbours at most.
@@ -162,31 +162,31 @@ def attack(asked: Attack, tries: int = TRIES, runs: int = RUNS, seconds: float =
     InputError
         If the data are an upload, do not fit the mechanism, or nothing is released.
     """
-    if asked.source is not None and asked.source.facts.is_upload:
+    if attack.source is not None and attack.source.facts.is_upload:
         raise InputError("An audit uses simulated data only, never an upload.", field="source",
                          hint="Choose simulated data.")
-    return (yield from audit.audit_steps(asked.case, asked.source, asked.seed, tries=tries,
+    return (yield from audit.audit_steps(attack.case, attack.source, attack.seed, tries=tries,
                                          runs=runs, seconds=seconds))
 
 
-def audit_answer(asked: Sequence[Attack]) -> list[list[audit.Progress]]:
+def audit_answer(attacks: Sequence[Attack]) -> list[list[audit.Progress]]:
     """Every step of several attacks, of up to 20 seconds each; the last one is its report.
 
     Parameters
     ----------
-    asked : sequence of Attack
+    attacks : sequence of Attack
         Made one after the other.
     """
-    return [all_of(attack(each)) for each in asked]
+    return [all_of(steps_of(attack)) for attack in attacks]
 
 
-def finished(asked: Attack, seed: int, *, tries: int = TRIES, runs: int = RUNS,
+def finished(attack: Attack, seed: int, *, tries: int = TRIES, runs: int = RUNS,
              seconds: float = SECONDS) -> audit.Report:
     """The whole audit of one attack.
 
     Parameters
     ----------
-    asked : Attack
+    attack : Attack
         What is attacked, and how.
     seed : int
         Of data and noise.
@@ -197,7 +197,7 @@ def finished(asked: Attack, seed: int, *, tries: int = TRIES, runs: int = RUNS,
     seconds : float
         Until it ends.
     """
-    return audit.finished(attack(replace(asked, seed=seed), tries, runs, seconds))
+    return audit.finished(steps_of(replace(attack, seed=seed), tries, runs, seconds))
 
 
 # -- to take away -------------------------------------------------------------------------------
@@ -211,32 +211,32 @@ def as_json(reports: Sequence[tuple[Attack, audit.Report]]) -> bytes:
     reports : sequence of (Attack, Report)
         In their order.
     """
-    return json.dumps({"audits": [_plain(asked, report) for asked, report in reports]},
+    return json.dumps({"audits": [_plain(attack, report) for attack, report in reports]},
                       ensure_ascii=False, indent=1).encode()
 
 
-def _plain(asked: Attack, report: audit.Report) -> dict[str, Any]:
-    fault = {"variant": asked.variant, "what": asked.fault} if asked.variant else {}
-    source = asked.source and {"key": asked.source.key, "parameters": asked.source.values()}
-    return {**fault, **report.plain(), "parameters": asked.case.mechanism.values(),
-            "source": source, "seed": asked.seed}
+def _plain(attack: Attack, report: audit.Report) -> dict[str, Any]:
+    fault = {"variant": attack.variant, "what": attack.fault} if attack.variant else {}
+    source = attack.source and {"key": attack.source.key, "parameters": attack.source.values()}
+    return {**fault, **report.plain(), "parameters": attack.case.mechanism.values(),
+            "source": source, "seed": attack.seed}
 
 
-def command(asked: Attack) -> str:
+def command(attack: Attack) -> str:
     """The same attack for a shell, as long and with the same seed as on the page.
 
     Where small data are used, the usual source stands in the scenario.
 
     Parameters
     ----------
-    asked : Attack
+    attack : Attack
         What is attacked, and how.
     """
-    source = asked.source or Subject(type(asked.mechanism), min(asked.mechanism.served)
+    source = attack.source or Subject(type(attack.mechanism), min(attack.mechanism.served)
                                      ).usual_source()
-    plain = scenario.to_plain(source, asked.mechanism, (asked.budget,), Run(seed=asked.seed))
-    options = " --small" * (asked.source is None)
-    options += f" --broken {asked.variant}" * bool(asked.variant)
-    options += f" --tries {TRIES} --runs {RUNS} --seed {asked.seed}"
+    plain = scenario.to_plain(source, attack.mechanism, (attack.budget,), Run(seed=attack.seed))
+    options = " --small" * (attack.source is None)
+    options += f" --broken {attack.variant}" * bool(attack.variant)
+    options += f" --tries {TRIES} --runs {RUNS} --seed {attack.seed}"
     text = json.dumps(plain, ensure_ascii=False, indent=1)
     return f"python -m engine audit --scenario -{options} <<'END'\n{text}\nEND"

@@ -7,68 +7,69 @@ from typing import cast
 
 from engine.audit import Progress, Report
 from engine.figures.theme import Chart
-from engine.topics.asking import Asked, Kind, Numbers
+from engine.topics.asking import Kind, Numbers, QuestionLike
 from engine.topics.audit import answer, charts, words
 
 Steps = Sequence[Sequence[Progress]]  # of each attack, in the order in which they were made
 
 
-def numbers(steps: Steps, asked: Asked) -> Numbers:
+def numbers(steps: Steps, question: QuestionLike) -> Numbers:
     """The claim, the worst that was found, and the ε that is shown to be needed.
 
     Parameters
     ----------
     steps : sequence of sequences of Progress
         Of each attack, its report last.
-    asked : Asked
+    question : QuestionLike
         The question, with whose odds are said.
     """
     return {f"{name}, {attack.name}": value
-            for attack, progress in zip(asked["asked"], steps, strict=True)
+            for attack, progress in zip(question["attacks"], steps, strict=True)
             for name, value in (("claim", progress[-1].claim), ("worst found", progress[-1].worst),
                                 ("ε at least", progress[-1].bound))}
 
 
-def text(steps: Steps, asked: Asked, _: Numbers) -> str:
+def text(steps: Steps, question: QuestionLike, _: Numbers) -> str:
     """The same in words.
 
     Parameters
     ----------
     steps : sequence of sequences of Progress
         Of each attack, its report last.
-    asked : Asked
+    question : QuestionLike
         The question, with whose odds are said.
     _ : Numbers
         Of the same answer.
     """
     return "\n".join(words.in_lines(attack.name, attack.fault, cast(Report, progress[-1]))
-                     for attack, progress in zip(asked["asked"], steps, strict=True))
+                     for attack, progress in zip(question["attacks"], steps, strict=True))
 
 
-def chart(steps: Steps, asked: Asked) -> Chart:
+def chart(steps: Steps, question: QuestionLike) -> Chart:
     """What was shown as runs went on.
 
     Parameters
     ----------
     steps : sequence of sequences of Progress
         Of each attack, its report last.
-    asked : Asked
+    question : QuestionLike
         The question, with whose odds are said.
     """
     lines = [charts.Line(attack.name, progress, bool(attack.variant))
-             for attack, progress in zip(asked["asked"], steps, strict=True)]
+             for attack, progress in zip(question["attacks"], steps, strict=True)]
     return charts.climbing(lines, steps[0][-1].claimed_epsilon, "light")
 
 
-def command(asked: Asked) -> str:
+def command(question: QuestionLike) -> str:
     """An attack is a command of its own.
 
     Parameters
     ----------
-    asked : Asked
+    question : QuestionLike
         The question, with whose odds are said.
     """
-    return "\n\n".join(map(answer.command, asked["asked"]))
+    return "\n\n".join(map(answer.command, question["attacks"]))
 
 
-KIND = Kind("attacks", "Audit", answer.audit_answer, numbers, chart, text=text, command=command)
+KIND = Kind("attacks", "Audit", answer.audit_answer, numbers, chart, text=text, command=command,
+            renamed=(("asked", "attacks"),))

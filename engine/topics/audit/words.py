@@ -45,21 +45,21 @@ def unnamed(bug: Bug) -> str:
     return bug.what.removesuffix(".")
 
 
-def data(asked: Attack, small: str) -> str:
+def data(attack: Attack, small: str) -> str:
     """Around which data neighbours are built.
 
     Parameters
     ----------
-    asked : Attack
+    attack : Attack
         Its source is None where data are made for the attack.
     small : str
         The sizes of those, in words.
     """
-    if asked.source is None:
+    if attack.source is None:
         return f"Neighbours of small simulated data ({small}) that are made for the attack."
-    sizes = asked.source.sizes
+    sizes = attack.source.sizes
     people = numbers.number(sizes.n_curves, 6)
-    return f"Neighbours of simulated data: {asked.source.label}, {people} records."
+    return f"Neighbours of simulated data: {attack.source.label}, {people} records."
 
 
 def confidence(report: Progress) -> str:

@@ -18,14 +18,13 @@ from engine.core.grids import drawing_grid
 from engine.core.types import Array, Budget, CurveData, Estimate, PublicFacts, Spend
 from engine.mechanisms import Mechanism
 from engine.privacy.feasibility import Feasibility
+from engine.simulation import studies
 from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.simulation.metrics import distances, errors_by_function, root_mean_square, within
-from engine.simulation.studies import FRESH, SHOWN, SHOWN_DRAWS, check_readings
+from engine.simulation.studies import SHOWN, SHOWN_DRAWS, check_readings
 from engine.sources import Source
 
 BUDGET_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-_REPEATS, _REPEATS_QUICK = 40, 20  # fresh data sets behind errors, and behind comparisons
-_STUDY_READINGS = 1_000_000  # of all data sets of a study
 _MOST_READINGS = 1_000_000  # of one data set on screen
 
 
@@ -121,7 +120,7 @@ def coefficients_answer(source: Source[CurveData], mechanism: Mechanism, budget:
     quiet = without.values(grid)[0, 0, 0]
     low, high = (None, None) if estimate.band is None else (
         end[0, 0] for end in limits(estimate, estimate.band))
-    errors, baseline = (_simulated_errors(source, mechanism, [budget], seed, _REPEATS)
+    errors, baseline = (_simulated_errors(source, mechanism, [budget], seed)
                      if source.is_random else (_distances(estimate, quiet), None))
     return CoefficientsAnswer(
         data=data, names=estimate.functions, budget=budget, without=quiet, low=low, high=high,
@@ -135,23 +134,22 @@ def coefficients_answer(source: Source[CurveData], mechanism: Mechanism, budget:
 
 
 def _simulated_errors(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
-                      seed: int, repeats: int) -> tuple[Array, Array]:
-    """Distances from the truth on fresh data sets, (budgets, K, releases), and without protection.
+                      seed: int) -> tuple[Array, Array]:
+    """Distances from the truth in the study, (budgets, K, releases), and without protection.
 
     The second is (K,): of the method's own estimate without protection, or of that of these budgets
     before noise, whichever is closer in all.
     """
-    repeats = int(np.clip(_STUDY_READINGS // source.sizes.n_observations, 2, repeats))
-    data = source.draw(repeats, generator(seed, DATA_STREAM, FRESH))
+    data = studies.data(source, seed)
     assert data.truth is not None
-    draws = -(-_REPEATS_QUICK // repeats)
-    estimate = mechanism.release_many(data, [(budget,) for budget in budgets], draws,
-                                      generator(seed, NOISE_STREAM, FRESH))
-    private = errors_by_function(estimate, data.truth)
+    asked = [(budget,) for budget in budgets]
+    estimate, count = studies.released(source, mechanism, data, asked, seed), len(budgets)
+    private = errors_by_function(estimate, data.truth)[:count]
     untuned = errors_by_function(mechanism.without_protection(data), data.truth
                                  ).mean(axis=(0, 1, 2))
     tuned = errors_by_function(replace(
-        estimate, coefficients=estimate.unprotected[:, :, None]), data.truth).mean(axis=(1, 2))
+        estimate, coefficients=estimate.unprotected[:, :, None]), data.truth
+        ).mean(axis=(1, 2))[:count]
     least = min([untuned, *tuned], key=lambda errors: float(errors.sum()))
     # (budgets, data sets, draws, K) to (budgets, K, releases)
     by_function = np.moveaxis(private, -1, 1).reshape(len(budgets), private.shape[-1], -1)
@@ -183,7 +181,7 @@ def errors_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: 
     """
     budgets = [Budget(epsilon, delta) for epsilon in epsilons]
     if source.is_random:
-        errors = _simulated_errors(source, mechanism, budgets, seed, _REPEATS_QUICK)[0]
+        errors = _simulated_errors(source, mechanism, budgets, seed)[0]
     else:
         data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
         target = mechanism.without_protection(data).values(drawing_grid())[0, 0, 0]
@@ -256,9 +254,7 @@ def cost_of_covariates(source: Source[CurveData], mechanism: Mechanism, budget: 
                          field="source", hint="Choose simulated curves.")
     private, without = [], []
     for variant in changed:
-        is_here = variant.sizes == source.sizes  # whose number also stands above the chart
-        errors, baseline = _simulated_errors(variant, mechanism, [budget], seed,
-                                             _REPEATS if is_here else _REPEATS_QUICK)
+        errors, baseline = _simulated_errors(variant, mechanism, [budget], seed)
         verdict = mechanism.feasibility(variant.sizes, (budget,))
         private.append(total(root_mean_square(errors[0])) if verdict is None or verdict.is_feasible
                        else math.nan)
@@ -287,4 +283,19 @@ def total(errors: Array) -> float:
     errors : (K,)
         In response units.
     """
-    return float(np.sqrt((errors**2).sum()))
+    return float(totals(errors))
+
+
+def totals(errors: Array) -> Array:
+    """The same at several budgets.
+
+    Parameters
+    ----------
+    errors : (..., K)
+        In response units.
+
+    Returns
+    -------
+    (...)
+    """
+    return np.asarray(np.sqrt((errors**2).sum(axis=-1)))

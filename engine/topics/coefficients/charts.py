@@ -24,8 +24,9 @@ from engine.figures.theme import (
 from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.language.grammar import uncapital
 from engine.language.numbers import named, number, with_unit
-from engine.topics.coefficients.answer import CoefficientsAnswer, CostOfCovariates
+from engine.topics.coefficients.answer import CoefficientsAnswer, CostOfCovariates, totals
 
+TOGETHER = "All functions"
 _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open", "cross", "x",
             "star-open", "hexagon-open", "triangle-down-open")
 
@@ -143,8 +144,9 @@ def errors(answer: CoefficientsAnswer, theme: Theme) -> Chart:
 
 
 def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[str], here: float,
-                 facts: PublicFacts, theme: Theme) -> Chart:
-    """The error of every function against ε, on log axes.
+                 facts: PublicFacts, theme: Theme, theory: Mapping[str, Array] | None = None
+                 ) -> Chart:
+    """The error of every function against ε, on log axes, and of all together beside the rate.
 
     Parameters
     ----------
@@ -160,14 +162,23 @@ def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[
         Its unit of values.
     theme : {"light", "dark"}
         Of the page.
+    theory : mapping of str to (epsilons,), optional
+        Rates of all functions together by their names, in response units.
     """
     columns = {name: plain(by_function[:, k])
                for k, name in enumerate(["Average curve", *names[1:]])}
+    together = {} if theory is None else {TOGETHER: plain(totals(by_function)),
+                                          **{name: plain(rate) for name, rate in theory.items()}}
     data = [traces.line_with_points(
         name, epsilons, errors, colour("gradient", theme), 2, DASHES[k % len(DASHES)],
         {"size": 7, "symbol": _MARKERS[k % len(_MARKERS)]})
         for k, (name, errors) in enumerate(columns.items())]
-    known = by_function[np.isfinite(by_function)]
+    if theory is not None:
+        data.append(traces.line_with_points(
+            TOGETHER, epsilons, together[TOGETHER], colour("text", theme), 2, "solid", {"size": 5}))
+        data += traces.fitted(epsilons, {name: together[name] for name in theory}, theme)
+    heights = np.array([*by_function.ravel(), *(totals(by_function) if theory is not None else ())])
+    known = heights[np.isfinite(heights)]
     low, high = (known.min() * 0.85, known.max() * 1.15) if len(known) else (0.1, 1.0)
     data.append(traces.upright(here, low, high, theme))
     spec = {"data": data, "layout": layout(
@@ -176,7 +187,7 @@ def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[
                        epsilons[-1] * 1.07),
         yaxis=log_axis(theme, on_log_scale("Error", facts.value_unit), low, high, grid=True))}
     return Chart(spec, _over_budgets_alt(epsilons, by_function, [*columns], facts.value_unit),
-                 {"ε": list(epsilons), **columns})
+                 {"ε": list(epsilons), **columns, **together})
 
 
 def _largest(epsilons: Sequence[float], columns: Mapping[str, Sequence[Any]], here: float) -> str:

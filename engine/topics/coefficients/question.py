@@ -7,19 +7,19 @@ import math
 from engine.core.tasks import VARYING_COEFFICIENTS
 from engine.figures.theme import Chart
 from engine.language.numbers import named
-from engine.topics.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
+from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
 from engine.topics.coefficients import charts
 from engine.topics.coefficients.answer import CoefficientsAnswer, coefficients_answer, total
 
 
-def numbers(answer: CoefficientsAnswer, asked: Asked) -> Numbers:
+def numbers(answer: CoefficientsAnswer, question: QuestionLike) -> Numbers:
     """Errors of all functions together and of each, and the protection.
 
     Parameters
     ----------
     answer : CoefficientsAnswer
         Of all functions.
-    asked : Asked
+    question : QuestionLike
         The question, with whose odds are said.
     """
     unit = answer.facts.value_unit
@@ -27,18 +27,19 @@ def numbers(answer: CoefficientsAnswer, asked: Asked) -> Numbers:
               f"{WITHIN}, all functions": answer.within,
               **{f"error, {name}": error
                  for name, error in zip(answer.names, answer.error, strict=True)}}
-    return as_floats({named(name, unit): math.nan if answer.is_refused else error
-                      for name, error in errors.items()}) | protection(answer.spends, asked.person)
+    numbers = {named(name, unit): math.nan if answer.is_refused else error
+               for name, error in errors.items()}
+    return as_floats(numbers) | protection(answer.spends, question.person)
 
 
-def chart(answer: CoefficientsAnswer, _: Asked) -> Chart:
+def chart(answer: CoefficientsAnswer, _: QuestionLike) -> Chart:
     """Errors of the functions.
 
     Parameters
     ----------
     answer : CoefficientsAnswer
         Of all functions.
-    _ : Asked
+    _ : QuestionLike
         The question.
     """
     return charts.errors(answer, "light")

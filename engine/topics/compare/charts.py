@@ -1,18 +1,35 @@
-"""Methods side by side: what protection does to the same curve, and error against risk."""
+"""Methods side by side: how large errors are, what protection does to a curve, error against risk.
+
+Sizes and shapes are two pictures. Sizes stand on one logarithmic axis, since methods are compared
+by the ratio of their errors, and those reach from 1 to 100. Releases less the mean are signed, so
+no logarithmic axis can hold them, and one linear axis would draw the best method as a flat line:
+each method has the axis that its own releases need, the same at all its budgets.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from engine.core.palette import Theme, translucent
+from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array, PublicFacts
 from engine.figures import labels, traces
-from engine.figures.theme import Chart, Spec, axis, layout, log_axis, method_style, time_axis
+from engine.figures.theme import (
+    Chart,
+    Spec,
+    axis,
+    layout,
+    log_axis,
+    method_style,
+    on_log_scale,
+    time_axis,
+)
 from engine.figures.traces import plain
+from engine.language.grammar import conjunction
 from engine.language.numbers import named, number, with_unit
 from engine.topics.mean.shape import Agreeing
 
@@ -33,6 +50,8 @@ class Line:
         Counts the named settings of one mechanism.
     errors, right : (budgets,)
         Errors in response units and chances of a right guess; NaN where nothing is published.
+    within : (budgets, 2), optional
+        Between which errors the middle 90 % of releases are.
     """
 
     label: str
@@ -41,6 +60,104 @@ class Line:
     variant: int
     errors: Array
     right: Array
+    within: Array | None = None
+
+
+def sizes(lines: Sequence[Line], marked: Sequence[int], epsilons: Sequence[float], unit: str,
+          theme: Theme, floor: Line | None = None) -> Chart:
+    """Errors of all methods on one logarithmic axis, a row for each, the smallest on top.
+
+    A row has a point for every budget, with the middle 90 % of its releases.
+
+    Parameters
+    ----------
+    lines : sequence of Line
+        The methods, all at the same budgets.
+    marked : sequence of int
+        Places of the budgets that are drawn.
+    epsilons : sequence of float
+        ε of those budgets.
+    unit : str
+        Of the errors; may be empty.
+    theme : {"light", "dark"}
+        Of the page.
+    floor : Line, optional
+        What no unbiased method with Gaussian noise is below; the lowest row.
+    """
+    rows = sorted((line for line in lines if np.isfinite(line.errors[[*marked]]).any()),
+                  key=lambda line: float(np.nanmean(np.log(line.errors[[*marked]]))))
+    rows += [] if floor is None else [floor]
+    data, notes, ends = [], [], []
+    for row, line in enumerate(rows):
+        shade, symbol = _row_look(line, theme)
+        heights = [-row - _BELOW_NAME - k * _STEP for k in range(len(marked))]
+        notes.append(_note(0, "paper", -row, line.label, colour("text", theme), 14))
+        for k, height, epsilon in zip(marked, heights, epsilons, strict=True):
+            if not np.isfinite(line.errors[k]):
+                notes.append(_note(0, "paper", height, f"ε = {epsilon:g}: nothing published",
+                                   colour("quiet", theme), 12))
+                continue
+            low, high = (line.errors[k],) * 2 if line.within is None else line.within[k]
+            ends += [low, high, line.errors[k]]
+            data += _sized(line, k, height, shade, symbol, unit)
+            notes.append(_note(math.log10(max(high, line.errors[k])), "x", height,
+                               f"ε = {epsilon:g}", colour("quiet", theme), 12, shift=8))
+    low, high = (0.9 * float(min(ends)), 1.45 * float(max(ends))) if ends else (0.1, 1.0)
+    spec = {"data": data, "layout": layout(
+        theme, title=_smallest(lines, marked, epsilons), hovermode="closest", annotations=notes,
+        xaxis=log_axis(theme, on_log_scale("Error", unit), low, high, grid=True),
+        yaxis={"visible": False, "fixedrange": True,
+               "range": [-len(rows) + 1 - _BELOW_NAME - len(marked) * _STEP, 0.3]})}
+    picked = [[line.errors[k] for k in marked] for line in rows]
+    return Chart(spec, f"{_smallest(lines, marked, epsilons)}.", {
+        "method": [line.label for line in rows],
+        **{f"error at ε = {epsilon:g}": plain([errors[k] for errors in picked], 4)
+           for k, epsilon in enumerate(epsilons)}})
+
+
+_BELOW_NAME, _STEP = 0.3, 0.2  # shares of a row: from its name to its points, and between points
+
+
+def _row_look(line: Line, theme: Theme) -> tuple[str, str]:
+    """Colour and marker of a method; the floor has none of its own."""
+    if not line.key:
+        return colour("text", theme), "line-ns-open"
+    shade, _, symbol = method_style(line.key, line.family, theme, line.variant)
+    return shade, symbol
+
+
+def _note(x: float, xref: str, y: float, text: str, shade: str, size: int, shift: int = 0) -> Spec:
+    """Words that begin at a place of the plot."""
+    return {"x": x, "xref": xref, "y": y, "text": text, "showarrow": False, "xanchor": "left",
+            "yanchor": "middle", "xshift": shift, "font": {"size": size, "color": shade}}
+
+
+def _sized(line: Line, k: int, height: float, shade: str, symbol: str, unit: str) -> list[Spec]:
+    """The error at a budget, on the range of its releases where that is known."""
+    error, name = float(line.errors[k]), line.label
+    marker = {"size": 10, "symbol": symbol, "color": shade, "line": {"width": 1.6, "color": shade}}
+    point = traces.points(name, plain([error], 4), [height], marker, showlegend=False,
+                          hovertemplate=with_unit("%{x:.3g}", unit) + "<extra></extra>")
+    if line.within is None:
+        return [point]
+    return [traces.line(name, plain(line.within[k], 4), [height] * 2, translucent(shade, 0.6), 3,
+                        hoverinfo="skip", showlegend=False), point]
+
+
+def _smallest(lines: Sequence[Line], marked: Sequence[int], epsilons: Sequence[float]) -> str:
+    """Which method has the smallest error at most of the budgets."""
+    best = {}
+    for k, epsilon in zip(marked, epsilons, strict=True):
+        known = {line.label: float(line.errors[k]) for line in lines
+                 if np.isfinite(line.errors[k])}
+        if known:
+            best[epsilon] = min(known, key=known.__getitem__)
+    if not best:
+        return "Nothing would be published"
+    names = [*best.values()]
+    most = max(dict.fromkeys(names), key=names.count)
+    where = [f"{epsilon:g}" for epsilon, name in best.items() if name == most]
+    return f"{most} has the smallest error at ε = {conjunction(where)}"
 
 
 def difference(line: Line, times: Array, differences: Array, facts: PublicFacts, edge: float,
@@ -72,8 +189,8 @@ def difference(line: Line, times: Array, differences: Array, facts: PublicFacts,
             traces.zero(facts, theme)]
     spec = {"data": data, "layout": layout(
         theme, hovermode=False,
-        title="Typically off by " + with_unit(
-            number(float(np.sqrt((differences**2).mean()))), facts.value_unit),
+        title=with_unit(number(float(np.sqrt((differences**2).mean()))), facts.value_unit)
+        + " from the non-private mean",
         xaxis=time_axis(theme, facts),
         yaxis=axis(theme, named("Difference", facts.value_unit), grid=True, nticks=5,
                    range=[-edge, edge]))}
@@ -86,12 +203,12 @@ def difference(line: Line, times: Array, differences: Array, facts: PublicFacts,
 
 
 def edge_of(differences: Sequence[Array], facts: PublicFacts) -> float:
-    """One height for all small pictures: nearly all of every line, at most the range of values.
+    """One height for the small pictures of a method: nearly all of every line, at most the range.
 
     Parameters
     ----------
     differences : sequence of (draws, points)
-        Of all small pictures.
+        Of all pictures that share the axis.
     facts : PublicFacts
         The range of values.
     """

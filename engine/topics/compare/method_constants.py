@@ -19,6 +19,7 @@ from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.mechanisms.families.sparse_inference import ball
 from engine.mechanisms.families.sparse_printed import published_costs
 from engine.mechanisms.iclp import Iclp
+from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
@@ -34,6 +35,7 @@ from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.numerics.wavelets import printed_sensitivity_constant
 from engine.privacy import accounting
+from engine.sources.event_times import EventTimes
 from engine.sources.numbers import Numbers
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.sparse.means import PRINTED, ROW, Setting, rates_of, simulated
@@ -263,3 +265,17 @@ def _numbers(method: UnivariateMean) -> ConstantsTable:
         rows.append((name, _short(math.sqrt(variance or math.nan))))
     return ConstantsTable(("200 people with 50 numbers in 0 … 1, ε = 1",
                            "Standard deviation of the noise in the mean"), tuple(rows))
+
+
+# -- counts ---------------------------------------------------------------------------------------
+
+
+@_table.register
+def _intervals(method: NoisyCounts) -> ConstantsTable:
+    rows = []
+    for n in (100, 228, 1000, 10_000):
+        for epsilon in (0.5, 1.0, 3.0):
+            plan = method.plan(EventTimes(n_curves=n).public, (Budget(epsilon),))
+            rows.append((f"{n}", f"{epsilon:g}", f"{plan.cells.n_intervals}",
+                         _short(plan.verdict.noise), plan.verdict.verdict))
+    return ConstantsTable(("People", "ε", "Intervals", "Noise in a share", "Verdict"), tuple(rows))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from engine.core.tasks import MEAN_FUNCTION
 from engine.figures.theme import Chart
-from engine.topics.asking import Asked, Kind, Numbers, as_floats, errors
+from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats, errors
 from engine.topics.compare import charts
 from engine.topics.compare.answer import (
     MethodAnswer,
@@ -22,10 +22,10 @@ from engine.topics.mean.question import shares
 Methods = Sequence[MethodAnswer | RefusedMethod]
 
 
-def numbers(ways: Methods, asked: Asked) -> Numbers:
+def numbers(ways: Methods, question: QuestionLike) -> Numbers:
     """The table, by budget and method, and the errors at equal protection."""
     methods = published(ways)
-    rows = {f"ε = {epsilon:g}, {method.label}: {name}": value for epsilon in asked["epsilons"]
+    rows = {f"ε = {epsilon:g}, {method.label}: {name}": value for epsilon in question["epsilons"]
             for method in methods for name, value in _row(method, step(epsilon)).items()}
     chance, at_chance = at_equal_risk(methods)
     return as_floats(rows | {
@@ -43,7 +43,7 @@ def _row(method: MethodAnswer, budget: int) -> Numbers:
             "careful attacker, at most": odds.detected}
 
 
-def chart(ways: Methods, asked: Asked) -> Chart:
+def chart(ways: Methods, question: QuestionLike) -> Chart:
     """Errors of methods against right guesses, with markers at some budgets."""
     methods = published(ways)
     keys = [method.mechanism.key for method in methods]
@@ -51,7 +51,7 @@ def chart(ways: Methods, asked: Asked) -> Chart:
                          keys[:k].count(method.mechanism.key), method.error, method.right)
              for k, method in enumerate(methods)]
     facts = methods[0].shown.data.facts
-    return charts.against_risk(lines, [*map(step, asked["epsilons"])], facts.value_unit, "light",
+    return charts.against_risk(lines, [*map(step, question["epsilons"])], facts.value_unit, "light",
                                2 * facts.value_half_width)
 
 

@@ -12,8 +12,11 @@ from engine.language.numbers import number, small, times, with_unit
 from engine.privacy.risk import Odds
 
 TITLE = "Which method wastes the least of the budget?"
-DIFFERENCE = ("Lines: 20 possible releases less the average without protection (dashed). The same "
-              "curves and the same axes everywhere; what lies beyond them is cut off.")
+SIZES = ("Points: the root mean squared error at each budget. Bars: the middle 90 % of releases. "
+         "Equal distances on the axis are equal ratios.")
+DIFFERENCE = ("Lines: 20 possible releases less the average without protection (dashed), on the "
+              "same curves. **Each method has its own vertical axis**, so that the shape of its "
+              "error can be seen; sizes are compared above.")
 RISK = ("Further left: better protection. Lower: less error. At one place on the horizontal axis "
         "all methods protect equally. Marks: the budgets above.")
 BELOW = " Dash-dotted: the floor of unbiased methods with Gaussian noise."

@@ -189,12 +189,12 @@ def mechanism_for(kind: str, mechanism: Mechanism, where: float) -> Mechanism:
     return replace(base, **dict(wanted.chosen))
 
 
-def repetitions(asked: Experiment) -> Generator[CoverageAnswer, None, None]:
+def repetitions(experiment: Experiment) -> Generator[CoverageAnswer, None, None]:
     """Draw, release and look, `REPEATS` times, some at once.
 
     Parameters
     ----------
-    asked : Experiment
+    experiment : Experiment
         Which limits, of what, at which budget.
 
     Raises
@@ -202,53 +202,53 @@ def repetitions(asked: Experiment) -> Generator[CoverageAnswer, None, None]:
     InputError
         If the source is not simulated, or nothing is released at this budget.
     """
-    if not asked.source.is_random or asked.source.facts.is_upload:
+    if not experiment.source.is_random or experiment.source.facts.is_upload:
         raise InputError("Repetitions need simulated data with a known truth.", field="source",
                          hint="Choose simulated data.")
-    look = KINDS[asked.kind].look
+    look = KINDS[experiment.kind].look
     for block in range(REPEATS // EACH):
-        batch = look(asked, generator(asked.seed, DATA_STREAM, block),
-                     generator(asked.seed, NOISE_STREAM, block))
+        batch = look(experiment, generator(experiment.seed, DATA_STREAM, block),
+                     generator(experiment.seed, NOISE_STREAM, block))
         if not (np.isfinite(batch.given.off) & np.isfinite(batch.given.half)).all():
             raise InputError("At this budget nothing is released, so there are no intervals.",
                              field="epsilon", hint="Choose a larger ε, or more records.")
         yield batch
 
 
-def coverage_answer(asked: Experiment) -> CoverageAnswer:
+def coverage_answer(experiment: Experiment) -> CoverageAnswer:
     """All repetitions; see `repetitions`.
 
     Parameters
     ----------
-    asked : Experiment
+    experiment : Experiment
         Which limits, of what, at which budget.
     """
-    return CoverageAnswer.joined(list(repetitions(asked)))
+    return CoverageAnswer.joined(list(repetitions(experiment)))
 
 
-def _of_curves(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator
+def _of_curves(experiment: Experiment, chance: np.random.Generator, noise: np.random.Generator
               ) -> CoverageAnswer:
     """Bands around curves; of several functions, around that of the first covariate.
 
     The naive width is that of the same method, with as many basis functions, and no budget to keep.
     """
-    data: Any = asked.source.draw(EACH, chance)
-    estimate = asked.mechanism.release_many(data, [(asked.budget,)], 1, noise)
+    data: Any = experiment.source.draw(EACH, chance)
+    estimate = experiment.mechanism.release_many(data, [(experiment.budget,)], 1, noise)
     as_many: dict[str, Any] = {"truncation": estimate.kept[0]}
-    quiet = replace(asked.mechanism, **as_many).release_many(data, [(NON_PRIVATE,)], 1, noise)
+    quiet = replace(experiment.mechanism, **as_many).release_many(data, [(NON_PRIVATE,)], 1, noise)
     assert estimate.band is not None and quiet.band is not None
     low, high = limits(estimate, estimate.band)
     narrow = np.subtract(*limits(quiet, quiet.band)[::-1]) / 2
     off = (low + high) / 2 - best_kept(estimate, data.truth)
     # (budgets, data sets, draws, functions if any, GRID_SIZE) to (data sets, GRID_SIZE)
     index = (0, slice(None), 0, *((1,) if estimate.functions else ()))
-    nearest = [int(np.argmin(np.abs(drawing_grid() - asked.where)))]
-    places: Any = slice(None) if KINDS[asked.kind].is_joint else nearest
+    nearest = [int(np.argmin(np.abs(drawing_grid() - experiment.where)))]
+    places: Any = slice(None) if KINDS[experiment.kind].is_joint else nearest
     off, half, narrow = (each[index][:, places] for each in (off, (high - low) / 2, narrow))
     return CoverageAnswer(Limits.of(off, half), Limits.of(off, narrow))
 
 
-def _of_readings(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator
+def _of_readings(experiment: Experiment, chance: np.random.Generator, noise: np.random.Generator
                  ) -> CoverageAnswer:
     """Limits around a curve at one point; the naive ones leave out noise and bias.
 
@@ -257,37 +257,37 @@ def _of_readings(asked: Experiment, chance: np.random.Generator, noise: np.rando
     InputError
         If the curve is rougher there than the method takes it to be.
     """
-    assert isinstance(asked.mechanism, WaveletPointwise)
-    assert isinstance(asked.source, RegressionPoints)
-    budgets = one_per_server((asked.budget,), asked.source.sizes.n_servers)
-    checked = stated(asked.mechanism, asked.source, budgets)
+    assert isinstance(experiment.mechanism, WaveletPointwise)
+    assert isinstance(experiment.source, RegressionPoints)
+    budgets = one_per_server((experiment.budget,), experiment.source.sizes.n_servers)
+    checked = stated(experiment.mechanism, experiment.source, budgets)
     if checked.refusal:
         raise InputError(f"No interval is given: {checked.refusal}.", field="mechanism",
                          hint="Choose another curve or point, or state a rougher class.")
-    data: Any = asked.source.draw(EACH, chance)
+    data: Any = experiment.source.draw(EACH, chance)
     estimate = checked.mechanism.release_many(data, [budgets], 1, noise)
     plain = checked.mechanism.without_protection(data)
     assert estimate.band is not None and plain.band is not None
-    off = estimate.band.centre[0, :, 0] - asked.source.curve(np.array([asked.where]))
+    off = estimate.band.centre[0, :, 0] - experiment.source.curve(np.array([experiment.where]))
     half, narrow = (1.96 * np.sqrt(band.covariance[0, :, 0, :, 0])
                     for band in (estimate.band, plain.band))
-    bias = checked.mechanism.plan(asked.source.public, budgets).bias
+    bias = checked.mechanism.plan(experiment.source.public, budgets).bias
     return CoverageAnswer(Limits.of(off, half + bias), Limits.of(off, narrow))
 
 
-def _of_rows(asked: Experiment, chance: np.random.Generator, noise: np.random.Generator
+def _of_rows(experiment: Experiment, chance: np.random.Generator, noise: np.random.Generator
             ) -> CoverageAnswer:
     """Limits of sparse coefficients, from moments drawn without rows; of one, the first that is
     not zero.
     """
-    source: Any = asked.source
-    mechanism: Any = asked.mechanism
+    source: Any = experiment.source
+    mechanism: Any = experiment.mechanism
     truth = source.truth.node_values
     moments = drawn(source.covariance, truth, source.noise_sd, source.n_curves, EACH, chance)
-    plan = mechanism.plan(source.public, (asked.budget,))
+    plan = mechanism.plan(source.public, (experiment.budget,))
     intervals = mechanism.estimate(moments, [plan], EACH, 1, noise).intervals
     naive = without_privacy(intervals, source)
-    places: Any = slice(None) if KINDS[asked.kind].is_joint else np.flatnonzero(truth)[:1]
+    places: Any = slice(None) if KINDS[experiment.kind].is_joint else np.flatnonzero(truth)[:1]
     off, half, narrow = (each[0, :, 0][:, places] for each in (
         intervals.centre - truth, intervals.half_width, naive.half_width))
     return CoverageAnswer(Limits.of(off, half), Limits.of(off, narrow))

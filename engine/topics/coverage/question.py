@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from engine.figures.theme import Chart
-from engine.topics.asking import Asked, Kind, Numbers, as_floats
+from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats
 from engine.topics.coverage import charts
 from engine.topics.coverage.answer import CoverageAnswer, coverage_answer
 
 
-def numbers(answer: CoverageAnswer, _: Asked) -> Numbers:
+def numbers(answer: CoverageAnswer, _: QuestionLike) -> Numbers:
     """How many bands miss the truth, their coverage, and what it costs in width.
 
     Parameters
     ----------
     answer : CoverageAnswer
         Limits of many data sets, beside the naive ones.
-    _ : Asked
+    _ : QuestionLike
         The question.
     """
     return limits(answer)
@@ -39,18 +39,19 @@ def limits(answer: CoverageAnswer) -> Numbers:
     return as_floats(counted | {"as wide as naive bands, times": answer.times_as_wide})
 
 
-def chart(answer: CoverageAnswer, _: Asked) -> Chart:
+def chart(answer: CoverageAnswer, _: QuestionLike) -> Chart:
     """Each band as far as it is off.
 
     Parameters
     ----------
     answer : CoverageAnswer
         Limits of many data sets, beside the naive ones.
-    _ : Asked
+    _ : QuestionLike
         The question.
     """
     half = charts.common_half([answer.given, answer.naive])
     return charts.repetitions(answer.given, half, "Off the truth by", "light")
 
 
-KIND = Kind("coverage", "Audit: coverage", coverage_answer, numbers, chart)
+KIND = Kind("coverage", "Audit: coverage", coverage_answer, numbers, chart,
+            renamed=(("asked", "experiment"),))

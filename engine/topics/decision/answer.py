@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.enumerations import Enumeration
+from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError, brief
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
-from engine.core.types import Array, Budget, CurveData, PublicFacts, Spend
+from engine.core.tasks import MEAN_FUNCTION, TASKS, Argument, DataType, Task
+from engine.core.types import Array, Budget, Data, Estimate, PublicFacts, Spend
 from engine.language.numbers import digits_up
 from engine.mechanisms import Mechanism
 from engine.mechanisms.families.local_privacy import of_one_device
@@ -26,11 +27,12 @@ from engine.privacy import accounting, risk
 from engine.privacy.failure import Delta, delta_rule
 from engine.rates.floor import least_errors
 from engine.simulation import studies
-from engine.simulation.metrics import Accuracy, distances, integrated_squared_errors
+from engine.simulation.metrics import Accuracy
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS, Budgets
 from engine.sources import Source
 from engine.sources.twin import Twin
 from engine.topics.mean.answer import EPSILON_STEPS
+from engine.topics.planning.answer import usual_target as usual_error
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 
@@ -40,14 +42,27 @@ MAP_EPSILONS = EPSILON_STEPS[1::3]
 _MAP_FACTORS = (0.25, 0.5, 2.0)  # times the people of every site
 _MOST_ON_MAP = 400_000  # observations of one data set
 MOST_DEVICES = 300  # simulated one by one, where no law spares it
+_USUAL_DISTANCE = 0.2  # of results without the unit of the values: a uniform density has 1
+_OF_RANGE = 40  # of the values, where everybody has one observation
 
 
-class NoisePlace(Enumeration):
-    """Who adds the noise."""
+@dataclass(frozen=True)
+class Bands:
+    """Releases of one data set, about what they estimate.
 
-    SITES = "sites"
-    CENTRE = "centre"
-    PERSON = "person"  # everybody's own device: nobody is trusted
+    Parameters
+    ----------
+    places : (GRID_SIZE,)
+        Times, or values of a feature, in their own unit.
+    truth : (GRID_SIZE,)
+        What is estimated there.
+    limits : (steps, 2, GRID_SIZE)
+        Between which 95 % of the releases lie at each place.
+    """
+
+    places: Array
+    truth: Array
+    limits: Array
 
 
 @dataclass(frozen=True)
@@ -57,9 +72,9 @@ class Profile:
     Attributes
     ----------
     source : Source
-        The curves with the sizes of the study.
+        The data with the sizes of the study.
     mechanism : Mechanism
-        What every site uses.
+        What every site uses, where this noise is added.
     rows : tuple of SiteRow
         The sites that take part.
     noise : NoisePlace
@@ -67,13 +82,9 @@ class Profile:
     delta : Delta
         δ by the rule of all pages.
     errors : (steps, data sets, releases of each)
-        Distances from the true mean, in response units; NaN where nothing would be published.
-    times : (GRID_SIZE,)
-        In their own units.
-    truth : (GRID_SIZE,)
-        The true mean of the simulated curves.
-    bands : (steps, 2, GRID_SIZE)
-        Between which 95 % of the releases of one data set lie at each time.
+        Distances from what is estimated, in its unit; NaN where nothing would be published.
+    bands : Bands or None
+        Where the result is one function of time or of a feature.
     spends : tuple of tuples of Spend
         A ledger for each step; where everybody's own device adds the noise, that of one of them.
     floor : (steps,), optional
@@ -87,15 +98,23 @@ class Profile:
     noise: NoisePlace
     delta: Delta
     errors: Array
-    times: Array
-    truth: Array
-    bands: Array
+    bands: Bands | None
     spends: tuple[tuple[Spend, ...], ...]
     floor: Array | None = None
 
     @property
     def facts(self) -> PublicFacts:
         return self.source.facts
+
+    @property
+    def task(self) -> Task:
+        """What is published."""
+        return self.mechanism.main_task
+
+    @property
+    def unit(self) -> str:
+        """Of the errors; may be empty."""
+        return self.facts.value_unit if self.task.has_value_unit else ""
 
     @property
     def n_people(self) -> int:
@@ -110,17 +129,20 @@ class Profile:
         spends = self.spends[step]
         return Option(Budget(EPSILON_STEPS[step], self.delta.value),
                       Accuracy.of(self.errors[step]), risk.of_ledger(spends, records),
-                      self.bands[step], spends)
+                      None if self.bands is None else self.bands.limits[step], spends)
 
 
 @dataclass(frozen=True)
 class Option:
-    """One budget: its error with the 95 % value, the attacker's odds, a band, and its ledger."""
+    """One budget: its error with the 95 % value, the attacker's odds, a band, and its ledger.
+
+    The band is None where the profile has none.
+    """
 
     budget: Budget
     accuracy: Accuracy
     odds: risk.Odds
-    band: Array
+    band: Array | None
     spends: tuple[Spend, ...]
 
     @property
@@ -202,20 +224,26 @@ def sized(source: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
     InputError
         If the table cannot be simulated.
     """
-    site_table.checked(rows)
     taking_part = [row for row in rows if row.included]
+    if source.has_free_sites or not taking_part:
+        site_table.checked(rows)
     people = [row.n_curves for row in taking_part]
     each = [row.n_observations_per_curve for row in taking_part]
     if not source.is_random:
         source = Twin.of(source.facts, source.sizes)
     if source.has_free_sites:
         return source.with_sites(people, each)
+    if people == [*source.sizes.n_curves_per_server] and {*each} == {alike(source, "")[0]
+                                                         .n_observations_per_curve}:
+        return source
     if isinstance(source, Twin):
         if min(each) != max(each):
             raise InputError("A twin has as many observations of everybody.", field="readings",
                              hint="Give all sites the same number of observations.")
         return replace(source, people=tuple(people), n_observations=each[0])
-    return source.resized(people[0], each[0], len(people))
+    if len({*people}) == len({*each}) == 1:
+        return source.resized(people[0], each[0], len(people))
+    return source.with_sites(people, each)
 
 
 def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
@@ -249,6 +277,7 @@ def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow
         If the table cannot be simulated, or whatever the mechanism refuses.
     """
     study = _Study.of(source, mechanism, rows, delta, noise, seed)
+    mechanism = study.mechanism
     budgets = [study.budgets(epsilon) for epsilon in EPSILON_STEPS]
     errors = study.errors(budgets)
     yield 1
@@ -256,24 +285,31 @@ def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow
     estimate = mechanism.release_many(shown, budgets, SHOWN_DRAWS,
                                       generator(seed, NOISE_STREAM, SHOWN))
     yield 2
-    grid = drawing_grid()
-    releases = estimate.values(grid)[:, 0]  # (steps, draws, GRID_SIZE)
-    assert shown.truth is not None
     return Profile(
         study.recipe, mechanism, tuple(row for row in rows if row.included), NoisePlace(noise),
-        study.delta, errors, study.recipe.facts.from_unit_time(grid), shown.truth.grid_values,
-        np.moveaxis(np.quantile(releases, _BAND, axis=1), 0, 1),
+        study.delta, errors, _bands(shown, estimate),
         tuple(study.ledger(epsilon, spends)
               for epsilon, spends in zip(EPSILON_STEPS, estimate.spends, strict=True)),
-        None if (floor := least_errors(study.recipe, budgets, study.is_to_pool)) is None
-        else floor.errors)
+        study.floor(budgets))
+
+
+def _bands(shown: Data, estimate: Estimate) -> Bands | None:
+    """Bands of the releases of one data set; None of numbers, several functions and surfaces."""
+    truth, facts, grid = shown.truth, shown.facts, drawing_grid()
+    argument = TASKS[estimate.task].argument
+    if (truth is None or estimate.functions or truth.grid_values.shape != grid.shape
+            or argument not in (Argument.TIME, Argument.FEATURE)):
+        return None
+    releases = estimate.values(grid)[:, 0]  # (steps, draws, GRID_SIZE)
+    return Bands(facts.from_unit_time(grid), truth.grid_values,
+                   np.moveaxis(np.quantile(releases, _BAND, axis=1), 0, 1))
 
 
 @dataclass(frozen=True)
 class _Study:
-    """Curves, method and trust of one study, ready to be released."""
+    """Data, method and trust of one study, ready to be released."""
 
-    recipe: Source[CurveData]
+    recipe: Source[Any]
     mechanism: Mechanism
     delta: Delta
     noise: NoisePlace
@@ -284,12 +320,13 @@ class _Study:
     def of(cls, source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
            delta: float | None, noise: str, seed: int, most_devices: int = MOST_DEVICES) -> _Study:
         recipe, place = sized(source, rows), NoisePlace.named(noise, "noise")
+        mechanism = mechanism.noised_by(place)
         each = [row.n_observations_per_curve for row in rows if row.included]
         n = site_table.people(rows)
         stated = delta_rule(n, delta, mechanism.guarantee == "pure")
         study = cls(recipe, mechanism, stated, place, False, seed)
         if place is NoisePlace.PERSON and not study.is_one_centre:
-            _check_devices(n, most_devices)
+            _check_devices(n, most_devices, mechanism)
             return replace(study, recipe=_devices(recipe, rows))
         is_pooled = place is not NoisePlace.SITES
         if is_pooled and len(set(each)) == 1:  # one centre is one site, as on other pages
@@ -322,25 +359,24 @@ class _Study:
         return self.mechanism.as_one_centre(self.recipe.sizes.n_curves, self._asked(epsilon),
                                             self.recipe.facts)
 
-    def put(self, data: CurveData) -> CurveData:
+    def put(self, data: Any) -> Any:
         """Data sets where the noise is added."""
         return data.pooled() if self.is_to_pool else data
 
     def errors(self, budgets: Sequence[Budgets]) -> Array:
-        """Distances from the true mean (budgets, data sets, releases of each); NaN if refused."""
+        """Distances from what is estimated (budgets, data sets, releases of each)."""
         data = self.put(studies.data(self.recipe, self.seed))
-        estimate = studies.released(self.recipe, self.mechanism, data, budgets, self.seed)
-        total = integrated_squared_errors(estimate, data.truth).total
-        assert total is not None
-        errors = np.array(distances(total[:len(budgets)]))
-        for k, asked in enumerate(budgets):
-            verdict = self.mechanism.feasibility(data.sizes, asked)
-            if verdict is not None and not verdict.is_feasible:
-                errors[k] = np.nan
-        return errors
+        return studies.errors(self.recipe, self.mechanism, data, budgets, self.seed)
+
+    def floor(self, budgets: Sequence[Budgets]) -> Array | None:
+        """What no unbiased estimate of a mean curve is below, where people are known (budgets,)."""
+        if self.mechanism.main_task is not MEAN_FUNCTION:
+            return None
+        least = least_errors(self.recipe, budgets, self.is_to_pool)
+        return None if least is None else least.errors
 
 
-def _check_devices(n_people: int, most: int) -> None:
+def _check_devices(n_people: int, most: int, mechanism: Mechanism) -> None:
     """Refuse more devices than are simulated, where no law says what one centre would have to add.
 
     Raises
@@ -352,8 +388,9 @@ def _check_devices(n_people: int, most: int) -> None:
         raise InputError(
             f"Everybody’s own device adds noise here: {n_people:,} devices. Of this method as it "
             f"is set, at most {most:,} are simulated.", field="noise",
-            hint="Take the adaptive mean with δ above 0 and stated observation times, of which a "
-                 "law holds for any number, or fewer people.")
+            hint="Take fewer people, or let sites or a centre add the noise." + (
+                " The adaptive mean with δ above 0 and stated observation times has no such "
+                "limit." if mechanism.main_task is MEAN_FUNCTION else ""))
 
 
 def _devices(recipe: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
@@ -375,6 +412,23 @@ def _devices(recipe: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
     return recipe.with_sites([1] * len(each), each)
 
 
+def usual_target(task: Task, facts: PublicFacts) -> float:
+    """A first distance to ask for, in the unit of the result.
+
+    Parameters
+    ----------
+    task : Task
+        What is published.
+    facts : PublicFacts
+        With the range of the values.
+    """
+    if not task.has_value_unit:
+        return _USUAL_DISTANCE
+    if task.data is DataType.READINGS:
+        return float(f"{(facts.value_high - facts.value_low) / _OF_RANGE:.1g}")
+    return usual_error(facts)
+
+
 # -- the decision ---------------------------------------------------------------------------------
 
 
@@ -386,7 +440,7 @@ def decision(profile: Profile, target: float, confidence: str, records: int = 1)
     profile : Profile
         Of the study.
     target : float
-        A distance from the true mean, in response units.
+        A distance from what is estimated, in its unit.
     confidence : str
         How many releases of twenty are to stay within: a key of `SHARES`.
     records : int
@@ -443,7 +497,7 @@ def decision_of(source: Source[Any], mechanism: Mechanism, rows: tuple[SiteRow, 
     noise : str
         Who adds it: "sites", "centre", or "person" for everybody's own device.
     target : float
-        A distance from the true mean, in response units.
+        A distance from what is estimated, in its unit.
     confidence : str
         How many releases of twenty stay within it: "10", "16", "18" or "19".
     seed : int
@@ -497,7 +551,8 @@ def error_map(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow]
 
 def _fits(rows: Sequence[SiteRow]) -> bool:
     return (sum(row.n_curves * row.n_observations_per_curve for row in rows) <= _MOST_ON_MAP
-            and all(row.n_curves <= site_table.MOST_CURVES for row in rows))
+            and all(row.n_curves <= site_table.MOST_CURVES for row in rows
+                    if row.n_observations_per_curve > 1))
 
 
 def _scaled(rows: Sequence[SiteRow], factor: float) -> tuple[SiteRow, ...]:

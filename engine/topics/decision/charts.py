@@ -13,11 +13,12 @@ from engine.figures.drawn import Axis, Mark, Picture
 from engine.figures.theme import Chart, axis, layout, log_ticks, time_axis
 from engine.figures.traces import plain
 from engine.language.grammar import capital
-from engine.language.numbers import named, number, with_unit
-from engine.topics.decision.answer import MAP_EPSILONS, SHARES, Decision, Option
+from engine.language.numbers import named, number, percent, with_unit
+from engine.topics.decision.answer import MAP_EPSILONS, SHARES, Bands, Decision, Option
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning import charts as maps
 
+_SHARES = 41  # places of the distribution of distances
 _TICKS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
@@ -47,7 +48,7 @@ def over_budgets(answer: Decision) -> Chart:
     return traces.table(
         {"ε": list(EPSILON_STEPS), within: plain(distance),
          "target": [answer.target] * len(EPSILON_STEPS)},
-        named(capital(within), answer.profile.facts.value_unit),
+        named(capital(within), answer.profile.unit),
         f"ε = {min(reached):g} meets the target" if reached else "No ε meets the target")
 
 
@@ -59,15 +60,15 @@ def trade_off(answer: Decision) -> Picture:
     answer : Decision
         Of a study.
     """
-    distance, facts = answer.profile.distance(SHARES[answer.confidence]), answer.profile.facts
+    distance = answer.profile.distance(SHARES[answer.confidence])
     known = np.isfinite(distance)
     epsilons = np.array(EPSILON_STEPS)[known]
     every = np.append(distance[known], answer.target)
     low, high = float(every.min()) / 1.3, float(every.max()) * 1.3
     ticks = tuple((tick, f"{tick:g}") for tick in log_ticks(low, high))
-    title = named(f"{answer.confidence} of 20 within", facts.value_unit)
+    title = named(f"{answer.confidence} of 20 within", answer.profile.unit)
     ends = np.array([EPSILON_STEPS[0], EPSILON_STEPS[-1]])
-    marks = [Mark(epsilons, distance[known], "gradient", "Mean, released"),
+    marks = [Mark(epsilons, distance[known], "gradient", "Released"),
              Mark(ends, np.full(2, answer.target), "bias", "Target", dash="6,4", width=1.6)]
     marks += [Mark(np.array([option.budget.epsilon]), distance[[step_of(option)]], "gradient", "",
                    "dot" if option is answer.chosen else "ring")
@@ -82,11 +83,8 @@ def trade_off(answer: Decision) -> Picture:
 PRINTED = drawn.Look(660, 205, 12, dot=4.0)
 
 
-def band(answer: Decision, option: Option, theme: Theme) -> Chart:
-    """Between what distances from the true mean 95 % of releases lie at each time.
-
-    Less the true mean, since a small error is not seen on the scale of the values; the axis is the
-    same for the options beside each other.
+def option_picture(answer: Decision, option: Option, theme: Theme) -> Chart:
+    """The small picture of an option: its band about a curve, or else how far releases are off.
 
     Parameters
     ----------
@@ -97,23 +95,65 @@ def band(answer: Decision, option: Option, theme: Theme) -> Chart:
     theme : {"light", "dark"}
         Of the page.
     """
-    profile, facts = answer.profile, answer.profile.facts
-    x, (low, high) = plain(profile.times), option.band - profile.truth
-    widest = max(float(np.abs(each.band - profile.truth).max()) for _, each in answer.options)
+    bands = answer.profile.bands
+    if bands is None or option.band is None:
+        return _distances(answer, option, theme)
+    return _band(answer, option, bands, option.band, theme)
+
+
+def _band(answer: Decision, option: Option, bands: Bands, band: Array, theme: Theme) -> Chart:
+    """Between what distances from the truth 95 % of releases lie at each place.
+
+    Less the truth, since a small error is not seen on the scale of the values; the axis is the
+    same for the options beside each other.
+    """
+    facts, unit = answer.profile.facts, answer.profile.unit
+    x, (low, high) = plain(bands.places), band - bands.truth
+    widest = max(float(np.abs(each.band - bands.truth).max())
+                 for _, each in answer.options if each.band is not None)
     spec = {"data": [
         traces.filled("95 % of releases", x, plain(low), plain(high), colour("gradient", theme),
                       hoverinfo="skip"),
-        traces.line("True mean", x, [0.0] * len(x), colour("truth", theme), 1.4,
+        traces.line("Truth", x, [0.0] * len(x), colour("truth", theme), 1.4,
                     hoverinfo="skip")],
         "layout": layout(theme, hovermode=False, margin={"l": 46, "r": 6, "t": 6, "b": 34},
                          xaxis=time_axis(theme, facts) | {"nticks": 4},
-                         yaxis=axis(theme, named("Difference", facts.value_unit), grid=True,
+                         yaxis=axis(theme, named("Difference", unit), grid=True,
                                     range=[-1.1 * widest, 1.1 * widest], nticks=4))}
     epsilon = f"ε = {option.budget.epsilon:g}"
-    width = with_unit(number(float((high - low).mean()) / 2), facts.value_unit)
+    width = with_unit(number(float((high - low).mean()) / 2), unit)
     return Chart(spec, f"At {epsilon} 95 % of releases lie within a band of ± {width} on average.",
-                 {facts.time_name: x, "true mean": plain(profile.truth),
+                 {facts.time_name: x, "truth": plain(bands.truth),
                   "lower difference": plain(low), "upper difference": plain(high)})
+
+
+def _distances(answer: Decision, option: Option, theme: Theme) -> Chart:
+    """The share of releases within each distance from the truth, with the target.
+
+    Both axes are the same for the options beside each other.
+    """
+    profile = answer.profile
+    shares = np.linspace(0.0, 1.0, _SHARES)
+    distance, *others = (
+        np.quantile(profile.errors[step_of(each)], shares)
+        for each in (option, *(other for _, other in answer.options if other is not option)))
+    widest = 1.05 * max(answer.target, *(float(each[-1]) for each in (distance, *others)))
+    percents = plain(100 * shares)
+    spec = {"data": [
+        traces.line("Releases", plain(distance), percents, colour("gradient", theme), 2.0,
+                    hoverinfo="skip"),
+        traces.line("Target", [answer.target] * 2, [0.0, 100.0], colour("truth", theme), 1.4,
+                    hoverinfo="skip")],
+        "layout": layout(theme, hovermode=False, margin={"l": 46, "r": 6, "t": 6, "b": 34},
+                         annotations=[{"x": answer.target, "y": 4, "text": " target ",
+                                       "xanchor": "left" if 2 * answer.target < widest else
+                                       "right", "yanchor": "bottom", "showarrow": False}],
+                         xaxis=axis(theme, named("Distance", profile.unit), range=[0, widest],
+                                    nticks=4),
+                         yaxis=axis(theme, "% within", grid=True, range=[0, 103], nticks=3))}
+    share = float((profile.errors[step_of(option)] <= answer.target).mean())
+    return Chart(spec, f"At ε = {option.budget.epsilon:g} {percent(share)} of releases are within "
+                 "the target.", {"% of releases": percents, "distance": plain(distance)})
 
 
 def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array], theme: Theme
@@ -141,7 +181,7 @@ def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array], 
     epsilon = EPSILON_STEPS[-1] if here is None else here.budget.epsilon
     return maps.error_map(rows, MAP_EPSILONS, np.array([known[n] for n in rows]), answer.target,
                           (epsilon, answer.profile.n_people), f"{facts.people} in all",
-                          facts.value_unit, theme)
+                          answer.profile.unit, theme)
 
 
 def map_key(answer: Decision) -> str:
@@ -152,7 +192,8 @@ def map_key(answer: Decision) -> str:
     answer : Decision
         Of a study.
     """
-    unit = answer.profile.facts.value_unit
+    unit = answer.profile.unit
     return (f"Thick line: {answer.confidence} of 20 releases within "
-            f"{with_unit(f'{answer.target:g}', unit)}. Thin lines{', in ' * bool(unit)}{unit}. "
+            f"{with_unit(f'{answer.target:g}', unit)}. Thin lines: other distances"
+            f"{', in ' * bool(unit)}{unit}. "
             "Stronger blue: less accurate. ◇ the recommendation.")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.core.enumerations import NoisePlace
 from engine.core.types import Budget
 from engine.mechanisms.families import local_privacy
 from engine.mechanisms.families.adaptive import mu_of
 from engine.privacy import accounting
 from engine.privacy.failure import delta_rule
-from engine.topics.decision.answer import NoisePlace, Profile
+from engine.topics.decision.answer import Profile
 
 _MOST_PEOPLE = 10**12
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from engine.core.tasks import MEAN_FUNCTION
+from engine.core.tasks import DECIDED
 from engine.figures.theme import Chart
 from engine.language.numbers import named
-from engine.topics.asking import WITHIN, Asked, Kind, Numbers, as_floats
+from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats
 from engine.topics.decision import charts
 from engine.topics.decision.answer import Decision, decision_of
 
 
-def numbers(answer: Decision, asked: Asked) -> Numbers:
+def numbers(answer: Decision, asked: QuestionLike) -> Numbers:
     """ε, error, its 95 % value and the attacker's accuracy of every option."""
-    unit, units = answer.profile.facts.value_unit, asked.person.units
+    unit, units = answer.profile.unit, asked.person.units
     found: Numbers = {"δ": answer.profile.delta.value}
     for name, option in answer.options:
         step = name.lower()
@@ -25,9 +25,9 @@ def numbers(answer: Decision, asked: Asked) -> Numbers:
     return as_floats(found)
 
 
-def chart(answer: Decision, _: Asked) -> Chart:
+def chart(answer: Decision, _: QuestionLike) -> Chart:
     """The distance that so many releases stay within, at every budget."""
     return charts.over_budgets(answer)
 
 
-KIND = Kind("decision", "Decide", decision_of, numbers, chart, (MEAN_FUNCTION.key,))
+KIND = Kind("decision", "Decide", decision_of, numbers, chart, DECIDED)

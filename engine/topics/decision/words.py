@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
-from engine.core.enumerations import NoiseLaw
-from engine.core.types import PublicFacts
-from engine.language.grammar import a, escape, of
+from engine.core.enumerations import NoiseLaw, NoisePlace
+from engine.core.tasks import Argument, DataType, Task, Unit
+from engine.core.types import Budget, PublicFacts
+from engine.language import tags
+from engine.language.grammar import a, escape, of, uncapital
 from engine.language.numbers import digits_up, number, percent_of, whole, with_unit
 from engine.language.tags import credited
 from engine.privacy import accounting, risk
+from engine.sources import Source
 from engine.topics.decision.answer import (
     MAP_EPSILONS,
     SHARES,
     Decision,
-    NoisePlace,
     Option,
     Profile,
 )
@@ -31,6 +34,108 @@ _SITES = {"patient": ("hospital", "hospitals"), "woman": ("hospital", "hospitals
           "child": ("school", "schools"), "pupil": ("school", "schools"),
           "household": ("district", "districts")}
 GUESSING = "guessing: 50 %"
+
+
+def estimand(task: Task, facts: PublicFacts) -> str:
+    """What is published of these data: "mean glucose curve", "average glucose", "density".
+
+    Parameters
+    ----------
+    task : Task
+        That a study is about.
+    facts : PublicFacts
+        What curves and values are called.
+    """
+    if task.data is DataType.CURVES and task.argument is Argument.NOTHING:
+        return f"average {uncapital(facts.value_name)}"
+    if not facts.curve:
+        return task.decided
+    return task.decided.replace("mean curve", f"mean {facts.curve} curve")
+
+
+def protected_unit(task: Task, facts: PublicFacts) -> str:
+    """What is exchanged for another, with whose it is: "the whole curve of a child".
+
+    Parameters
+    ----------
+    task : Task
+        That a study is about.
+    facts : PublicFacts
+        The noun for one person.
+    """
+    return f"{_unit_noun(task)} of {a(escape(facts.person))}"
+
+
+def unit_tag(task: Task, facts: PublicFacts) -> tuple[str, str]:
+    """The chip that says what is protected, and its tooltip.
+
+    Parameters
+    ----------
+    task : Task
+        That a study is about.
+    facts : PublicFacts
+        The noun for one person.
+    """
+    if task.unit is Unit.RECORD and task.data is DataType.CURVES:
+        return (f"All of {of(a(facts.person))} observations",
+                f"Unit of protection: replacing all observations of any one {facts.person} hardly "
+                "changes what is published.")
+    return tags.unit_tag(facts, task.unit)
+
+
+def subject(task: Task) -> str:
+    """What the target is about, as the next sentence begins with it: "It must be within".
+
+    Parameters
+    ----------
+    task : Task
+        That a study is about.
+    """
+    return f"{'They' if _is_plural(task) else 'It'} must be within"
+
+
+def distance(task: Task, facts: PublicFacts) -> str:
+    """What the target is, as its help says it.
+
+    Parameters
+    ----------
+    task : Task
+        That a study is about.
+    facts : PublicFacts
+        What curves and values are called.
+    """
+    true = escape(estimand(task, facts))
+    if task.argument is Argument.NOTHING:
+        return f"Distance from the true {true}."
+    scale = "" if task.has_value_unit else " A uniform density is 1 everywhere."
+    return f"Root mean squared distance from the true {true}.{scale}"
+
+
+def given_sites(source: Source[Any]) -> str:
+    """Why the sites of some data cannot be changed one by one.
+
+    Parameters
+    ----------
+    source : Source
+        On screen.
+    """
+    if source.facts.is_upload:
+        return "Sites and sizes are those of the file; a twin is simulated from its stated facts."
+    if not source.is_random:
+        return "A twin with these sizes is simulated from the public facts."
+    return "Sites as chosen above; a size in the sentence makes all alike."
+
+
+MEANS_ALONE = ("Solving for a size, starting from a risk, and a budget for each site are worked "
+               "out for the mean curve. Here every site has the same ε.")
+
+
+def _unit_noun(task: Task) -> str:
+    if task.unit is Unit.CURVE:
+        return "the whole curve" + " and all covariates" * ("covariates" in task.roles)
+    if task.unit is Unit.RECORD and task.data is DataType.CURVES:
+        return "all observations"
+    return f"the {task.unit.noun}"
 
 
 def site_noun(facts: PublicFacts) -> tuple[str, str]:
@@ -56,18 +161,18 @@ def attacker(odds: risk.Odds) -> str:
     return f"≤ {percent_of(odds.right)} ({GUESSING}{together})"
 
 
-def error(option: Option, facts: PublicFacts) -> str:
+def error(option: Option, profile: Profile) -> str:
     """The error of an option with its 95 % value: "0.31 mmol/L (95 %: 0.48)".
 
     Parameters
     ----------
     option : Option
         One budget.
-    facts : PublicFacts
-        The unit of values.
+    profile : Profile
+        Of the study, with the unit of errors.
     """
     within = f" (95 %: {number(option.accuracy.within)})"
-    return f"{with_unit(number(option.accuracy.error), escape(facts.value_unit))}{within}"
+    return f"{with_unit(number(option.accuracy.error), escape(profile.unit))}{within}"
 
 
 def sizes(rows: Sequence[SiteRow], facts: PublicFacts) -> str:
@@ -102,12 +207,22 @@ def question(answer: Decision) -> str:
     profile, facts = answer.profile, answer.profile.facts
     each = sorted({row.n_observations_per_curve for row in profile.rows})
     observations = whole(each[0]) if len(each) == 1 else f"{whole(each[0])} to {whole(each[-1])}"
-    curve = f"{escape(facts.curve)} curve" if facts.curve else "curve"
     people = (f"{whole(profile.n_people)} {escape(facts.people)}"
               if profile.noise is NoisePlace.PERSON else sizes(profile.rows, facts))
-    return (f"Which privacy budget ε does the mean {curve} of {people} need, "
-            f"with {observations} observations each, if {_who(profile)}, so that it is within "
-            f"{target(answer)} of the true mean in {CONFIDENCES[answer.confidence]} releases?")
+    each_has = "" if observations == "1" else f"with {observations} observations each, "
+    subject = escape(estimand(profile.task, facts))
+    return (f"Which privacy budget ε {_does(profile.task)} the {subject} of {people} need, "
+            f"{each_has}if {_who(profile)}, so that "
+            f"{'they are' if _is_plural(profile.task) else 'it is'} within "
+            f"{target(answer)} of the truth in {CONFIDENCES[answer.confidence]} releases?")
+
+
+def _does(task: Task) -> str:
+    return "do" if _is_plural(task) else "does"
+
+
+def _is_plural(task: Task) -> bool:
+    return task.decided.startswith("effects")
 
 
 def _who(profile: Profile) -> str:
@@ -128,7 +243,7 @@ def target(answer: Decision) -> str:
     answer : Decision
         Of a study.
     """
-    return with_unit(f"{answer.target:g}", escape(answer.profile.facts.value_unit))
+    return with_unit(f"{answer.target:g}", escape(answer.profile.unit))
 
 
 def verdict(answer: Decision) -> str:
@@ -144,7 +259,7 @@ def verdict(answer: Decision) -> str:
         return not_reached(answer)
     return (f"**Release with ε = {answer.chosen.budget.epsilon:g} for every "
             f"{escape(facts.person)}.** An attacker’s accuracy is then "
-            f"{attacker(answer.chosen.odds)}; the error is {error(answer.chosen, facts)}.")
+            f"{attacker(answer.chosen.odds)}; the error is {error(answer.chosen, answer.profile)}.")
 
 
 def not_reached(answer: Decision) -> str:
@@ -155,7 +270,7 @@ def not_reached(answer: Decision) -> str:
     answer : Decision
         In which none is chosen.
     """
-    profile, unit = answer.profile, escape(answer.profile.facts.value_unit)
+    profile, unit = answer.profile, escape(answer.profile.unit)
     nearest = answer.more_private
     if nearest is None:
         size = effective_size(profile, EPSILON_STEPS[-1])
@@ -189,7 +304,7 @@ def floor(answer: Decision) -> str:
     least = float(profile.floor[EPSILON_STEPS.index(option.budget.epsilon)])
     if not math.isfinite(least):
         return ""
-    unit = escape(profile.facts.value_unit)
+    unit = escape(profile.unit)
     return (f"At ε = {option.budget.epsilon:g} no unbiased method with Gaussian noise beats "
             f"**± {with_unit(number(least), unit)}**.")
 
@@ -217,26 +332,34 @@ def protection(profile: Profile, records: int = 1) -> dict[str, str]:
         trusted = (f"nobody. Noise is added on the {of(person)} own device, before anything "
                    "leaves it")
     elif len(profile.rows) == 1:
-        hidden, trusted = "everybody who sees the release", f"the {site}, which has the curves"
+        hidden, trusted = "everybody who sees the release", f"the {site}, which has the data"
     elif profile.noise is NoisePlace.SITES:
         hidden = f"everybody who sees the release, the other {several} and the centre"
         trusted = f"the {of(person)} own {site}, and nobody else"
     else:
         hidden = f"everybody who sees the release, and the other {several}"
-        trusted = f"the centre, which sees every curve, and the {of(person)} own {site}"
-    return {"Protected": f"the whole curve of {a(person)}, from {hidden}.",
+        trusted = f"the centre, which sees {_all_of(profile.task)}, and the {of(person)} own {site}"
+    return {"Protected": f"{protected_unit(profile.task, facts)}, from {hidden}.",
             "Must be trusted": f"{trusted}.",
             "Not hidden": f"that {a(person)} takes part, how many do, and what is true of "
                           f"{escape(facts.people)} in general.",
-            "Unit of privacy": _unit(person, records),
+            "Unit of privacy": _unit(profile.task, person, records),
             **_interaction(profile), **_worth(profile)}
 
 
-def _unit(person: str, records: int) -> str:
+def _all_of(task: Task) -> str:
+    return f"every {_record(task)}"
+
+
+def _unit(task: Task, person: str, records: int) -> str:
+    noun = _record(task)
     if records > 1:
-        return (f"item level, one of the {whole(records)} curves of {a(person)}; the attacker’s "
+        return (f"item level, one of the {whole(records)} {noun}s of {a(person)}; the attacker’s "
                 "accuracy is about all of them.")
-    return f"user level, {of(a(person))} whole curve, not one observation of it (event level)."
+    if task.data is not DataType.CURVES:
+        return f"item level, {a(noun)}; it is user level where everybody has one."
+    level = _unit_noun(task).removeprefix("the ").removeprefix("all ")
+    return f"user level, {of(a(person))} {level}, not one observation of it (event level)."
 
 
 def rounds(profile: Profile) -> int:
@@ -309,16 +432,21 @@ def assumptions(profile: Profile) -> list[str]:
         Of a study.
     """
     facts, releases = profile.facts, math.prod(profile.errors.shape[1:])
-    bounds = with_unit(f"{facts.value_low:g} to {facts.value_high:g}", escape(facts.value_unit))
+    bounds = "" if not profile.task.has_value_unit else " within " + with_unit(
+        f"{facts.value_low:g} to {facts.value_high:g}", escape(facts.value_unit))
     return [
         *_devices(profile),
-        f"Simulated: {releases} releases at each ε, of curves of the kind “{escape(facts.name)}” "
-        f"within {bounds}. No real data were used; real curves may differ, so leave room.",
+        f"Simulated: {releases} releases at each ε, of data of the kind “{escape(facts.name)}”"
+        f"{bounds}. No real data were used; real data may differ, so leave room.",
         *(escape(sentence) for sentence in credited(facts)),
         f"Method: {escape(profile.mechanism.label)}. Bounds, times and settings are public facts.",
-        f"Each {escape(facts.person)} has one curve, and all other releases about the same "
-        "people are charged as well.",
-        "Error: root mean squared distance from the true mean."]
+        f"Each {escape(facts.person)} has one {_record(profile.task)}, and all other releases "
+        "about the same people are charged as well.",
+        f"Error: root mean squared distance from the true {escape(estimand(profile.task, facts))}."]
+
+
+def _record(task: Task) -> str:
+    return "curve" if task.data is DataType.CURVES else task.unit.noun
 
 
 def _devices(profile: Profile) -> list[str]:
@@ -326,7 +454,9 @@ def _devices(profile: Profile) -> list[str]:
     n = profile.n_people
     if profile.noise is not NoisePlace.PERSON:
         return []
-    if profile.source.sizes.n_servers == n > 1:
+    budget = Budget(EPSILON_STEPS[-1], profile.delta.value)
+    is_alike = profile.mechanism.as_one_centre(n, budget, profile.facts) == budget
+    if is_alike or profile.source.sizes.n_servers == n > 1:
         return [f"Each of the {whole(n)} devices was simulated."]
     return [f"The {whole(n)} devices were simulated as one centre with μ/√n in place of μ: the "
             "sum of their Gaussian noise has exactly that law."]
@@ -341,8 +471,10 @@ def memo_title(profile: Profile) -> str:
         Of a study.
     """
     facts = profile.facts
-    curve = f"{facts.curve} curve" if facts.curve else "curve"
-    return f"Privacy budget for a mean {curve} of {whole(profile.n_people)} {facts.people}"
+    subject = estimand(profile.task, facts)
+    article = "" if _is_plural(profile.task) else f"{a(subject).split()[0]} "
+    return (f"Privacy budget for {article}{subject} of {whole(profile.n_people)} "
+            f"{facts.people}")
 
 
 def chart_title(answer: Decision) -> str:
@@ -370,7 +502,7 @@ def within(answer: Decision, option: Option) -> str:
     """
     step = EPSILON_STEPS.index(option.budget.epsilon)
     distance = float(answer.profile.distance(SHARES[answer.confidence])[step])
-    return with_unit(number(distance), escape(answer.profile.facts.value_unit))
+    return with_unit(number(distance), escape(answer.profile.unit))
 
 
 def map_title(answer: Decision) -> str:
@@ -411,5 +543,5 @@ def reachable(answer: Decision) -> str:
     """
     if answer.reachable is None:
         return ""
-    unit = escape(answer.profile.facts.value_unit)
+    unit = escape(answer.profile.unit)
     return f"Allow {with_unit(f'{digits_up(answer.reachable, 2):g}', unit)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +56,7 @@ class Method:
 
 
 def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, *,
-                   others: Sequence[Method] = (), theory: Array | None = None,
+                   others: Sequence[Method] = (), theory: Mapping[str, Array] | None = None,
                    floor: Array | None = None) -> Chart:
     """Median error and its 8-in-10 range against ε, with the floor, the theory and the present ε.
 
@@ -75,8 +75,8 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, 
         Of the page.
     others : sequence of Method
         Drawn for comparison.
-    theory : (budgets,), optional
-        The rate, in response units.
+    theory : mapping of str to (budgets,), optional
+        Rates with fitted constants by their names, in response units.
     floor : (budgets,), optional
         What no unbiased method with Gaussian noise is below, in response units.
     """
@@ -90,9 +90,8 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, 
         data.append(traces.line("Non-private", [x[0], x[-1]], [study.baseline, study.baseline],
                                 colour("without", theme), 2.2, UNPROTECTED,
                                 hovertemplate=f"%{{y:.3g}} {unit}"))
-    if theory is not None:
-        data.append(traces.line("Theory (slope)", x, _gaps(theory), colour("raw", theme), 1.6,
-                                "dot", hoverinfo="skip"))
+    data += traces.fitted(x, {name: _gaps(rate) for name, rate in (theory or {}).items()}, theme,
+                          hovertemplate=f"%{{y:.3g}} {unit}")
     if floor is not None:
         data.append(traces.floor(x, _gaps(floor), theme, hovertemplate=f"%{{y:.3g}} {unit}"))
     if np.isfinite(median[here]):
@@ -106,7 +105,8 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, 
                    yaxis=_errors(heights, 2 * facts.value_half_width, unit, theme))
     return Chart({"data": data, "layout": frame},
                  _alt(x, median, here, unit),
-                 _table(x, median, low, high, study.baseline, others, floor))
+                 _table(x, median, low, high, study.baseline, others, floor,
+                        theory or {}))
 
 
 def _finding(method: Method, others: Sequence[Method], baseline: float | None, epsilon: float,
@@ -181,12 +181,14 @@ def _allowed(epsilon: float, delta: float) -> str:
 
 
 def _table(x: list[float], median: Array, low: Array, high: Array, baseline: float | None,
-           others: Sequence[Method], floor: Array | None) -> dict[str, list[Any]]:
+           others: Sequence[Method], floor: Array | None, theory: Mapping[str, Array]
+           ) -> dict[str, list[Any]]:
     columns = {"error": median, "1 in 10 below": low, "1 in 10 above": high}
     if baseline is not None:
         columns["without protection"] = np.full(len(x), baseline)
     if floor is not None:
         columns[traces.FLOOR.lower()] = floor
+    columns |= {name.lower(): rate for name, rate in theory.items()}
     columns |= {other.label: other.errors for other in others}
     return {"ε": x, **{name: _gaps(values.round(4)) for name, values in columns.items()}}
 

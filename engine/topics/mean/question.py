@@ -9,26 +9,26 @@ from engine.figures import traces
 from engine.figures.theme import Chart
 from engine.language import error_parts
 from engine.language.numbers import named
-from engine.topics.asking import Asked, Kind, Numbers, as_floats, errors, protection
+from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats, errors, protection
 from engine.topics.mean.answer import MeanAnswer, Study, mean_answer
 
 
-def numbers(answer: MeanAnswer, asked: Asked) -> Numbers:
+def numbers(answer: MeanAnswer, question: QuestionLike) -> Numbers:
     """Errors, what they are made of, and the protection.
 
     Parameters
     ----------
     answer : MeanAnswer
         Releases at all budgets.
-    asked : Asked
+    question : QuestionLike
         The question, with whose odds are said.
     """
-    k = answer.budgets.index(asked["budget"])
+    k = answer.budgets.index(question["budget"])
     study, unit = answer.study, answer.facts.value_unit
     error, within = ((math.nan, math.nan) if answer.is_refused(k)
                      else (study.error[k], study.within[k]))
     return as_floats(errors(error, within, unit, study.baseline) | shares(answer, study, k)
-                     ) | protection(answer.spends[k], asked.person)
+                     ) | protection(answer.spends[k], question.person)
 
 
 def shares(answer: MeanAnswer, study: Study, k: int) -> Numbers:
@@ -48,18 +48,18 @@ def shares(answer: MeanAnswer, study: Study, k: int) -> Numbers:
             for name, share in parts}
 
 
-def releases(answer: MeanAnswer, asked: Asked) -> Chart:
+def releases(answer: MeanAnswer, question: QuestionLike) -> Chart:
     """Possible releases of an average curve, and the average without protection.
 
     Parameters
     ----------
     answer : MeanAnswer
         Releases at all budgets.
-    asked : Asked
+    question : QuestionLike
         The question, with whose odds are said.
     """
     facts = answer.facts
-    curves = [*answer.releases[answer.budgets.index(asked["budget"])], answer.without]
+    curves = [*answer.releases[answer.budgets.index(question["budget"])], answer.without]
     names = [*(f"release {k}" for k in range(1, len(curves))), "without protection"]
     columns = zip((named(facts.time_name, facts.time_unit), *names), (answer.times, *curves),
                   strict=True)

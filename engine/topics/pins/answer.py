@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Budget, PublicFacts, Spend
 from engine.language import chances
 from engine.language.numbers import at_most_percent, change, error, number, small, times
@@ -19,12 +20,11 @@ NOTHING = "nothing would be published"
 class Pinned:
     """One scenario that was kept, with what was found for it.
 
-    `budget` is the one asked for where people are protected least, `budgets` the words for all of
-    them. `error` is that of its page in `error_unit`, NaN where nothing would be published or no
-    truth is known; `within` the distance that 95 % of releases stay
-    within. Odds are those of a person with `group`
-    protected units; `population` is the size of the group that a secret sample was declared to be
-    drawn of.
+    `estimated` is the key of its task. `budget` is the one asked for where people are protected
+    least, `budgets` the words for all of them. `error` is that of its page in `error_unit`, NaN
+    where nothing would be published or no truth is known; `within` the distance that 95 % of
+    releases stay within. Odds are those of a person with `group` protected units; `population` is
+    the size of the group that a secret sample was declared to be drawn of.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Pinned:
     limits: str = ""
     group: int = 1
     population: int | None = None
+    estimated: str = MEAN_FUNCTION.key
 
     @cached_property
     def odds(self) -> risk.Odds:
@@ -58,11 +59,8 @@ class Pinned:
 
     def measures_like(self, other: Pinned) -> bool:
         """Whether errors are those of the same thing, in the same unit."""
-        return (self.facts.name, self.facts.kind, self.error_unit, self.page in _OF_AVERAGES) == (
-            other.facts.name, other.facts.kind, other.error_unit, other.page in _OF_AVERAGES)
-
-
-_OF_AVERAGES = ("Explore", "Plan", "Rates", "Sites")  # pages about one average curve
+        return (self.facts.name, self.facts.kind, self.error_unit, self.estimated) == (
+            other.facts.name, other.facts.kind, other.error_unit, other.estimated)
 
 
 # -- the table ------------------------------------------------------------------------------------

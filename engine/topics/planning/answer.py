@@ -35,7 +35,8 @@ _USUAL_SHARE = 70  # of the range of the values, for a first target
 _LOWEST = {"epsilon": 0.01, "people": 2.0, "readings": 1.0, "sites": 1.0}
 _HIGHEST = {"epsilon": HIGHEST_EPSILON, "people": 20_000.0, "readings": 1000.0, "sites": 1000.0}
 _MOST_READINGS = 1_000_000  # of one data set
-_MOST_PEOPLE = 20_000  # in all
+_MOST_PEOPLE = 20_000  # in all, with a curve each
+_MOST_RECORDS = 200_000  # in all, where everybody has a number or two
 _CORRECTIONS = 4
 _LEAST_TARGET = 1e-12  # and its inverse the most: beyond, squares leave floating point
 _MET = 0.005  # of log error: the target is met
@@ -366,14 +367,15 @@ def _summary(setting: Setting, budget: Budget, found: Accuracy) -> Measured:
 def bounds(setting: Setting, unknown: str) -> tuple[float, float]:
     """The allowed values of a dial; sizes end where a data set would be too large."""
     low, high = _LOWEST[unknown], _HIGHEST[unknown]
+    most_people = _MOST_PEOPLE if setting.source.holds_curves else _MOST_RECORDS
     if unknown != "epsilon":
         others = setting.n_readings / getattr(setting, unknown)
         high = min(high, max(low, _MOST_READINGS // others))
         if unknown == "people":
             low = max(low, math.ceil(2 / setting.sites))
-            high = min(high, _MOST_PEOPLE // setting.sites)
+            high = min(high, most_people // setting.sites)
         if unknown == "sites":
-            high = min(high, _MOST_PEOPLE // setting.people)
+            high = min(high, most_people // setting.people)
     return low, high
 
 

@@ -8,11 +8,11 @@ from engine.core.tasks import MEAN_FUNCTION
 from engine.figures import labels, traces
 from engine.figures.theme import Chart
 from engine.language.numbers import named
-from engine.topics.asking import Asked, Kind, Numbers, as_floats, errors
+from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats, errors
 from engine.topics.planning.answer import PlanningAnswer, plan_of
 
 
-def numbers(answer: PlanningAnswer, asked: Asked) -> Numbers:
+def numbers(answer: PlanningAnswer, question: QuestionLike) -> Numbers:
     """The answer, what it lies between 99 times in 100, and the error there."""
     ends = {"answer": answer.value, "between": answer.low, "and": answer.high}
     reached = answer.reached
@@ -20,23 +20,23 @@ def numbers(answer: PlanningAnswer, asked: Asked) -> Numbers:
                      for value in (reached.error, reached.within))
     planned = {f"{name} ({answer.unknown})": math.nan if value is None else value
                for name, value in ends.items()}
-    planned |= errors(error, within, asked["source"].facts.value_unit, answer.baseline)
+    planned |= errors(error, within, question["source"].facts.value_unit, answer.baseline)
     if answer.protection is not None:
         proved = answer.protection.proved
         planned |= {
             "attacker’s accuracy, at most":
-                answer.protection.for_group(asked.person.units).odds.right,
+                answer.protection.for_group(question.person.units).odds.right,
             "proved ε": proved.epsilon, "proved δ": proved.delta}
     return as_floats(planned)
 
 
-def chart(answer: PlanningAnswer, asked: Asked) -> Chart:
+def chart(answer: PlanningAnswer, question: QuestionLike) -> Chart:
     """The errors that were simulated for a plan, by the dial that was left open."""
     dial = "epsilon" if answer.unknown == "error" else answer.unknown
     steps = sorted((*answer.steps, answer.reached), key=lambda step: getattr(step.setting, dial))
     return traces.table({dial: [getattr(step.setting, dial) for step in steps],
                          "error": [step.error for step in steps]},
-                        named("Error", asked["source"].facts.value_unit),
+                        named("Error", question["source"].facts.value_unit),
                         labels.changed("Error", steps[0].error, steps[-1].error))
 
 

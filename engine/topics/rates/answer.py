@@ -10,6 +10,7 @@ import numpy as np
 
 from engine.core.types import Array
 from engine.rates import Boundary, Rate
+from engine.rates.fitted import FittedRate, Weighted, beside
 from engine.simulation.agreement import STANDARD_ERRORS, Agreement
 from engine.simulation.experiments import mean_and_se
 from engine.topics.mean.answer import errors_and_shares
@@ -18,63 +19,6 @@ from engine.topics.planning.answer import Setting, bounds
 _SAME = 1e-6  # of two terms on a border
 SLOPE_TOLERANCE = 0.25  # exponents of the terms of a rate differ by more
 _ROOM = 3.0  # beside a point at or beyond the usual end of its axis
-
-
-# -- constants ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Weighted:
-    """A rate with a constant in front of every term: all one, or fitted to what was measured."""
-
-    rate: Rate
-    weights: Array
-
-    @classmethod
-    def plain(cls, rate: Rate) -> Weighted:
-        return cls(rate, np.ones(len(rate.terms)))
-
-    @classmethod
-    def with_privacy_share(cls, rate: Rate, share: float, **point: float) -> Weighted:
-        """Privacy terms so weighted that they make up `share` of the rate at this point.
-
-        A rate whose terms are all or none of privacy here, or a share of 0 or 1, is left as it is.
-        """
-        sizes = rate.evaluate(**point)
-        private = np.array([term.is_private for term in rate.terms])
-        if not private.any() or private.all() or not 0 < share < 1:
-            return cls.plain(rate)
-        of_privacy, other = sizes[private].sum(), sizes[~private].sum()
-        if not of_privacy or not other:  # no factor gives the share
-            return cls.plain(rate)
-        factor = share / (1 - share) * other / of_privacy
-        return cls(rate, np.where(private, factor, 1.0))
-
-    def over(self, other: Rate) -> Weighted:
-        """Another rate, whose privacy terms weigh as much as the heaviest one here."""
-        private = [term.is_private for term in other.terms]
-        heaviest = self.weights[[term.is_private for term in self.rate.terms]].max(initial=0.0)
-        return Weighted(other, np.where(private, heaviest or 1.0, 1.0))
-
-    def evaluate(self, **point: float | Array) -> Array:
-        sizes = self.rate.evaluate(**point)
-        return np.asarray(self.weights.reshape(-1, *[1] * (sizes.ndim - 1)) * sizes)
-
-    def total(self, **point: float | Array) -> Array:
-        summed = self.evaluate(**point).sum(axis=0)
-        return np.minimum(summed, 1.0) if self.rate.capped else np.asarray(summed)
-
-    def dominant(self, **point: float | Array) -> Array:
-        return np.asarray(self.evaluate(**point).argmax(axis=0))
-
-    def shares(self, **point: float | Array) -> Array:
-        sizes = self.evaluate(**point)
-        return np.asarray(sizes / sizes.sum(axis=0))
-
-    def if_doubled(self, symbol: str, **point: float | Array) -> float:
-        """The rate's factor when one symbol doubles."""
-        here = self.rate.at(**point)
-        return float(self.total(**{**here, symbol: 2 * here[symbol]}) / self.total(**here))
 
 
 # -- the map ----------------------------------------------------------------------------------
@@ -168,15 +112,15 @@ class Comparison:
     """A straight line through measured errors on log scales, beside that of the rate.
 
     `slope` ± `half_width` is that of the errors with its 95 % confidence interval, `theory` that of
-    the rate over the same values. `weighted` is the rate with privacy as heavy as was measured at
-    the middle value, `constant` by what it is multiplied to run through the points.
+    the rate over the same values. `fitted` is the rate with privacy as heavy as was measured at the
+    middle value, and with the `constant` that makes it run through the points.
     """
 
     slope: float
     half_width: float
     theory: float
     constant: float
-    weighted: Weighted
+    fitted: FittedRate
 
     @property
     def agreement(self) -> Agreement:
@@ -244,4 +188,7 @@ def compare(points: Sequence[Measured], of: Rate, symbol: str, point: Mapping[st
     slope, theory = ((weights**2 * centred * line).sum() / spread for line in (y, rate))
     constant = np.exp(np.average(y - rate, weights=weights**2))
     half_width = STANDARD_ERRORS / math.sqrt(spread)
-    return Comparison(float(slope), half_width, float(theory), float(constant), weighted)
+    through = replace(weighted, statistical=weighted.statistical * constant,
+                      private=weighted.private * constant)
+    return Comparison(float(slope), half_width, float(theory), float(constant), beside(
+        through, moved(point, **{symbol: np.exp(x)}), np.exp(y)))

@@ -16,18 +16,21 @@ from engine.figures.theme import Chart, Spec, axis, layout, log_axis, regime_col
 from engine.figures.traces import DASHES, plain
 from engine.language.grammar import capital
 from engine.language.numbers import number
+from engine.mechanisms.univariate_mean import Setting
 from engine.rates import Rate, Symbol
+from engine.rates.fitted import Weighted
+from engine.rates.univariate_mean import CALLED, SETTINGS, RateSetting
 from engine.simulation.agreement import STANDARD_ERRORS
 from engine.topics.rates.answer import (
     Comparison,
     Measured,
     RegimeMap,
-    Weighted,
     axis_values,
     border,
     moved,
     regime_map,
 )
+from engine.topics.rates.by_eye import ByEye
 
 QUANTITY = "Rate (constants dropped, log scale)"
 _LEAST = "Least squared error (log scale)"  # of rates whose constants are known
@@ -35,6 +38,8 @@ SMOOTHNESS = "smoothness"
 _CELLS = 220  # of a map on screen, each way; the regimes are smooth
 _POINTS = 120
 _DASHES = (*DASHES, "16px,5px", "1px,5px", "8px,3px,2px,3px,2px,3px")  # for seven settings
+_TRUST = {RateSetting(name).mechanism: CALLED[name].removesuffix(", many numbers each")
+          for name in SETTINGS}
 _LOWEST = 1e-9  # of the largest rate; what falls exponentially soon leaves the chart
 
 
@@ -60,7 +65,7 @@ def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, flo
     terms = weighted.rate.terms
     private = [term.is_private for term in terms]
     data = [_heat(regions, [term.name for term in terms], regime_colours(private, theme))]
-    if (weighted.weights == 1).all():
+    if weighted.is_plain:
         data += _borders(weighted.rate, regions, point, theme)
     data.append(traces.diamond(point[along], point[across], theme))
     ruling = terms[int(weighted.dominant(**point))].name
@@ -212,7 +217,7 @@ def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], 
 
 def _measured(series: Series, along: str, point: Mapping[str, float], unit: str, theme: Theme
               ) -> list[Spec]:
-    """Points with their bars, and the rate with one constant fitted."""
+    """Points with their bars, and the rate with fitted constants."""
     if not series.known:
         return []
     shade, _, marker = series.style
@@ -226,8 +231,8 @@ def _measured(series: Series, along: str, point: Mapping[str, float], unit: str,
         return [points]
     grid = np.geomspace(x.min(), x.max(), 60)
     compared, places = series.compared, moved(point, **{along: grid})
-    rate = compared.constant * compared.weighted.total(**places)
-    return [points, traces.line("The rate, one constant fitted", grid.tolist(), rate.tolist(),
+    rate = compared.fitted.squares(**places)
+    return [points, traces.line("Rate, constants fitted", grid.tolist(), rate.tolist(),
                                 colour("without", theme), 2, "dot", hoverinfo="skip")]
 
 
@@ -250,6 +255,45 @@ def _practice_table(each: Sequence[Series], along: Symbol) -> dict[str, list[Any
             for series in each for p in series.known]
     names = ("method", along.written, "mean squared error", "standard error")
     return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
+def by_eye(shown: ByEye, theme: Theme) -> Chart:
+    """Estimates of a mean that is known as dots, a row for each kind of trust.
+
+    Dots beyond the range of the numbers stand at its ends.
+
+    Parameters
+    ----------
+    shown : ByEye
+        Estimates under every kind of trust.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    spread = {_TRUST[setting]: float(np.sqrt(((dots - shown.truth) ** 2).mean()))
+              for setting, dots in shown.estimates.items()}
+    rows = {_TRUST[setting]: np.clip(dots, 0.0, 1.0) for setting, dots in shown.estimates.items()}
+    last = len(rows) - 1
+    data = [traces.points(capital(name), dots.tolist(), [float(last - k)] * len(dots),
+                          {"size": 9, "opacity": 0.55, "symbol": "circle", "color": colour(
+                              "without" if name == _TRUST[Setting.NONE] else "gradient", theme)},
+                          hovertemplate="%{x:.3f}")
+            for k, (name, dots) in enumerate(rows.items())]
+    data.append(traces.line("True mean", [shown.truth] * 2, [-0.5, last + 0.5],
+                            colour("text", theme), 1.6, hoverinfo="skip"))
+    values = np.concatenate([*rows.values(), [shown.truth]])
+    room = 0.04 * max(float(np.ptp(values)), 0.01)
+    widest, least = max(spread, key=spread.__getitem__), min(spread, key=spread.__getitem__)
+    spec = {"data": data, "layout": layout(
+        theme, hovermode="closest", title=f"Farthest from the true mean: {widest}",
+        xaxis=axis(theme, "Estimate of the mean (numbers from 0 to 1)", grid=True, nticks=6,
+                   range=[float(values.min()) - room, float(values.max()) + room]),
+        yaxis=axis(theme, tickvals=[last - k for k in range(len(rows))],
+                   ticktext=[_broken(capital(name), 0.0) for name in rows],
+                   range=[-0.6, last + 0.6]))}
+    return Chart(spec, f"Estimates of a mean of {number(shown.truth)}. Root mean squared error: "
+                 f"{number(spread[least], 2)} ({least}) to {number(spread[widest], 2)} ({widest}).",
+                 {"trust": [capital(name) for name in spread],
+                  "root mean squared error": plain([*spread.values()], 3)})
 
 
 # -- parts ------------------------------------------------------------------------------------

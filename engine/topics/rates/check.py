@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 from engine.core.errors import InputError, brief
 from engine.rates import Rate
+from engine.rates.fitted import Weighted
 from engine.simulation import studies
 from engine.topics.coverage.answer import EACH, REPEATS, CoverageAnswer, Experiment, repetitions
 from engine.topics.planning.answer import Setting
-from engine.topics.rates.answer import Comparison, Measured, Weighted, compare, sweep
+from engine.topics.rates.answer import Comparison, Measured, compare, sweep
 
 DATA_SETS = studies.MOST_DATA_SETS  # at every value of the symbol, of few observations
 

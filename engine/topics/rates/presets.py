@@ -1,10 +1,11 @@
-"""The figure and the tables of arXiv 2412.06582, as settings of the rates page."""
+"""Figures and tables of arXiv 2412.06582 and of the slides, as settings of the rates page."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from engine.rates import Rate
+from engine.rates.differing_sites import Bound, DifferingMeanRate
 from engine.rates.functional_mean import FunctionalMeanRate, Trust, VaryingCoefficientsRate
 from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
 
@@ -49,4 +50,10 @@ PRESETS = {preset.key: preset for preset in (
            VaryingCoefficientsRate(privacy=Trust.CENTRAL), d=3.0),
     _table(8, "borders for varying coefficients, each site trusted", VaryingCoefficientsRate(),
            S=10.0, d=3.0),
+    Preset("slides-lower", "Slides: lower bound by rounds, sites alike",
+           DifferingMeanRate(bound=Bound.LOWER, people_ratio=1.0, budget_ratio=1.0), "T", "epsilon",
+           {"n": 400.0, "m": 5.0, "S": 10.0, "epsilon": 0.1, "T": 10.0}),
+    Preset("slides-votes", "Slides: nobody trusted, many numbers, over S",
+           UnivariateMeanRate(setting=RateSetting.LOCAL_USER_LARGE_N), "S", "epsilon",
+           {"S": 200.0, "n": 2000.0, "epsilon": 0.2}),
 )}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from engine.figures.theme import Chart
-from engine.topics.asking import Asked, Kind, Numbers, as_floats
+from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats
 from engine.topics.coverage.question import limits
 from engine.topics.rates import charts
 from engine.topics.rates.check import Check, Measurements, RatesAnswer, terms
 
 
-def numbers(answer: RatesAnswer, _: Asked) -> Numbers:
+def numbers(answer: RatesAnswer, _: QuestionLike) -> Numbers:
     """The share of every term, what doubling each symbol does, and what was measured."""
     weighted, point = answer.weighted, answer.point
     shares = weighted.shares(**point)
@@ -41,7 +41,7 @@ def slopes(check: Check, measured: Measurements) -> Numbers:
     return as_floats(beside) | (limits(measured.limits) if measured.limits is not None else {})
 
 
-def chart(answer: RatesAnswer, _: Asked) -> Chart:
+def chart(answer: RatesAnswer, _: QuestionLike) -> Chart:
     """The map of ruling terms, along the symbol that was asked for, or the first two."""
     usual = {symbol.name: symbol.usual for symbol in answer.weighted.rate.symbols}
     across, up, *_rest = dict.fromkeys([*filter(None, [answer.asked.symbol]), *usual])

@@ -12,14 +12,17 @@ from engine.language.grammar import capital
 from engine.language.numbers import change, number, small, with_unit
 from engine.mechanisms import Mechanism
 from engine.rates import Rate
+from engine.rates.fitted import FittedRate, Weighted
+from engine.rates.univariate_mean import LOST, largest_exponent
 from engine.simulation.agreement import Verdict
-from engine.topics.rates.answer import Comparison, Measured, Weighted
+from engine.topics.rates.answer import Comparison, Measured
 
 _TUNED = {"truncation": "basis functions "
                         "kept", "resolution": "basis functions kept", "level": "level L",
           "coordinates": "numbers that each machine sends", "h": "bandwidth h", "eta": "η",
           "psi": "ψ", "psi_low": "ψ at least", "psi_high": "ψ at most", "M_low": "M at least",
           "M_high": "M at most"}
+_NO_GAP = 1.01  # factors closer to one are none
 NEARLY_FREE = 0.1  # share of the squared error up to which privacy costs almost nothing
 _AS_MEASURED = "measured, that is where its noise is at most 10 % of the squared error"
 UNKNOWN_SHARE = ("Up to which ε privacy weighs is not in a rate, whose constants are dropped: it "
@@ -131,6 +134,106 @@ def tuning(weighted: Weighted, point: Mapping[str, float]) -> str:
     parameters = weighted.rate.tuning(**point)
     return " · ".join(f"{_TUNED.get(name, name.replace('_', ' '))} ≈ {float(value):.3g}"
                       for name, value in parameters.items())
+
+
+def fitted(fit: FittedRate, is_twin: bool = False) -> str:
+    """What a fitted rate is: whose, fitted to what and over what, and how far off it is.
+
+    Parameters
+    ----------
+    fit : FittedRate
+        A rate with constants.
+    is_twin : bool
+        Whether it was fitted to curves simulated from stated facts, beside one's own.
+    """
+    constants = ("Two constants, of privacy and of all else, were" if fit.is_two_constants
+                 else "One constant was")
+    to = ("errors of curves simulated from your sizes and stated facts" if is_twin
+          else "simulated errors")
+    over = ", ".join(f"{_written(fit.weighted.rate, name)} = {low:g} to {high:g}"
+                     for name, (low, high) in fit.ranges.items())
+    text = (f"Dotted: the rate of {_theorem(fit.weighted.rate)}. {constants} fitted to "
+            f"{to} over {over}: a fit, not a bound. These errors are within a factor of "
+            f"{number(1 + fit.largest_deviation)} of it.")
+    if fit.weighted.rate.has_differing_sites:
+        text += " Fainter: the lower bound for sites that differ, with the same constants."
+    return text
+
+
+def limits_by_fit(fit: FittedRate, point: Mapping[str, float], epsilon: float) -> str:
+    """The regime at the budget on screen, and the gap between the bounds where sites differ.
+
+    Parameters
+    ----------
+    fit : FittedRate
+        A rate with constants.
+    point : mapping of str to float
+        Symbols of the rate.
+    epsilon : float
+        On screen.
+    """
+    here = {**point, "epsilon": epsilon}
+    ruling_term = fit.weighted.rate.terms[int(fit.weighted.dominant(**here))]
+    text = (f"Regime by the fitted rate at ε = {epsilon:g}: "
+            f"**{ruling_term.name.lower()}**.")
+    between = gap(fit.weighted.rate, here)
+    return f"{text} {between}" if between else text
+
+
+def gap(rate: Rate, point: Mapping[str, float]) -> str:
+    """How far upper and lower bound are from each other, and why; empty where they match.
+
+    Parameters
+    ----------
+    rate : Rate
+        Of the theory.
+    point : mapping of str to float
+        Symbols of the rate.
+    """
+    both = rate.gap(**point)
+    if both is None:
+        return ""
+    here, most = (float(factor) for factor in both)
+    if here < _NO_GAP:
+        return ("Upper and lower bound match here up to constants: observations are sparse for "
+                "every site, or dense for every site.")
+    return (f"Upper and lower bound differ by a factor of **{number(here, 2)}** here (with these "
+            f"basis functions at most {number(most, 2)}). For sites limited by people the "
+            "observations are dense, for those limited by privacy still sparse, and the lower "
+            "bound takes all for one or the other. Which one is sharp is open; the authors expect "
+            "the upper one.")
+
+
+def lost(rate: Rate, point: Mapping[str, float]) -> str:
+    """What S does in e^(−Sε²), for people who trust nobody; empty for other rates.
+
+    Parameters
+    ----------
+    rate : Rate
+        Of a mean of numbers.
+    point : mapping of str to float
+        Symbols of the rate.
+    """
+    if [term.name for term in rate.terms] != [LOST]:
+        return ""
+    s, epsilon, n = (point[name] for name in ("S", "epsilon", "n"))
+    enough = float(largest_exponent(np.asarray(n))) / epsilon**2
+    text = (f"e^(−Sε²) is {number(math.exp(-s * epsilon**2), 2)} here: the chance that the votes "
+            "of S people do not show where the mean is. Twice as many people square it; more "
+            "numbers for each person do not change it.")
+    if not enough:
+        return text
+    return (f"{text} From about S = {number(enough, 2)} on it is below 1/(Snε²), and noise limits "
+            "the error instead.")
+
+
+def _written(rate: Rate, name: str) -> str:
+    return next(symbol.written for symbol in rate.symbols if symbol.name == name)
+
+
+def _theorem(rate: Rate) -> str:
+    """Authors, year and theorem, without the number of the paper."""
+    return ", ".join(part for part in rate.reference.split(", ") if not part.startswith("arXiv"))
 
 
 PROVED = "the method that the rate is proved for"

@@ -29,9 +29,10 @@ from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.wavelets import printed_sensitivity_constant
 from engine.privacy import transcript
 from engine.rates.wavelet_regression import WaveletRate
+from engine.simulation import studies
 from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.simulation.metrics import integrated_squared_errors
-from engine.simulation.studies import FRESH, SHOWN, SHOWN_DRAWS
+from engine.simulation.metrics import within
+from engine.simulation.studies import SHOWN, SHOWN_DRAWS
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.regression.intervals import stated
 from engine.topics.sites.site_table import fit_names
@@ -44,7 +45,6 @@ _MOST_SITES, _MOST_READINGS = 400, 2_000_000
 _EPSILON_LOW, _EPSILON_HIGH = 0.01, 10.0
 _PLANNED_STEPS = 21
 _NORMAL = 1.96  # standard errors of a 95 % interval
-_REPEATS = 5  # data sets, and releases of each, behind a simulated error
 
 Readings = RegressionPoints | Upload
 Simulated = RegressionPoints
@@ -186,7 +186,8 @@ class RegressionAnswer:
     `no_band` says why there is none.
 
     With a truth, `squared_error` is the mean integrated squared error: the sum of the exact `risk`,
-    or simulated where the chosen options have no formula; `zero_risk` is that of a flat line.
+    or that of the study where the chosen options have no formula; `zero_risk` is that of a flat
+    line, and `within` the distance that 95 % of the releases of the study stay within.
     One's own observations have none of these. Of all observations `known` says what public
     formulas and distances give.
     """
@@ -204,6 +205,7 @@ class RegressionAnswer:
     squared_error: float | None
     risk: RiskParts | None
     zero_risk: float | None
+    within: float
     known: Known
     rows: tuple[SiteRow, ...]
     spends: tuple[Spend, ...]
@@ -216,18 +218,6 @@ class RegressionAnswer:
     def error(self) -> float:
         """Root mean squared distance from the truth; NaN without one."""
         return math.nan if self.squared_error is None else math.sqrt(self.squared_error)
-
-    @property
-    def within(self) -> float:
-        """In 95 % of releases the distance from the truth is below this; NaN without one.
-
-        How far the 95 % quantile lies above the root mean square is taken from the releases shown,
-        the root mean square itself is `error`, which is exact or from more data sets.
-        """
-        if self.truth is None:
-            return math.nan
-        squares = ((self.releases - self.truth) ** 2).mean(axis=1)
-        return self.error * math.sqrt(float(np.quantile(squares, 0.95) / squares.mean()))
 
 
 @dataclass(frozen=True)
@@ -307,11 +297,14 @@ def _against_truth(readings: Readings, mechanism: WaveletGlobal, network: Networ
                    seed: int) -> dict[str, Any]:
     """What only the curve behind simulated observations can tell: it, and the squared errors."""
     if not isinstance(readings, RegressionPoints):
-        return dict.fromkeys(("truth", "squared_error", "risk", "zero_risk"))
+        return dict.fromkeys(("truth", "squared_error", "risk", "zero_risk")) | {
+            "within": math.nan}
     risk = mechanism.risk_parts(readings, network.budgets)
-    squared = _simulated(readings, mechanism, network, seed) if risk is None else risk.total
+    distances = studies.errors(readings, mechanism, studies.data(readings, seed),
+                               [network.budgets], seed)
+    squared = float((distances**2).mean()) if risk is None else risk.total
     return {"truth": readings.curve(times), "squared_error": squared, "risk": risk,
-            "zero_risk": float(readings.truth.energy)}
+            "zero_risk": float(readings.truth.energy), "within": float(within(distances, None))}
 
 
 def _known(mechanism: WaveletGlobal, data: CurveData, network: Network, estimate: Estimate,
@@ -321,17 +314,6 @@ def _known(mechanism: WaveletGlobal, data: CurveData, network: Network, estimate
     noise = mechanism.expected_error(data.sizes, network.budgets, data.facts)
     return Known(math.sqrt(noise), math.sqrt(estimate.parts.sampling.sum()),
                  math.sqrt((difference**2).mean()))
-
-
-def _simulated(readings: RegressionPoints, mechanism: WaveletGlobal, network: Network, seed: int
-               ) -> float:
-    """Mean integrated squared error over a few fresh data sets, released a few times each."""
-    data = readings.draw(_REPEATS, generator(seed, DATA_STREAM, FRESH))
-    estimate = mechanism.release_many(data, [network.budgets], _REPEATS,
-                                      generator(seed, NOISE_STREAM, FRESH))
-    total = integrated_squared_errors(estimate, data.truth).total
-    assert total is not None
-    return float(total.mean())
 
 
 def _noise_sd(plan: CurvePlan, times: Array) -> Array:

@@ -7,12 +7,12 @@ import math
 from engine.core.tasks import WAVELET_REGRESSION
 from engine.figures.theme import Chart
 from engine.language.numbers import named
-from engine.topics.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
+from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
 from engine.topics.regression import charts
 from engine.topics.regression.answer import RegressionAnswer, regression_answer
 
 
-def numbers(answer: RegressionAnswer, asked: Asked) -> Numbers:
+def numbers(answer: RegressionAnswer, question: QuestionLike) -> Numbers:
     """The exact error where there is a truth, the privacy noise alone, and the band.
 
     The half-width of the confidence band is NaN where none is given.
@@ -21,7 +21,7 @@ def numbers(answer: RegressionAnswer, asked: Asked) -> Numbers:
     ----------
     answer : RegressionAnswer
         Of a whole curve.
-    asked : Asked
+    question : QuestionLike
         The question, with whose odds are said.
     """
     half = math.nan if answer.band is None else float((answer.band[1] - answer.band[0]).mean() / 2)
@@ -29,18 +29,19 @@ def numbers(answer: RegressionAnswer, asked: Asked) -> Numbers:
               WITHIN: math.nan if answer.is_refused else answer.within,
               "privacy noise": answer.known.noise,
               "half-width of the 95 % confidence band, on average": half}
-    return as_floats({named(name, answer.facts.value_unit): value
-                      for name, value in errors.items()}) | protection(answer.spends, asked.person)
+    numbers = {named(name, answer.facts.value_unit): value
+               for name, value in errors.items()}
+    return as_floats(numbers) | protection(answer.spends, question.person)
 
 
-def chart(answer: RegressionAnswer, _: Asked) -> Chart:
+def chart(answer: RegressionAnswer, _: QuestionLike) -> Chart:
     """The curve with its band.
 
     Parameters
     ----------
     answer : RegressionAnswer
         Of a whole curve.
-    _ : Asked
+    _ : QuestionLike
         The question.
     """
     return charts.curve(answer, "light")

@@ -7,21 +7,21 @@ from engine.figures.theme import Chart
 from engine.language.numbers import number
 from engine.release.certified import Quote
 from engine.release.published import quote
-from engine.topics.asking import Asked, Kind, Numbers, odds
+from engine.topics.asking import Kind, Numbers, QuestionLike, odds
 
 
-def numbers(cost: Quote, asked: Asked) -> Numbers:
+def numbers(cost: Quote, question: QuestionLike) -> Numbers:
     """Certified and ideal cost, how many numbers get noise, and the odds."""
     return {"certified ε": cost.certified.epsilon, "certified δ": cost.certified.delta,
             "ideal ε": cost.ideal.epsilon, "noisy numbers": float(cost.numbers),
-            **odds(cost.charged, asked.person)}
+            **odds(cost.charged, question.person)}
 
 
-def chart(cost: Quote, _: Asked) -> Chart:
+def chart(cost: Quote, _: QuestionLike) -> Chart:
     """Both costs."""
     return traces.table({"way of counting": ["certified", "ideal"],
                          "ε": [cost.certified.epsilon, cost.ideal.epsilon]},
                         title=f"Certified cost ε = {number(cost.certified.epsilon)}")
 
 
-KIND = Kind("release", "Release", quote, numbers, chart)
+KIND = Kind("release", "Release", quote, numbers, chart, renamed=(("asked", "budget"),))

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from engine.figures.theme import Chart
-from engine.topics.asking import Asked, Kind, Numbers, as_floats
+from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats
 from engine.topics.reuse import charts
 from engine.topics.reuse.answer import ReuseAnswer, reuse_answer
 
 
-def numbers(answer: ReuseAnswer, _: Asked) -> Numbers:
+def numbers(answer: ReuseAnswer, _: QuestionLike) -> Numbers:
     """How far each release is off, and what the formula gives.
 
     Parameters
     ----------
     answer : ReuseAnswer
         Two releases of one average.
-    _ : Asked
+    _ : QuestionLike
         The question.
     """
     first, second = (budget.epsilon for budget in answer.budgets)
@@ -25,14 +25,14 @@ def numbers(answer: ReuseAnswer, _: Asked) -> Numbers:
                       "what the formula gives, off by at most": answer.largest_error})
 
 
-def chart(answer: ReuseAnswer, _: Asked) -> Chart:
+def chart(answer: ReuseAnswer, _: QuestionLike) -> Chart:
     """Both answer, and what they give away.
 
     Parameters
     ----------
     answer : ReuseAnswer
         Two releases of one average.
-    _ : Asked
+    _ : QuestionLike
         The question.
     """
     return charts.reused(answer, "light")

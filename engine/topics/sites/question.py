@@ -5,14 +5,14 @@ from __future__ import annotations
 from engine.core.tasks import MEAN_FUNCTION
 from engine.figures.theme import Chart
 from engine.language.numbers import named
-from engine.topics.asking import Asked, Kind, Numbers, as_floats, errors
+from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats, errors
 from engine.topics.sites import charts
 from engine.topics.sites.answer import SitesAnswer, federation
 
 
-def numbers(study: SitesAnswer, asked: Asked) -> Numbers:
+def numbers(study: SitesAnswer, question: QuestionLike) -> Numbers:
     """Errors together, pooled and alone, and the odds where protection is weakest."""
-    unit, weakest = study.facts.value_unit, study.for_group(asked.person.units).weakest
+    unit, weakest = study.facts.value_unit, study.for_group(question.person.units).weakest
     together = study.together.accuracy
     return as_floats(errors(together.error, together.within, unit, study.baseline) | {
         named("error at one trusted centre", unit): study.pooled.error,
@@ -21,9 +21,9 @@ def numbers(study: SitesAnswer, asked: Asked) -> Numbers:
         "proved ε": weakest.guarantee.epsilon, "proved δ": weakest.guarantee.delta})
 
 
-def chart(study: SitesAnswer, asked: Asked) -> Chart:
+def chart(study: SitesAnswer, question: QuestionLike) -> Chart:
     """What each site adds."""
-    mechanism = asked["mechanism"]
+    mechanism = question["mechanism"]
     return charts.shares(study, mechanism.key, mechanism.family, "light")
 
 

@@ -100,7 +100,8 @@ def _marks(name: str, x: list[str], y: Array, shade: str, symbol: str, size: int
                                              "line": {"width": 2, "color": shade}})
 
 
-def over_budgets(lines: Lines, here: float, theme: Theme) -> Chart:
+def over_budgets(lines: Lines, here: float, theme: Theme,
+                 theory: Mapping[str, Array] | None = None) -> Chart:
     """Typical error of every way against ε, with those without protection as level lines.
 
     Parameters
@@ -111,7 +112,10 @@ def over_budgets(lines: Lines, here: float, theme: Theme) -> Chart:
         The ε on screen.
     theme : {"light", "dark"}
         Of the page.
+    theory : mapping of str to (budgets,), optional
+        Rates fitted to the first way by their names.
     """
+    rates = {name: plain(rate) for name, rate in (theory or {}).items()}
     first, last = lines.epsilons[0], lines.epsilons[-1]
     every = [*np.concatenate(list(lines.private.values())), *lines.without.values()]
     low, high = min(every) * 0.8, max(every) * 1.2
@@ -121,6 +125,7 @@ def over_budgets(lines: Lines, here: float, theme: Theme) -> Chart:
     levels = {f"{label}, no protection": error for label, error in lines.without.items()}
     data += [traces.line(label, [first, last], [error, error], colour("without", theme), 2,
                          DASHES[k + 1]) for k, (label, error) in enumerate(levels.items())]
+    data += traces.fitted(lines.epsilons, rates, theme)
     data.append(traces.upright(here, low, high, theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True, title=_smallest(lines, here),
@@ -131,7 +136,8 @@ def over_budgets(lines: Lines, here: float, theme: Theme) -> Chart:
     return Chart(spec, f"Typical error from ε = {first:g} to {last:g}: {summary}.", {
         "ε": list(lines.epsilons),
         **{label: plain(errors) for label, errors in lines.private.items()},
-        **{label: plain([error] * len(lines.epsilons)) for label, error in levels.items()}})
+        **{label: plain([error] * len(lines.epsilons)) for label, error in levels.items()},
+        **rates})
 
 
 def _smallest(lines: Lines, here: float) -> str:

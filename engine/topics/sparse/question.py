@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from engine.core.tasks import SPARSE_REGRESSION
 from engine.figures.theme import Chart
-from engine.topics.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
+from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
 from engine.topics.sparse import charts
 from engine.topics.sparse.answer import SparseAnswer, sparse_answer
 
 
-def numbers(answer: SparseAnswer, asked: Asked) -> Numbers:
+def numbers(answer: SparseAnswer, question: QuestionLike) -> Numbers:
     """The distance, the features that are found, and the protection.
 
     Parameters
     ----------
     answer : SparseAnswer
         Of all coefficients.
-    asked : Asked
+    question : QuestionLike
         The question, with whose odds are said.
     """
     warned = max((share for _, share in answer.warnings), default=0.0)
@@ -25,17 +25,17 @@ def numbers(answer: SparseAnswer, asked: Asked) -> Numbers:
              "of these found, on average": float(answer.found.sum()),
              "chosen in vain, on average": answer.false,
              "releases with a warning, at most": warned}
-    return as_floats(values) | protection(answer.spends, asked.person)
+    return as_floats(values) | protection(answer.spends, question.person)
 
 
-def chart(answer: SparseAnswer, _: Asked) -> Chart:
+def chart(answer: SparseAnswer, _: QuestionLike) -> Chart:
     """The coefficients.
 
     Parameters
     ----------
     answer : SparseAnswer
         Of all coefficients.
-    _ : Asked
+    _ : QuestionLike
         The question.
     """
     return charts.coefficients(answer, "light")

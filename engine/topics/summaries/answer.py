@@ -25,15 +25,14 @@ from engine.mechanisms.summaries.parts import Linear
 from engine.mechanisms.summaries.risk import NUMBERS, loss_of
 from engine.numerics.pairs import Pairs
 from engine.privacy import accounting
+from engine.simulation import studies
 from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.simulation.metrics import distances, integrated_squared_errors, root_mean_square, within
-from engine.simulation.studies import FRESH, SHOWN, SHOWN_DRAWS, check_readings
+from engine.simulation.studies import SHOWN, SHOWN_DRAWS, check_readings
 from engine.sources import Source
 
 SURFACE = 40  # points on each axis where functions of two numbers are drawn
 _MOST_READINGS = 1_000_000  # of one data set on screen
-_STUDY_READINGS = 1_000_000  # of all data sets of a study
-_REPEATS = 30
 _WHOLE = 1 - 1e-9  # a curve that is left as it is, up to rounding
 
 
@@ -132,7 +131,7 @@ def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budg
     selected: Any = mechanism
     check_readings(source, _MOST_READINGS)
     data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
-    study = _study_data(source, seed)
+    study = studies.data(source, seed) if source.is_random else None
     if not _estimates_the_truth(selected, data.facts):
         data, study = replace(data, truth=None), None
     reference = selected.without_protection(data)
@@ -141,7 +140,7 @@ def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budg
     if study is not None:
         total = integrated_squared_errors(selected.without_protection(study), study.truth).total
         baseline = None if total is None else float(root_mean_square(distances(total), None))
-    ways = tuple(_way(label, method, data, study, reference, drawing, budget, seed)
+    ways = tuple(_way(label, method, source, data, study, reference, drawing, budget, seed)
                  for label, method in _all_ways(selected, task, data.facts))
     if baseline is not None:
         baseline = min(baseline, ways[0].before_noise)
@@ -180,44 +179,34 @@ def _estimates_the_truth(selected: Any, facts: PublicFacts) -> bool:
     return loss != "hinge" and (loss in NUMBERS) != facts.two_classes
 
 
-def _study_data(source: Source[Data], seed: int) -> Data | None:
-    """Fresh data sets behind the errors, where the truth is known."""
-    if not source.is_random:
-        return None
-    repeats = int(np.clip(_STUDY_READINGS // source.sizes.n_observations, 2, _REPEATS))
-    data = source.draw(repeats, generator(seed, DATA_STREAM, FRESH))
-    return None if data.truth is None else data
-
-
-def _way(label: str, mechanism: Any, data: Data, study: Data | None, reference: Estimate,
-         drawing: _Drawing, asked: Budget, seed: int) -> Way:
+def _way(label: str, mechanism: Any, source: Source[Data], data: Data, study: Data | None,
+         reference: Estimate, drawing: _Drawing, asked: Budget, seed: int) -> Way:
     budget = replace(asked, delta=0.0) if mechanism.guarantee == "pure" else asked
     try:
         estimate = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
                                           generator(seed, NOISE_STREAM, SHOWN))
-        errors, parts, before = (_simulated(mechanism, study, budget, seed) if study is not None
-                                 else (*_from_reference(estimate, drawing, reference), math.inf))
+        errors, parts, before = (
+            (*_from_reference(estimate, drawing, reference), math.inf) if study is None else
+            _simulated(source, mechanism, study, budget, seed))
     except InputError as problem:
         return Way(label, mechanism, budget, refusal=str(problem))
     return Way(label, mechanism, budget, drawing.draw(estimate), errors, parts, estimate.spends[0],
                before_noise=before)
 
 
-def _simulated(mechanism: Any, study: Data, budget: Budget, seed: int
+def _simulated(source: Source[Data], mechanism: Any, study: Data, budget: Budget, seed: int
                ) -> tuple[Array, Array, float]:
     """Distances from the truth on fresh data, parts of the squared error, and error unprotected."""
-    draws = -(-20 // study.n_repeats)
-    estimate = mechanism.release_many(study, [(budget,)], draws,
-                                      generator(seed, NOISE_STREAM, FRESH))
+    estimate = studies.released(source, mechanism, study, [(budget,)], seed)
     errors = integrated_squared_errors(estimate, study.truth)
     assert errors.total is not None and errors.estimation is not None
     quiet = estimate.unprotected[0]
     spread = estimate.squared_distance(quiet - quiet.mean(axis=0))
     sampling = float(spread.sum() / max(len(quiet) - 1, 1))
-    rest = max(float(errors.estimation.mean()) - sampling, 0.0)
-    parts = np.array([float(errors.privacy.mean()), sampling, rest])
-    before = math.sqrt(float(errors.estimation.mean()))
-    return distances(errors.total).ravel(), parts / parts.sum(), before
+    rest = max(float(errors.estimation[0].mean()) - sampling, 0.0)
+    parts = np.array([float(errors.privacy[0].mean()), sampling, rest])
+    before = math.sqrt(float(errors.estimation[0].mean()))
+    return distances(errors.total[0]).ravel(), parts / parts.sum(), before
 
 
 def _from_reference(estimate: Estimate, drawing: _Drawing, reference: Estimate

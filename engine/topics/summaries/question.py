@@ -4,35 +4,35 @@ from __future__ import annotations
 
 from engine.core.tasks import SUMMARIES
 from engine.figures.theme import Chart
-from engine.topics.asking import WITHIN, Asked, Kind, Numbers, as_floats, protection
+from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
 from engine.topics.summaries import charts
 from engine.topics.summaries.answer import SummariesAnswer, summaries_answer
 
 
-def numbers(answer: SummariesAnswer, asked: Asked) -> Numbers:
+def numbers(answer: SummariesAnswer, question: QuestionLike) -> Numbers:
     """Errors of every way, and the protection of the chosen one, which is the first.
 
     Parameters
     ----------
     answer : SummariesAnswer
         Methods side by side.
-    asked : Asked
+    question : QuestionLike
         The question, with whose odds are said.
     """
     errors = as_floats({f"{name}, {method.label}": value for method in answer.ways
                         for name, value in (("error", method.error), (WITHIN, method.within))})
     spends = answer.ways[0].spends
-    return errors | protection(spends, asked.person) if spends else errors
+    return errors | protection(spends, question.person) if spends else errors
 
 
-def chart(answer: SummariesAnswer, _: Asked) -> Chart:
+def chart(answer: SummariesAnswer, _: QuestionLike) -> Chart:
     """Errors of all ways.
 
     Parameters
     ----------
     answer : SummariesAnswer
         Methods side by side.
-    _ : Asked
+    _ : QuestionLike
         The question.
     """
     return charts.errors(answer, "light")

@@ -196,19 +196,19 @@ def spectrum(spectra: Spectrum) -> str:
     return text
 
 
-def worst(pair: WorstPair, asked: Budget) -> str:
+def worst(pair: WorstPair, budget: Budget) -> str:
     """Which exchange of curves shows most.
 
     Parameters
     ----------
     pair : WorstPair
         Two curves, and what exchanging them costs.
-    asked : Budget
+    budget : Budget
         What is promised.
     """
     return ("If one person’s curve were this one, and were exchanged for its mirror image, the "
             f"release would change most. It costs **ε = {number(pair.epsilon, 4)}** of "
-            f"the {asked.epsilon:g} that are stated; no other pair costs more.")
+            f"the {budget.epsilon:g} that are stated; no other pair costs more.")
 
 
 def aim(loss: str, two_classes: bool) -> str:

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import nnls
 
 from engine.core.types import Array
 from engine.rates import Rate
-from engine.simulation.experiments import NOT_RUN, Cell, Outcome
+from engine.rates.fitted import FittedRate, fit, public_point
+from engine.simulation.experiments import NOT_RUN, Outcome
 
 TOTAL, PRIVACY = "total_error", "privacy_error"
 _ROUNDING = 1e-12  # of a mean of equal errors, which has no standard error
-_VARIES = 0.01  # a rate that moves by less over a sweep says nothing about it
 
 
 @dataclass(frozen=True)
@@ -49,12 +48,16 @@ class Line:
 
 @dataclass(frozen=True)
 class SweepView:
-    """What a chart and a table of a sweep show; `kind` is the error that is known."""
+    """What a chart and a table of a sweep show.
+
+    `kind` is the error that is known, `fitted` the rate through the points.
+    """
 
     along: str
     across: str
     kind: str
     lines: tuple[Line, ...]
+    fitted: FittedRate | None = None
 
     @property
     def failures(self) -> list[str]:
@@ -71,13 +74,13 @@ def sweep_view(outcomes: Sequence[Outcome], rate: Rate | None = None) -> SweepVi
     some = any(outcome.errors for outcome in outcomes)
     kind = TOTAL if known or not some else PRIVACY
     points = [_point(outcome, along, kind) for outcome in outcomes]
-    theory = None if rate is None or kind != TOTAL else _fitted(
-        np.array([rate_at(outcome.cell, rate) for outcome in outcomes]),
-        np.array([point.mean for point in points]))
+    through = None if rate is None or kind != TOTAL else _fitted(
+        rate, outcomes, np.array([point.mean for point in points]))
+    fitted, theory = (None, None) if through is None else through
     names = [outcome.cell.at.get(across) for outcome in outcomes]
     return SweepView(along, across, kind, tuple(
         _line(name, [k for k, own in enumerate(names) if own == name], points, theory)
-        for name in dict.fromkeys(names)))
+        for name in dict.fromkeys(names)), fitted)
 
 
 def _line(name: Any, members: Sequence[int], points: Sequence[Point], theory: Array | None) -> Line:
@@ -97,39 +100,19 @@ def _point(outcome: Outcome, along: str, kind: str) -> Point:
                  is_published=verdict is None or verdict.is_feasible)
 
 
-def rate_at(cell: Cell, rate: Rate) -> tuple[float, float]:
-    """What privacy and what all else add to the rate at the public sizes and budget of a cell.
+def _fitted(rate: Rate, outcomes: Sequence[Outcome], measured: Array
+            ) -> tuple[FittedRate, Array] | None:
+    """The rate with constants fitted to all cells, and what it is there: (cells,).
 
-    NaN if the rate depends on anything but these.
+    None where it depends on more than public sizes and the budget, or on nothing that varies.
     """
-    sizes, budget = cell.source.sizes, cell.budgets[0]
-    known: dict[str, float] = {
-        "n": min(sizes.n_curves_per_server), "S": sizes.n_servers,
-        "m": sizes.n_observations_per_curve, "epsilon": budget.epsilon, "d": sizes.n_covariates}
-    if budget.delta > 0:
-        known["delta"] = budget.delta
-    shared = cell.source.values().get("n_shared")
-    if shared:
-        known["s"] = float(shared)
-    names = {symbol.name for symbol in rate.symbols}
-    if names - set(known) - {"delta"}:
-        return math.nan, math.nan
-    terms = rate.evaluate(**{name: known[name] for name in names & set(known)})
-    private = np.array([term.is_private for term in rate.terms])
-    return float(terms[private].sum()), float(terms[~private].sum())
-
-
-def _fitted(parts: Array, measured: Array) -> Array | None:
-    """The rate with one constant for privacy and one for all else, by relative least squares.
-
-    `parts` (cells, 2), `measured` (cells,), NaN where nothing is there. Both constants are the same
-    in all cells, at least one more of which is needed than constants, and neither is below zero.
-    """
-    used = np.isfinite(parts).all(axis=1) & (measured > 0)
-    if used.sum() <= 2 or np.ptp(parts[used].sum(axis=1)) < _VARIES * parts[used].sum(axis=1).min():
+    points = [public_point(rate, each.cell.source, each.cell.budgets[0]) for each in outcomes]
+    known = [point for point in points if point is not None]
+    if len(known) < len(points):
         return None
-    constants, _ = nnls(parts[used] / measured[used, None], np.ones(used.sum()))
-    return np.asarray(parts @ constants)
+    of_cells = {name: np.array([point[name] for point in known]) for name in known[0]}
+    fitted = fit(rate, of_cells, measured)
+    return None if fitted is None else (fitted, fitted.squares(**of_cells))
 
 
 def columns(view: SweepView, labels: Mapping[str, str]) -> dict[str, list[Any]]:

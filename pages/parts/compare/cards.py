@@ -12,7 +12,7 @@ from engine.core.types import Array
 from engine.figures.traces import FLOOR
 from engine.language import chances, error_parts, numbers, quality
 from engine.language.grammar import escape
-from engine.language.numbers import at_most_percent, small
+from engine.language.numbers import at_most_percent
 from engine.mechanisms import Mechanism
 from engine.privacy.failure import delta_rule
 from engine.sources import Source
@@ -100,9 +100,10 @@ def _written(method: MethodAnswer, k: int) -> str:
 
 def _line(method: MethodAnswer, errors: Array | None = None) -> figures.Line:
     """What charts know of a method, with its errors or others."""
+    within = np.quantile(method.study.errors, (0.05, 0.95), axis=1).T
     return figures.Line(method.label, method.mechanism.key, method.mechanism.family,
                         controls.variant(method.mechanism, method.label),
-                        method.error if errors is None else errors, method.right)
+                        method.error if errors is None else errors, method.right, within)
 
 
 def _floor_line(view: SideBySide) -> figures.Line | None:
@@ -167,14 +168,22 @@ def promises(view: SideBySide) -> None:
 # -- the pictures -----------------------------------------------------------------------------
 
 
+def sizes(view: SideBySide) -> None:
+    """Errors of all methods at the chosen budgets, on one axis."""
+    if not view.known:
+        return
+    verdict(view)
+    epsilons, floor = [EPSILON_STEPS[k] for k in view.at], _floor_line(view)
+    rows = len(view.known) + (floor is not None)
+    view.draw("Errors side by side", figures.sizes(
+        [_line(method) for method in view.known], view.at, epsilons, view.facts.value_unit,
+        layout.theme(), floor), "sizes", 90 + rows * (30 + 18 * len(epsilons)))
+    st.markdown(f":small[{words.SIZES}]")
+
+
 def pictures(view: SideBySide) -> None:
-    """Rows are methods, columns budgets, on the same axes; one column on phones."""
-    if view.known:
-        verdict(view)
+    """Rows are methods, columns budgets, each row on axes of its own; one column on phones."""
     promises(view)
-    differences = [view.difference(method, k) for method in view.known for k in view.at
-                   if not method.shown.is_refused(k)]
-    edge = figures.edge_of(differences, view.facts)
     first_said: dict[str, str] = {}  # what was said of which method first
     for method in view.ways:
         st.subheader(method.label, anchor=False)
@@ -183,6 +192,8 @@ def pictures(view: SideBySide) -> None:
             continue
         _caution(method, view, first_said)
         st.markdown(f":small[{words.promise(method.shown.budgets[0].delta)}]")
+        edge = figures.edge_of([view.difference(method, k) for k in view.at
+                                if not method.shown.is_refused(k)], view.facts)
         for column, k in zip(st.columns(len(view.at), gap="small"), view.at, strict=True):
             with column:
                 _cell(view, method, k, edge)
@@ -236,19 +247,19 @@ def table(view: SideBySide) -> None:
     st.header("Error components and attacker", anchor=False)
     data = pd.DataFrame([_row(view, method, k) for k in view.at for method in view.known])
     layout.table(data, view.is_own, "content")
-    st.markdown(":small[Parts are shares of the squared error. Accuracy: between two curves "
-                "(guessing: 50 %). Power: at a 5 % false-positive rate (no information: 5 %).]")
+    st.markdown(":small[Parts are shares of the squared error. The attacker’s accuracy: between "
+                "two curves (guessing: 50 %). Power: at a 5 % false-positive rate (no "
+                "information: 5 %).]")
 
 
 def _row(view: SideBySide, method: MethodAnswer, k: int) -> dict[str, object]:
     budget, odds, error = method.shown.budgets[k], method.odds[k], _written(method, k)
     row: dict[str, object] = {"method": method.label, "ε": f"{budget.epsilon:g}",
-                              "δ": small(budget.delta),
                               "error": error or "nothing published"}
     for part, share in zip(error_parts.parts(view.facts), method.study.shares[k], strict=True):
         row[part] = f"{100 * share:.0f} %" if error else "–"
-    row["attacker’s accuracy"] = chances.odds_short(odds)
-    row["attacker’s power"] = at_most_percent(odds.detected)
+    row["accuracy"] = chances.odds_short(odds)
+    row["power"] = at_most_percent(odds.detected).replace("at most", "≤")
     return row
 
 

@@ -12,7 +12,9 @@ from engine.language import error_parts, tags
 from engine.privacy import accounting
 from engine.privacy.failure import delta_rule
 from engine.topics.coefficients.answer import coefficients_answer, total
+from engine.topics.counting.answer import counting_answer
 from engine.topics.decision import answer as decisions
+from engine.topics.decision import words as decision_words
 from engine.topics.pins.answer import Pinned
 from engine.topics.planning import answer as planner
 from engine.topics.planning.answer import Setting, usual_target
@@ -24,6 +26,7 @@ from engine.topics.sparse import words as sparse_words
 from engine.topics.sparse.answer import Way, sparse_answer
 from engine.topics.summaries import words as summary_words
 from engine.topics.summaries.answer import summaries_answer
+from pages.parts.decide import estimands
 from pages.shared.state import address, pins, run, session, settings
 from pages.shared.state.pins import Pin
 from pages.shared.state.settings import Settings
@@ -38,7 +41,9 @@ def of(pin: Pin) -> Pinned:
         Where its page would refuse it.
     """
     scenario, _ = address.decode(pin.token)
+    estimated = {"decide": scenario.decided, "lab": scenario.estimated}
     return Pinned(name=pin.name, page=pins.PAGES[pin.page], group=scenario.group,
+                  estimated=estimated.get(pin.page, settings.TASK),
                   population=scenario.population, **_ON_PAGE[pin.page](scenario))
 
 
@@ -71,6 +76,8 @@ def _largest(names: Any, shares: Any) -> str:
 
 def _decide(scenario: Settings) -> dict[str, Any]:
     """The part of Decide that a pin was made of: its solver, its table of sites, or the study."""
+    if scenario.decided != settings.TASK:
+        return _study(scenario)
     if "planner" in scenario.folds:
         return _plan(scenario)
     return _sites(scenario) if "hospitals" in scenario.folds else _study(scenario)
@@ -78,20 +85,26 @@ def _decide(scenario: Settings) -> dict[str, Any]:
 
 def _study(scenario: Settings) -> dict[str, Any]:
     """The recommendation, at the least protected site."""
-    source, method = scenario.source, scenario.mechanism
-    rows = scenario.sites or decisions.alike(source, "Site")
+    task, method = TASKS[scenario.decided], scenario.mechanism_of(scenario.decided)
+    studied = estimands.linked(scenario)
+    if studied.refusal is not None:
+        raise studied.refusal
+    source, facts = studied.simulated, studied.shown.facts
+    rows = (studied.shown.has_free_sites and scenario.sites) or decisions.alike(source, "Site")
     profile = run.answer(decisions.profile_of, source, method, decisions.at_one_budget(rows),
-                         scenario.delta, scenario.noise, scenario.seed)
-    target = usual_target(source.facts) if scenario.target is None else scenario.target
+                         estimands.delta_of(scenario), scenario.noise, scenario.seed)
+    target = scenario.target
+    if target is None:
+        target = decisions.usual_target(task, facts)
     chosen = decisions.decision(profile, target, scenario.confidence, scenario.group).chosen
     if chosen is None:
         raise InputError("No budget reaches the target, so there is nothing to compare.",
                          hint="Open it and allow a larger distance.")
-    return {"facts": source.facts, "protects": tags.unit_tag(source.facts)[0],
-            "method": method.nearest_preset()[0], "people": profile.n_people,
+    return {"facts": facts, "protects": decision_words.unit_tag(task, facts)[0],
+            "method": profile.mechanism.nearest_preset()[0], "people": profile.n_people,
             "budget": chosen.budget, "budgets": tags.budget_chip(chosen.budget),
             "spends": chosen.spends, "error": chosen.accuracy.error,
-            "within": chosen.accuracy.within, "error_unit": source.facts.value_unit}
+            "within": chosen.accuracy.within, "error_unit": profile.unit}
 
 
 def _plan(scenario: Settings) -> dict[str, Any]:
@@ -192,9 +205,22 @@ def _sparse(scenario: Settings) -> dict[str, Any]:
             "within": answer.within}
 
 
+def _counts(scenario: Settings) -> dict[str, Any]:
+    """A curve from noised counts."""
+    task = scenario.counted
+    source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
+    budget = Budget(scenario.epsilon)
+    answer = run.answer(counting_answer, source, mechanism, budget, scenario.seed)
+    return {"facts": answer.facts, "protects": tags.unit_tag(answer.facts, TASKS[task].unit)[0],
+            "method": f"{mechanism.label}: {TASKS[task].result}", "people": answer.n,
+            "budget": budget, "budgets": tags.budget_chip(budget), "spends": answer.spends,
+            "error": float("nan") if answer.is_refused else answer.error,
+            "within": float("nan") if answer.is_refused else answer.within}
+
+
 _IN_LAB: dict[str, Callable[[Settings], dict[str, Any]]] = {
     "mean": _average, "coefficients": _coefficients, "regression": _regression,
-    "summaries": _summary, "sparse": _sparse}
+    "summaries": _summary, "sparse": _sparse, "survival": _counts}
 _ON_PAGE: dict[str, Callable[[Settings], dict[str, Any]]] = {
     "explore": _average, "decide": _decide,
     "lab": lambda scenario: _IN_LAB[scenario.estimand](scenario)}

@@ -7,13 +7,16 @@ from functools import partial
 
 import streamlit as st
 
+from engine.core.enumerations import NoisePlace
+from engine.core.tasks import MEAN_FUNCTION, WAVELET_REGRESSION
 from engine.language import glossary
 from engine.topics.decision import words
-from engine.topics.decision.answer import NoisePlace
 from engine.topics.planning import precedents
+from pages.parts.decide import estimands
 from pages.parts.decide.view import Study
 from pages.parts.plan import cards as solver
 from pages.parts.plan import split
+from pages.parts.regression import network
 from pages.parts.sites import cards as sites
 from pages.shared.cards import guarantees, rules
 from pages.shared.frame import controls, layout
@@ -23,7 +26,26 @@ from pages.shared.frame.page import cards
 
 def of(view: Study) -> list[Detail]:
     """All details; those of an answer only where there is one."""
-    details = [
+    details = _of_means() if view.decided is MEAN_FUNCTION else [Detail(
+        "hospitals", "Sizes and single sites", _means_alone, _OF_MEANS)]
+    details += [
+        Detail("trust", "Who is trusted", partial(_trust, view),
+               ("sites_label", "plan_label", "decide_label")),
+        Detail("precedents", "Own rule and precedents", _rule, ("rule",)),
+        Detail("more", "Method and options", partial(_options, view), ("plan_more", "sites_more")),
+        Detail("decide_formula", "Formula and source", view.formula, ("plan_formula", "formula"))]
+    if view.answer is not None and view.answer.options:
+        details += [
+            Detail("ledger", "Privacy ledger", partial(_ledger, view)),
+            Detail("numbers", "Numbers", partial(_numbers, view)),
+            Detail("code", "Code", view.code, ("decide_code", "plan_code", "sites_code"),
+                   is_fold=True)]
+    return details
+
+
+def _of_means() -> list[Detail]:
+    """What is worked out for mean curves alone."""
+    return [
         Detail("planner", "Solve for a size", solver.section),
         Detail("risk", "Start from a risk", lambda: solver.risk(solver.Planned())),
         Detail("hospitals", "A budget for each site", _sites(
@@ -32,24 +54,22 @@ def of(view: Study) -> list[Detail]:
         Detail("shares", "Where the error comes from", _sites(sites.shares)),
         Detail("leaves", "If a site leaves", _sites(sites.what_if), ("what_if",)),
         Detail("centre_saw", "What the centre saw", _sites(sites.transcript), ("transcript",)),
-        Detail("trust", "Who is trusted", partial(_trust, view),
-               ("sites_label", "plan_label", "decide_label")),
         Detail("study_holdout", "As in the published study", _sites(sites.published_study),
                ("holdout",), is_fold=True),
         Detail("split_total", "Split a total", lambda: split.fold(solver.Planned()),
-               ("split",), is_fold=True),
-        Detail("precedents", "Own rule and precedents", _rule, ("rule",)),
-        Detail("more", "Method and options", _options, ("plan_more", "sites_more")),
-        Detail("decide_formula", "Formula and source", view.formula,
-               ("plan_formula", "formula")),
-    ]
-    if view.answer is not None and view.answer.options:
-        details += [
-            Detail("ledger", "Privacy ledger", partial(_ledger, view)),
-            Detail("numbers", "Numbers", partial(_numbers, view)),
-            Detail("code", "Code", view.code, ("decide_code", "plan_code", "sites_code"),
-                   is_fold=True)]
-    return details
+               ("split",), is_fold=True)]
+
+
+# Keys of links that open one of them.
+_OF_MEANS = ("planner", "risk", "ways", "shares", "leaves", "centre_saw", "study_holdout",
+             "split_total", "sites_table", "what_if", "transcript", "holdout", "split")
+
+
+def _means_alone() -> None:
+    """Why these details are not there for another estimand, and the way to them."""
+    st.markdown(words.MEANS_ALONE)
+    st.button("Take the mean curve", key="take_mean", on_click=estimands.choose,
+              args=(MEAN_FUNCTION.key,))
 
 
 def _sites(*parts: Callable[[sites.SitesTable], None]) -> Callable[[], None]:
@@ -69,7 +89,7 @@ def _trust(view: Study) -> None:
     if view.answer is not None:
         for heading, sentence in words.protection(view.answer.profile, view.now.group).items():
             st.markdown(f"**{heading}:** {sentence}", help=glossary.of_label(heading))
-    if view.now.noise != NoisePlace.PERSON:
+    if view.now.noise != NoisePlace.PERSON and view.decided is MEAN_FUNCTION:
         _sites(sites.trust, sites.SitesTable.consequences)()
 
 
@@ -79,9 +99,15 @@ def _rule() -> None:
     st.markdown(precedents.CAUTION)
 
 
-def _options() -> None:
-    controls.mechanism_choice()
-    controls.more_options(columns=1)
+def _options(view: Study) -> None:
+    task = view.decided
+    if task is WAVELET_REGRESSION:  # its sites, and their δ, are those of the sentence
+        network.method_choice()
+        controls.more_options(task.key, epsilon=False, delta=False, leave_out=network.SIZES)
+        return
+    if task.letters:
+        controls.mechanism_choice(task.key)
+    controls.more_options(task.key, epsilon=task is MEAN_FUNCTION)
 
 
 def _ledger(view: Study) -> None:

@@ -36,7 +36,8 @@ def show(view: Study) -> None:
 
 def _link(view: Study) -> str:
     """The address of the same study; empty for one's own file, which no link holds."""
-    if view.shown is not session.current().source or not st.context.url:
+    is_linked = not session.uploaded(session.data_task(view.decided.key))
+    if not is_linked or not st.context.url:
         return ""
     token = address.encode(replace(view.now, folds=()))
     page = urlsplit(st.context.url)

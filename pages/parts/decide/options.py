@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.language import glossary
 from engine.topics.decision import answer as decisions
 from engine.topics.decision import charts, words
 from engine.topics.decision.answer import Option
+from pages.parts.decide import estimands
 from pages.parts.decide.view import Study
 from pages.shared.frame import controls, layout, timed
 from pages.shared.server.computing import uses_workers
@@ -21,6 +23,11 @@ _CARD, _MAP = 330, 380  # pixels
 
 def solve(view: Study) -> None:
     """Simulate the study, with progress; what is known is there at once."""
+    if view.refusal is not None:
+        st.error(controls.message(view.refusal), icon=":material/block:")
+        st.button("Use simulated data", key="use_simulated", on_click=estimands.use_simulated,
+                  args=(view.decided,))
+        return
     place = layout.pending(_CARD, run.knows(decisions.profile_of, *view.asked))
     bar = st.empty()
 
@@ -31,6 +38,12 @@ def solve(view: Study) -> None:
         tell(0)
     try:
         view.decide(view.simulated(tell))
+    except InputError as problem:
+        if problem.field != "noise":
+            raise
+        st.error(controls.message(problem), icon=":material/block:")
+        st.button(words.WHO[NoisePlace.SITES].format(site=view.site), key="let_sites",
+                  on_click=lambda: session.change(noise=NoisePlace.SITES))
     finally:
         bar.empty()
         place.empty()
@@ -60,12 +73,12 @@ def cards(view: Study) -> None:
 
 def _card(view: Study, name: str, option: Option, is_chosen: bool) -> None:
     mark = ":blue[:material/check_circle:] " * is_chosen
+    assert view.answer is not None
     st.markdown(f"{mark}{name}\n## ε = {option.budget.epsilon:g}\n"
                 f"Attacker’s accuracy **{words.attacker(option.odds)}**  \n"
-                f"Error **± {words.error(option, view.facts)}**")
-    assert view.answer is not None
-    view.draw(f"Band at ε = {option.budget.epsilon:g}",
-              charts.band(view.answer, option, layout.theme()),
+                f"Error **± {words.error(option, view.answer.profile)}**")
+    view.draw(f"Releases at ε = {option.budget.epsilon:g}",
+              charts.option_picture(view.answer, option, layout.theme()),
               f"band_{name.replace(' ', '_').lower()}", 130, 120)
 
 

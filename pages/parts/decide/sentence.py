@@ -6,16 +6,18 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
+from engine.core.tasks import DECIDED, TASKS, DataType
 from engine.language.grammar import escape
 from engine.language.numbers import whole
-from engine.sources.twin import Twin
 from engine.topics.decision import words
-from engine.topics.decision.answer import NoisePlace
 from engine.topics.planning.answer import Setting, bounds
 from engine.topics.sites import site_table
+from pages.parts.decide import estimands
 from pages.parts.decide import examples as worked
 from pages.parts.decide.view import Study
+from pages.parts.sites import editor
 from pages.shared.frame import controls
 from pages.shared.state import address, session, settings
 
@@ -41,27 +43,38 @@ def _open(token: str) -> None:
 def show(view: Study) -> None:
     """The sentence with its brackets."""
     facts, included = view.facts, view.included
+    task = view.decided
     people, observations = _means(view)
     site, several = words.site_noun(facts)
     with st.container(horizontal=True, vertical_alignment="center", key="sentence", gap="small"):
-        _say("We publish the mean curve of")
-        with st.container(width=230):
-            controls.source_choice(label_visibility="collapsed")
+        _say("We publish the")
+        with st.container(width=200):
+            controls.bound(st.selectbox, "What is published", task.key, estimands.choose,
+                           "decided", options=DECIDED, label_visibility="collapsed",
+                           format_func=lambda key: TASKS[key].decided)
+        _say("of")
+        with st.container(width=250):
+            estimands.data_choice(task, label_visibility="collapsed")
+        if view.refusal is not None:
+            return
         _say("for")
         _count("people", f"{facts.people.capitalize()} at each {site}", people)
         _say(f"{escape(facts.people)} at each of")
         _count("sites", several.capitalize(), len(included))
         n = site_table.people(view.rows)
-        _say(f"{several if len(included) != 1 else site} ({whole(n)} in all),")
-        _count("readings", f"Observations of each {facts.person}", observations)
-        _say("observations each.")
+        is_several = task.data is DataType.CURVES
+        _say(f"{several if len(included) != 1 else site} ({whole(n)} in all)"
+             f"{',' if is_several else '.'}")
+        if is_several:
+            _count("readings", f"Observations of each {facts.person}", observations)
+            _say("observations each.")
         _who(view)
-        _say("The mean must be within")
+        _say(words.subject(task))
         with st.container(width=110):
             controls.bound(st.number_input, "Target", view.target, _set_target, "target",
                            format="%g", step=None, label_visibility="collapsed",
-                           help="Root mean squared distance from the true mean.")
-        _say(f"{escape(facts.value_unit)} in")
+                           help=words.distance(task, facts))
+        _say(f"{escape(view.unit)} in")
         with st.container(width=120):
             controls.bound(st.selectbox, "Confidence", view.now.confidence,
                            lambda share: session.change(confidence=share), "confidence",
@@ -108,18 +121,16 @@ def _resize(dial: str) -> Callable[[int | None], None]:
     """Change a size of the study as it is by then: two can be typed before the page is drawn."""
     def write(value: int | None) -> None:
         view = Study()
+        if view.refusal is not None:
+            return
         people, observations = _means(view)
-        setting = Setting(view.source, view.now.mechanism, view.now.epsilon, people, observations,
+        setting = Setting(view.source, view.mechanism, view.now.epsilon, people, observations,
                           len(view.included))
         low, high = bounds(setting, dial)
         if dial == "sites":
             high = min(high, site_table.MOST_SITES)
         if value is None or not low <= value <= high:
             raise InputError(f"This must lie between {low:g} and {high:g}.", field=dial)
-        resized = setting.moved(dial, value).curves
-        if isinstance(resized, Twin):
-            session.change_twin(view.shown, resized)
-        else:
-            session.change(source=resized, sites=())
-        st.session_state.rev += 1
+        estimands.resize(view.decided, view.shown, setting.moved(dial, value).curves)
+        editor.restart()
     return write

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from engine.core.errors import InputError
+from engine.core.tasks import TASKS
 from engine.language import chances, tags
 from engine.language.grammar import capital
 from engine.privacy.amplification import Person
@@ -15,8 +16,8 @@ from engine.sources import Source
 from engine.topics.decision import answer as decisions
 from engine.topics.decision import words
 from engine.topics.decision.answer import Decision, Profile
-from engine.topics.planning.answer import usual_target
 from engine.topics.sites.site_table import SiteRow
+from pages.parts.decide import estimands
 from pages.parts.sites import editor
 from pages.shared.cards import guarantees
 from pages.shared.frame import strips
@@ -25,7 +26,10 @@ from pages.shared.state import run, session
 
 
 class Study(View):
-    """The sentence on screen; `answer` is None until it was simulated, or where it is refused."""
+    """The sentence on screen; `answer` is None until it was simulated, or where it is refused.
+
+    `problem` says why the last table was not taken over, `refusal` why there is no study at all.
+    """
 
     page, chart_prefix = "decide", "decide_"
 
@@ -37,9 +41,12 @@ class Study(View):
         except InputError as problem:  # the last table that can be stays
             self.problem = problem
         self.now = session.current()
-        self.shown: Source = session.source()
-        self.source: Source = (self.shown if self.shown.is_random
-                               else session.twin_of(self.shown))
+        self.decided = TASKS[self.now.decided]
+        studied = estimands.on_screen()
+        self.shown: Source = studied.shown
+        self.source: Source = studied.simulated
+        self.refusal = studied.refusal
+        self.mechanism = self.now.mechanism_of(self.decided.key)
         self.task = ""
         self.facts = self.source.facts
         self.answer: Decision | None = None
@@ -61,13 +68,20 @@ class Study(View):
 
     @property
     def target(self) -> float:
-        return usual_target(self.facts) if self.now.target is None else self.now.target
+        if self.now.target is not None:
+            return self.now.target
+        return decisions.usual_target(self.decided, self.facts)
+
+    @property
+    def unit(self) -> str:
+        """Of the target; may be empty."""
+        return self.facts.value_unit if self.decided.has_value_unit else ""
 
     @property
     def asked(self) -> tuple[Source, Any, tuple[SiteRow, ...], float | None, str, int]:
         """All that the simulation depends on."""
-        return (self.source, self.now.mechanism, decisions.at_one_budget(self.rows),
-                self.now.delta, self.now.noise, self.now.seed)
+        return (self.source, self.mechanism, decisions.at_one_budget(self.rows),
+                estimands.delta_of(self.now), self.now.noise, self.now.seed)
 
     def decide(self, profile: Profile) -> None:
         self.answer = decisions.decision(profile, self.target, self.now.confidence,
@@ -76,15 +90,17 @@ class Study(View):
     def strip(self) -> None:
         """The facts of the recommendation."""
         chosen = None if self.answer is None else self.answer.chosen
+        protected = words.unit_tag(self.decided, self.facts)
         if chosen is None or self.answer is None:
-            strips.fixed(self.facts, "ε to be found", "decide_strip")
+            strips.fixed(self.facts, "ε to be found", "decide_strip", protected=protected)
             return
         strips.fixed(self.facts, tags.budget_chip(chosen.budget), "decide_strip",
-                     chances.odds_short(chosen.odds), words.error(chosen, self.facts),
-                     highest=chosen.budget.epsilon, stated=self.answer.profile.delta)
+                     chances.odds_short(chosen.odds), words.error(chosen, self.answer.profile),
+                     unit=self.decided.unit, highest=chosen.budget.epsilon,
+                     stated=self.answer.profile.delta, protected=protected)
 
     def formula(self) -> None:
-        guarantees.formula(self.now.mechanism, {})
+        guarantees.formula(self.mechanism, {})
 
     def question(self) -> Question:
         source, mechanism, rows, delta, noise, _ = self.asked

@@ -13,15 +13,16 @@ from engine.core.types import Array
 from engine.figures.theme import Chart
 from engine.language import chances, error_parts, quality
 from engine.mechanisms import Mechanism, mechanisms
-from engine.rates import rates
+from engine.sources import Source
 from engine.topics.mean import answer as mean_topic
 from engine.topics.mean import charts as error_curve
+from engine.topics.rates.beside import Beside
 from pages.parts.explore.scene import Scene
+from pages.shared.cards import rates as rate_cards
 from pages.shared.frame import controls, layout, timed
 from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session, settings
 
-_RULES = 0.8  # share of the error that is privacy noise where the theory's slope is anchored
 FEW = 3  # other methods on the chart of budgets; more lines cannot be told apart
 
 
@@ -29,7 +30,8 @@ def budgets(scene: Scene) -> None:
     """The error at every budget of the slider, beside that of other methods."""
     delta = session.chosen_delta(scene.source)
     is_known = knows_methods(scene)
-    chart, sentences = scene.made_once(f"bought {scene.at} {delta} {is_known}",
+    has_rate = rate_cards.is_known(*_scenario(scene))
+    chart, sentences = scene.made_once(f"bought {scene.at} {delta} {is_known} {has_rate}",
                                        lambda: _bought(scene))
     st.subheader("Error at every budget", anchor=False)
     scene.draw("Errors at every budget", chart, "budgets", 340, 360)
@@ -37,21 +39,21 @@ def budgets(scene: Scene) -> None:
     if not is_known:
         timed.afterwards("Other methods at the same budgets are being simulated.",
                          lambda: run.answer(mean_topic.other_methods, *_asked(scene)))
-    st.markdown(":small[Band: 80 % of releases. ◇ this budget. Dotted: the rate at which privacy "
-                "noise falls in theory. Dash-dotted: no unbiased method with Gaussian noise is "
-                "below; shrunk estimates may be. No line: nothing would be published, or the error "
-                "is beyond the range of the values. Of the other methods, the "
-                f"{FEW} with the smallest errors are drawn; *Numbers* has all of them.]")
+    rate_cards.note(_beside(scene), *_scenario(scene), scene.budget.epsilon)
+    st.markdown(":small[Band: 80 % of releases. ◇ this budget. Dash-dotted: no unbiased method "
+                "with Gaussian noise is below; shrunk estimates may be. No line: nothing would be "
+                "published, or the error is beyond the range of the values. Of the other methods, "
+                f"the {FEW} with the smallest errors are drawn; *Numbers* has all of them.]")
 
 
 def _bought(scene: Scene) -> tuple[Chart, list[str]]:
     """The chart at one step of the slider, and what stands beside it."""
     study, facts, here = scene.shown.study, scene.facts, scene.budget.epsilon
     chosen_method, every = methods(scene)
-    others = _least_errors(every, 2 * facts.value_half_width)
+    others, beside = _least_errors(every, 2 * facts.value_half_width), _beside(scene)
     chart = error_curve.against_budget(scene.shown, scene.at, chosen_method, layout.theme(),
-                                       others=others, theory=_theory(scene),
-                                       floor=_floor(scene))
+                                       others=others, floor=_floor(scene),
+                                       theory=None if beside is None else beside.lines)
     if scene.is_refused:
         return chart, [quality.enough(*_enough(scene))]
     typical = float(scene.error[scene.at])
@@ -141,18 +143,14 @@ def _floor(scene: Scene) -> Array | None:
     return scene.floor if np.isfinite(scene.floor).any() else None
 
 
-def _theory(scene: Scene) -> Array | None:
-    """The privacy terms of the rate, as a distance, through a measured point where they rule."""
-    known = np.flatnonzero(scene.shown.published)
-    for rate in rates.for_task(settings.TASK):
-        if not len(known):
-            break
-        sizes = scene.shown.data.sizes
-        smoothness = getattr(session.current().mechanism, "smoothness", None)
-        terms = rate(**({} if smoothness is None else {"smoothness": smoothness})).evaluate(
-            n=sizes.n_curves / sizes.n_servers, m=sizes.n_observations_per_curve,
-            S=float(sizes.n_servers), epsilon=np.array(scene.epsilons))
-        shape = np.sqrt(terms[[1, 3]].sum(axis=0))
-        anchor = int(known[np.argmin(np.abs(scene.shown.study.shares[known, 0] - _RULES))])
-        return np.asarray(shape * scene.error[anchor] / shape[anchor])
-    return None
+def _scenario(scene: Scene) -> tuple[Source, Mechanism, float]:
+    return scene.source, session.current().mechanism, scene.budget.delta
+
+
+def _beside(scene: Scene) -> Beside | None:
+    """The rate with fitted constants, which no value of one's own curves enters."""
+    source, mechanism, delta = _scenario(scene)
+    has_rate = rate_cards.is_known(source, mechanism, delta)
+    return scene.made_once(f"rate {delta} {has_rate}", lambda: rate_cards.beside(
+        settings.TASK, source, mechanism, delta, scene.epsilons,
+        scene.where_published(scene.error)))

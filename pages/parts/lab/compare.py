@@ -36,7 +36,7 @@ def _methods(estimand: Estimand) -> View | None:
     """Every method at every budget."""
     estimand.own_data()
     view = page.look(cards.SideBySide, height=600)
-    page.cards(view, cards.choices, cards.pictures)
+    page.cards(view, cards.choices, cards.sizes, cards.pictures)
     if view is not None and view.known:
         page.cards(view, cards.table, cards.equal_protection, cards.shapes_kept)
     return view

@@ -30,7 +30,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pages.parts import coefficients, sparse, summaries
+from pages.parts import coefficients, counting, percentiles, sparse, summaries
 from pages.parts.explore import steps
 from pages.parts.lab import blocks, mean
 from pages.parts.regression import cards as regression
@@ -145,6 +145,19 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
         cards=((sparse.coefficients, blocks.attacker), sparse.over_budgets, sparse.calculator,
                sparse.intervals, sparse.machines, sparse.trust),
         details=(More("sparse_paper", "What the paper reports beside its noise", sparse.paper),)),
+    Estimand(
+        key="survival", title="Survival and other counts", see=counting.Counts,
+        choices=counting.choices, budget=counting.budget, options=counting.options,
+        cards=(counting.curve, (counting.error, blocks.attacker), counting.comparison,
+               counting.agreement, counting.over_budgets),
+        details=(More("counting_table", "The noised counts", counting.table),
+                 More("counting_coverage", "Coverage and test by simulation", counting.coverage),
+                 More("counting_power", "How many people a test needs", counting.planner))),
+    Estimand(
+        key="percentiles", title="Percentile curves", see=percentiles.Percentiles,
+        choices=percentiles.choices, budget=percentiles.budget, options=percentiles.options,
+        cards=(percentiles.curves, (percentiles.errors, blocks.attacker), percentiles.ranges,
+               percentiles.over_budgets)),
 )}
 
 

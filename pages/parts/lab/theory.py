@@ -31,7 +31,7 @@ def _rates() -> list[Detail]:
     """What limits the error by theory, and whether simulations agree."""
     view = page.look(cards.RateAtPoint)
     page.cards(view, cards.choices, (cards.regimes, cards.answer), practice_cards.practice,
-               cards.notions)
+               cards.notions, cards.by_eye)
     if view is None:
         return []
     return [Detail("rate_options", "Trust and smoothness", partial(cards.options, view)),

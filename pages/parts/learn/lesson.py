@@ -182,15 +182,15 @@ def explain(view: LessonView) -> None:
 
 def question(view: LessonView) -> None:
     """One question; every answer is explained."""
-    asked = view.lesson.question
+    question = view.lesson.question
     with st.container(border=True):
         st.header("One question", anchor=False)
-        picked = st.radio(view.filled(asked.ask), range(len(asked.options)), index=None,
-                          format_func=lambda k: view.filled(asked.options[k].text),
+        picked = st.radio(view.filled(question.ask), range(len(question.options)), index=None,
+                          format_func=lambda k: view.filled(question.options[k].text),
                           key=f"teach_answer_{view.message['tag']}")
         if picked is None:
             return
-        option = asked.options[picked]
+        option = question.options[picked]
         if option.is_right:
             st.success(f"**Right.** {view.filled(option.why)}", icon=":material/check:")
         else:

@@ -9,7 +9,7 @@ from engine.lessons import Worked, lessons, work
 from pages.parts.learn import game
 from pages.shared.components import guess as figure
 from pages.shared.frame import controls, page, timed
-from pages.shared.server.classroom import CLASSROOMS, Asked, Classroom
+from pages.shared.server.classroom import CLASSROOMS, Classroom, Poll
 from pages.shared.state import run, session
 
 _KEY = "pupil_picture"
@@ -25,31 +25,31 @@ def show(code: str) -> None:
         st.button("All lessons", on_click=session.change, kwargs={"room": "", "lesson": ""},
                   icon=":material/school:", key="pupil_leave")
         return
-    asked = room.asked
-    lesson, worked = lessons.get(asked.lesson), run.answer(work, asked.lesson, asked.seed)
+    poll = room.poll
+    lesson, worked = lessons.get(poll.lesson), run.answer(work, poll.lesson, poll.seed)
     page.begin(lesson.ask.format_map(worked.words))
     st.markdown(" ".join(lesson.story).format_map(worked.words))
     is_shown = room.is_revealed
-    timed.run(lambda: _picture(room, asked, worked, is_shown), _LOOK_SECONDS)
+    timed.run(lambda: _picture(room, poll, worked, is_shown), _LOOK_SECONDS)
     if is_shown:
         st.markdown(lesson.shows.format_map(worked.words))
         if lesson.has_game:
-            game.show(asked.seed)
+            game.show(poll.seed)
 
 
-def _picture(room: Classroom, asked: Asked, worked: Worked, is_shown: bool) -> None:
+def _picture(room: Classroom, poll: Poll, worked: Worked, is_shown: bool) -> None:
     """The picture with this visitor's guess; the page is drawn anew where the teacher goes on."""
-    is_same = (room.asked, room.is_revealed) == (asked, is_shown)
+    is_same = (room.poll, room.is_revealed) == (poll, is_shown)
     if not is_same or CLASSROOMS.find(room.code) is not room:
         st.rerun()
     seat = _seat(room)
-    message = figure.payload(asked.lesson, worked.picture, worked.guess,
-                             lessons.get(asked.lesson).ask.format_map(worked.words), "pupil")
+    message = figure.payload(poll.lesson, worked.picture, worked.guess,
+                             lessons.get(poll.lesson).ask.format_map(worked.words), "pupil")
     report = figure.guess(_KEY, message, is_shown=is_shown, is_sent=room.has(seat),
                           guesses=room.guesses if is_shown else ())
     if report.sent is not None:
         try:
-            room.guess(seat, asked, report.sent)
+            room.guess(seat, poll, report.sent)
         except InputError as problem:
             st.error(controls.message(problem), icon=":material/error:")
         else:

@@ -15,17 +15,17 @@ from pages.shared import components as pieces
 from pages.shared.components import guess as figure
 from pages.shared.frame import controls, timed
 from pages.shared.server import reached
-from pages.shared.server.classroom import CLASSROOMS, Asked, Classroom
+from pages.shared.server.classroom import CLASSROOMS, Classroom, Poll
 from pages.shared.state import session
 
 _LOOK_SECONDS = 1.0  # between looks at the guesses of a class
 
 
-def what_is_asked(lesson: str, seed: int, worked: Worked) -> Asked:
+def poll_of(lesson: str, seed: int, worked: Worked) -> Poll:
     """What the class of a lesson guesses."""
     guess: Guess = worked.guess
     axis = worked.picture.y if guess.is_curve else worked.picture.x
-    return Asked(lesson, seed, len(guess.truth), axis.low, axis.high)
+    return Poll(lesson, seed, len(guess.truth), axis.low, axis.high)
 
 
 def classroom() -> Classroom | None:
@@ -40,19 +40,19 @@ def end_class() -> None:
 
 def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Worked) -> None:
     """The slide of a lesson; with a class it looks for new guesses by itself."""
-    asked = what_is_asked(lesson.key, session.current().seed, worked)
+    poll = poll_of(lesson.key, session.current().seed, worked)
     slide = _slide(lesson, worked)
 
     def part() -> None:
         room = classroom()
         if room is not None:
-            room.ask(asked, figure.revealed(key, message))
+            room.ask(poll, figure.revealed(key, message))
         guesses: Sequence[tuple[float, ...]] = [] if room is None else room.guesses
         report = figure.guess(
             key, message, guesses=guesses, slide=slide,
             room=None if room is None else _seen_by_teacher(room, len(guesses)))
         if report.asked:
-            _do(report.asked, lesson, asked)
+            _do(report.asked, lesson, poll)
             st.rerun()
 
     timed.run(part, _LOOK_SECONDS if classroom() else None)
@@ -76,7 +76,7 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
     seed : int
         Of data and noise.
     """
-    asked = what_is_asked(lesson.key, seed, worked)
+    poll = poll_of(lesson.key, seed, worked)
     buttons = (("◀ Back", "previous", "PageUp"), ("Open a class", "open", None),
                ("Leave", "leave", "Esc"))
     with st.container(key="game_slide", gap="xsmall"):
@@ -85,7 +85,7 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
             st.markdown(heading(lesson), width="stretch")
             for label, wish, shortcut in buttons:
                 st.button(label, key=f"slide_{wish}", shortcut=shortcut, on_click=_do,
-                          args=(wish, lesson, asked))
+                          args=(wish, lesson, poll))
         st.markdown(" ".join(lesson.story[:-1]).format_map(worked.words))
         game.show(seed)
     _tell_class_problem()
@@ -100,7 +100,7 @@ def _slide(lesson: type[Lesson], worked: Worked) -> figure.Slide:
                         after is not None)
 
 
-def _do(wish: str, lesson: type[Lesson], asked: Asked) -> None:
+def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:
     """What the teacher asked for on a slide."""
     before, after = neighbours(lesson)
     if wish == "leave":
@@ -109,7 +109,7 @@ def _do(wish: str, lesson: type[Lesson], asked: Asked) -> None:
         other = before if wish == "previous" else after
         session.change(lesson=lesson.key if other is None else other.key)
     elif wish == "open":
-        _open_class(asked)
+        _open_class(poll)
     elif wish == "end":
         end_class()
     elif wish.startswith("back:"):
@@ -118,9 +118,9 @@ def _do(wish: str, lesson: type[Lesson], asked: Asked) -> None:
             st.session_state.classroom = room.code
 
 
-def _open_class(asked: Asked) -> None:
+def _open_class(poll: Poll) -> None:
     try:
-        st.session_state.classroom = CLASSROOMS.open(asked).code
+        st.session_state.classroom = CLASSROOMS.open(poll).code
     except InputError as problem:
         st.session_state.class_problem = problem
 

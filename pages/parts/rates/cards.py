@@ -12,10 +12,12 @@ from engine.core.types import Budget, PublicFacts
 from engine.language import chances, glossary, tags
 from engine.questions import Question, ask
 from engine.rates import Rate, rates
+from engine.rates.fitted import Weighted
+from engine.rates.univariate_mean import UnivariateMeanRate
 from engine.sources import sources
 from engine.topics.rates import charts as figures
 from engine.topics.rates import words as rate_words
-from engine.topics.rates.answer import Weighted
+from engine.topics.rates.by_eye import by_eye as estimates_by_eye
 from engine.topics.rates.check import terms
 from engine.topics.rates.presets import PRESETS
 from pages.parts.explore import cards as explore_cards
@@ -264,6 +266,10 @@ def answer(view: RateAtPoint) -> None:
         if view.rate.has_constants:
             st.markdown(rate_words.value(view.weighted, view.point, view.facts))
         st.markdown(rate_words.ruling(view.weighted, view.point))
+        for sentence in (rate_words.gap(view.rate, view.point),
+                         rate_words.lost(view.rate, view.point)):
+            if sentence:
+                st.markdown(sentence)
         st.markdown("By the rate, if you doubled…  \n" + "  \n".join(
             rate_words.if_doubled(view.weighted, view.point)))
         if any(term.is_private for term in view.rate.terms):
@@ -318,6 +324,20 @@ def notions(view: RateAtPoint) -> None:
                            layout.theme())
     view.draw("How fast the error falls", chart, "notions", 340, 320)
     st.markdown(f":small[{_heights(view)} Dotted: where you are.]")
+
+
+def by_eye(view: RateAtPoint) -> None:
+    """Estimates of a simulated number under every kind of trust, where the rate is about one."""
+    if not isinstance(view.rate, UnivariateMeanRate):
+        return
+    st.header("Estimates seen by eye", anchor=False)
+    people, numbers = (round(view.point[name]) for name in ("S", "n"))
+    shown = run.answer(estimates_by_eye, people, numbers, view.point["epsilon"], view.now.seed)
+    chart = figures.by_eye(shown, layout.theme())
+    view.draw("Estimates seen by eye", chart, "by_eye", 340, 380)
+    dots = len(next(iter(shown.estimates.values())))
+    st.markdown(f":small[Each dot: an estimate from a fresh data set, {dots} for each kind of "
+                "trust. Upright: the true mean. Estimates beyond the range stand at its end.]")
 
 
 def _heights(view: RateAtPoint) -> str:

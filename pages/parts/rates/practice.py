@@ -270,6 +270,10 @@ def _slopes(view: RateAtPoint, here: Check, so_far: Measurements) -> None:
         layout.draw(chart, "practice", 460, 380)
         st.markdown(":small[Bars: 95 % confidence intervals. In the rate, privacy weighs as much "
                     "as was measured at the middle value.]")
+        for line in compared:
+            if line is not None:
+                st.markdown(f":small[{words.fitted(line.fitted)}]")
+                break
     view.charts[SLOPE] = chart
     with right:
         for k, setting in enumerate(series):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -30,6 +30,7 @@ from pages.shared.uploads import panel
 
 Number = TypeVar("Number", int, float)
 TASK = WAVELET_REGRESSION.key
+SIZES = ("configuration", "n_curves", "n_servers", "sizes_listed")  # which the network says
 _OWN = "Your own network"
 _SIMULATED, _MINE = "Simulated", "Your observations"
 _EPSILONS = "site_epsilons"  # of one's own sites, which the settings and the address never hold
@@ -85,6 +86,33 @@ def choices() -> None:
     simulated = source()
     if isinstance(simulated, Simulated):
         _simulated(simulated)
+    method_choice()
+
+
+def network_choice(networks: Mapping[str, tuple[Group, ...]], **more: Any) -> None:
+    """Which network to start from.
+
+    Parameters
+    ----------
+    networks : mapping of str to tuple of Group
+        By their names.
+    **more
+        Options of the widget.
+    """
+    chosen = session.current().network
+    current = next((name for name, groups in networks.items() if Network(groups) == chosen), _OWN)
+
+    def start(name: str) -> None:
+        if name in networks:
+            session.change(network=Network(networks[name]))
+
+    controls.bound(st.selectbox, "Sites", current, start, "network",
+                   options=[*networks] if current in networks else [_OWN, *networks],
+                   help="Networks to start from; every number below can be changed.", **more)
+
+
+def method_choice() -> None:
+    """How the level, the clip and the noise are chosen."""
     methods = regression_topic.methods()
     controls.bound(st.selectbox, "Method", mechanism().nearest_preset()[0],
                    lambda label: session.change_mechanism(TASK, methods[label]),
@@ -94,17 +122,7 @@ def choices() -> None:
 
 def _simulated(points: Simulated) -> None:
     """Sites to start from, and the curve behind simulated observations."""
-    present = session.current()
-    current = next((name for name, groups in NETWORKS.items()
-                    if Network(groups) == present.network), _OWN)
-
-    def start(name: str) -> None:
-        if name in NETWORKS:
-            session.change(network=Network(NETWORKS[name]))
-
-    controls.bound(st.selectbox, "Sites", current, start, "network",
-                   options=[*NETWORKS] if current in NETWORKS else [_OWN, *NETWORKS],
-                   help="Networks to start from; every number below can be changed.")
+    network_choice(NETWORKS)
     controls.bound(st.selectbox, "Curve", points.signal, lambda name: session.change_source(
         TASK, replace(points, signal=name)), "signal", options=SIGNALS,
                    format_func=lambda name: capital(name.replace("_", " ")),

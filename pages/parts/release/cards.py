@@ -18,7 +18,7 @@ from engine.language import chances, glossary, numbers, tags
 from engine.language.grammar import capital, escape
 from engine.language.numbers import number, power_of_two, small
 from engine.mechanisms import Mechanism, mechanisms
-from engine.noise.hardened import LatticeNoise
+from engine.noise.hardened import HardenedNoise
 from engine.release import files as release_files
 from engine.release import published
 from engine.release import sentences as words
@@ -51,7 +51,7 @@ class Choice(View):
     def __init__(self) -> None:
         super().__init__()
         self.what = self.now.publish
-        self.task = session.published_task(self.what)
+        self.task = session.data_task(self.what)
 
     @property
     def source(self) -> Source | None:
@@ -65,10 +65,7 @@ class Choice(View):
 
     @property
     def mechanism(self) -> Mechanism:
-        if self.has_methods:
-            return session.current().mechanism_of(self.task)
-        usual: Mechanism = mechanisms.get(TASKS[self.what].mechanism).by_person()
-        return usual
+        return self.now.mechanism_of(self.what)
 
     @property
     def budget(self) -> Budget:
@@ -475,7 +472,7 @@ def accounting(quoted: Quote) -> None:
     st.markdown(words.why(quoted))
 
 
-def _message(step: str, message: LatticeNoise) -> dict[str, Any]:
+def _message(step: str, message: HardenedNoise) -> dict[str, Any]:
     sign = "ρ" if message.law is NoiseLaw.GAUSSIAN else "ε"
     return {"What leaves": step, "Numbers": message.size,
             "Noise": f"discrete {message.law.capitalize()}",

@@ -88,7 +88,8 @@ def _editor_key(columns: Sequence[str]) -> str:
     source = session.source()
     sizes = [] if source.has_free_sites else _sizes(rows())
     part = "study" if columns is STUDY else "budgets"
-    return f"sites_{part}_{st.session_state.rev}_{digest((source.facts.name, sizes))}"
+    count = f"{st.session_state.rev}_{st.session_state.get('tables', 0)}"
+    return f"sites_{part}_{count}_{digest((source.facts.name, sizes))}"
 
 
 def _edits(columns: Sequence[str]) -> Mapping[int, Mapping[str, Any]]:
@@ -128,7 +129,12 @@ def replace_table(table: Sequence[SiteRow]) -> None:
     """
     _keep(table)
     session.change()
-    st.session_state.rev += 1
+    restart()
+
+
+def restart() -> None:
+    """Forget edits of cells: they were of a table that is no longer there."""
+    st.session_state.tables = st.session_state.get("tables", 0) + 1
 
 
 def _replace_by(change: Callable[[], Sequence[SiteRow]]) -> Callable[[], None]:

@@ -14,6 +14,7 @@ from engine.language.grammar import escape, uncapital
 from engine.rates import Rate
 from engine.simulation.experiments import Outcome, gather
 from engine.simulation.scenario import Scenario
+from engine.topics.rates import words as rate_words
 from engine.topics.sweeps import charts as figures
 from engine.topics.sweeps.answer import PRIVACY, sweep_view
 from pages.shared import components as pieces
@@ -64,9 +65,8 @@ class Ran:
         text = f"{each}, by {method}; bars: two standard errors. "
         if view.kind == PRIVACY:
             text += "The truth is not known: only the error from privacy noise is shown. "
-        if any(line.theory is not None for line in view.lines):
-            text += ("Dotted: the theory’s rate with two constants fitted to all points, one for "
-                     "privacy and one for all else; compare slopes. ")
+        if view.fitted is not None:
+            text += f"{rate_words.fitted(view.fitted)} "
         if not all(p.is_published for line in view.lines for p in line.points):
             text += "Hollow: nothing useful would be published there."
         return text.strip()

@@ -1,4 +1,8 @@
-"""Plotly as a component that keeps its zoom; the script comes from this server, once."""
+"""Plotly as a component that keeps its zoom; the script comes from this server, once.
+
+A chart with a legend of few lines has their names at the ends of the lines instead, where there is
+room. One that may leave the page is saved from it, with its title and where it is from.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +15,24 @@ from typing import Any
 
 import streamlit as st
 
-_JS = (Path(__file__).parent / "chart.js").read_text("utf-8")
+_HERE = Path(__file__).parent
+_JS = (_HERE / "chart.js").read_text("utf-8")
+_CSS = (_HERE / "chart.css").read_text("utf-8")
+_SAVE = "".join(f'<button type="button" data-kind="{kind.lower()}" title="Save this picture as '
+                f'{kind}" aria-label="Save this picture as {kind}">{kind}</button>'
+                for kind in ("SVG", "PNG"))
 
 
 def chart(spec: dict[str, Any], alt: str, key: str, height: int = 320,
-          phone_height: int | None = None, picked: Callable[[float], None] | None = None) -> None:
+          phone_height: int | None = None, picked: Callable[[float], None] | None = None,
+          leaving: dict[str, Any] | None = None) -> None:
     """Draw a Plotly specification in a space of fixed height.
 
     `alt` is one sentence with the main number. Colours written in the figure win; what it leaves
     open follows the theme. `height` is in pixels, `phone_height` replaces it on narrow screens.
-    `picked` is called with the place on the x axis of a click or a tap in the plot.
+    `picked` is called with the place on the x axis of a click or a tap in the plot. `leaving` is
+    what a saved picture has beside the chart (`engine.figures.labels.leaving`); without it there
+    is no button to save one.
     """
     def report() -> None:
         x = st.session_state[key].get("picked")
@@ -28,7 +40,8 @@ def chart(spec: dict[str, Any], alt: str, key: str, height: int = 320,
             picked(float(x))
 
     _component(height, phone_height or height)(
-        key=key, data={"figures": [json.dumps(spec)], "alts": [alt], "picks": picked is not None},
+        key=key, data={"figures": [json.dumps(spec)], "alts": [alt], "picks": picked is not None,
+                       "leaving": json.dumps(leaving) if leaving else ""},
         on_picked_change=report)
 
 
@@ -47,7 +60,8 @@ def chart_by_step(figures: Sequence[str], alts: Sequence[str], key: str, height:
 def _component(height: int, phone: int) -> Any:
     """One component per height: the space stands in its style sheet, so nothing jumps."""
     name = f"privacy_curves_chart_{height}_{phone}"
-    css = (f".{name} {{ height: {height}px; width: 100%; }}\n"
+    css = (f"{_CSS}.{name} {{ height: {height}px; width: 100%; }}\n"
            f"@media (max-width: 640px) {{ .{name} {{ height: {phone}px; }} }}")
-    return st.components.v2.component(name, html=f'<div class="{name}" data-chart></div>', css=css,
-                                      js=_JS, isolate_styles=False)
+    html = (f'<div class="pc-chart"><div class="{name}" data-chart></div>'
+            f'<div class="pc-save" hidden>{_SAVE}</div></div>')
+    return st.components.v2.component(name, html=html, css=css, js=_JS, isolate_styles=False)

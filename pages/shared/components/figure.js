@@ -8,6 +8,7 @@ const REST = 60;                          // ms without movement before the serv
 const TURN = 1000 / 6;                    // ms from one release to the next
 const TAP = 5;                            // pixels: a shorter way of the pointer is a tap
 const ROUNDS = 20;                        // of the attacker's game, each with a release of its own
+const AROUND = .15;                       // of the height of the curves, left free above and below them
 const WIDTH = .12;                        // of a pull, as a share of the time axis (one standard deviation)
 const STILL = matchMedia('(prefers-reduced-motion: reduce)');
 
@@ -38,7 +39,7 @@ function take(S, data) {
   S.data = data;
   S.curves = decode(data);
   const {releases, low, high} = S.curves, all = b => low ? [...low[b], ...high[b]] : releases[b];
-  Object.assign(S, {withBands: limits(S, all), alone: limits(S, b => releases[b])});
+  Object.assign(S, {withBands: limits(S, all), alone: limits(S, b => releases[b]), view: inView(S)});
   Object.assign(S, {from: 0, to: 0, mix: 0, reading: null, pull: null, game: null, spans: new Map()});
   S.q('#e').max = data.epsilons.length - 1;
   for (const node of S.root.querySelectorAll('[data-word]')) node.textContent = data.words[node.dataset.word] || '';
@@ -90,6 +91,14 @@ const split = (all, points) => {          // bands come with every second point
   return Array.from({length: all.length / length}, (_, k) => all.subarray(k * length, (k + 1) * length));
 };
 const furthest = row => row.reduce((most, y) => Math.max(most, Math.abs(y)), 0);
+
+// What the value axis shows: the curves with room around them, and never more than the public bounds.
+function inView({data: {value}, curves}) {
+  const drawn = [curves.without, curves.truth ?? [], ...curves.people.map(person => person.values)];
+  const [low, high] = drawn.reduce(([least, most], row) => [Math.min(least, ...row), Math.max(most, ...row)], [Infinity, -Infinity]);
+  const room = AROUND * (high - low), from = Math.max(value.low, low - room), to = Math.min(value.high, high + room);
+  return to > from ? {low: from, high: to} : {low: value.low, high: value.high};
+}
 
 // Half-heights of the difference panel, one per budget. They never grow with ε, come from a ladder
 // so that the axis changes seldom, and end at half the value axis: beyond it curves leave the frame.
@@ -571,8 +580,9 @@ function dress(S) {                       // colours of the roles for the theme 
 function paint(S) {                       // everything: new data, size, theme or game
   S.width = Math.round(S.q('#stage').clientWidth);
   if (!S.width) return;
-  const {time, value, words} = S.data, phone = S.width < PHONE;
-  const valueTicks = ticks(value.low, value.high, 7);
+  Object.assign(S, {widths: new Map(), font: ''});
+  const {time, value, words} = S.data, phone = S.width < PHONE, {low, high} = S.view;
+  const valueTicks = ticks(low, high, 7);
   S.limits = S.game ? S.alone : S.withBands;              // the game draws no bands
   S.differences = S.limits.map(limit => ticks(-limit, limit, 5));
   const texts = [...valueTicks.map(t => t.text), ...S.differences.flat().map(signed)];
@@ -583,14 +593,15 @@ function paint(S) {                       // everything: new data, size, theme o
     time.low === 0 && time.high === 24 ? 6 : 0);   // a day has quarters
   S.main = plot(S, '#main', {left, right, top: phone ? 30 : 10, bottom: 8}, timeTicks, '');
   S.difference = plot(S, '#difference', {left, right, top: 10, bottom: 44}, timeTicks, time.label);
-  S.main.range(value.low, value.high);
-  S.main.value = y => value.low + (S.main.box.bottom - y) / (S.main.box.bottom - S.main.box.top) * (value.high - value.low);
+  S.main.range(low, high);
+  S.main.value = y => low + (S.main.box.bottom - y) / (S.main.box.bottom - S.main.box.top) * (high - low);
   rows(S.main, valueTicks.map(t => [t.value, t.text]), value.label);
+  markBounds(S);
   S.limit = null;
   for (const P of [S.main, S.difference]) {
     for (const name of ['still', 'band', 'low', 'high', 'without', 'release', 'game', 'pulled']) {
       const kinds = {band: 'band', low: 'band-edge', high: 'band-edge', without: 'without', release: 'release'};
-      P[name] = kinds[name] ? svg('path', {class: kinds[name]}) : svg('g');
+      P[name] = kinds[name] ? svg('path', {class: kinds[name]}) : svg('g', name === 'still' ? {class: 'still'} : {});
     }
     P.body.replaceChildren(P.still, P.band, P.low, P.high, P.game, P.without, P.release, P.pulled);
     P.over = svg('g');
@@ -643,6 +654,16 @@ function rows(P, marks, title) {          // the value axis with its grid
       svg('text', {x: left - 8, y: +y + 4.5, 'text-anchor': 'end', class: 'tick'}, text));
   }
   P.grid.append(svg('text', {transform: `translate(14 ${middle}) rotate(-90)`, 'text-anchor': 'middle', class: 'tick'}, title));
+}
+
+function markBounds(S) {                  // the public bounds, where they are in view
+  const {data: {value, words}, view, main: {grid, box, y}} = S;
+  for (const bound of [value.low, value.high]) {
+    if (bound < view.low || bound > view.high) continue;
+    const at = y(bound), isTop = bound === value.high;
+    grid.append(svg('line', {x1: box.left, x2: box.right, y1: at, y2: at, class: 'public-bound'}),
+      svg('text', {x: box.left + 8, y: isTop ? at + 15 : at - 6, class: 'tick'}, words.public_bound));
+  }
 }
 
 function labelEnds(S, [mean, release, curves], phone) {     // at the ends of lines; on a phone above them
@@ -761,10 +782,13 @@ function amount(S, value) {               // two digits of what is small, else t
   return written(value, Math.min(Math.max(0, -digits), 6));
 }
 
-function wide(S, text) {
-  S.pen ||= document.createElement('canvas').getContext('2d');
-  S.pen.font = `600 13px ${getComputedStyle(S.q('#figure')).fontFamily}`;
-  return S.pen.measureText(text).width;
+function wide(S, text) {                  // remembered until all is painted anew: to ask for the font costs a layout
+  if (!S.widths.has(text)) {
+    S.pen ||= document.createElement('canvas').getContext('2d');
+    S.pen.font = S.font ||= `600 13px ${getComputedStyle(S.q('#figure')).fontFamily}`;
+    S.widths.set(text, S.pen.measureText(text).width);
+  }
+  return S.widths.get(text);
 }
 
 // ---- saving -------------------------------------------------------------------------------------

@@ -364,7 +364,7 @@ def _words(facts: PublicFacts, n_curves: int) -> dict[str, Any]:
         "accurate": "more accurate ▶",
         "mean": "non-private mean", "release": "one release", "difference": "difference",
         "curves": f"{n_drawn} of {n_curves} {people}" if n_drawn < n_curves
-        else f"{n_curves} {people}", "band": "95 % band",
+        else f"{n_curves} {people}", "band": "95 % band", "public_bound": "public bound",
         "pause": "Pause", "play": "Play", "next": "Next release", "new_noise": "New noise",
         "new_noise_help": "Draws fresh releases. Possible because these curves are simulated.",
         "attack": "Be the attacker",

@@ -42,7 +42,10 @@ def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[A
             st.session_state.problem = (key, problem)
 
     # a widget whose value is of an enumeration wants all of it for options, and ours are text
-    st.session_state[key] = str(value) if isinstance(value, Enumeration) else value
+    wanted = str(value) if isinstance(value, Enumeration) else value
+    # whatever is written here replaces what stands in the browser, and with it what is being typed
+    if key not in st.session_state or st.session_state[key] != wanted:
+        st.session_state[key] = wanted
     options.setdefault("help", glossary.of_label(label))
     widget(label, key=key, on_change=changed, **options)
     show_problem(key)
@@ -114,7 +117,8 @@ def source_choice(task: str = settings.TASK, key: str = "", **more: Any) -> None
 
 def _noun(task: str) -> str:
     """What data are called above a choice of them."""
-    return "Records" if TASKS[task].data is DataType.RECORDS else "Curves"
+    return {DataType.RECORDS: "Records", DataType.EVENTS: "People"}.get(
+        TASKS[task].data, "Curves")
 
 
 def mechanism_choice(task: str = settings.TASK) -> None:
@@ -238,11 +242,11 @@ def all_changed(task: str = settings.TASK) -> list[str]:
 
 
 def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = True,
-                 columns: int = 1) -> None:
+                 columns: int = 1, leave_out: Sequence[str] = ()) -> None:
     """Every parameter of the curves and the method, δ and the seed.
 
     `epsilon` and `delta` say whether the page has one budget, which is asked for here; `columns`
-    how many stand side by side.
+    how many stand side by side; `leave_out` are parameters of the curves that others choose.
     """
     current, source = session.current(), session.source(task)
     mechanism = current.mechanism_of(task)
@@ -250,10 +254,11 @@ def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = 
         st.subheader(_noun(task), anchor=False)
         parameter_form(source, f"c_{source.key}",
                        lambda member: session.change_source(task, member),
-                       leave_out=("mean",), n_columns=columns)
-    st.subheader("Method", anchor=False)
-    parameter_form(mechanism, f"m_{mechanism.key}",
-                   lambda member: session.change_mechanism(task, member), n_columns=columns)
+                       leave_out=("mean", *leave_out), n_columns=columns)
+    if TASKS[task].letters:  # otherwise the method is not chosen
+        st.subheader("Method", anchor=False)
+        parameter_form(mechanism, f"m_{mechanism.key}",
+                       lambda member: session.change_mechanism(task, member), n_columns=columns)
     st.subheader("Privacy budget and seed", anchor=False)
     cells = st.columns(columns)
     if epsilon:

@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from engine.core.errors import InputError
 from engine.core.palette import Theme
+from engine.figures import labels
 from engine.figures.theme import Chart
 from engine.language.grammar import capital, escape
 from pages.shared import components as pieces
@@ -186,6 +187,11 @@ def reset() -> None:
 
 
 def draw(chart: Chart, key: str, height: int, phone: int | None = None,
-         picked: Callable[[float], None] | None = None) -> None:
-    """A chart on a page; `picked` hears the place along its horizontal axis that was clicked."""
-    pieces.chart(chart.spec, chart.alt, f"chart_{key}", height, phone, picked)
+         picked: Callable[[float], None] | None = None, title: str = "", foot: str = "") -> None:
+    """A chart on a page; `picked` hears the place along its horizontal axis that was clicked.
+
+    With a `foot`, which says where it is from, it can be saved as a picture; `title` is then above
+    a chart that has none.
+    """
+    leaving = labels.leaving(title, foot, theme()) if foot else None
+    pieces.chart(chart.spec, chart.alt, f"chart_{key}", height, phone, picked, leaving)

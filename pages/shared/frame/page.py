@@ -69,7 +69,8 @@ class View:
         return False
 
     def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None,
-             picked: Callable[[float], None] | None = None) -> None:
+             picked: Callable[[float], None] | None = None, budgets: Sequence[Budget] = ()
+             ) -> None:
         """Draw a chart, and keep it for the table of its numbers.
 
         Parameters
@@ -83,9 +84,20 @@ class View:
             In pixels, on a wide screen and on a phone.
         picked : callable, optional
             Hears the place along the horizontal axis that was clicked.
+        budgets : sequence of Budget
+            Of all releases in it, where they are more than those of `question`.
         """
         self.charts[title] = chart
-        layout.draw(chart, f"{self.chart_prefix}{key}", height, phone, picked)
+        layout.draw(chart, f"{self.chart_prefix}{key}", height, phone, picked, title,
+                    self.foot(budgets))
+
+    def foot(self, budgets: Sequence[Budget] = ()) -> str:
+        """The line below a picture that is saved; "" where none may leave the page.
+
+        It is that of pictures which code and notebooks make of the same question. Charts of a
+        visitor's own data show these data, and stay.
+        """
+        return "" if self.is_own else self.question().foot(budgets)
 
     # -- above the cards --
 

@@ -32,7 +32,8 @@ OF_TABS: dict[str, tuple[str, ...]] = {
     "papers": ("Privacy budget", "δ", "Unit of protection", "Simulated", "Public")}
 OF_ESTIMANDS: dict[str, tuple[str, ...]] = {
     "coefficients": ("Covariate",), "regression": ("Wavelets", "Laplace noise", "Bounds"),
-    "summaries": ("Density", "Covariance", "Penalty")}
+    "summaries": ("Density", "Covariance", "Penalty"),
+    "survival": ("Confidence band", "Laplace noise", "Sensitivity")}
 
 
 def show() -> None:

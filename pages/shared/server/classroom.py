@@ -22,7 +22,7 @@ _LENGTH = 6
 
 
 @dataclass(frozen=True)
-class Asked:
+class Poll:
     """What a class guesses.
 
     Parameters
@@ -72,7 +72,7 @@ class Classroom:
         In the link of the pupils.
     key : str
         Known to the browser of the teacher alone, who can come back with it.
-    asked : Asked
+    poll : Poll
         What is on screen.
     ends_at : float
         When it ends by itself, by the clock of `Classrooms`; s.
@@ -82,32 +82,32 @@ class Classroom:
 
     code: str
     key: str
-    asked: Asked
+    poll: Poll
     ends_at: float
     is_revealed: bool = False
     _guesses: dict[int, tuple[float, ...]] = field(default_factory=dict)
     _seats: count[int] = field(default_factory=count)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def ask(self, asked: Asked, is_revealed: bool) -> None:
+    def ask(self, poll: Poll, is_revealed: bool) -> None:
         """Show a picture to the class; another one begins without guesses."""
         with self._lock:
-            if asked != self.asked:
+            if poll != self.poll:
                 self._guesses.clear()
-            self.asked, self.is_revealed = asked, is_revealed
+            self.poll, self.is_revealed = poll, is_revealed
 
     def seat(self) -> int:
         """A number for a visitor, under which their guess is kept."""
         return next(self._seats)
 
-    def guess(self, seat: int, asked: Asked, values: object) -> None:
+    def guess(self, seat: int, poll: Poll, values: object) -> None:
         """Take the guess of a seat in place of its earlier one.
 
         Parameters
         ----------
         seat : int
             From `seat`.
-        asked : Asked
+        poll : Poll
             What the visitor saw.
         values : object
             What their browser sent.
@@ -117,9 +117,9 @@ class Classroom:
         InputError
             If it is no guess, came too late, or is one too many.
         """
-        numbers = asked.checked(values)
+        numbers = poll.checked(values)
         with self._lock:
-            if asked != self.asked or self.is_revealed:
+            if poll != self.poll or self.is_revealed:
                 raise InputError("The teacher has gone on; this guess came too late.",
                                  field="guess", hint="The next picture comes by itself.")
             if seat not in self._guesses and len(self._guesses) >= MOST_GUESSES:
@@ -152,7 +152,7 @@ class Classrooms:
         self._open: dict[str, Classroom] = {}
         self._lock = threading.Lock()
 
-    def open(self, asked: Asked) -> Classroom:
+    def open(self, poll: Poll) -> Classroom:
         """A new class.
 
         Raises
@@ -167,7 +167,7 @@ class Classrooms:
                                  "may be opened.", field="class", hint="Try again later, or let "
                                  "pupils raise their hands.")
             code = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
-            room = Classroom(code, secrets.token_urlsafe(16), asked,
+            room = Classroom(code, secrets.token_urlsafe(16), poll,
                              self._clock() + MOST_SECONDS)
             self._open[code] = room
             return room

@@ -13,12 +13,13 @@ from functools import partial
 from typing import Any
 
 from engine import handbook
+from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.registry import Parameter, Registry
-from engine.core.tasks import PUBLISHED, SUMMARIES, TASKS
+from engine.core.tasks import COUNTED, DECIDED, PUBLISHED, SUMMARIES, TASKS
 from engine.core.types import Budget
 from engine.rates import rates
-from engine.topics.decision.answer import SHARES, NoisePlace
+from engine.topics.decision.answer import SHARES
 from engine.topics.mean import shape
 from engine.topics.planning import budget_split
 from engine.topics.planning.answer import DIALS
@@ -138,12 +139,13 @@ _CHOICES: dict[str, Sequence[str]] = {
     "view": settings.VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": ("", *PRESETS),
     "constants": ("fitted", "one"), "against": ("map", "smoothness"), "unknown": DIALS,
     "estimand": settings.ESTIMANDS, "tab": settings.TABS, "comparison": settings.COMPARISONS,
-    "theory": settings.THEORY_PARTS, "summary": SUMMARIES, "part": settings.AUDIT_PARTS,
+    "theory": settings.THEORY_PARTS, "summary": SUMMARIES, "counted": COUNTED,
+    "part": settings.AUDIT_PARTS,
     "around": ("small", "screen"),
     "draw": ("same", "fresh"), "chapter": (*handbook.CHAPTERS, handbook.GLOSSARY),
     "about": handbook.method_keys(), "publish": PUBLISHED, "step": settings.WIZARD,
     "presenter": ("off", "on"), "learn": ("", "guide"), "shape": ("", *shape.KINDS),
-    "noise": (*NoisePlace,),
+    "decided": DECIDED, "noise": (*NoisePlace,),
     "confidence": (*SHARES,)}
 # Choices whose names take a moment to find: "module:function" that gives them, asked for a word.
 _FOUND = {"exhibit": "engine.papers:names", "audited": "engine.topics.audit.answer:names",

@@ -131,15 +131,15 @@ def answer(function: Callable[[*Ts], Any], *arguments: *Ts,
 def parts(function: Callable[[*Ts], Iterator[A]], *arguments: *Ts,
           shown: Callable[[int], None] = _silent) -> list[A]:
     """All parts that a generator of the engine gives; kept, computed and told as by `answer`."""
-    asked = (function, *arguments)
-    result: list[A] = _result(_store_of(asked), _key(jobs.parts, asked), jobs.parts, asked, shown)
+    call = (function, *arguments)
+    result: list[A] = _result(_store_of(call), _key(jobs.parts, call), jobs.parts, call, shown)
     return result
 
 
 def knows_parts(function: Callable[[*Ts], Iterator[Any]], *arguments: *Ts) -> bool:
     """Whether `parts` needs no waiting."""
-    asked = (function, *arguments)
-    return _key(jobs.parts, asked) in _store_of(asked)
+    call = (function, *arguments)
+    return _key(jobs.parts, call) in _store_of(call)
 
 
 def _result(store: Store, key: str, function: Callable[..., Any], arguments: Sequence[Any],
@@ -212,19 +212,19 @@ def made_once(owner: Any, name: Hashable, make: Callable[[], A]) -> A:
 def picture(source: Source, mechanism: Mechanism, delta: float, seed: int,
             epsilons: tuple[float, ...] = mean_topic.EPSILON_STEPS) -> mean_topic.MeanAnswer:
     """Everything the picture shows, at every step of the slider and at an ε of one's own."""
-    asked = (source, mechanism, delta, seed)
-    key = _key(mean_topic.mean_over_budgets, asked)
-    steps: mean_topic.MeanAnswer = _result(_store_of(asked), key, mean_topic.mean_over_budgets,
-                                           asked)
+    arguments = (source, mechanism, delta, seed)
+    key = _key(mean_topic.mean_over_budgets, arguments)
+    steps: mean_topic.MeanAnswer = _result(_store_of(arguments), key, mean_topic.mean_over_budgets,
+                                           arguments)
     for epsilon in set(epsilons) - set(mean_topic.EPSILON_STEPS):
-        steps = _result(_store_of(asked), digest((key, epsilon)), mean_topic.with_budget,
+        steps = _result(_store_of(arguments), digest((key, epsilon)), mean_topic.with_budget,
                         (steps, source, mechanism, seed, epsilon))
     return steps
 
 
-def study(*asked: Any) -> mean_topic.Study:
+def study(*arguments: Any) -> mean_topic.Study:
     """The errors of a picture, with one aim for all methods side by side (see `study_beside`)."""
-    return answer(mean_topic.study_beside, *asked)
+    return answer(mean_topic.study_beside, *arguments)
 
 
 def _store_of_sites(arguments: Any) -> Store:
@@ -246,12 +246,12 @@ def federation(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], se
     """
     from engine.topics.sites import answer as sites  # on first use: one page alone needs it
 
-    asked = source, mechanism, tuple(rows), seed
-    store, key = _store_of_sites(asked), _key(sites.federation, asked)
+    arguments = source, mechanism, tuple(rows), seed
+    store, key = _store_of_sites(arguments), _key(sites.federation, arguments)
     if is_whole or key in store or not uses_workers():
-        return store.get(key, lambda: sites.federation(*asked, of_sites))
-    return store.get(_key(sites.without_baseline, asked),
-                     lambda: sites.without_baseline(*asked, of_sites))
+        return store.get(key, lambda: sites.federation(*arguments, of_sites))
+    return store.get(_key(sites.without_baseline, arguments),
+                     lambda: sites.without_baseline(*arguments, of_sites))
 
 
 def warm_up() -> None:
@@ -266,6 +266,6 @@ def warm_up() -> None:
     delta = usual_delta(front.source.sizes.n_curves)
     budgets = picture(front.source, front.mechanism, delta, front.seed,
                       steps_of(front.epsilon)).budgets
-    asked = (front.source, front.mechanism, budgets, front.seed)
-    answer(mean_topic.if_doubled, *asked)
-    answer(mean_topic.other_methods, TASK, *asked)
+    arguments = (front.source, front.mechanism, budgets, front.seed)
+    answer(mean_topic.if_doubled, *arguments)
+    answer(mean_topic.other_methods, TASK, *arguments)

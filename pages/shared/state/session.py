@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 # Where the session keeps the visitor's own data.
 OWN_KEYS = {DataType.CURVES: "upload", DataType.READINGS: "upload_readings",
-            DataType.RECORDS: "upload_rows"}
+            DataType.RECORDS: "upload_rows", DataType.EVENTS: "upload_events"}
 LAB = "lab"
 FIGURE = "figure"  # the key of the live figure
 _TABS_WITH_OWN_DATA = ("estimate", "compare", "theory")
@@ -109,7 +109,7 @@ def task_on_screen() -> str:
     page, now = st.session_state.page, current()
     if page == LAB:
         return now.estimated
-    return published_task(now.publish) if page == "publish" else TASK
+    return data_task({"publish": now.publish, "decide": now.decided}.get(page, TASK))
 
 
 def shows_own_data() -> bool:
@@ -123,8 +123,8 @@ def shows_pins(page: str) -> bool:
     return page == LAB and current().tab == "compare"
 
 
-def published_task(key: str) -> str:
-    """Whose data Release uses: an average number is that of whole curves."""
+def data_task(key: str) -> str:
+    """The task whose data another one uses: an average number is that of whole curves."""
     return TASKS[key].data_of or key
 
 
@@ -211,7 +211,7 @@ def own_key(task: str) -> str:
 def own(task: str = TASK) -> Upload | UploadRows | None:
     """The visitor's own data that a task looks at, whether they are shown or not."""
     data = st.session_state.get(own_key(task))
-    return data if data is not None and data.serves(task) else None
+    return data if data is not None and data.serves(data_task(task)) else None
 
 
 def own_with(facts: PublicFacts) -> Upload | UploadRows | None:

@@ -13,16 +13,24 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from engine import handbook
+from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.tasks import (
+    COUNTED,
     COVARIANCE,
+    DECIDED,
     DENSITY,
+    DISTRIBUTION,
     FUNCTIONAL_SUMMARY,
+    INCIDENCE,
     MEAN_FUNCTION,
+    PERCENTILE_CURVES,
     PUBLISHED,
     RISK_MINIMISATION,
+    ROC,
     SPARSE_REGRESSION,
     SUMMARIES,
+    SURVIVAL,
     TASKS,
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
@@ -32,7 +40,6 @@ from engine.mechanisms import Mechanism, mechanisms
 from engine.privacy.amplification import MOST_PEOPLE
 from engine.rates import Rate, rates
 from engine.sources import Source, sources
-from engine.topics.decision.answer import NoisePlace
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning.budget_split import Split
 from engine.topics.regression.answer import NETWORKS, Network
@@ -55,7 +62,8 @@ WIZARD = ("file", "bounds", "trust", "preview", "release")  # steps of Publish
 MOST_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
 LOOKS = {"first_guess": 3, "coefficients_show": 3, "regression_show": 2, "site_lines": 2,
-         "trust": 2, "mean_show": 3, "summaries_function": 12, "sparse_show": 2, "sparse_target": 2,
+         "trust": 2, "mean_show": 3, "summaries_function": 12, "percentiles_show": 2,
+         "sparse_show": 2, "sparse_target": 2,
          "sparse_less": 2, "sparse_own": 5, "sparse_along": 4,
          "parts": 8}  # ways to look, and options of each
 _FOLD = re.compile(r"[a-z_]{1,40}")
@@ -105,8 +113,10 @@ class Settings:
     # group that a secret random sample was declared to be drawn of.
     group: int = 1
     population: int | None = None
-    # Decide: a table of sites (without one they are those of the curves; those of a file are never
-    # kept here), who adds the noise, and how many releases of twenty are to reach the target.
+    # Decide: what is published, a table of sites (without one they are those of the curves; those
+    # of a file are never kept here), who adds the noise, and how many releases of twenty are to
+    # reach the target.
+    decided: str = DECIDED[0]
     sites: tuple[SiteRow, ...] = ()
     noise: str = NoisePlace.SITES
     confidence: str = "19"
@@ -148,8 +158,19 @@ class Settings:
     covariance_mechanism: Mechanism = field(default_factory=_mechanism_of(COVARIANCE))
     labels_source: Source = field(default_factory=_source_of(RISK_MINIMISATION))
     labels_mechanism: Mechanism = field(default_factory=_mechanism_of(RISK_MINIMISATION))
+    percentiles_source: Source = field(default_factory=_source_of(PERCENTILE_CURVES))
+    percentiles_mechanism: Mechanism = field(default_factory=_mechanism_of(PERCENTILE_CURVES))
     rows_source: Source = field(default_factory=_source_of(SPARSE_REGRESSION))
     rows_mechanism: Mechanism = field(default_factory=_mechanism_of(SPARSE_REGRESSION))
+    counted: str = COUNTED[0]
+    events_source: Source = field(default_factory=_source_of(SURVIVAL))
+    events_mechanism: Mechanism = field(default_factory=_mechanism_of(SURVIVAL))
+    causes_source: Source = field(default_factory=_source_of(INCIDENCE))
+    causes_mechanism: Mechanism = field(default_factory=_mechanism_of(INCIDENCE))
+    values_source: Source = field(default_factory=_source_of(DISTRIBUTION))
+    values_mechanism: Mechanism = field(default_factory=_mechanism_of(DISTRIBUTION))
+    scores_source: Source = field(default_factory=_source_of(ROC))
+    scores_mechanism: Mechanism = field(default_factory=_mechanism_of(ROC))
     # Rates; `example` is a figure or table of a paper.
     rate: Rate = field(default_factory=lambda: rates.for_task(TASK)[0]())
     along: str = "epsilon"
@@ -178,16 +199,19 @@ class Settings:
 
     @property
     def estimated(self) -> str:
-        """The task of the estimand in Lab; of functional summaries the one that is looked at."""
-        tasks = [task.key for task in TASKS.values() if task.estimand == self.estimand]
-        return self.summary if FUNCTIONAL_SUMMARY.key in tasks else tasks[0]
+        """The task of the estimand in Lab; of several the one that is looked at."""
+        first = next(task for task in TASKS.values() if task.estimand == self.estimand)
+        return getattr(self, first.among) if first.among else first.key
 
     def source_of(self, task: str) -> Source:
         """The recipe for curves of a task."""
         return getattr(self, f"{TASKS[task].prefix}source")
 
     def mechanism_of(self, task: str) -> Mechanism:
-        """The method of a task."""
+        """The method of a task; the usual one where none can be chosen."""
+        if TASKS[task].data_of:
+            usual: Mechanism = mechanisms.get(TASKS[task].mechanism).by_person()
+            return usual
         return getattr(self, f"{TASKS[task].prefix}mechanism")
 
 
@@ -196,8 +220,8 @@ def estimating(task: str) -> dict[str, str]:
     estimand = TASKS[task].estimand if task in TASKS else ""
     if not estimand:
         return {}
-    is_summary = estimand == FUNCTIONAL_SUMMARY.estimand
-    return {"estimand": estimand} | ({"summary": task} if is_summary else {})
+    among = TASKS[task].among
+    return {"estimand": estimand} | ({among: task} if among else {})
 
 
 FRONT_PAGE = Settings()  # what a bare address stands for

@@ -31,12 +31,12 @@ from pages.shared.uploads import draft
 from pages.shared.uploads.tables import key_of
 
 Bound = float | None
-Asked = tuple[tuple[str, str, str], ...]  # a field of `PublicFacts`, its label and an example
-_OF_CURVES: Asked = (
+Fields = tuple[tuple[str, str, str], ...]  # a field of `PublicFacts`, its label and an example
+_OF_CURVES: Fields = (
     ("value_name", "What is measured", "Height"), ("value_unit", "Unit", "cm"),
     ("time_name", "What runs along it", "Age"), ("time_unit", "Unit along it", "years"))
-_OF_PEOPLE: Asked = (("person", "Unit of protection", "child"), ("people", "Plural", "children"))
-_OF_ROWS: Asked = (("person", "Unit of protection (a row)", "scan"), ("people", "Plural", "scans"))
+_OF_PEOPLE: Fields = (("person", "Unit of protection", "child"), ("people", "Plural", "children"))
+_OF_ROWS: Fields = (("person", "Unit of protection (a row)", "scan"), ("people", "Plural", "scans"))
 _FROM_OUTSIDE = ("These come from outside the file: {}, a law. Taken from the file they "
                  "would leak.{}")
 _LEADS = {
@@ -229,11 +229,11 @@ def _origin(example: str) -> str:
                          placeholder=f"e.g. {example}, 2019", max_chars=200)
 
 
-def _words(asked: Asked) -> dict[str, Any]:
+def _words(question: Fields) -> dict[str, Any]:
     """What things are called, two in a row; empty where nothing was said."""
     words = {}
-    columns = st.columns(len(asked))
-    for column, (name, label, example) in zip(columns, asked, strict=True):
+    columns = st.columns(len(question))
+    for column, (name, label, example) in zip(columns, question, strict=True):
         with column:
             words[name] = st.text_input(label, key=f"upload_{name}", placeholder=f"e.g. {example}",
                                         max_chars=40).strip()

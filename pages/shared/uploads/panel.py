@@ -28,7 +28,7 @@ DEMONSTRATION = ("Switched off: others may reach this dashboard, and private dat
 
 
 @dataclass(frozen=True)
-class Asked:
+class DialogRequest:
     """What a page wants of the dialog: the words of its last button, whose data, what follows."""
 
     show: str = "Show the released mean"
@@ -60,7 +60,7 @@ def open_dialog() -> None:
     st.session_state.upload_open = True
 
 
-def draw(show: str = Asked.show, task: str = settings.TASK,
+def draw(show: str = DialogRequest.show, task: str = settings.TASK,
          then: Callable[[], None] = lambda: None) -> None:
     """What the dialog of this page does at its end; and what was moved into the stated bounds.
 
@@ -73,7 +73,7 @@ def draw(show: str = Asked.show, task: str = settings.TASK,
     then : callable
         Called when it is pressed, after the data are in place.
     """
-    st.session_state.upload_for = Asked(show, task, then)
+    st.session_state.upload_for = DialogRequest(show, task, then)
     upload = session.own(task)
     if upload is not None and session.uploaded(task):
         moved(upload)
@@ -87,11 +87,11 @@ def dialog(task: str) -> None:
     task : str
         Of the page, where the page itself asks for nothing.
     """
-    asked: Asked = st.session_state.pop("upload_for", Asked(task=task))
+    request: DialogRequest = st.session_state.pop("upload_for", DialogRequest(task=task))
     if not st.session_state.get("upload_open") or not visitors.may_bring_files():
         return
-    began = _on_screen(asked.task)
-    st.dialog("Data", width="large", on_dismiss=close)(lambda: _steps(asked, began))()
+    began = _on_screen(request.task)
+    st.dialog("Data", width="large", on_dismiss=close)(lambda: _steps(request, began))()
 
 
 def _on_screen(task: str) -> tuple[object, ...]:
@@ -105,31 +105,31 @@ def close() -> None:
     st.session_state.upload_open = False
 
 
-def _steps(asked: Asked, began: tuple[object, ...]) -> None:
+def _steps(request: DialogRequest, began: tuple[object, ...]) -> None:
     """The step that is on, with those before it as one line each."""
-    if _on_screen(asked.task) != began:  # other data were chosen
+    if _on_screen(request.task) != began:  # other data were chosen
         close()
     if not st.session_state.get("upload_open"):
         st.rerun()  # the page shows what was chosen
-    steps = flow.steps(asked.task)
+    steps = flow.steps(request.task)
     at = min(st.session_state.get("upload_at", 0), len(steps) - 1)
-    if draft.of(asked.task) is None:
+    if draft.of(request.task) is None:
         at = 0
     for number, step in enumerate(steps[:at]):
-        flow.decided(number + 1, step.title, step.line(asked.task),
+        flow.decided(number + 1, step.title, step.line(request.task),
                      partial(_go, number))
     if not at:
-        controls.source_choice(asked.task, "dialog_source")
-    st.subheader(f"{at + 1} {steps[at].title if at else _title(asked.task)}", anchor=False)
+        controls.source_choice(request.task, "dialog_source")
+    st.subheader(f"{at + 1} {steps[at].title if at else _title(request.task)}", anchor=False)
     with st.container(key="upload_steps"):
-        is_whole = flow.draw(steps[at], asked.task)
-    if at + 1 < len(flow.steps(asked.task)):  # which a file may change
+        is_whole = flow.draw(steps[at], request.task)
+    if at + 1 < len(flow.steps(request.task)):  # which a file may change
         st.button("Next", key="upload_next", icon=":material/arrow_forward:",
                   disabled=not is_whole, on_click=_go, args=(at + 1,))
         return
-    upload = flow.own_data(asked.task) if is_whole else None
-    st.button(asked.show, disabled=upload is None, key="upload_show",
-              icon=":material/visibility:", on_click=_show, args=(upload, asked))
+    upload = flow.own_data(request.task) if is_whole else None
+    st.button(request.show, disabled=upload is None, key="upload_show",
+              icon=":material/visibility:", on_click=_show, args=(upload, request))
 
 
 def _go(number: int) -> None:
@@ -137,10 +137,10 @@ def _go(number: int) -> None:
     st.session_state.upload_at = number
 
 
-def _show(upload: Source, asked: Asked) -> None:
+def _show(upload: Source, request: DialogRequest) -> None:
     close()
-    facts.show(upload, asked.task)
-    asked.then()
+    facts.show(upload, request.task)
+    request.then()
 
 
 def moved(upload: Upload | UploadRows) -> None:

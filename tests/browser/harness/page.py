@@ -2,7 +2,7 @@
 
 `case=upload` forbids link and download, `case=evil` puts markup into every word a visitor can
 choose, `case=plain` has no truth, no sampling range and no band, `case=refused` refuses the lowest
-budgets.
+budgets, `case=far` has public bounds far from all curves.
 """
 
 import json
@@ -31,7 +31,9 @@ def payload(case):
         name="Growth", kind="upload" if case == "upload" else "simulated",
         person=EVIL if case == "evil" else "child", people=EVIL if case == "evil" else "children",
         value_name=EVIL if case == "evil" else "Height", value_unit="cm", time_name="Age",
-        time_unit="years", time_low=2.0, time_high=18.0, value_low=60.0, value_high=200.0)
+        time_unit="years", time_low=2.0, time_high=18.0,
+        **({"value_low": -900.0, "value_high": 1200.0} if case == "far"
+           else {"value_low": 60.0, "value_high": 200.0}))
     shown = SimpleNamespace(
         data=SimpleNamespace(n_curves=200, curves=lambda limit: curves[:limit]),
         budgets=[Budget(epsilon, 2.5e-5) for epsilon in EPSILONS],

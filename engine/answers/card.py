@@ -1,0 +1,137 @@
+"""The part of a guarantee card from which every answer can be computed again.
+
+Every number in it is released, a public fact, or computed from these: it is no new message, and
+nothing is charged for it. Numbers have ten digits, in the card and in `ReleasedCurve.of` alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from engine.answers.released_curve import ReleasedCurve
+from engine.core.errors import InputError, brief
+from engine.core.types import Array, PublicFacts
+from engine.numerics.public_curves import PublicCurve
+
+VERSION = 1
+_MOST_WAVES = 100
+_UNITS = ("value_name", "value_unit", "time_name", "time_unit")
+_RANGES = ("time_low", "time_high", "value_low", "value_high")
+_AGAIN = "Write the files of the release again with this version, at no charge."
+
+
+def written(curve: ReleasedCurve) -> dict[str, Any]:
+    """A released curve as the entry "answers" of a guarantee card.
+
+    Parameters
+    ----------
+    curve : ReleasedCurve
+
+    Returns
+    -------
+    dict
+        Plain values; of the covariance the lower triangle, rows joined.
+    """
+    facts = curve.facts
+    return {
+        "version": VERSION,
+        "basis": {"family": curve.family, "size": curve.size, "orthonormal": True,
+                  "domain": "unit time, 0 = time low, 1 = time high"},
+        "units": {name: getattr(facts, name) for name in (*_UNITS, *_RANGES)},
+        "offset": None if curve.offset is None else {
+            "heights": list(curve.offset.heights), "unit_time": "equally spaced"},
+        "centre": curve.centre.tolist(),
+        "covariance": curve.covariance[np.tril_indices(curve.size)].tolist(),
+        "people": curve.n_people,
+        "effective_size": curve.effective_size if math.isfinite(curve.effective_size) else None,
+        "pure": curve.is_pure,
+    }
+
+
+def read(card: Any) -> ReleasedCurve:
+    """The released curve of a guarantee card.
+
+    Parameters
+    ----------
+    card : object
+        Whatever JSON a person gave.
+
+    Returns
+    -------
+    ReleasedCurve
+
+    Raises
+    ------
+    InputError
+        If it is no card, has no such entry, or the entry cannot be what was written.
+    """
+    if not isinstance(card, Mapping) or card.get("kind") != "differential privacy guarantee":
+        raise InputError("This is no guarantee card.", field="card",
+                         hint="It is the file guarantee.json of a release.")
+    if "answers" not in card:
+        raise InputError("This card has no coefficients: it was written before questions could be "
+                         "asked, or its method has no covariance.", field="card",
+                         hint=_AGAIN)
+    entry = _mapping(card["answers"], "answers")
+    if entry.get("version") != VERSION:
+        raise InputError(f"This version reads cards of version {VERSION}; got "
+                         f"{brief(entry.get('version'))}.", field="answers",
+                         hint="Use the version of the program that wrote it.")
+    basis, offset = _mapping(entry.get("basis"), "basis"), entry.get("offset")
+    size = _whole(basis.get("size"), "size")
+    if not 1 <= size <= _MOST_WAVES:
+        raise InputError(f"A card has 1 to {_MOST_WAVES} basis functions.", field="size")
+    people = _whole(entry.get("people"), "people")
+    effective = entry.get("effective_size")
+    heights = None if offset is None else _mapping(offset, "offset").get("heights")
+    return ReleasedCurve(
+        facts=_facts(_mapping(entry.get("units"), "units")),
+        centre=_numbers(entry.get("centre"), "centre", size),
+        covariance=_symmetric(_numbers(entry.get("covariance"), "covariance",
+                                       size * (size + 1) // 2), size),
+        family=str(basis.get("family")), n_people=people, is_pure=entry.get("pure") is True,
+        effective_size=math.inf if effective is None else float(
+            _numbers([effective], "effective_size", 1)[0]),
+        offset=None if heights is None else PublicCurve(
+            tuple(_numbers(heights, "heights", len(heights) if isinstance(heights, list) else 2)
+                  .tolist())))
+
+
+def _facts(units: Mapping[str, Any]) -> PublicFacts:
+    words: dict[str, Any] = {name: str(units.get(name, "")) for name in _UNITS}
+    ends = _numbers([units.get(name) for name in _RANGES], "units", len(_RANGES))
+    return PublicFacts(**words, **dict(zip(_RANGES, ends.tolist(), strict=True)))
+
+
+def _symmetric(triangle: Array, size: int) -> Array:
+    lower = np.zeros((size, size))
+    lower[np.tril_indices(size)] = triangle
+    return np.asarray(lower + np.tril(lower, -1).T)
+
+
+def _mapping(value: Any, field: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InputError(f"“{field}” of the card must be an object; got {brief(value)}.",
+                         field=field, hint=_AGAIN)
+    return value
+
+
+def _whole(value: Any, field: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise InputError(f"“{field}” of the card must be a whole number; got {brief(value)}.",
+                         field=field, hint=_AGAIN)
+    return value
+
+
+def _numbers(values: Any, field: str, count: int) -> Array:
+    fits = isinstance(values, list) and len(values) == count and all(
+        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+        for value in values)
+    if not fits:
+        raise InputError(f"“{field}” of the card must be {count} finite numbers.", field=field,
+                         hint=_AGAIN)
+    return np.array(values, dtype=float)

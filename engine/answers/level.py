@@ -1,0 +1,176 @@
+"""When the curve crosses a level, and how long it is above or below it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from engine.answers import Answer, CurveQuestion, ReleasedCurve, curve_questions
+from engine.answers.released_curve import NORMAL, grid
+from engine.answers.reply import (
+    Interval,
+    Verdict,
+    refused,
+    stretches,
+    with_unit,
+    written,
+)
+from engine.answers.times import crossings, length_above, pieces_between, total
+from engine.core.bands import public_normals
+from engine.core.registry import param
+
+_CURVES = 1000  # simulated, for the time above
+_TAIL = 0.025
+_NOT_PURE = ("When a level is crossed cannot be told of a release with δ = 0: its noise is not "
+             "normal.")
+OF_THE_MEAN = ("This is the time that the mean curve spends there, not the mean of the times that "
+               "people spend there.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelQuestion(CurveQuestion):
+    """What questions about a level have in common."""
+
+    level: float | None = param(None, "Level", "In the unit of values. Empty: the middle of the "
+                                "bounds.", low=-1e12, high=1e12)
+
+    def height(self, curve: ReleasedCurve) -> float:
+        """The level in response units."""
+        return curve.facts.value_middle if self.level is None else self.level
+
+    def written_level(self, curve: ReleasedCurve) -> str:
+        """The level with its unit."""
+        return with_unit(f"{self.height(curve):g}".replace("-", "−"), curve.facts.value_unit)
+
+    def settled(self, curve: ReleasedCurve) -> Answer | None:
+        """The answer where the band leaves no doubt, or leaves everything open."""
+        reason = curve.refusal or (_NOT_PURE if curve.is_pure else "")
+        if reason:
+            return refused(reason)
+        level, low, high = self.height(curve), curve.band.low, curve.band.high
+        if (high < level).all():
+            return Answer(Verdict.NEVER, f"Never above {self.written_level(curve)}.",
+                          notes=curve.notes)
+        if (low > level).all():
+            return Answer(Verdict.ALWAYS, f"Always above {self.written_level(curve)}.",
+                          notes=curve.notes)
+        if ((low <= level) & (level <= high)).all():
+            return Answer(Verdict.OPEN, "Cannot be told: at this budget the curve could be above or"
+                          f" below {self.written_level(curve)} at any time.", notes=curve.notes)
+        return None
+
+
+@curve_questions.register
+@dataclass(frozen=True, kw_only=True)
+class Crossing(LevelQuestion):
+    """When the curve crosses a level: the times at which it may be there, with 95 % each.
+
+    A crossing is in the set with 95 %. Together, all of them are with 95 %.
+    """
+
+    key, label, order = "crossing", "Crossing of a level", 130
+
+    def answer(self, curve: ReleasedCurve) -> Answer:
+        settled = self.settled(curve)
+        if settled is not None:
+            return self._without_time(curve) if settled.verdict is Verdict.OPEN else settled
+        level, band = self.height(curve), curve.band
+        places = crossings(band.middle - level)
+        if curve.jointly or not curve.is_whole:
+            pieces = pieces_between(band.low, band.high, level)
+        else:
+            reach = NORMAL * band.error
+            pieces = pieces_between(band.middle - reach, band.middle + reach, level)
+        if not places and not ((band.low > level) | (band.high < level)).any():
+            return self._without_time(curve)
+        return self._told(curve, places, pieces)
+
+    def _told(self, curve: ReleasedCurve, places: list[float], pieces: list[Interval]) -> Answer:
+        facts, in_time = curve.facts, curve.in_time(pieces)
+        name, level = facts.time_name.lower(), self.written_level(curve)
+        times = tuple(map(curve.time, places))
+        if not pieces:
+            text, verdict = f"No crossing of {level} was found.", Verdict.TOLD
+        elif total(pieces) > 0.5:
+            text, verdict = (f"Cannot be told: at this budget {level} could be crossed at any "
+                             f"{name} in {stretches(in_time)}."), Verdict.OPEN
+        elif not times:
+            text, verdict = (f"No crossing of {level} was found; one remains possible at {name} "
+                             f"{stretches(in_time)}."), Verdict.TOLD
+        else:
+            width = min(high - low for low, high in in_time)
+            numbers = " and ".join(written(times, width))
+            text, verdict = (f"Crosses {level} at {name} {numbers} (95 % set: "
+                             f"{stretches(in_time, 'and')})."), Verdict.TOLD
+        return Answer(verdict, text, times[0] if times else None, in_time, facts.time_unit, times,
+                      curve.notes)
+
+    def _without_time(self, curve: ReleasedCurve) -> Answer:
+        low, high = curve.time(0.0), curve.time(1.0)
+        return Answer(Verdict.OPEN, f"Cannot be told: at this budget {self.written_level(curve)} "
+                      "could be crossed at any time, or never.", None, ((low, high),),
+                      curve.facts.time_unit, notes=curve.notes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeBeyond(LevelQuestion):
+    """How long the mean curve is on one side of a level, with 95 % by simulation."""
+
+    is_above: ClassVar[bool]
+
+    def answer(self, curve: ReleasedCurve) -> Answer:
+        settled = self.settled(curve)
+        if settled is not None:
+            return settled
+        level, band = self.height(curve), curve.band
+        value = float(length_above(band.middle - level))
+        outer = float(length_above(band.low - level)), float(length_above(band.high - level))
+        limits = outer
+        if curve.is_whole and not curve.jointly:
+            limits = _simulated(curve, level)
+        if not self.is_above:
+            value, limits, outer = 1 - value, _mirrored(limits), _mirrored(outer)
+        return self._told(curve, value, limits, outer)
+
+    def _told(self, curve: ReleasedCurve, value: float, limits: Interval, outer: Interval
+              ) -> Answer:
+        facts, word = curve.facts, "Above" if self.is_above else "Below"
+        length = facts.time_high - facts.time_low
+        limits, outer = ((length * a, length * b) for a, b in (limits, outer))
+        number, low, high = written([length * value, *limits], limits[1] - limits[0])
+        return Answer(
+            Verdict.TOLD, f"{word} {self.written_level(curve)} for "
+            f"{with_unit(number, facts.time_unit)} (95 %: {low} to {high}).", length * value,
+            (limits,), facts.time_unit, notes=(*curve.notes, OF_THE_MEAN), outer=outer)
+
+
+@curve_questions.register
+@dataclass(frozen=True, kw_only=True)
+class TimeAbove(TimeBeyond):
+    """How long the mean curve is above a level."""
+
+    key, label, order, is_above = "time_above", "Time above a level", 140, True
+
+
+@curve_questions.register
+@dataclass(frozen=True, kw_only=True)
+class TimeBelow(TimeBeyond):
+    """How long the mean curve is below a level."""
+
+    key, label, order, is_above = "time_below", "Time below a level", 150, False
+
+
+def _mirrored(limits: Interval) -> Interval:
+    return 1 - limits[1], 1 - limits[0]
+
+
+def _simulated(curve: ReleasedCurve, level: float) -> Interval:
+    """2.5 and 97.5 % of the length above, over curves w(t)'(a + C^½ Z) of a fixed public sample."""
+    values, vectors = np.linalg.eigh(curve.covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
+    rows = curve.readings[0](grid(), 0)
+    drawn = curve.band.middle + (rows @ (root @ public_normals(curve.size, _CURVES))).T
+    low, high = np.quantile(length_above(drawn - level), [_TAIL, 1 - _TAIL])
+    return float(low), float(high)

@@ -1,0 +1,481 @@
+"""A release as far as questions need it: coefficients, their covariance and public facts.
+
+The curve is read off the unshrunk coefficients a, to which the covariance C belongs. Two readings
+of the same numbers are possible: plain cosines, flat at both ends, and `numerics.end_slopes`, with
+slopes in place of the last two waves. The second holds the true curve up to its ends, if no detail
+beyond the kept waves is more than an end tail. The release itself is asked whether that is so:
+fitted with two waves fewer, it must fit (χ² with two degrees of freedom, 5 %).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from engine.answers.reply import Interval
+from engine.core.bands import simultaneous_factor, standard_errors
+from engine.core.enumerations import Enumeration
+from engine.core.errors import InputError, brief
+from engine.core.types import Array, Estimate, PublicFacts
+from engine.numerics.bases import Basis
+from engine.numerics.end_slopes import LEAST_WAVES, cosine_rows, fewer_waves, slope_rows
+from engine.numerics.public_curves import PublicCurve
+
+NORMAL = 1.959963984540054  # 97.5 % of a standard normal law
+POINTS = 201  # of the grid on which places are looked for
+STEP = 1 / (POINTS - 1)
+_PASSED = 0.05  # least p of the check of details
+_CHECKED_FROM = 6  # waves
+_NOTHING_BELOW, _COARSE_BELOW = 12.0, 35.0  # effective sizes N
+_FEW_WAVES = 8  # below which a release with finer detail tells level and trend only
+_LEAST = 1e-12  # of the trace: a ridge where the covariance is nearly singular
+
+LEVEL_AND_TREND = "Level and trend only: too few people at this budget for more."
+AS_FAR_AS_DRAWN = ("There may be finer detail than the release can draw; the interval holds both "
+                   "ways to draw it.")
+UNTESTED = "Coverage was not tested for releases of this kind."
+_NOT_ASKED = ("Questions are about one mean curve with a covariance of its coefficients; this "
+              "release is none, so that no interval can be given.")
+_TOO_FEW = "Too few people at this budget: nothing can be told of the curve."
+_TOO_FEW_WAVES = "The release has fewer than four basis functions: ask for its level only."
+
+
+class Rows(Protocol):
+    """The rows w(t) by which coefficients are read."""
+
+    def __call__(self, times: Array | float, order: int) -> Array: ...
+
+
+Curve = Callable[[Array | float], Array]
+Functional = Callable[[Curve], Array]
+
+
+def grid() -> Array:
+    """Times on [0, 1] at which places are looked for: (201,)."""
+    return np.linspace(0.0, 1.0, POINTS)
+
+
+class Status(Enumeration):
+    """How far a release can be read."""
+
+    WHOLE = "whole"
+    COARSE = "coarse"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class GridBand:
+    """A curve with its simultaneous band on the grid; of several readings the hull.
+
+    Parameters
+    ----------
+    middle, low, high : (201,)
+        In response units per power of unit time.
+    error : (201,)
+        Standard errors, of the first reading.
+    """
+
+    middle: Array
+    low: Array
+    high: Array
+    error: Array
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReleasedCurve:
+    """One released mean curve.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Names, units and ranges.
+    centre : (r,)
+        a, in response units.
+    covariance : (r, r)
+        C, of privacy noise and of chance in who took part.
+    family : {"cosine", "fourier"}
+        Of the basis.
+    offset : PublicCurve or None
+        A public curve that is added.
+    effective_size : float
+        N = nμ.
+    n_people : int
+        n.
+    is_pure : bool
+        Whether δ = 0, so that the noise is not normal.
+    jointly : bool
+        Whether all answers are to hold together with 95 %: they are then read off the band.
+    passed : bool or None
+        Whether the check of details counts as passed; None: as the release itself says. For
+        differences, which are as fine as both of their parts.
+
+    Raises
+    ------
+    InputError
+        If a number is not finite, sizes do not fit, or a variance is negative.
+    """
+
+    facts: PublicFacts
+    centre: Array
+    covariance: Array
+    family: str = "cosine"
+    offset: PublicCurve | None = None
+    effective_size: float = math.inf
+    n_people: int = 0
+    is_pure: bool = False
+    jointly: bool = False
+    passed: bool | None = None
+
+    def __post_init__(self) -> None:
+        size = len(self.centre)
+        if self.family not in ("cosine", "fourier"):
+            raise InputError(f"There is no basis {brief(self.family)}.", field="basis",
+                             hint="Questions need cosine or fourier.")
+        if self.covariance.shape != (size, size):
+            raise InputError("The covariance does not fit the coefficients.", field="covariance")
+        if not (np.isfinite(self.centre).all() and np.isfinite(self.covariance).all()):
+            raise InputError(_NOT_ASKED, field="covariance",
+                             hint="Release with a confidence band.")
+        if (np.diagonal(self.covariance) < 0).any():
+            raise InputError("The card has a negative variance.", field="covariance")
+
+    @classmethod
+    def of(cls, estimate: Estimate, facts: PublicFacts, budget: int = 0, repeat: int = 0,
+           draw: int = 0, **other: Any) -> ReleasedCurve:
+        """One release of an estimate.
+
+        Numbers are kept to ten digits, as a guarantee card has them, so that a card and an
+        estimate give equal answers.
+
+        Parameters
+        ----------
+        estimate : Estimate
+            With a band.
+        facts : PublicFacts
+            Of the data.
+        budget, repeat, draw : int
+            Which release.
+        **other
+            `n_people`.
+
+        Returns
+        -------
+        ReleasedCurve
+
+        Raises
+        ------
+        InputError
+            If the release has no covariance, or several functions.
+        """
+        band, where = estimate.band, (budget, repeat, draw)
+        if band is None or not can_be_asked(estimate, *where):
+            raise InputError(_NOT_ASKED, field="mechanism", hint="Choose the adaptive mean, with a "
+                             "confidence band.")
+        assert isinstance(estimate.basis, Basis)
+        size = estimate.kept[budget]
+        tuning = estimate.tuning[budget] if estimate.tuning else {}
+        spends = estimate.spends[budget]
+        return cls(
+            facts=facts, centre=ten_digits(band.centre[where][:size]),
+            covariance=ten_digits(band.covariance[where][:size, :size]),
+            family=estimate.basis.family, offset=_public(estimate),
+            effective_size=float(ten_digits(np.array(tuning.get("effective_size", math.inf)))),
+            is_pure=any(line.asked.is_private and line.asked.is_pure for line in spends), **other)
+
+    def together(self) -> ReleasedCurve:
+        """The same curve, of which all answers hold at once with 95 %."""
+        return replace(self, jointly=True)
+
+    # -- how it can be read -----------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """r, how many coefficients."""
+        return len(self.centre)
+
+    @cached_property
+    def p_detail(self) -> float:
+        """How probable a misfit as large is, of r − 4 waves and two slopes, if they suffice."""
+        if self.size < _CHECKED_FROM:
+            return math.nan
+        ridge = _LEAST * np.trace(self.covariance) / self.size
+        inverse = np.linalg.inv(self.covariance + ridge * np.eye(self.size))
+        model = fewer_waves(self.size)
+        normal = model.T @ inverse
+        left = self.centre - model @ np.linalg.solve(normal @ model, normal @ self.centre)
+        misfit = float(left @ inverse @ left)
+        return math.exp(-max(misfit, 0.0) / 2)
+
+    @cached_property
+    def status(self) -> Status:
+        """How far the release can be read."""
+        if self.size < LEAST_WAVES or self.effective_size < _NOTHING_BELOW:
+            return Status.NONE
+        if self.is_pure:
+            return Status.COARSE
+        if self.family == "fourier":
+            return Status.WHOLE
+        passed = self.size >= _CHECKED_FROM and self.p_detail >= _PASSED
+        return Status.WHOLE if (passed if self.passed is None else self.passed) else Status.COARSE
+
+    @property
+    def is_whole(self) -> bool:
+        return self.status is Status.WHOLE
+
+    @property
+    def is_shown_raw(self) -> bool:
+        """Whether the curve is read as plain cosines or waves alone."""
+        return self.family == "fourier" or self.is_pure
+
+    @property
+    def refusal(self) -> str:
+        """Why nothing can be answered; empty where something can."""
+        if self.status is not Status.NONE:
+            return ""
+        return _TOO_FEW if self.effective_size < _NOTHING_BELOW else _TOO_FEW_WAVES
+
+    @property
+    def has_flat_offset(self) -> bool:
+        return self.offset is None or len(set(self.offset.heights)) == 1
+
+    def refusal_of_derivative(self, order: int, least: int) -> str:
+        """Why a derivative is not told; empty where it is.
+
+        Parameters
+        ----------
+        order : int
+            1 or 2.
+        least : int
+            Waves it needs.
+
+        Returns
+        -------
+        str
+        """
+        what = "How fast it changes" if order == 1 else "How its speed changes"
+        if self.refusal:
+            return self.refusal
+        if self.family == "fourier":
+            return f"{what} was not tested with a Fourier basis."
+        if not self.has_flat_offset:
+            return f"{what} cannot be told: the public prior curve is a broken line."
+        if not self.is_whole or self.size < least:
+            return (f"{what} cannot be told: the curve may have finer detail than "
+                    f"{self.size} basis functions can draw.")
+        return ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said beside every answer."""
+        rough = self.status is Status.COARSE and not self.is_pure
+        few = self.effective_size < _COARSE_BELOW or (rough and self.size < _FEW_WAVES)
+        return ((LEVEL_AND_TREND,) * few + (AS_FAR_AS_DRAWN,) * rough
+                + (UNTESTED,) * self.is_shown_raw)
+
+    @cached_property
+    def readings(self) -> tuple[Rows, ...]:
+        """The rows w(t) that can be meant: f is w(t)'a. The first is drawn."""
+        def plain(times: Array | float, order: int) -> Array:
+            return (cosine_rows(self.size, times, order) if self.family == "cosine" else
+                    Basis(self.size, family=self.family)(np.asarray(times)))
+
+        def sloped(times: Array | float, order: int) -> Array:
+            return slope_rows(self.size, times, order)
+
+        if self.is_shown_raw:
+            return (plain,)
+        return (sloped,) if self.is_whole else (plain, sloped)
+
+    # -- what it says -----------------------------------------------------------------------
+
+    @cached_property
+    def band(self) -> GridBand:
+        """The curve and its simultaneous band."""
+        return self._band(0)
+
+    @cached_property
+    def velocity(self) -> GridBand:
+        """The first derivative, per unit time; see `refusal_of_derivative`."""
+        return self._band(1)
+
+    @cached_property
+    def acceleration(self) -> GridBand:
+        """The second derivative, per squared unit time; see `refusal_of_derivative`."""
+        return self._band(2)
+
+    def _band(self, order: int) -> GridBand:
+        public = self.public(grid()) if order == 0 else np.zeros(POINTS)
+        bands = []
+        for rows in self.readings:
+            at_times = rows(grid(), order)
+            middle, error = at_times @ self.centre, standard_errors(self.covariance, at_times)
+            reach = float(simultaneous_factor(self.covariance, at_times)) * error
+            bands.append((middle + public, middle - reach + public, middle + reach + public, error))
+        return GridBand(bands[0][0], np.min([band[1] for band in bands], axis=0),
+                        np.max([band[2] for band in bands], axis=0), bands[0][3])
+
+    def public(self, times: Array | float) -> Array:
+        """The public curve that is added, at times on [0, 1]: of their shape."""
+        return np.zeros(np.shape(times)) if self.offset is None else self.offset(np.asarray(times))
+
+    def linear(self, plus: Functional, minus: Functional | None = None, order: int = 0
+               ) -> tuple[float, Interval]:
+        """A linear function of the curve, with its 95 % limits.
+
+        Parameters
+        ----------
+        plus : callable
+            Takes a curve, a function of times, to its value, such as ``lambda f: f(t)``; increasing
+            in the curve.
+        minus : callable, optional
+            What is taken off, likewise.
+        order : int
+            0 for the curve itself, 1 or 2 for a derivative.
+
+        Returns
+        -------
+        value : float
+        limits : pair of float
+            Of each reading on its own, the lower and the upper of all; together: off the band.
+        """
+        def net(curve: Curve) -> Array:
+            return np.asarray(plus(curve) if minus is None else plus(curve) - minus(curve))
+
+        public = float(net(self.public)) if order == 0 else 0.0
+        limits, values = [], []
+        for rows in self.readings:
+            weights = net(partial(rows, order=order))
+            value = float(weights @ self.centre) + public
+            reach = NORMAL * float(standard_errors(self.covariance, weights[None])[0])
+            limits.append((value - reach, value + reach))
+            values.append(value)
+        if self.jointly:
+            return values[0], self._jointly(plus, minus, order)
+        return values[0], (min(low for low, _ in limits), max(high for _, high in limits))
+
+    def _jointly(self, plus: Functional, minus: Functional | None, order: int) -> Interval:
+        band = (self.band, self.velocity, self.acceleration)[order]
+
+        def low(times: Array | float) -> Array:
+            return np.asarray(np.interp(times, grid(), band.low))
+
+        def high(times: Array | float) -> Array:
+            return np.asarray(np.interp(times, grid(), band.high))
+
+        less = (0.0, 0.0) if minus is None else (float(minus(high)), float(minus(low)))
+        return float(plus(low)) - less[0], float(plus(high)) - less[1]
+
+    # -- times ------------------------------------------------------------------------------
+
+    def unit_time(self, time: float | None, field: str, usual: float) -> float:
+        """A time on [0, 1].
+
+        Parameters
+        ----------
+        time : float or None
+            In its own unit.
+        field : str
+            Name of the parameter.
+        usual : float
+            On [0, 1], where none is stated.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        InputError
+            If it lies outside the time range.
+        """
+        if time is None:
+            return usual
+        low, high = self.facts.time_low, self.facts.time_high
+        if not low <= time <= high:
+            raise InputError(f"“{field}” must lie between {low:g} and {high:g}; got {time:g}.",
+                             field=field, hint="The release says nothing outside its time range.")
+        return (time - low) / (high - low)
+
+    def window(self, start: float | None, end: float | None) -> Interval:
+        """A stretch of time on [0, 1].
+
+        Parameters
+        ----------
+        start, end : float or None
+            In their own unit; all of the range where they are not stated.
+
+        Returns
+        -------
+        pair of float
+
+        Raises
+        ------
+        InputError
+            If they lie outside the time range, or the end is not after the start.
+        """
+        first, last = self.unit_time(start, "start", 0.0), self.unit_time(end, "end", 1.0)
+        if last - first < 2 * STEP:
+            raise InputError("The end must be after the start, by a hundredth of the time range.",
+                             field="end", hint="Choose a longer stretch.")
+        return first, last
+
+    def in_time(self, pieces: list[Interval]) -> tuple[Interval, ...]:
+        """Stretches of unit time in the unit of times."""
+        return tuple((self.time(low), self.time(high)) for low, high in pieces)
+
+    def time(self, unit_time: float) -> float:
+        """A time on [0, 1] in its own unit."""
+        facts = self.facts
+        return float(facts.time_low + unit_time * (facts.time_high - facts.time_low))
+
+
+def can_be_asked(estimate: Estimate, budget: int = 0, repeat: int = 0, draw: int = 0) -> bool:
+    """Whether a release is one mean curve with the covariance of its coefficients.
+
+    Parameters
+    ----------
+    estimate : Estimate
+    budget, repeat, draw : int
+        Which release.
+
+    Returns
+    -------
+    bool
+    """
+    band = estimate.band
+    if band is None or band.bias is not None or estimate.functions:
+        return False
+    if not isinstance(estimate.basis, Basis) or estimate.basis.extension:
+        return False
+    is_known = bool(np.isfinite(band.covariance[budget, repeat, draw]).all())
+    return is_known and (estimate.offset is None or _public(estimate) is not None)
+
+
+def _public(estimate: Estimate) -> PublicCurve | None:
+    return estimate.offset if isinstance(estimate.offset, PublicCurve) else None
+
+
+def ten_digits(values: Array) -> Array:
+    """Numbers rounded to ten significant digits.
+
+    Parameters
+    ----------
+    values : ndarray
+
+    Returns
+    -------
+    ndarray
+        Of the same shape.
+
+    Examples
+    --------
+    >>> float(ten_digits(np.array(1 / 3)))
+    0.3333333333
+    """
+    rounded = [float(f"{value:.10g}") for value in np.ravel(values)]
+    return np.array(rounded).reshape(np.shape(values))

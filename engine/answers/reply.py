@@ -1,0 +1,215 @@
+"""An answer of a released curve, and how its numbers are written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.core.enumerations import Enumeration
+from engine.core.types import PublicFacts
+
+_MOST_PIECES = 4  # of a set, in a sentence
+_MOST_DECIMALS = 6
+
+Interval = tuple[float, float]
+
+
+class Verdict(Enumeration):
+    """What became of a question."""
+
+    TOLD = "told"
+    OPEN = "cannot be told"
+    NEVER = "never"
+    ALWAYS = "always"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A number with its 95 % interval, or a set of times, in the units of the data.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        Whether it was told.
+    text : str
+        The answer as a sentence, or why there is none.
+    value : float or None
+        The number, or the time.
+    pieces : tuple of pairs of float
+        The interval; several where the release leaves several stretches open.
+    unit : str
+        Of them.
+    values : tuple of float
+        All of several, such as crossings.
+    notes : tuple of str
+        What is to be said beside it.
+    outer : pair of float or None
+        Limits that hold whenever the simultaneous band does, where they are known as well.
+    """
+
+    verdict: Verdict
+    text: str
+    value: float | None = None
+    pieces: tuple[Interval, ...] = ()
+    unit: str = ""
+    values: tuple[float, ...] = ()
+    notes: tuple[str, ...] = ()
+    outer: Interval | None = None
+
+    @property
+    def interval(self) -> Interval | None:
+        """From the first to the last of what is possible; None where nothing was said."""
+        return (self.pieces[0][0], self.pieces[-1][1]) if self.pieces else None
+
+    def holds(self, truth: float) -> bool:
+        """Whether a number lies in one of the pieces.
+
+        Parameters
+        ----------
+        truth : float
+            In the unit of the answer.
+        """
+        return any(low <= truth <= high for low, high in self.pieces)
+
+    def plain(self) -> dict[str, Any]:
+        """The answer as plain values, for JSON."""
+        return {"verdict": str(self.verdict), "text": self.text, "value": self.value,
+                "pieces": [list(piece) for piece in self.pieces], "unit": self.unit,
+                "values": list(self.values), "notes": list(self.notes),
+                "outer": None if self.outer is None else list(self.outer)}
+
+
+def refused(reason: str, notes: tuple[str, ...] = ()) -> Answer:
+    """No answer.
+
+    Parameters
+    ----------
+    reason : str
+        Why.
+    notes : tuple of str
+        What is to be said beside it.
+
+    Returns
+    -------
+    Answer
+    """
+    return Answer(Verdict.REFUSED, reason, notes=notes)
+
+
+def measured(what: str, value: float, limits: Interval, unit: str, notes: tuple[str, ...]
+             ) -> Answer:
+    """A number with its interval: "Height at age 13: 152.3 cm (95 %: 151.2 to 153.4)."
+
+    Parameters
+    ----------
+    what : str
+        What it is the value of.
+    value : float
+    limits : pair of float
+    unit : str
+    notes : tuple of str
+
+    Returns
+    -------
+    Answer
+    """
+    number, low, high = written([value, *limits], limits[1] - limits[0])
+    return Answer(Verdict.TOLD, f"{what}: {with_unit(number, unit)} (95 %: {low} to {high}).",
+                  value, (limits,), unit, notes=notes)
+
+
+def written(values: Sequence[float], width: float) -> list[str]:
+    """Numbers with as many decimals as the width of an interval makes sense of.
+
+    Parameters
+    ----------
+    values : sequence of float
+        All in one unit.
+    width : float
+        Of the interval.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> written([13.12, 12.63, 13.5], 0.87)
+    ['13.1', '12.6', '13.5']
+    """
+    step = width / 4 if width > 0 else max(map(abs, values), default=1.0) / 100
+    decimals = max(0, min(_MOST_DECIMALS, -math.floor(math.log10(step)))) if step > 0 else 0
+    rounded = [round(value, decimals) + 0.0 for value in values]  # no −0.0
+    return [f"{value:.{decimals}f}".replace("-", "−") for value in rounded]
+
+
+def stretches(pieces: Sequence[Interval], joint: str = "or") -> str:
+    """Pieces of a set in words, four at most: "12.6 to 13.5 or 15.0 to 15.2".
+
+    Parameters
+    ----------
+    pieces : sequence of pairs of float
+    joint : str
+        The word between the last two.
+
+    Returns
+    -------
+    str
+    """
+    widths = [high - low for low, high in pieces]
+    width = max(min(widths), max(widths) / 10)
+    words = [" to ".join(written(piece, width)) for piece in pieces[:_MOST_PIECES]]
+    if len(pieces) > _MOST_PIECES:
+        return ", ".join(words) + " and others"
+    return f" {joint} ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+
+
+def with_unit(number: str, unit: str) -> str:
+    """A written number with its unit, if there is one.
+
+    Parameters
+    ----------
+    number, unit : str
+
+    Returns
+    -------
+    str
+    """
+    return f"{number} {unit}" if unit else number
+
+
+def rate_unit(facts: PublicFacts, order: int) -> str:
+    """The unit of a derivative in time: "cm per year", "cm per year²".
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Units of values and times.
+    order : int
+        1 or 2.
+
+    Returns
+    -------
+    str
+    """
+    unit = facts.time_unit or "unit of time"
+    single = unit[:-1] if len(unit) > 2 and unit.endswith("s") else unit
+    return f"{facts.value_unit} per {single}{'²' if order == 2 else ''}".strip()
+
+
+def when(facts: PublicFacts, time: float) -> str:
+    """A time with its name and unit: "age 13 years"."""
+    return with_unit(f"{facts.time_name.lower()} {_stated(time)}", facts.time_unit)
+
+
+def span(facts: PublicFacts, first: float, last: float) -> str:
+    """A stretch of time: "age 2 to 18 years"."""
+    return with_unit(f"{facts.time_name.lower()} {_stated(first)} to {_stated(last)}",
+                     facts.time_unit)
+
+
+def _stated(time: float) -> str:
+    return f"{time:.4g}".replace("-", "−")

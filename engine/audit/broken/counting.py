@@ -1,0 +1,134 @@
+"""Tables of counts with one bug each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from engine.audit.broken import Broken, bug
+from engine.core.types import Array, Budget, EventData, Public
+from engine.mechanisms.noisy_counts import CountPlan, NoisyCounts
+from engine.numerics.counts.cells import Cells, equal_edges
+from engine.numerics.counts.tables import CountTable
+
+_BUDGET = Budget(1.5)
+
+
+class _Counts(Broken, NoisyCounts):
+    """Counts of people by interval and outcome."""
+
+    def of_each(self, data: EventData, plan: CountPlan, cells: list[Cells]) -> Array:
+        """Counts by cells that differ between data sets, in a table as large as the planned one.
+
+        Parameters
+        ----------
+        data : EventData
+        plan : CountPlan
+        cells : list of Cells
+            One for each data set.
+        """
+        table = np.zeros((data.n_repeats, data.sizes.n_servers, plan.cells.n_groups,
+                          plan.cells.size))
+        for r, own in enumerate(cells):
+            one = data.repeat(r)
+            counts = own.counts(one.time, one.status, one.group, one.server, table.shape[1])
+            used = min(own.size, plan.cells.size)
+            table[r, ..., :used] = counts[0, ..., :used]
+        return table
+
+
+@bug(_BUDGET)
+class NumbersAtRiskAreSent(_Counts):
+    """Sums over cells are sent with the noise of single cells, and one person moves many sums."""
+
+    def counts(self, data: EventData, plan: CountPlan) -> Array:
+        return np.cumsum(super().counts(data, plan), axis=-1)
+
+
+@bug(_BUDGET)
+class NoiseForOneCount(_Counts):
+    """The noise is that for one count that moves by 1, but a person who moves changes two."""
+
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> CountPlan:
+        plan = super().planned(public, budgets)
+        return replace(plan, scales=tuple(scale / 2 for scale in plan.scales))
+
+
+@bug(_BUDGET)
+class IntervalsFromTheData(_Counts):
+    """There is an interval for every two events, so that their number is told exactly."""
+
+    def counts(self, data: EventData, plan: CountPlan) -> Array:
+        events = ((data.status > 0) & (data.time <= 1)).sum(axis=1)
+        return self.of_each(data, plan, [
+            replace(plan.cells, edges=equal_edges(0.0, 1.0, max(2, int(k) // 2))) for k in events])
+
+
+@bug(_BUDGET)
+class EdgesAtQuantiles(_Counts):
+    """Intervals are cut at quantiles of the times, which one person can move."""
+
+    def counts(self, data: EventData, plan: CountPlan) -> Array:
+        shares = np.linspace(0.0, 1.0, plan.cells.n_intervals + 1)[1:-1]
+        times = np.clip(np.nan_to_num(data.time, nan=0.0), 1e-6, 1 - 1e-6)
+        inner = np.quantile(times, shares, axis=1).T
+        return self.of_each(data, plan, [
+            replace(plan.cells, edges=(0.0, *sorted(set(row.tolist())), 1.0)) for row in inner])
+
+
+@bug(_BUDGET)
+class HorizonFromTheData(_Counts):
+    """The follow-up ends at the longest time seen, which one person alone decides."""
+
+    def counts(self, data: EventData, plan: CountPlan) -> Array:
+        last = np.nan_to_num(data.time, nan=0.0, posinf=1e9, neginf=0.0).max(axis=1)
+        return self.of_each(data, plan, [
+            replace(plan.cells, edges=equal_edges(0.0, float(end), plan.cells.n_intervals))
+            for end in np.maximum(last, 1e-6)])
+
+
+@bug(_BUDGET)
+class UnknownStatusIsDropped(_Counts):
+    """Rows whose status is no stated code are left out, and how many people are left is exact."""
+
+    def counts(self, data: EventData, plan: CountPlan) -> Array:
+        known = (data.status >= 0) & (data.status <= plan.cells.n_codes)
+        counts = super().counts(data, plan)
+        return np.asarray(counts * known.mean(axis=1)[:, None, None, None])
+
+
+@bug(_BUDGET)
+class SmallCountsAreSuppressed(_Counts):
+    """Cells with fewer than three people are printed as 0, which is decided by the true counts."""
+
+    def _released(self, data: EventData, plan: CountPlan, standard: Array) -> CountTable | None:
+        table = super()._released(data, plan, standard)
+        if table is None:
+            return None
+        exact = self._combined(plan, self.counts(data, plan))[:, None]
+        return replace(table, noisy=np.where(exact < 3, 0.0, table.noisy))
+
+
+@bug(_BUDGET)
+class GroupSizesAreReadOff(_Counts):
+    """The sizes of groups are private, but the released counts are made to add up to them."""
+
+    def _released(self, data: EventData, plan: CountPlan, standard: Array) -> CountTable | None:
+        table = super()._released(data, plan, standard)
+        if table is None or data.group is None:
+            return table
+        size = self._combined(plan, self.counts(data, plan)).sum(axis=-1)[:, None, :, None]
+        excess = table.noisy.sum(axis=-1, keepdims=True) - size
+        return replace(table, noisy=table.noisy - excess / plan.cells.size)
+
+
+@bug(_BUDGET)
+class LessNoiseWhereFewAreAtRisk(_Counts):
+    """Noise falls with the number at risk, as if few people at risk could change a curve less."""
+
+    def counts(self, data: EventData, plan: CountPlan) -> Array:
+        exact = super().counts(data, plan)
+        at_risk = np.cumsum(exact[..., ::-1], axis=-1)[..., ::-1]
+        share = at_risk / at_risk.max(axis=-1, keepdims=True)
+        return np.asarray(exact / np.maximum(share, 0.05))

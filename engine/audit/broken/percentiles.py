@@ -1,0 +1,96 @@
+"""Percentile curves with one bug each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from engine.audit.broken import Broken, bug
+from engine.core.types import Array, Budget
+from engine.mechanisms.families.location import Located, Site
+from engine.mechanisms.families.percentile_stages import SHARES, STAGES, PercentileFit
+from engine.mechanisms.percentile_curves import PercentileCurves
+from engine.numerics.percentile_surface import ShareSurface
+from engine.numerics.share_deviations import CurveWeights
+
+_BUDGET = Budget(60.0, 1e-3)
+
+
+class _FullBudgetInEveryStage(PercentileFit):
+    def _site(self, s: int, stage: str, *others: Any) -> Site:
+        honest = super()._site(s, stage, *others)
+        return replace(honest, unit=honest.unit * np.sqrt(STAGES[stage]))
+
+
+@bug(_BUDGET)
+class StagesThatEachHaveTheBudget(Broken, PercentileCurves):
+    """Centre, spread and shares each spend the whole budget, as if they were about other people."""
+
+    fit_class = _FullBudgetInEveryStage
+
+
+class _ExactPlaces(PercentileFit):
+    def _located(self, stage: str, plan: Any, repeats: slice, weights: Any, targets: Array,
+                 *others: Any) -> Located:
+        located = super()._located(stage, plan, repeats, weights, targets, *others)
+        if stage != SHARES:  # the mean as it is in place of the released one
+            return replace(located, centre=np.broadcast_to(
+                targets.mean(axis=-1), located.centre.shape))
+        return located
+
+
+@bug(_BUDGET)
+class ThresholdsFromTheData(Broken, PercentileCurves):
+    """Thresholds are placed by the exact centre and spread of readings, which were not released."""
+
+    fit_class = _ExactPlaces
+
+
+class _WithNumbersThatAreNone(PercentileFit):
+    def __init__(self, data: Any, values: Array, *others: Any) -> None:
+        super().__init__(data, values, *others)
+        self.readings[1] = values
+
+    def weights(self, *others: Any) -> CurveWeights:
+        honest = super().weights(*others)
+        return replace(honest, tells=np.ones_like(honest.tells))
+
+
+@bug(_BUDGET)
+class MissingReadingsLetThrough(Broken, PercentileCurves):
+    """A reading that is no number passes every clip, because it is not smaller than any radius."""
+
+    fit_class = _WithNumbersThatAreNone
+
+
+class _SingleNoise(PercentileFit):
+    def _site(self, s: int, stage: str, *others: Any) -> Site:
+        honest = super()._site(s, stage, *others)
+        if stage != SHARES:
+            return honest
+        n_thresholds = honest.noise.shape[-1] // 3
+        return replace(honest, unit=honest.unit / np.sqrt(max(n_thresholds, 2)))
+
+
+@bug(_BUDGET)
+class ThresholdsClippedTogetherInName(Broken, PercentileCurves):
+    """Noise is that of one threshold, although a person moves the shares below all of them."""
+
+    fit_class = _SingleNoise
+
+
+class _Stretched(PercentileFit):
+    def _surface(self, plan: Any, repeats: slice, readings: Any) -> ShareSurface:
+        surface = super()._surface(plan, repeats, readings)
+        size = np.abs(self.readings[1][repeats]).mean(axis=-1)
+        return replace(surface, coefficients=surface.coefficients * (
+            1 + size[:, None, None, None]))
+
+
+@bug(_BUDGET)
+class SharesThatLookAtReadings(Broken, PercentileCurves):
+    """What is published is stretched by the size of readings, past all that was sent."""
+
+    fit_class = _Stretched

@@ -1,0 +1,506 @@
+"""Survival, incidence, distributions and ROC curves from one release of noised counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from engine.core.enumerations import NoiseLaw
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.registry import param
+from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL, TASKS, Task
+from engine.core.types import (
+    Array,
+    Budget,
+    Composition,
+    EventData,
+    EventFacts,
+    Fit,
+    Plan,
+    Public,
+    PublicFacts,
+    Sizes,
+    Spend,
+    Step,
+    Unit,
+)
+from engine.mechanisms import Mechanism, mechanisms
+from engine.mechanisms.base import Trial
+from engine.mechanisms.families.adaptive import nothing_spent
+from engine.noise.laplace import laplace
+from engine.numerics import product_limit
+from engine.numerics.counts.bands import monotone_cubic
+from engine.numerics.counts.cells import Cells, Counted, equal_edges
+from engine.numerics.counts.distributions import distribution, roc
+from engine.numerics.counts.life_tables import life_tables
+from engine.numerics.counts.tables import CountTable
+from engine.numerics.counts.whole_noise import discretised, variance_of_discrete
+from engine.numerics.eigensystems import Grid
+from engine.numerics.tabulated import Tabulated
+from engine.privacy import transcript
+from engine.privacy.feasibility import CountFeasibility
+
+COUNTS = Step("counts", "counts of people by interval and outcome")
+SENSITIVITY = 2.0  # of all counts together, in sum of sizes
+_FEWEST, _MOST = 4, 60  # intervals by the rule
+_PER_INTERVAL, _POWER = 0.85, 0.4
+_FOR_CAUSES, _FOR_GROUPS, _FOR_VALUES = 0.8, 0.75, 1.5  # times as many as for one survival curve
+_COUNTED = {SURVIVAL.key: Counted.OUTCOMES, INCIDENCE.key: Counted.OUTCOMES,
+            DISTRIBUTION.key: Counted.VALUES, ROC.key: Counted.LABELS}
+
+
+@dataclass(frozen=True)
+class CountPlan(Plan):
+    """The table that is released, fixed before any row is looked at.
+
+    Parameters
+    ----------
+    cells : Cells
+        What is counted.
+    totals : tuple of float
+        Public numbers of people, for all cells or for each group; see `CountTable`.
+    scales, weights : tuple of float
+        Of each site: the scale of its noise, and what its counts are multiplied by.
+    spread : float
+        See `CountTable`.
+    verdict : CountFeasibility
+        Whether anything is released.
+    """
+
+    cells: Cells
+    totals: tuple[float, ...]
+    scales: tuple[float, ...]
+    weights: tuple[float, ...]
+    spread: float
+    verdict: CountFeasibility
+
+    @property
+    def tuning(self) -> dict[str, Any]:
+        return {"intervals": self.cells.n_intervals}
+
+    def table(self, noisy: Array) -> CountTable:
+        """Released counts of this plan.
+
+        Parameters
+        ----------
+        noisy : (…, groups, m)
+            Weighted sums over sites.
+        """
+        return CountTable(self.cells, noisy, self.totals, self.scales, self.weights, self.spread)
+
+    @property
+    def standing_in(self) -> Array:
+        """Counts where nothing is released: everybody in the last cell, (groups, m)."""
+        counts = np.zeros((self.cells.n_groups, self.cells.size))
+        counts[:, -1] = sum(self.totals) / self.cells.n_groups
+        return counts
+
+
+@mechanisms.register
+@dataclass(frozen=True, kw_only=True)
+class NoisyCounts(Mechanism):
+    """Count people by interval and outcome, add whole-number noise to each count, and compute.
+
+    The follow-up from 0 to a public horizon is cut into K public intervals. A person is in exactly
+    one of m cells: an event in interval k, by cause; censored in interval k; or still under
+    observation at the horizon. The m counts are released with independent discrete Laplace noise
+    of scale 2/ε. Everything else follows from them and public numbers: they are moved to the
+    nearest counts without a negative one that have the known total, and from these come the
+    life table, cumulative incidence, numbers at risk, bands, and tests. For a distribution people
+    are counted by interval of their value; for an ROC curve by interval of their score, and label.
+
+    *How many intervals.* K = round(0.85 (nε)^0.4), from 4 to 60, from public numbers alone; for
+    several causes 0.8 K, for two groups 0.75 K of the smaller one, rounded up, for a distribution
+    1.5 K. Noise in a curve grows like √K/(nε), what a monotone cubic misses falls like K⁻².
+
+    *Sites.* Each adds its own noise, and the centre adds up what they send with weights
+    1/(1 + mτ_s²/n_s), which supposes that they see alike people.
+
+    Notes
+    -----
+    *Privacy.* The cell of a row is a function of that row alone, whatever it holds: no row is left
+    out, so that the number of people n is public and stays. Replacing a person moves one count down
+    by 1 and one up by 1, or none: ‖x − x′‖₁ ≤ 2. With P(noise = k) ∝ exp(−|k|ε/2) in each count,
+    P(y | x)/P(y | x′) = exp((‖y − x′‖₁ − ‖y − x‖₁) ε/2) ≤ e^ε. It is attained where y is at most
+    both counts in the one cell and at least both in the other. δ = 0, whatever δ is asked: the ℓ₂
+    sensitivity is √2, so Gaussian noise at δ = 1/n² has 1.9 to 9 times the variance. Where the
+    sizes of groups are public, neighbours keep their group and the same bound holds; where they are
+    not, a person may change group, and moves two of the 2m counts as well. Sites share nobody.
+    Sums over cells, such as numbers at risk, would have ℓ₁ sensitivity m − 1 if they were sent;
+    they are computed afterwards.
+
+    *Limits.* Bands suppose that censoring is independent of events, as ordinary ones do. People who
+    come under observation late (left truncation) are not taken: entries and exits together would
+    have sensitivity 4.
+
+    References
+    ----------
+    Ghosh, Roughgarden and Sundararajan (2012) for discrete Laplace noise. The rest is derived for
+    this project.
+
+    Examples
+    --------
+    >>> from engine.core.random_streams import generator
+    >>> from engine.sources.event_times import EventTimes
+    >>> data = EventTimes(n_curves=228).draw(1, generator(1, 0, 0))
+    >>> estimate = NoisyCounts().release(data, (Budget(1.0),), generator(1, 1, 0))
+    >>> estimate.tuning[0], estimate.released[0].noisy.shape  # (repeats, draws, groups, cells)
+    ({'intervals': 7}, (1, 1, 1, 15))
+    """
+
+    key = "noisy_counts"
+    label = "Noised counts"
+    order = 10
+    tasks = frozenset(_COUNTED)
+    guarantee = "pure"
+    family = "counting"
+    measured = "Counting curves"
+    reference = "discrete Laplace noise on counts by interval; derived for this project"
+    formula = (r"y = x + z,\quad P(z_j = k) \propto e^{-|k|\varepsilon/2},\qquad "
+               r"\hat S(e_k) = \prod_{i \le k}\Big(1 - \tfrac{\hat d_i}{\hat Y_i - \hat c_i/2}"
+               r"\Big)")
+
+    task: str = param(SURVIVAL.key, "Curve", "What is computed from the counts.",
+                      choices=tuple(_COUNTED))
+    intervals: int | None = param(
+        None, "Intervals", "Into which the follow-up, or the stated range, is cut. Default: from "
+        "the public numbers of people and ε.", low=2, high=400, symbol="K")
+    equal_weights: bool = param(
+        False, "Count every person equally", "Over sites. Otherwise sites with more noise count "
+        "less, which supposes that all see alike people.")
+
+    least_at_risk: int = param(
+        10, "Fewest at risk", "A curve is shown while at least so many people are left at risk. It "
+        "is compared with noised counts, never with true ones, and so costs no privacy.",
+        low=5, high=10_000, only_for=(SURVIVAL.key, INCIDENCE.key))
+
+    @classmethod
+    def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
+        return tuple((f"{cls.label}: {TASKS[task].label}", {"task": task}) for task in _COUNTED)
+
+    @classmethod
+    def presets_for(cls, task: str) -> tuple[tuple[str, dict[str, Any]], ...]:
+        return ((cls.label, {"task": task}),)
+
+    @classmethod
+    def trials(cls) -> tuple[Trial, ...]:
+        return tuple(Trial({"task": task}, Budget(1.5)) for task in _COUNTED)
+
+    @property
+    def noise_law(self) -> NoiseLaw:
+        return NoiseLaw.DISCRETE_LAPLACE
+
+    @property
+    def served(self) -> frozenset[str]:
+        return frozenset({self.task})
+
+    @property
+    def main_task(self) -> Task:
+        return TASKS[self.task]
+
+    def why_not_published(self, budget: Budget) -> str:
+        return ""
+
+    # -- fixed before any row is looked at ------------------------------------------------------
+
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> CountPlan:
+        """The table, its noise and the ledger.
+
+        Raises
+        ------
+        InputError
+            If a site has nobody, or the facts are not those of events.
+        """
+        facts, people = _of_events(public.facts), np.array(public.sizes.n_curves_per_server)
+        if not people.all():
+            raise InputError("Every site needs at least one person.", field="server",
+                             hint="Number sites without gaps.")
+        scales = np.array([SENSITIVITY / budget.epsilon for budget in budgets])
+        variances = np.array([variance_of_discrete(scale) for scale in scales])
+        cells = self.cells(facts, public.sizes.n_curves, self.effective_epsilon(budgets))
+        weights = np.ones(len(people)) if self.equal_weights else (
+            1 / (1 + cells.n_groups * cells.size * variances / people))
+        weights = weights / weights.max()
+        total = float(weights @ people)
+        totals = (tuple(map(float, facts.group_sizes))
+                  if self._knows_groups(facts, public.sizes) else (total,))
+        verdict = self._verdict(cells, totals, float(weights**2 @ variances), budgets)
+        spends = tuple(_spend(s, budget) for s, budget in enumerate(budgets))
+        if not verdict.is_feasible:
+            spends = nothing_spent(budgets, Unit.PERSON)
+        return CountPlan(cells, totals, tuple(scales.tolist()), tuple(weights.tolist()),
+                         float(weights**2 @ people) / total, verdict, spends=spends)
+
+    def cells(self, facts: EventFacts, n_people: int, epsilon: float) -> Cells:
+        """The cells that are counted, from public numbers alone.
+
+        Parameters
+        ----------
+        facts : EventFacts
+            With the range of times and, where they are stated, the edges of intervals.
+        n_people : int
+            n of all sites.
+        epsilon : float
+            Of one centre with as much noise as all sites together.
+
+        Returns
+        -------
+        Cells
+        """
+        counted, has_groups = _COUNTED[self.task], self._has_groups(facts)
+        causes = len(facts.causes) if self.task == INCIDENCE.key else 1
+        edges = facts.edges
+        if self.intervals is not None or not edges:
+            n_intervals = self.intervals or self._n_intervals(
+                _smaller(facts, n_people) if has_groups else n_people, epsilon, causes, has_groups)
+            edges = equal_edges(facts.time_low, facts.time_high, n_intervals)
+        return Cells(edges, counted, causes, len(facts.causes), 2 if has_groups else 1)
+
+    def _n_intervals(self, n_people: int, epsilon: float, n_causes: int, has_groups: bool) -> int:
+        """K: its own rule for each kind of curve, from one rule for a survival curve."""
+        usual = usual_intervals(n_people, epsilon)
+        if self.task == DISTRIBUTION.key:
+            return max(_FEWEST, round(_FOR_VALUES * usual))
+        if n_causes > 1:
+            usual = max(_FEWEST, round(_FOR_CAUSES * usual))
+        return max(_FEWEST, math.ceil(_FOR_GROUPS * usual)) if has_groups else usual
+
+    def effective_epsilon(self, budgets: tuple[Budget, ...]) -> float:
+        """The ε of one centre whose counts have as much noise as the sum over sites.
+
+        √(τ²(1)/Σ τ_s²), τ² the variance of a count; of a single site its own.
+
+        Parameters
+        ----------
+        budgets : tuple of Budget
+            One for each site.
+        """
+        if len(budgets) == 1:
+            return budgets[0].epsilon
+        noise = sum(variance_of_discrete(SENSITIVITY / budget.epsilon) for budget in budgets)
+        return math.sqrt(variance_of_discrete(SENSITIVITY) / noise) if noise else math.inf
+
+    def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> CountFeasibility:
+        """The verdict for one group and one cause, the least that these sizes can be used for."""
+        facts = EventFacts(causes=("1", "2") if self.task == INCIDENCE.key else ("1",))
+        plan: CountPlan = self.plan(Public(sizes, facts), budgets)
+        return plan.verdict
+
+    def _verdict(self, cells: Cells, totals: tuple[float, ...], variance: float,
+                 budgets: tuple[Budget, ...]) -> CountFeasibility:
+        """S of the smallest group: noise in one cumulative share, by the m cells of the group."""
+        smallest = min(totals) if len(totals) == cells.n_groups else sum(totals) / cells.n_groups
+        noise = math.sqrt(variance * (cells.size + 1) / 6) / smallest
+        return CountFeasibility(smallest * self.effective_epsilon(budgets), noise=noise)
+
+    def _has_groups(self, facts: EventFacts) -> bool:
+        return bool(facts.groups) and _COUNTED[self.task] is Counted.OUTCOMES
+
+    def _knows_groups(self, facts: EventFacts, sizes: Sizes) -> bool:
+        """Whether the size of each group is public; of several sites only those over all are."""
+        return self._has_groups(facts) and bool(facts.group_sizes) and sizes.n_servers == 1
+
+    # -- releases ---------------------------------------------------------------------------------
+
+    def validated(self, data: EventData) -> EventData:
+        """The data, of which groups are as large as was stated.
+
+        Raises
+        ------
+        InputError
+            If they are no events, or public sizes of groups are not those of the data.
+        """
+        if not isinstance(data, EventData):
+            raise InputError("Counts are made of people with one time each.", field="source",
+                             hint="Choose data with a time and a status.")
+        facts = data.facts
+        if self._knows_groups(facts, data.sizes) and data.group is not None:
+            second = (data.group == 1).sum(axis=1)
+            if (second != facts.group_sizes[1]).any() or sum(facts.group_sizes) != data.n_curves:
+                raise InputError("The sizes of the groups are stated as public, and these are "
+                                 "others.", field="group_sizes",
+                                 hint="State them as they are, or leave them private.")
+        if self._has_groups(facts) and data.group is None:
+            raise InputError("Two groups are stated, but nobody’s group is known.", field="group")
+        return data
+
+    def fitted(self, data: EventData, plans: Sequence[CountPlan], draws: int,
+               rng: np.random.Generator) -> Fit:
+        """Counts of every site with noise, their weighted sum, and the curves they give."""
+        most = max(plan.cells.n_groups * plan.cells.size for plan in plans)
+        standard = laplace((data.n_repeats, draws, data.sizes.n_servers, most), rng)
+        tables = [self._released(data, plan, standard) for plan in plans]
+        exact = [self._combined(plan, self.counts(data, plan)) for plan in plans]
+        shape = (data.n_repeats, draws)
+        curves = [self.curves(table if table is not None else plan.table(
+            np.broadcast_to(plan.standing_in, (*shape, *plan.standing_in.shape))))
+            for table, plan in zip(tables, plans, strict=True)]
+        quiet = [self.curves(replace(plan.table(counts), scales=(0.0,) * len(plan.scales)))
+                 for counts, plan in zip(exact, plans, strict=True)]
+        return Fit(basis=_basis(), coefficients=np.stack(curves), unprotected=np.stack(quiet),
+                   functions=self.functions(data.facts), released=tuple(tables))
+
+    def counts(self, data: EventData, plan: CountPlan) -> Array:
+        """How many people are in each cell at each site: what noise is added to.
+
+        Parameters
+        ----------
+        data : EventData
+        plan : CountPlan
+
+        Returns
+        -------
+        (repeats, sites, groups, m)
+        """
+        return plan.cells.counts(data.time, data.status, data.group, data.server,
+                                 data.sizes.n_servers)
+
+    def _released(self, data: EventData, plan: CountPlan, standard: Array) -> CountTable | None:
+        """The table with noise, (repeats, draws, groups, m); None where nothing is released."""
+        if not plan.verdict.is_feasible:
+            return None
+        exact = self.counts(data, plan)
+        flat = exact.reshape(*exact.shape[:2], -1)[:, None]  # (repeats, 1, sites, cells)
+        noise = np.stack([discretised(standard[:, :, s, :flat.shape[-1]], scale)
+                          for s, scale in enumerate(self.noise_scales(plan))], axis=2)
+        spread = np.sqrt([variance_of_discrete(scale) for scale in plan.scales])
+        sent = transcript.sent_by_each(COUNTS, flat + noise, spread[:, None])
+        shape = (*sent.shape[:3], *exact.shape[2:])
+        return plan.table(self._combined(plan, sent.reshape(shape)))
+
+    def noise_scales(self, plan: CountPlan) -> tuple[float, ...]:
+        """Of the noise that each site draws; what the plan states.
+
+        Parameters
+        ----------
+        plan : CountPlan
+        """
+        return plan.scales
+
+    def _combined(self, plan: CountPlan, by_site: Array) -> Array:
+        """Weighted sums over sites of (…, sites, groups, m): (…, groups, m)."""
+        return np.asarray(np.einsum("s,...sgm->...gm", np.asarray(plan.weights), by_site))
+
+    def curves(self, table: CountTable) -> Array:
+        """The curves of a table on the drawing grid.
+
+        Parameters
+        ----------
+        table : CountTable
+
+        Returns
+        -------
+        (…, [functions,] GRID_SIZE)
+        """
+        edges = table.cells.edges
+        times = edges[0] + (edges[-1] - edges[0]) * drawing_grid()
+        if self.task == ROC.key:
+            found = roc(table)
+            return _interpolated(found.false_positive, found.true_positive)
+        if self.task == DISTRIBUTION.key:
+            return np.asarray(monotone_cubic(edges, distribution(table)[0], 0.0)(times))
+        lives = life_tables(table)
+        if self.task == SURVIVAL.key:
+            values = np.stack([life.survival for life in lives], axis=-2)
+        else:
+            values = np.concatenate([life.incidence for life in lives], axis=-2)
+        first = 1.0 if self.task == SURVIVAL.key else 0.0
+        curves = np.asarray(monotone_cubic(edges, values, first)(times))
+        return curves if values.shape[-2] > 1 else curves[..., 0, :]
+
+    def functions(self, facts: EventFacts) -> tuple[str, ...]:
+        """Names of the curves, where there are several.
+
+        Parameters
+        ----------
+        facts : EventFacts
+        """
+        groups = facts.groups if self._has_groups(facts) else ()
+        causes = facts.causes if self.task == INCIDENCE.key and len(facts.causes) > 1 else ()
+        if groups and causes:
+            return tuple(f"{group}: {cause}" for group in groups for cause in causes)
+        return groups or causes
+
+    def exact_fit(self, data: EventData) -> Fit:
+        """The ordinary curves: product-limit, empirical distribution, or ROC curve."""
+        facts = data.facts
+        times = facts.time_low + (facts.time_high - facts.time_low) * drawing_grid()
+        codes = len(facts.causes)
+        group = data.group if self._has_groups(facts) else None
+
+        def of_people(time: Array, status: Any) -> Array:
+            if self.task == ROC.key:
+                return product_limit.roc_curve(time, status, drawing_grid())
+            if self.task == DISTRIBUTION.key:
+                known = np.sort(np.where(np.isnan(time), -np.inf, time))
+                inside = np.minimum(known, facts.time_high)
+                return np.searchsorted(inside, times, side="right") / len(time)
+            if self.task == SURVIVAL.key:
+                return product_limit.kaplan_meier(time, status, times, codes)[0]
+            incidence = product_limit.aalen_johansen(time, status, times, codes)
+            return incidence if codes > 1 else incidence[0]
+
+        rows = []
+        for r in range(data.n_repeats):
+            parts = [slice(None)] if group is None else [group[r] != 1, group[r] == 1]
+            curves = [of_people(data.time[r][part], data.status[r][part]) for part in parts]
+            rows.append(curves[0] if len(parts) == 1 else
+                        np.concatenate([np.atleast_2d(each) for each in curves]))
+        return Fit.exact(_basis(), np.stack(rows), functions=self.functions(facts))
+
+
+def usual_intervals(n_people: int, epsilon: float) -> int:
+    """K = round(0.85 (nε)^0.4), from 4 to 60.
+
+    Parameters
+    ----------
+    n_people : int
+    epsilon : float
+
+    Examples
+    --------
+    >>> usual_intervals(228, 1.0), usual_intervals(1000, 1.0), usual_intervals(100, 0.5)
+    (7, 13, 4)
+    """
+    wanted = _PER_INTERVAL * min(n_people * epsilon, 1e12) ** _POWER
+    return int(min(max(round(wanted), _FEWEST), _MOST))
+
+
+def _smaller(facts: EventFacts, n_people: int) -> int:
+    """People of the smaller group: as stated, or half of all."""
+    return min(facts.group_sizes) if facts.group_sizes else n_people // 2
+
+
+def _of_events(facts: PublicFacts) -> EventFacts:
+    if not isinstance(facts, EventFacts):
+        raise InputError("Counts are made of people with one time each.", field="source",
+                         hint="Choose data with a time and a status.")
+    return facts
+
+
+def _spend(server: int, budget: Budget) -> Spend:
+    return Spend(
+        step=COUNTS, server=server, mu=None, epsilon=budget.epsilon, sensitivity=(SENSITIVITY,),
+        noise_scale=(SENSITIVITY / budget.epsilon,), count=1, composition=Composition.SEQUENTIAL,
+        asked=budget, unit=Unit.PERSON, norm="ℓ1", noise=NoiseLaw.DISCRETE_LAPLACE,
+        why=("Each person is in one cell: replacing a person moves one count up by 1 and another "
+             "down by 1. All that is drawn follows from the noised counts."))
+
+
+@lru_cache(maxsize=1)
+def _basis() -> Tabulated:
+    return Tabulated(Grid(tuple(drawing_grid().tolist())))
+
+
+def _interpolated(places: Array, values: Array) -> Array:
+    """Broken lines (…, k) read off on the drawing grid: (…, GRID_SIZE)."""
+    grid = drawing_grid()
+    rows = [np.interp(grid, x, y) for x, y in zip(
+        places.reshape(-1, places.shape[-1]), values.reshape(-1, values.shape[-1]), strict=True)]
+    return np.stack(rows).reshape(*places.shape[:-1], len(grid))

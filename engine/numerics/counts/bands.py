@@ -1,0 +1,288 @@
+"""Limits around curves at public edges, staircases between them, and numbers read off a curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.core.arrays import Array, Flags, Indices
+
+if TYPE_CHECKING:
+    from scipy.interpolate import PchipInterpolator
+
+LEVEL = 0.95
+_NORMAL = 1.959963984540054
+_FINE_INTERVALS = 6  # from so many on a quantile is read off a curve through the limits
+_FEWEST_FOR_MEAN = 3  # intervals that must be shown for a restricted mean
+_HALVINGS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """A curve at edges with what is known of its error; intervals that are not shown are left out.
+
+    Parameters
+    ----------
+    values : (…, K)
+        At the edges.
+    errors : (…, K, samples)
+        The public sample of errors; see `CountTable.errors`.
+    shown : (…, K) of bool
+        Which edges are drawn: the first few.
+    people : float
+        Of the smaller group.
+    """
+
+    values: Array
+    errors: Array
+    shown: Flags
+    people: float
+
+    @cached_property
+    def deviations(self) -> Array:
+        """Standard errors: (…, K)."""
+        return np.asarray(np.sqrt((self.errors**2).mean(axis=-1)))
+
+    @cached_property
+    def _relative(self) -> Array:
+        size = np.maximum(self.deviations, 1e-300)[..., None]
+        return np.abs(self.errors) / size
+
+    @cached_property
+    def pointwise_width(self) -> Array:
+        """Half-width for each edge on its own: (…, K)."""
+        return np.asarray(np.quantile(self._relative, LEVEL, axis=-1) * self.deviations)
+
+    @cached_property
+    def simultaneous_width(self) -> Array:
+        """Half-width for all shown edges at once: (…, K)."""
+        return self.factor[..., None] * self.deviations
+
+    @cached_property
+    def factor(self) -> Array:
+        """Standard errors in a simultaneous half-width: (…)."""
+        return simultaneous_factor(self._relative, self.shown, self.people)
+
+    def monotone(self, width: Array, falls: bool = True) -> tuple[Array, Array]:
+        """Limits of a curve that falls (or rises) within [0, 1]: (…, K) each.
+
+        A limit may be moved to the best one of the edges behind or before it, because the curve
+        itself falls. Edges that are not shown have 0 and 1.
+
+        Parameters
+        ----------
+        width : (…, K)
+            Half of one.
+        falls : bool
+            Whether the curve does.
+        """
+        lower = np.where(self.shown, self.values - width, 0.0)
+        upper = np.where(self.shown, self.values + width, 1.0)
+        if falls:
+            lower = np.maximum.accumulate(lower[..., ::-1], axis=-1)[..., ::-1]
+            upper = np.minimum.accumulate(upper, axis=-1)
+        else:
+            lower = np.maximum.accumulate(lower, axis=-1)
+            upper = np.minimum.accumulate(upper[..., ::-1], axis=-1)[..., ::-1]
+        return np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0)
+
+
+def simultaneous_factor(relative: Array, shown: Flags, people: float) -> Array:
+    """Standard errors within which all shown numbers are, at once: (…).
+
+    Parameters
+    ----------
+    relative : (…, q, samples)
+        Sizes of errors, in standard errors.
+    shown : (…, q) of bool
+    people : float
+        Of the smaller group; few people make the limits slightly wider.
+    """
+    largest = np.where(shown[..., None], relative, 0.0).max(axis=-2)
+    return np.asarray((1 + min(0.05, 20 / people)) * np.quantile(largest, LEVEL, axis=-1))
+
+
+def staircase(edges: tuple[float, ...], lower: Array, upper: Array, times: Array,
+              falls: bool = True) -> tuple[Array, Array]:
+    """The band between edges: it holds the curve at all times wherever it does at the edges.
+
+    A falling curve lies, within (e_{k−1}, e_k], above its lower limit at the later edge and below
+    its upper limit at the earlier one; a rising one the other way round. At the start the curve is
+    known: 1 where it falls, 0 where it rises.
+
+    Parameters
+    ----------
+    edges : tuple of float
+        e_0 … e_K.
+    lower, upper : (…, K)
+        At e_1 … e_K.
+    times : (n,)
+    falls : bool
+
+    Returns
+    -------
+    lower, upper : (…, n)
+    """
+    first = np.full_like(lower[..., :1], 1.0 if falls else 0.0)
+    early = [np.concatenate([first, limit[..., :-1]], axis=-1) for limit in (lower, upper)]
+    interval = np.clip(np.searchsorted(np.asarray(edges[1:]), times), 0, len(edges) - 2)
+    both = (lower, early[1]) if falls else (early[0], upper)
+    at_start = np.asarray(times) <= edges[0]
+    held = [np.where(at_start, first, limit[..., interval]) for limit in both]
+    return held[0], held[1]
+
+
+def monotone_cubic(edges: tuple[float, ...], values: Array, first: float = 1.0
+                   ) -> PchipInterpolator:
+    """The monotone cubic through a curve at its edges, with its known start.
+
+    Parameters
+    ----------
+    edges : tuple of float
+        e_0 … e_K.
+    values : (…, K)
+        At e_1 … e_K.
+    first : float
+        At e_0.
+
+    Returns
+    -------
+    PchipInterpolator
+        Of times along the last axis.
+    """
+    from scipy.interpolate import PchipInterpolator  # on first use: the first page waits for it
+
+    start = np.full_like(values[..., :1], first)
+    return PchipInterpolator(np.asarray(edges), np.concatenate([start, values], axis=-1), axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Quantile:
+    """When a falling curve reaches a level, with 95 % limits.
+
+    Parameters
+    ----------
+    time, low, high : (…)
+        Infinite where it is not reached within what is shown; `low` is then the last shown edge,
+        before which it was not reached.
+    """
+
+    time: Array
+    low: Array
+    high: Array
+
+
+def quantile(edges: tuple[float, ...], limits: Limits, level: float = 0.5) -> Quantile:
+    """The first time at which a survival curve is at or below a level.
+
+    The estimate is read off the monotone cubic. So are its limits off cubics through the pointwise
+    limits where there are six intervals or more; with fewer they go outward to the edges.
+
+    Parameters
+    ----------
+    edges : tuple of float
+        e_0 … e_K.
+    limits : Limits
+        Of the survival curve.
+    level : float
+        Between 0 and 1; the median has ½.
+
+    Returns
+    -------
+    Quantile
+    """
+    lower, upper = limits.monotone(limits.pointwise_width)
+    last = np.asarray(edges)[limits.shown.sum(axis=-1)]
+    if len(edges) > _FINE_INTERVALS:
+        low, high = (_crossing(edges, curve, limits.shown, level) for curve in (lower, upper))
+    else:
+        low, high = (_edge(edges, curve, limits.shown, level, before) for curve, before in (
+            (lower, True), (upper, False)))
+    return Quantile(_crossing(edges, limits.values, limits.shown, level),
+                    np.where(np.isinf(low), last, low), high)
+
+
+def _first(curve: Array, shown: Flags, level: float) -> tuple[Indices, Flags]:
+    """The number of the first shown edge at or below a level, and whether there is one."""
+    reached = (curve <= level) & shown
+    return np.asarray(reached.argmax(axis=-1)), np.asarray(reached.any(axis=-1))
+
+
+def _edge(edges: tuple[float, ...], curve: Array, shown: Flags, level: float, before: bool
+          ) -> Array:
+    place, is_reached = _first(curve, shown, level)
+    return np.where(is_reached, np.asarray(edges)[place + (0 if before else 1)], np.inf)
+
+
+def _crossing(edges: tuple[float, ...], curve: Array, shown: Flags, level: float) -> Array:
+    """Where the cubic through a curve first is at or below a level, by halving."""
+    place, is_reached = _first(curve, shown, level)
+    parts = monotone_cubic(edges, curve).c  # (4, K, …): powers 3 … 0 of the time since an edge
+    parts = np.moveaxis(parts, (0, 1), (-2, -1))  # (…, 4, K)
+    cubic = np.take_along_axis(parts, place[..., None, None], axis=-1)[..., 0]
+    start, width = np.asarray(edges)[place], np.diff(edges)[place]
+    low, high = np.zeros(place.shape), width.astype(float)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        value = ((cubic[..., 0] * middle + cubic[..., 1]) * middle + cubic[..., 2]) * middle
+        is_below = value + cubic[..., 3] <= level
+        low, high = np.where(is_below, low, middle), np.where(is_below, middle, high)
+    return np.where(is_reached, start + high, np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class RestrictedMean:
+    """The mean time up to an edge, with its 95 % half-width; NaN where it is not given.
+
+    Parameters
+    ----------
+    mean, half_width, until : (…)
+        In the unit of the times; `until` is the edge.
+    """
+
+    mean: Array
+    half_width: Array
+    until: Array
+
+
+def restricted_mean(edges: tuple[float, ...], limits: Limits, intervals: int | None = None
+                    ) -> RestrictedMean:
+    """The area under a survival curve up to an edge.
+
+    By the monotone cubic; its error by the trapezoid rule at the edges, and what the two rules
+    differ by is allowed for on top.
+
+    Parameters
+    ----------
+    edges : tuple of float
+        e_0 … e_K.
+    limits : Limits
+        Of the survival curve.
+    intervals : int, optional
+        Up to the edge of this number, where it is shown; None: as many as are shown.
+
+    Returns
+    -------
+    RestrictedMean
+        NaN where fewer than three intervals are shown.
+    """
+    times, shown = np.asarray(edges), limits.shown.sum(axis=-1)
+    count = shown if intervals is None else np.full_like(shown, intervals)
+    is_given = (shown >= _FEWEST_FOR_MEAN) & (count <= shown)
+    widths = np.diff(times)
+    curve = np.concatenate([np.ones_like(limits.values[..., :1]), limits.values], axis=-1)
+    trapezoids = np.cumsum((curve[..., 1:] + curve[..., :-1]) / 2 * widths, axis=-1)
+    cubic = monotone_cubic(edges, limits.values).antiderivative()(times[1:])
+    # (K, K): what the curve at edge j adds to the area of interval i, to whose ends it belongs.
+    halves = (np.eye(len(widths)) + np.eye(len(widths), k=-1)) * widths[:, None] / 2
+    weights = np.cumsum(halves, axis=0)
+    deviations = np.sqrt(((weights @ limits.errors) ** 2).mean(axis=-1))
+    place = np.maximum(count - 1, 0)[..., None]
+    area, rule, error = (np.take_along_axis(sums, place, axis=-1)[..., 0]
+                         for sums in (cubic, trapezoids, deviations))
+    width = _NORMAL * error + np.abs(area - rule)
+    return RestrictedMean(np.where(is_given, area, np.nan), np.where(is_given, width, np.nan),
+                          np.where(is_given, times[count], np.nan))

@@ -1,0 +1,156 @@
+"""Which cell a person's row is counted in: a total function of that row alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.core.arrays import Array
+from engine.core.enumerations import Enumeration
+
+
+class Counted(Enumeration):
+    """What tells cells apart beside the interval: how a time ended, nothing, or a label."""
+
+    OUTCOMES = "outcomes"
+    VALUES = "values"
+    LABELS = "labels"
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The public cells of a table of counts; each person is in exactly one of them.
+
+    Interval k is (e_{k−1}, e_k]. Of outcomes there are (J + 1)K + 1 cells: events of cause 1 by
+    interval, …, of cause J, then people censored by interval, then those still under observation
+    at the last edge. Of values there are K cells. Of labels there are 2K: those with the label by
+    interval of their score, then those without.
+
+    Parameters
+    ----------
+    edges : tuple of float
+        e_0 < … < e_K, public, in the unit of the times.
+    counted : Counted
+        What tells cells apart beside the interval.
+    n_causes : int
+        J, how many kinds of events are told apart.
+    n_codes : int
+        How many codes of events are stated, 1 … n_codes; with J = 1 all are one kind of event.
+    n_groups : int
+        1, or 2 for a comparison; every group has all of the cells.
+
+    Examples
+    --------
+    >>> cells = Cells((0.0, 1.0, 2.0))
+    >>> cells.size, cells.of_rows(np.array([0.5, 1.0, 1.5, 9.0]), np.array([1, 0, 1, 1])).tolist()
+    (5, [0, 2, 1, 4])
+    """
+
+    edges: tuple[float, ...]
+    counted: Counted = Counted.OUTCOMES
+    n_causes: int = 1
+    n_codes: int = 1
+    n_groups: int = 1
+
+    @property
+    def n_intervals(self) -> int:
+        """K."""
+        return len(self.edges) - 1
+
+    @property
+    def size(self) -> int:
+        """m, the cells of one group."""
+        if self.counted is Counted.OUTCOMES:
+            return (self.n_causes + 1) * self.n_intervals + 1
+        return self.n_intervals * (2 if self.counted is Counted.LABELS else 1)
+
+    @property
+    def kinds(self) -> int:
+        """Cells of each interval: outcomes, labels, or one."""
+        return self.size // self.n_intervals
+
+    def of_rows(self, time: Array, status: NDArray[np.int64],
+                group: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """The cell of every row, group after group.
+
+        A row has a cell whatever it holds. Outcomes: a time above the last edge is beyond, whatever
+        the status; one at or below the first belongs to interval 1; one that is no number is
+        censored in interval 1; a status that is no stated code is censored. Values and scores above
+        the range belong to the last interval, what is no number to the first. A label is 1 or it is
+        none. A group other than 1 is the first group.
+
+        Parameters
+        ----------
+        time : (…)
+            Times, values or scores.
+        status : (…) of int
+            Codes of events, 1 … n_codes, or labels; not looked at for values.
+        group : (…) of int, optional
+            0 or 1; not looked at where there is one group.
+
+        Returns
+        -------
+        (…) of int
+            From 0 to n_groups · m − 1.
+        """
+        last = self.n_intervals - 1
+        interval = np.searchsorted(np.asarray(self.edges[1:]), time)  # the first edge at or above
+        interval = np.where(np.isnan(time), 0, interval)
+        inside = np.minimum(interval, last)
+        if self.counted is Counted.VALUES:
+            cell = inside
+        elif self.counted is Counted.LABELS:
+            cell = inside + self.n_intervals * (np.asarray(status) != 1)
+        else:
+            is_event = (status >= 1) & (status <= self.n_codes) & ~np.isnan(time)
+            cause = np.asarray(status) - 1 if self.n_causes > 1 else 0
+            kind = np.where(is_event, cause, self.n_causes)
+            cell = np.where(interval > last, self.size - 1, kind * self.n_intervals + inside)
+        if self.n_groups > 1 and group is not None:
+            cell = cell + self.size * (np.asarray(group) == 1)
+        return np.asarray(cell, dtype=np.int64)
+
+    def counts(self, time: Array, status: NDArray[np.int64], group: NDArray[np.int64] | None,
+               server: NDArray[np.int64], n_servers: int) -> Array:
+        """How many people are in each cell, at every site.
+
+        Parameters
+        ----------
+        time, status : (repeats, n)
+        group : (repeats, n) of int, or None
+        server : (n,) of int
+            The site of each person.
+        n_servers : int
+            S.
+
+        Returns
+        -------
+        (repeats, S, groups, m)
+            Whole numbers.
+        """
+        repeats, size = len(time), self.n_groups * self.size
+        cell = self.of_rows(time, status, group) + size * server
+        cell = cell + size * n_servers * np.arange(repeats)[:, None]
+        counts = np.bincount(cell.ravel(), minlength=repeats * n_servers * size)
+        return counts.reshape(repeats, n_servers, self.n_groups, self.size).astype(float)
+
+
+def equal_edges(low: float, high: float, n_intervals: int) -> tuple[float, ...]:
+    """The edges of equally wide intervals; both ends are exact.
+
+    Parameters
+    ----------
+    low, high : float
+        The public range.
+    n_intervals : int
+        K.
+
+    Returns
+    -------
+    tuple of float
+        K + 1 of them.
+    """
+    inner = low + (high - low) * np.arange(1, n_intervals) / n_intervals
+    return (float(low), *inner.tolist(), float(high))

@@ -1,0 +1,206 @@
+"""All that a released table says of its curves: values, bands, people at risk, quantiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.core.arrays import Array, Flags
+from engine.numerics.counts.bands import (
+    Limits,
+    Quantile,
+    RestrictedMean,
+    quantile,
+    restricted_mean,
+    staircase,
+)
+from engine.numerics.counts.cells import Counted
+from engine.numerics.counts.distributions import distribution
+from engine.numerics.counts.life_tables import (
+    LEAST_SHOWN,
+    LifeTable,
+    is_shown,
+    life_tables,
+    of_group,
+    whole_at_risk,
+)
+from engine.numerics.counts.tables import CountTable
+
+_NORMAL = 1.959963984540054
+
+
+@dataclass(frozen=True, eq=False)
+class CountedCurve:
+    """One curve of a released table.
+
+    Parameters
+    ----------
+    edges : tuple of float
+        e_0 … e_K.
+    values : (…, K)
+        At e_1 … e_K.
+    low, high : (…, K)
+        The 95 % confidence band at the edges, simultaneous over all that are shown; 0 and 1 beyond.
+    pointwise_low, pointwise_high : (…, K)
+        Confidence intervals of each edge on its own.
+    shown : (…, K) of bool
+        Edges before too few people are left to say.
+    falls : bool
+        Whether the curve falls from 1; else it rises from 0.
+    noise_share : (…, K)
+        The part of the variance that is noise.
+    at_risk, at_risk_width : (…, K + 1)
+        Whole numbers of people at risk, and 1.96 standard deviations of their noise; empty for a
+        distribution.
+    median : Quantile or None
+        Of survival curves.
+    mean : RestrictedMean or None
+        Of survival curves.
+    limits : Limits
+        What the band is made of.
+    """
+
+    edges: tuple[float, ...]
+    values: Array
+    low: Array
+    high: Array
+    pointwise_low: Array
+    pointwise_high: Array
+    shown: Flags
+    falls: bool
+    noise_share: Array
+    at_risk: Array
+    at_risk_width: Array
+    median: Quantile | None
+    mean: RestrictedMean | None
+    limits: Limits
+
+    def staircase(self, times: Array) -> tuple[Array, Array]:
+        """The band at any times of the follow-up; see `bands.staircase`.
+
+        Parameters
+        ----------
+        times : (n,)
+
+        Returns
+        -------
+        low, high : (…, n)
+        """
+        low, high = staircase(self.edges, self.low, self.high, times, self.falls)
+        return np.asarray(low), np.asarray(high)
+
+    @property
+    def last(self) -> Array:
+        """The last edge that is shown; e_0 where none is: (…)."""
+        return np.asarray(np.asarray(self.edges)[self.shown.sum(axis=-1)], dtype=float)
+
+
+def survival_curves(table: CountTable, least: float = LEAST_SHOWN) -> list[CountedCurve]:
+    """The survival curve of each group.
+
+    Parameters
+    ----------
+    table : CountTable
+        Of outcomes.
+    least : float
+        People at risk below which nothing is shown.
+    """
+    return [_survival_curve(table, life, g, least) for g, life in enumerate(life_tables(table))]
+
+
+def _survival_curve(table: CountTable, life: LifeTable, group: int, least: float) -> CountedCurve:
+    jacobian = of_group(life.survival_gradient, group, table.cells.n_groups)
+    limits = Limits(life.survival, table.errors(jacobian), is_shown(table, life, least),
+                    _people(table))
+    low, high = limits.monotone(limits.simultaneous_width)
+    each_low, each_high = limits.monotone(limits.pointwise_width)
+    at_risk, width = _at_risk(table, life)
+    return CountedCurve(
+        table.cells.edges, life.survival, low, high, each_low, each_high, limits.shown, True,
+        _noise_share(table, jacobian), at_risk, width, quantile(table.cells.edges, limits),
+        restricted_mean(table.cells.edges, limits), limits)
+
+
+def incidence_curves(table: CountTable, least: float = LEAST_SHOWN) -> list[CountedCurve]:
+    """The cumulative incidence of each cause in each group; bands hold for all causes at once.
+
+    Parameters
+    ----------
+    table : CountTable
+        Of outcomes.
+    least : float
+        People at risk below which nothing is shown.
+    """
+    curves = []
+    for g, life in enumerate(life_tables(table)):
+        causes, intervals = life.cells.n_causes, life.cells.n_intervals
+        flat = life.incidence_gradient.reshape(*life.counts.shape[:-1], causes * intervals, -1)
+        jacobian = of_group(flat, g, table.cells.n_groups)
+        shown = np.concatenate([is_shown(table, life, least)] * causes, axis=-1)
+        together = Limits(life.incidence.reshape(*life.counts.shape[:-1], -1),
+                          table.errors(jacobian), shown, _people(table))
+        (at_risk, width), share = _at_risk(table, life), _noise_share(table, jacobian)
+        for j in range(causes):
+            own = slice(j * intervals, (j + 1) * intervals)
+            limits = Limits(together.values[..., own], together.errors[..., own, :],
+                            shown[..., own], together.people)
+            low, high = limits.monotone(together.simultaneous_width[..., own], falls=False)
+            each_low, each_high = limits.monotone(limits.pointwise_width, falls=False)
+            curves.append(CountedCurve(
+                table.cells.edges, limits.values, low, high, each_low, each_high, limits.shown,
+                False, share[..., own], at_risk, width, None, None, limits))
+    return curves
+
+
+def distribution_curve(table: CountTable) -> CountedCurve:
+    """The distribution function; it is shown over the whole range, and known at its end.
+
+    Parameters
+    ----------
+    table : CountTable
+        Of values.
+    """
+    values, gradient = distribution(table)
+    jacobian = np.broadcast_to(gradient, (*values.shape, *gradient.shape[1:]))
+    limits = Limits(values, table.errors(jacobian), np.ones(values.shape, dtype=bool),
+                    _people(table))
+    low, high = limits.monotone(limits.simultaneous_width, falls=False)
+    each_low, each_high = limits.monotone(limits.pointwise_width, falls=False)
+    return CountedCurve(table.cells.edges, values, low, high, each_low, each_high, limits.shown,
+                        False, _noise_share(table, jacobian), np.empty(0), np.empty(0), None, None,
+                        limits)
+
+
+def curves_of(table: CountTable, is_survival: bool = True, least: float = LEAST_SHOWN
+              ) -> Sequence[CountedCurve]:
+    """The curves of a table of outcomes or values.
+
+    Parameters
+    ----------
+    table : CountTable
+    is_survival : bool
+        Of outcomes: survival curves, else cumulative incidences.
+    least : float
+        People at risk below which nothing of them is shown.
+    """
+    if table.cells.counted is Counted.VALUES:
+        return [distribution_curve(table)]
+    return survival_curves(table, least) if is_survival else incidence_curves(table, least)
+
+
+def _people(table: CountTable) -> float:
+    return float(min(table.totals)) * table.n_blocks / table.cells.n_groups
+
+
+def _at_risk(table: CountTable, life: LifeTable) -> tuple[Array, Array]:
+    kinds = life.cells.n_causes + 1
+    remaining = life.cells.size - kinds * np.arange(life.cells.n_intervals + 1)
+    width = _NORMAL * table.spread_of_remaining(remaining)
+    return whole_at_risk(life), np.broadcast_to(width, life.at_risk.shape)
+
+
+def _noise_share(table: CountTable, jacobian: Array) -> Array:
+    sampling, noise = table.variances(jacobian)
+    return np.asarray(noise / np.maximum(sampling + noise, 1e-300))

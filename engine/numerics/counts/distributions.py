@@ -1,0 +1,137 @@
+"""Distribution functions, ROC curves and calibration from counts in bins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.core.arrays import Array, Flags
+from engine.numerics.counts.tables import CountTable
+
+_FEWEST = 10.0  # people in a bin whose rate is drawn
+_CERTAIN = 4 * np.sqrt(2)  # standard deviations of the noise in a bin’s two counts
+_SURE = 3.0  # standard deviations of noise that people with and without the label must exceed
+
+
+def distribution(table: CountTable) -> tuple[Array, Array]:
+    """The distribution function at the edges e_1 … e_K, and its gradient.
+
+    Parameters
+    ----------
+    table : CountTable
+        Of values.
+
+    Returns
+    -------
+    values : (…, K)
+        The last is 1.
+    gradient : (K, groups, K)
+    """
+    total = sum(table.totals)
+    size = table.cells.size
+    return (np.cumsum(table.estimated[..., 0, :], axis=-1) / total,
+            np.tri(size)[:, None, :] / total)
+
+
+@dataclass(frozen=True, eq=False)
+class Roc:
+    """An ROC curve at the edges of score bins, from the highest threshold to the lowest.
+
+    Parameters
+    ----------
+    true_positive, false_positive : (…, B + 1)
+        Shares of people with and without the label whose score is above e_B, …, e_0.
+    area : (…)
+        Under the curve, which is straight between thresholds.
+    error : (…)
+        Its standard error.
+    noise_share : (…)
+        The part of its variance that is noise.
+    is_weak : (…) of bool
+        Whether people with or without the label are hardly more than the noise in their number.
+    """
+
+    true_positive: Array
+    false_positive: Array
+    area: Array
+    error: Array
+    noise_share: Array
+    is_weak: Flags
+
+
+def roc(table: CountTable) -> Roc:
+    """The ROC curve of a released table of scores and labels.
+
+    Parameters
+    ----------
+    table : CountTable
+        Of labels.
+
+    Returns
+    -------
+    Roc
+    """
+    with_label, without = _labelled(table)
+    n_with, n_without = (np.maximum(count.sum(axis=-1, keepdims=True), 1e-9)
+                         for count in (with_label, without))
+    below = np.cumsum(without, axis=-1) - without / 2  # those without the label below, ties half
+    above = np.cumsum(with_label[..., ::-1], axis=-1)[..., ::-1] - with_label / 2
+    area = (with_label * below).sum(axis=-1, keepdims=True) / (n_with * n_without)
+    gradient = np.concatenate([below / (n_with * n_without) - area / n_with,
+                               above / (n_with * n_without) - area / n_without], axis=-1)
+    sampling, noise = table.variances(gradient[..., None, None, :])
+    total = (sampling + noise)[..., 0]
+    limit = _SURE * np.sqrt(table.noise_variance * table.cells.n_intervals)
+    shares = [np.cumsum(np.concatenate([np.zeros_like(total)[..., None], count[..., ::-1]],
+                                       axis=-1), axis=-1) / number
+              for count, number in ((with_label, n_with), (without, n_without))]
+    return Roc(shares[0], shares[1], area[..., 0], np.sqrt(total),
+               noise[..., 0] / np.maximum(total, 1e-300),
+               np.minimum(n_with, n_without)[..., 0] < limit)
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """The share of people with the label in each bin of the score.
+
+    Parameters
+    ----------
+    rate, error : (…, B)
+        With its standard error.
+    shown : (…, B) of bool
+        Where the bin holds enough people, by the noisy counts.
+    """
+
+    rate: Array
+    error: Array
+    shown: Flags
+
+
+def calibration(table: CountTable) -> Calibration:
+    """How often people of each bin have the label.
+
+    Parameters
+    ----------
+    table : CountTable
+        Of labels.
+
+    Returns
+    -------
+    Calibration
+    """
+    with_label, without = _labelled(table)
+    people = with_label + without
+    number = np.maximum(people, 1.0)
+    diagonal = np.eye(table.cells.n_intervals)
+    gradient = np.concatenate([(without / number**2)[..., None] * diagonal,
+                               -(with_label / number**2)[..., None] * diagonal], axis=-1)
+    sampling, noise = table.variances(gradient[..., None, :])
+    limit = max(_FEWEST, _CERTAIN * np.sqrt(table.noise_variance))
+    return Calibration(with_label / number, np.sqrt(sampling + noise), people >= limit)
+
+
+def _labelled(table: CountTable) -> tuple[Array, Array]:
+    """Estimated people with and without the label, by bin: (…, B) each."""
+    both = table.estimated[..., 0, :]
+    return both[..., :table.cells.n_intervals], both[..., table.cells.n_intervals:]

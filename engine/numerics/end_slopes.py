@@ -1,0 +1,131 @@
+"""Curves from cosine coefficients, with slopes at both ends in place of the last two waves.
+
+A cosine series is flat at both ends. A curve f that is not has coefficients with a tail a_l ≈
+√2((−1)^l β_1 − β_0)/(πl)², where β_0 and β_1 are its slopes at 0 and 1. The last two of r
+coefficients tell both slopes, and the same r numbers then stand for
+
+    f(t) = Σ_{l ≤ r−3} c_l φ_l(t) + β_0 p_0(t) + β_1 p_1(t),   p_0 = t − t²/2,   p_1 = t²/2.
+
+The map is linear, fixed and public; it adds no noise. Derived in this project.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from engine.core.arrays import Array
+from engine.core.grids import read_only
+
+LEAST_WAVES = 4  # from which the last two can be given up
+_FEWER = 4  # waves that the check of details leaves out
+
+
+@lru_cache(maxsize=64)
+def slope_map(size: int) -> Array:
+    """E: from r cosine coefficients a to (c_0 … c_{r−3}, β_0, β_1).
+
+    Parameters
+    ----------
+    size : int
+        r, at least 4.
+
+    Returns
+    -------
+    (r, r)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> waves = np.arange(1, 8)
+    >>> line = np.r_[0.5, np.sqrt(2) * ((-1.0)**waves - 1) / (np.pi * waves)**2]  # f(t) = t
+    >>> (slope_map(8) @ line)[-2:].round(9).tolist()
+    [1.0, 1.0]
+    """
+    even, odd = sorted((size - 2, size - 1), key=lambda order: order % 2)
+    out = np.eye(size)
+    out[-2:] = 0.0
+    for order, at_start, at_end in ((even, -0.5, 0.5), (odd, -0.5, -0.5)):
+        out[-2:, order] = np.array([at_start, at_end]) * (np.pi * order) ** 2 / np.sqrt(2)
+    out[:-2] -= end_tails(size)[:-2] @ out[-2:]
+    return read_only(out)
+
+
+@lru_cache(maxsize=64)
+def end_tails(size: int) -> Array:
+    """P: the first r cosine coefficients of p_0 and of p_1.
+
+    Parameters
+    ----------
+    size : int
+        r.
+
+    Returns
+    -------
+    (r, 2)
+    """
+    order = np.arange(1.0, size)
+    tails = np.sqrt(2) / (np.pi * order)[:, None] ** 2 * np.stack(
+        [-np.ones(size - 1), (-1.0) ** order], axis=1)
+    return read_only(np.concatenate([[[1 / 3, 1 / 6]], tails]))
+
+
+def fewer_waves(size: int) -> Array:
+    """X: coefficients of curves of r − 4 cosines and two slopes, to check for finer detail.
+
+    Parameters
+    ----------
+    size : int
+        r, at least 6.
+
+    Returns
+    -------
+    (r, r − 2)
+    """
+    return np.concatenate([np.eye(size)[:, :size - _FEWER], end_tails(size)], axis=1)
+
+
+def cosine_rows(size: int, times: Array | float, order: int = 0) -> Array:
+    """Derivatives of the plain cosines.
+
+    Parameters
+    ----------
+    size : int
+        r.
+    times : (…)
+        On [0, 1].
+    order : int
+        Of the derivative; 0 for the functions themselves.
+
+    Returns
+    -------
+    (…, r)
+    """
+    frequency = np.pi * np.arange(size)
+    turned = np.asarray(times)[..., None] * frequency + order * np.pi / 2
+    rows = frequency**order * np.cos(turned)
+    rows[..., 1:] *= np.sqrt(2)
+    return np.asarray(rows)
+
+
+def slope_rows(size: int, times: Array | float, order: int = 0) -> Array:
+    """w(t): f and its derivatives are w(t)'a of the cosine coefficients a.
+
+    Parameters
+    ----------
+    size : int
+        r, at least 4.
+    times : (…)
+        On [0, 1].
+    order : int
+        Of the derivative: 0, 1 or 2.
+
+    Returns
+    -------
+    (…, r)
+    """
+    t = np.asarray(times)
+    ends = ((t - t**2 / 2, t**2 / 2), (1 - t, t), (-np.ones_like(t), np.ones_like(t)))[order]
+    parts = np.concatenate([cosine_rows(size - 2, t, order), np.stack(ends, axis=-1)], axis=-1)
+    return np.asarray(parts @ slope_map(size))

@@ -1,0 +1,316 @@
+"""From released shares below threshold curves to percentile curves, bands and time in range.
+
+A release tells, at every time, which share F of readings lies below each of K threshold curves.
+Between them the share is interpolated on the probit scale: q = Φ⁻¹(F) is a broken line in the
+threshold, which is exact for normal readings and keeps the tails. One increasing function of the
+threshold at every time gives all percentiles, so that percentile curves never cross, and the share
+inside any range. Nothing here sees data: it is all post-processing of the release.
+
+Arrays are (…, G) over a grid of G times and (…, K, G) over thresholds, on the scale of the release.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from engine.core.arrays import Array
+from engine.numerics.monotone import non_increasing_fit
+
+Index = NDArray[np.int64]
+LEAST_SHARE = 0.002  # shares of thresholds are held between it and one less it
+_TIE = 1e-7  # between equal probits, so that they can be inverted
+_QUANTILE = 1.959963984540054  # of the normal law, for 95 in 100
+_DRAWS, _SEED, _HEAD_ROOM = 1000, 20_261_123, 1.05  # of critical values
+_LEAST_DENSITY = 0.02
+
+
+@dataclass(frozen=True)
+class ShareSurface:
+    """Released shares of readings below threshold curves, with all that their errors follow from.
+
+    Parameters
+    ----------
+    thresholds : (…, K, G)
+        c_k(t), in any order.
+    expected : (…, K, G)
+        p_k(t), the shares that the stages before expected.
+    rotation : (…, K, K)
+        Q, orthogonal: column j belongs to row j of the coefficients.
+    coefficients, unshrunk : (…, K, r)
+        a, of Q'(F − p) in the waves φ; the percentiles follow from the first and bands from the
+        second.
+    covariance : (…, K r, K r)
+        Of the unshrunk ones, row after row.
+    waves : (G, r)
+        φ on the grid.
+    spread : (…, G)
+        s(t), the released spread of readings.
+    finer : (F, G)
+        The waves of the centre that are too fine for shares to correct.
+    centre_variance : (…, F)
+        Released variances of their coefficients.
+    """
+
+    thresholds: Array
+    expected: Array
+    rotation: Array
+    coefficients: Array
+    unshrunk: Array
+    covariance: Array
+    waves: Array
+    spread: Array
+    finer: Array
+    centre_variance: Array
+
+    # -- shares on the probit scale -----------------------------------------------------------
+
+    @cached_property
+    def standard_error(self) -> Array:
+        """Of the shares: (…, K, G)."""
+        size, r = self.rotation.shape[-1], self.waves.shape[1]
+        blocks = self.covariance.reshape(*self.covariance.shape[:-2], size, r, size, r)
+        at_times = np.einsum("gl,...jlkm,gm->...gjk", self.waves, blocks, self.waves, optimize=True)
+        turn = self.rotation[..., None, :, :]
+        variance = ((turn @ at_times) * turn).sum(axis=-1)
+        return np.asarray(np.sqrt(np.maximum(variance, 1e-300)).swapaxes(-1, -2))
+
+    @cached_property
+    def _order(self) -> Index:
+        """Thresholds from low to high at every time: (…, G, K)."""
+        return np.asarray(np.argsort(self.thresholds, axis=-2, kind="stable").swapaxes(-1, -2))
+
+    def _sorted(self, values: Array) -> Array:
+        """(…, K, G) as (…, G, K), in the order of the thresholds."""
+        return np.take_along_axis(values.swapaxes(-1, -2), self._order, axis=-1)
+
+    @cached_property
+    def heights(self) -> Array:
+        """The thresholds from low to high: (…, G, K)."""
+        return self._sorted(self.thresholds)
+
+    @cached_property
+    def probits(self) -> Array:
+        """Φ⁻¹ of the shares of the estimate, increasing: (…, G, K)."""
+        return self._probits(self.coefficients)
+
+    @cached_property
+    def unshrunk_probits(self) -> Array:
+        """Φ⁻¹ of the shares that bands are around: (…, G, K)."""
+        return self._probits(self.unshrunk)
+
+    def _probits(self, coefficients: Array) -> Array:
+        shares = self.expected + self.rotation @ (coefficients @ self.waves.T)
+        weights = 1 / self._sorted(self.standard_error) ** 2
+        rising = -non_increasing_fit(-self._sorted(shares), weights)
+        held = np.clip(rising, LEAST_SHARE, 1 - LEAST_SHARE)
+        return np.asarray(ndtri(held) + _TIE * np.arange(held.shape[-1]))
+
+    @cached_property
+    def _probit_error(self) -> Array:
+        """se(F)/φ(q): (…, G, K)."""
+        return np.asarray(self._sorted(self.standard_error) / _density(self.unshrunk_probits))
+
+    # -- percentiles --------------------------------------------------------------------------
+
+    def percentiles(self, levels: Array) -> Array:
+        """The heights below which these shares of readings lie.
+
+        Parameters
+        ----------
+        levels : (T,)
+            Shares between 0 and 1.
+
+        Returns
+        -------
+        (…, T, G)
+            On [−1, 1]; rising in the level at every time.
+        """
+        at = np.broadcast_to(ndtri(levels)[:, None], (len(levels), self.spread.shape[-1]))
+        return self._inverted(self.probits, at)
+
+    def _inverted(self, probits: Array, at: Array) -> Array:
+        """Where q reaches `at` (…, T, G): the threshold, on [−1, 1]."""
+        height = _broken_line(at, probits[..., None, :, :], self.heights[..., None, :, :],
+                              self.spread[..., None, :])
+        return np.asarray(np.clip(height, -1.0, 1.0))
+
+    def band(self, levels: Array, is_simultaneous: bool) -> tuple[Array, Array]:
+        """Limits of percentile curves: the surface is inverted at Φ⁻¹(τ) ± a multiple of its error.
+
+        Parameters
+        ----------
+        levels : (T,)
+            Shares between 0 and 1.
+        is_simultaneous : bool
+            Whether a band is for a whole curve, 95 in 100, instead of every time on its own.
+
+        Returns
+        -------
+        lower, upper : (…, T, G)
+            On [−1, 1].
+        """
+        at = ndtri(levels)[:, None]
+        error = self._error(at)
+        times = self._critical_values(at, error)[..., None] if is_simultaneous else _QUANTILE
+        return (self._inverted(self.unshrunk_probits, at - times * error),
+                self._inverted(self.unshrunk_probits, at + times * error))
+
+    def _error(self, at: Array) -> Array:
+        """Standard error of q where it is `at` (T, 1): (…, T, G)."""
+        of_shares = _broken_line(np.broadcast_to(at, (*at.shape[:-1], self.spread.shape[-1])),
+                                 self.unshrunk_probits[..., None, :, :],
+                                 self._probit_error[..., None, :, :], 0.0)
+        centre = np.einsum("lg,...l->...g", self.finer**2, self.centre_variance) / self.spread**2
+        return np.asarray(np.sqrt(of_shares**2 + centre[..., None, :]))
+
+    def _critical_values(self, at: Array, error: Array) -> Array:
+        """95 % quantiles of the largest |error|/se over time: (…, T).
+
+        Of simulated errors with a fixed seed, which follow from the release alone.
+        """
+        rng = np.random.default_rng(_SEED)
+        p, n_finer = self.covariance.shape[-1], len(self.finer)
+        normals, finer = rng.standard_normal((p, _DRAWS)), rng.standard_normal((n_finer, _DRAWS))
+        shift = _root(self.covariance) @ normals  # (…, p, draws)
+        level = (np.sqrt(self.centre_variance)[..., None] * finer).swapaxes(-1, -2) @ self.finer
+        level = level.swapaxes(-1, -2) / self.spread[..., None]  # (…, G, draws)
+        values = []
+        for k in range(len(at)):
+            gradient = self._gradient(np.broadcast_to(at[k], error[..., k, :].shape))
+            size = np.abs(gradient @ shift + level) / error[..., k, :, None]
+            values.append(np.quantile(size.max(axis=-2), 0.95, axis=-1))
+        return np.asarray(_HEAD_ROOM * np.stack(values, axis=-1))
+
+    def _gradient(self, at: Array) -> Array:
+        """Of q where it is `at` (…, G), in the coefficients: (…, G, K r)."""
+        share, low = _place(at, self.unshrunk_probits)
+        return self._in_coefficients(self._neighbours(low, share))
+
+    def _neighbours(self, low: Index, share: Array) -> Array:
+        """Weights of the errors of F in q between two thresholds: (…, G, K), in order."""
+        size = self.heights.shape[-1]
+        places = np.arange(size)
+        held = np.clip(share, 0.0, 1.0)[..., None]
+        weights = (1 - held) * (places == low[..., None]) + held * (places == low[..., None] + 1)
+        return np.asarray(weights / np.maximum(_density(self.unshrunk_probits), _LEAST_DENSITY))
+
+    def _in_coefficients(self, weights: Array) -> Array:
+        """Σ_k γ_k Q_kj φ_l(t) of weights (…, G, K) in the order of thresholds: (…, G, K r)."""
+        unsorted = np.zeros_like(weights)
+        np.put_along_axis(unsorted, self._order, weights, axis=-1)
+        by_row = unsorted @ self.rotation  # (…, G, j)
+        product = by_row[..., None] * self.waves[:, None, :]
+        return np.asarray(product.reshape(*product.shape[:-2], -1))
+
+    # -- shares in ranges ---------------------------------------------------------------------
+
+    def shares_below(self, limits: Array) -> Array:
+        """The share of readings at or below limits.
+
+        Parameters
+        ----------
+        limits : (L,)
+            On the scale of the thresholds.
+
+        Returns
+        -------
+        (…, L, G)
+        """
+        return np.asarray(ndtr(self._at_limits(limits, self.probits)))
+
+    def _at_limits(self, limits: Array, probits: Array) -> Array:
+        at = np.broadcast_to(limits[:, None], (len(limits), self.spread.shape[-1]))
+        return _broken_line(at, self.heights[..., None, :, :], probits[..., None, :, :],
+                            (1 / self.spread)[..., None, :])
+
+    def shares_in_ranges(self, limits: Array) -> tuple[Array, Array, Array, Array]:
+        """Shares of readings between limits: below the first, between any two, above the last.
+
+        Parameters
+        ----------
+        limits : (L,)
+            Rising, on the scale of the thresholds.
+
+        Returns
+        -------
+        shares, errors : (…, L + 1, G)
+            At every time; shares sum to 1.
+        average, error : (…, L + 1)
+            Over the whole time range.
+        """
+        below = self.shares_below(limits)
+        ends = [np.zeros_like(below[..., :1, :]), below, np.ones_like(below[..., :1, :])]
+        shares = np.diff(np.concatenate(ends, axis=-2), axis=-2)
+        gradients, levels = self._gradients_of_ranges(limits)
+        variance = self._variance(gradients, levels)
+        of_average = self._variance(gradients.mean(axis=-2), levels.mean(axis=-1))
+        return shares, np.sqrt(variance), shares.mean(axis=-1), np.sqrt(of_average)
+
+    def _gradients_of_ranges(self, limits: Array) -> tuple[Array, Array]:
+        """Of shares in ranges, in coefficients (…, L + 1, G, K r) and finer waves (…, F, G)."""
+        probit = self._at_limits(limits, self.unshrunk_probits)
+        density = _density(probit)
+        of_limits = []
+        for k, limit in enumerate(limits):
+            share, low = _place(np.full(self.spread.shape, limit), self.heights)
+            of_limits.append(density[..., k, :, None] * self._in_coefficients(
+                self._neighbours(low, share)))
+        gradients, slope = np.stack(of_limits, axis=-3), density / self.spread[..., None, :]
+        zero = np.zeros_like(gradients[..., :1, :, :])
+        between = np.diff(np.concatenate([zero, gradients, zero], axis=-3), axis=-3)
+        none = np.zeros_like(slope[..., :1, :])
+        level = np.diff(np.concatenate([none, slope, none], axis=-2), axis=-2)
+        return between, np.asarray(level[..., None, :] * self.finer)
+
+    def _variance(self, gradients: Array, levels: Array) -> Array:
+        """Of a linear function of the coefficients and of the finer waves of the centre."""
+        is_average = gradients.ndim == self.covariance.ndim
+        covariance = self.covariance if is_average else self.covariance[..., None, :, :]
+        of_shares = ((gradients @ covariance) * gradients).sum(axis=-1)
+        squares = levels**2 if is_average else (levels**2).swapaxes(-1, -2)
+        variance = self.centre_variance[..., None, :] if is_average else (
+            self.centre_variance[..., None, None, :])
+        return np.asarray(of_shares + (squares * variance).sum(axis=-1))
+
+
+def _density(probits: Array) -> Array:
+    """φ(q) of the standard normal law."""
+    return np.asarray(np.exp(-(probits**2) / 2) / np.sqrt(2 * np.pi))
+
+
+def _place(at: Array, knots: Array) -> tuple[Array, Index]:
+    """Where `at` (…, G) lies among rising knots (…, G, K): the share between two, and the lower.
+
+    Outside, the share is below 0 or above 1.
+    """
+    low = np.clip((knots <= at[..., None]).sum(axis=-1) - 1, 0, knots.shape[-1] - 2)
+    left = np.take_along_axis(knots, low[..., None], axis=-1)[..., 0]
+    right = np.take_along_axis(knots, low[..., None] + 1, axis=-1)[..., 0]
+    return (at - left) / np.maximum(right - left, 1e-300), low
+
+
+def _broken_line(at: Array, knots: Array, values: Array, slope: Array | float) -> Array:
+    """The broken line through (knots, values) at `at` (…, G), with a slope of its own beyond them.
+
+    Knots and values are (…, G, K), knots rising.
+    """
+    shape = np.broadcast_shapes(at.shape, knots.shape[:-1])
+    at, knots = np.broadcast_to(at, shape), np.broadcast_to(knots, (*shape, knots.shape[-1]))
+    values = np.broadcast_to(values, knots.shape)
+    share, low = _place(at, knots)
+    left = np.take_along_axis(values, low[..., None], axis=-1)[..., 0]
+    right = np.take_along_axis(values, low[..., None] + 1, axis=-1)[..., 0]
+    inside = left + np.clip(share, 0.0, 1.0) * (right - left)
+    beyond = np.minimum(at - knots[..., 0], 0.0) + np.maximum(at - knots[..., -1], 0.0)
+    return np.asarray(inside + slope * beyond)
+
+
+def _root(covariance: Array) -> Array:
+    """A with AA' = C, for a C that is only just not negative."""
+    values, vectors = np.linalg.eigh(covariance)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])

@@ -1,0 +1,200 @@
+"""Simulated times to an event, with censoring: seven shapes, alone or as two groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from engine.core.registry import param
+from engine.core.tasks import SURVIVAL
+from engine.core.types import Array, EventData, EventFacts, Sizes, Truth
+from engine.sources import Source, check_sites, dealt, sources
+
+_POINTS = 20_001  # at which a mixture is tabulated
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One law of event times and of censoring, in units of the follow-up.
+
+    Parameters
+    ----------
+    survival : callable
+        S(t) of event times.
+    inverse : callable
+        The time at which S falls to a value in (0, 1); infinite where it never does.
+    censored : callable
+        From standard uniform numbers to censoring times.
+    label : str
+    """
+
+    survival: Callable[[Array], Array]
+    inverse: Callable[[Array], Array]
+    censored: Callable[[Array], Array]
+    label: str
+
+
+Law = Callable[[Array], Array]
+
+
+def _weibull(shape: float, scale: float) -> tuple[Law, Law]:
+    return (lambda t: np.exp(-((np.maximum(t, 0.0) / scale) ** shape)),
+            lambda s: scale * (-np.log(s)) ** (1 / shape))
+
+
+def _uniform(low: float, high: float) -> Callable[[Array], Array]:
+    return lambda u: low + (high - low) * u
+
+
+def _cure(t: Array) -> Array:
+    return 0.4 + 0.6 * np.exp(-((np.maximum(t, 0.0) / 0.25) ** 1.3))
+
+
+def _cure_inverse(s: Array) -> Array:
+    ill = np.clip((s - 0.4) / 0.6, 1e-300, 1.0)
+    return np.where(s > 0.4, 0.25 * (-np.log(ill)) ** (1 / 1.3), np.inf)
+
+
+def _waves(t: Array) -> Array:
+    t = np.maximum(t, 0.0)
+    return np.asarray((np.exp(-((t / 0.2) ** 4)) + np.exp(-((t / 0.75) ** 6))) / 2)
+
+
+@lru_cache(maxsize=1)
+def _wave_table() -> tuple[Array, Array]:
+    times = np.linspace(0.0, 1.5, _POINTS)
+    return _waves(times)[::-1], times[::-1]
+
+
+def _waves_inverse(s: Array) -> Array:
+    values, times = _wave_table()
+    return np.interp(s, values, times)
+
+
+SHAPES: dict[str, Shape] = {
+    "lung": Shape(*_weibull(1.32, 0.4088), _uniform(0.1663, 1.32), "Advanced cancer"),
+    "expo": Shape(*_weibull(1.0, 0.5), lambda u: -1.2 * np.log1p(-u), "Constant hazard"),
+    "wei2": Shape(*_weibull(2.5, 0.6), _uniform(0.3, 1.6), "Rising hazard"),
+    "early": Shape(*_weibull(0.6, 0.5), _uniform(0.1, 1.6), "Steep start"),
+    "cure": Shape(_cure, _cure_inverse, _uniform(0.4, 1.8), "Two in five are cured"),
+    "bump": Shape(_waves, _waves_inverse, _uniform(0.2, 2.0), "Two peaks of events"),
+    "rare": Shape(*_weibull(1.0, 8.0), _uniform(0.2, 1.4), "Rare events"),
+}
+COMPARISONS = ("none", "hazard ratio", "crossing")
+GROUPS = ("Control", "Treatment")
+_CROSSING = _weibull(0.9, 0.75)  # of the second group: more events early, fewer late
+
+
+@sources.register
+@dataclass(frozen=True, kw_only=True)
+class EventTimes(Source[EventData]):
+    """T from one of seven laws, C from the censoring that goes with it; seen is the smaller one.
+
+    Two groups have hazards in a fixed ratio, S₂ = S₁^{1/ratio}, so that the first has `ratio` times
+    the hazard of the second; or hazards that cross. People alternate between the groups, whose
+    sizes are public unless it is stated otherwise.
+
+    References
+    ----------
+    “Advanced cancer” follows the public NCCTG lung cancer data in the shape of its curve.
+    """
+
+    key = "event_times"
+    label = "Times to an event"
+    order = 10
+    tasks = frozenset({SURVIVAL.key})
+
+    design: str = param("lung", "Shape", "How hazards run over the follow-up.",
+                        choices=tuple(SHAPES))
+    n_curves: int = param(1000, "People", "How many there are, over all sites.", low=2,
+                          high=10_000_000, symbol="n")
+    n_servers: int = param(1, "Sites", "Sites that keep their own people.", low=1, high=1000,
+                           symbol="S")
+    follow_up: float = param(5.0, "Follow-up", "The planned follow-up, in years: a public fact, "
+                             "not the longest time seen.", low=0.01, high=100.0, symbol="H")
+    comparison: str = param("none", "Groups", "One group; two with hazards in a fixed ratio; two "
+                            "whose hazards cross.", choices=COMPARISONS)
+    ratio: float = param(1.5, "Hazard ratio", "Hazard of the first group over that of the second.",
+                         low=0.1, high=10.0)
+    sizes_public: bool = param(True, "Group sizes are public", "In a trial they are; in a registry "
+                               "usually not.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_sites(self.n_servers, self.n_curves, "people")
+
+    @classmethod
+    def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
+        return (*((shape.label, {"design": name}) for name, shape in SHAPES.items()),
+                ("Two groups, hazard ratio 1.5", {"comparison": "hazard ratio"}),
+                ("Two groups, hazards cross", {"comparison": "crossing", "design": "wei2"}))
+
+    @property
+    def has_groups(self) -> bool:
+        return self.comparison != "none"
+
+    @property
+    def facts(self) -> EventFacts:
+        sizes = dealt(self.n_curves, 2)
+        return EventFacts(
+            name=self.label, value_name="Survival", value_low=0.0, value_high=1.0,
+            time_name="Time", time_unit="years", time_high=self.follow_up,
+            groups=GROUPS if self.has_groups else (),
+            group_sizes=sizes if self.has_groups and self.sizes_public else ())
+
+    @property
+    def sizes(self) -> Sizes:
+        return Sizes(dealt(self.n_curves, self.n_servers), self.n_curves, 1)
+
+    def survival(self, t: Array) -> Array:
+        """S at shares of the follow-up, of each group where there are two.
+
+        Parameters
+        ----------
+        t : (…)
+
+        Returns
+        -------
+        (…) or (2, …)
+        """
+        first = np.asarray(SHAPES[self.design].survival(t))
+        if not self.has_groups:
+            return first
+        second = (_CROSSING[0](t) if self.comparison == "crossing" else first ** (1 / self.ratio))
+        return np.stack([first, second])
+
+    @property
+    def truth(self) -> Truth:
+        return _truth(self.design, self.comparison, self.ratio)
+
+    def resized(self, people: int, readings: int, sites: int) -> EventTimes:
+        """So many people at each site, whatever `readings` says."""
+        return replace(self, n_curves=people * sites, n_servers=sites)
+
+    def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
+        """Draw data sets: all event times, then all censoring times."""
+        shape, size = SHAPES[self.design], (n_repeats, self.n_curves)
+        chances = 1 - rng.random(size)  # in (0, 1]
+        censored = shape.censored(rng.random(size))
+        group = None
+        if self.has_groups:
+            group = np.broadcast_to(np.arange(self.n_curves) % 2, size)
+            second = (_CROSSING[1](chances) if self.comparison == "crossing"
+                      else shape.inverse(chances ** self.ratio))
+            event = np.where(group == 0, shape.inverse(chances), second)
+        else:
+            event = shape.inverse(chances)
+        server = np.repeat(np.arange(self.n_servers), dealt(self.n_curves, self.n_servers))
+        return EventData(self.follow_up * np.minimum(event, censored),
+                         (event <= censored).astype(np.int64), server, self.facts, group,
+                         self.truth)
+
+
+@lru_cache(maxsize=32)
+def _truth(design: str, comparison: str, ratio: float) -> Truth:
+    source = EventTimes(design=design, comparison=comparison, ratio=ratio)
+    return Truth.of(source.survival, "midpoints")

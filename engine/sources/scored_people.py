@@ -1,0 +1,83 @@
+"""Simulated people with a predicted chance and whether it came true."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import expit, ndtr, ndtri
+
+from engine.core.registry import param
+from engine.core.tasks import ROC
+from engine.core.types import EventData, EventFacts, Sizes, Truth
+from engine.sources import Source, check_sites, dealt, sources
+
+
+@sources.register
+@dataclass(frozen=True, kw_only=True)
+class ScoredPeople(Source[EventData]):
+    """A marker is N(gap, 1) with the label and N(0, 1) without; the score is the chance of a label.
+
+    Chances are right, so the score is calibrated; `distortion` multiplies their log-odds, above 1
+    for a score that is too sure of itself. It leaves the ROC curve as it is, whose area is
+    Φ(gap/√2).
+    """
+
+    key = "scored_people"
+    label = "Scores and labels"
+    order = 10
+    tasks = frozenset({ROC.key})
+
+    n_curves: int = param(1000, "People", "How many there are, over all sites.", low=2,
+                          high=10_000_000, symbol="n")
+    n_servers: int = param(1, "Sites", "Sites that keep their own people.", low=1, high=1000,
+                           symbol="S")
+    prevalence: float = param(0.5, "Share with the label", "Of all people.", low=0.01, high=0.99)
+    gap: float = param(1.0, "Gap", "Between the means of the marker with and without the label, "
+                       "in standard deviations.", low=0.0, high=5.0)
+    distortion: float = param(1.0, "Overconfidence", "What log-odds are multiplied by; 1 for a "
+                              "score that is right.", low=0.1, high=10.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_sites(self.n_servers, self.n_curves, "people")
+
+    @property
+    def facts(self) -> EventFacts:
+        return EventFacts(name=self.label, value_name="True-positive share", value_low=0.0,
+                          value_high=1.0, time_name="Score", causes=("Label",))
+
+    @property
+    def sizes(self) -> Sizes:
+        return Sizes(dealt(self.n_curves, self.n_servers), self.n_curves, 1)
+
+    @property
+    def area(self) -> float:
+        """Under the true ROC curve."""
+        return float(ndtr(self.gap / math.sqrt(2)))
+
+    @property
+    def truth(self) -> Truth:
+        """The share of true positives by that of false ones."""
+        return _truth(self.gap)
+
+    def resized(self, people: int, readings: int, sites: int) -> ScoredPeople:
+        """So many people at each site, whatever `readings` says."""
+        return replace(self, n_curves=people * sites, n_servers=sites)
+
+    def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
+        """Draw data sets: all labels, then all markers."""
+        label = rng.random((n_repeats, self.n_curves)) < self.prevalence
+        marker = rng.standard_normal(label.shape) + self.gap * label
+        odds = self.gap * marker - self.gap**2 / 2 + math.log(
+            self.prevalence / (1 - self.prevalence))
+        server = np.repeat(np.arange(self.n_servers), dealt(self.n_curves, self.n_servers))
+        return EventData(expit(self.distortion * odds), label.astype(np.int64), server, self.facts,
+                         None, self.truth)
+
+
+@lru_cache(maxsize=16)
+def _truth(gap: float) -> Truth:
+    return Truth.of(lambda alarms: ndtr(ndtri(alarms) + gap), "midpoints")

@@ -1,0 +1,1 @@
+"""Survival, incidence, distributions and ROC curves from one table of noised counts."""

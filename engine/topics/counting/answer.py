@@ -1,0 +1,510 @@
+"""What a table of noised counts would publish, beside the ordinary curve and the truth.
+
+For looking, like `engine.topics.mean.answer`: simulated with a known seed, never a release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.tasks import INCIDENCE, ROC, SURVIVAL
+from engine.core.types import Array, Budget, EventData, EventFacts, Spend
+from engine.mechanisms import Mechanism
+from engine.mechanisms.noisy_counts import CountPlan, NoisyCounts
+from engine.numerics import product_limit
+from engine.numerics.counts.bands import LEVEL
+from engine.numerics.counts.comparisons import Difference, LogRank, difference, log_rank
+from engine.numerics.counts.curves import CountedCurve, curves_of
+from engine.numerics.counts.distributions import Calibration, Roc, calibration, roc
+from engine.numerics.counts.life_tables import LEAST_SHOWN
+from engine.numerics.counts.tables import CountTable
+from engine.privacy.feasibility import CountFeasibility
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.metrics import (
+    distances,
+    integrated_squared_errors,
+    root_mean_square,
+    within,
+)
+from engine.simulation.studies import FRESH, SHOWN, SHOWN_DRAWS, check_readings
+from engine.sources import Source
+
+_MOST_PEOPLE = 1_000_000  # of a data set on screen, and of all data sets of a study
+_REPEATS, _QUICK = 100, 40  # fresh data sets behind errors, and behind errors over budgets
+BUDGET_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Ordinary:
+    """What would be published without privacy.
+
+    Parameters
+    ----------
+    curves : (functions, GRID_SIZE)
+        Kaplan–Meier, Aalen–Johansen, empirical distribution or ROC curve.
+    test : (float, float) or None
+        z and p of the ordinary log-rank test, for two groups.
+    """
+
+    curves: Array
+    test: tuple[float, float] | None
+
+
+@dataclass(frozen=True, eq=False)
+class CountingAnswer:
+    """One data set and its possible releases at one budget.
+
+    Parameters
+    ----------
+    task : str
+        Key of the task.
+    facts : EventFacts
+        Names, units and ranges.
+    n : int
+        People.
+    n_sites : int
+        Sites.
+    budget : Budget
+    times : (GRID_SIZE,)
+        Where curves are drawn, in their unit; of an ROC curve false-positive shares.
+    names : tuple of str
+        Of the curves; one empty name where there is one.
+    table : CountTable or None
+        The first release; None where nothing would be.
+    drawn : (draws, functions, GRID_SIZE)
+        All of the releases.
+    ordinary : Ordinary
+    truth : (functions, GRID_SIZE) or None
+    errors : (releases,)
+        Distances from the truth on fresh data sets, else from the ordinary curves.
+    baseline : float or None
+        The error of the ordinary curves.
+    spends : tuple of Spend
+    tuning : dict
+    verdict : CountFeasibility
+    least : float
+        People at risk below which nothing is shown.
+    """
+
+    task: str
+    facts: EventFacts
+    n: int
+    n_sites: int
+    budget: Budget
+    times: Array
+    names: tuple[str, ...]
+    table: CountTable | None
+    drawn: Array
+    ordinary: Ordinary
+    truth: Array | None
+    errors: Array
+    baseline: float | None
+    spends: tuple[Spend, ...]
+    tuning: dict[str, Any]
+    verdict: CountFeasibility
+    least: float = LEAST_SHOWN
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether nothing would be published, because noise alone would decide the curve."""
+        return self.table is None
+
+    @cached_property
+    def curves(self) -> Sequence[CountedCurve]:
+        """What the first release says of each curve; of an ROC curve nothing."""
+        if self.table is None or self.task == ROC.key:
+            return ()
+        return curves_of(self.table, self.task == SURVIVAL.key, self.least)
+
+    @cached_property
+    def roc(self) -> Roc | None:
+        """The ROC curve of the first release."""
+        is_roc = self.task == ROC.key and self.table is not None
+        return roc(self.table) if is_roc and self.table is not None else None
+
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """The calibration of the first release."""
+        is_roc = self.task == ROC.key and self.table is not None
+        return calibration(self.table) if is_roc and self.table is not None else None
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether two groups are compared."""
+        return self.table is not None and self.table.cells.n_groups > 1
+
+    @cached_property
+    def test(self) -> LogRank | None:
+        """The log-rank test of the first release."""
+        return log_rank(self.table) if self.has_groups and self.table is not None else None
+
+    @cached_property
+    def difference(self) -> Difference | None:
+        """The difference of two survival curves."""
+        if not self.has_groups or self.task != SURVIVAL.key:
+            return None
+        return difference(self.curves[0].limits, self.curves[1].limits)
+
+    @property
+    def error(self) -> float:
+        """Root mean squared distance of releases."""
+        return float(root_mean_square(self.errors))
+
+    @property
+    def within(self) -> float:
+        """The distance that 95 % of releases stay within."""
+        return float(within(self.errors))
+
+
+def counting_answer(source: Source[EventData], mechanism: Mechanism, budget: Budget, seed: int
+                    ) -> CountingAnswer:
+    """Draw, count, release at one budget, and measure.
+
+    Parameters
+    ----------
+    source : Source
+        People with one time each.
+    mechanism : Mechanism
+        Noised counts, with its settings.
+    budget : Budget
+        Of every site; δ is not used.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    CountingAnswer
+
+    Raises
+    ------
+    InputError
+        Whatever the mechanism refuses, and data sets that are too large for a picture.
+    """
+    mechanism, budget = _of_counts(mechanism), replace(budget, delta=0.0)
+    check_readings(source, _MOST_PEOPLE, "Take fewer people.")
+    data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
+    estimate = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
+                                      generator(seed, NOISE_STREAM, SHOWN))
+    plan: CountPlan = mechanism.plan(data.public, (budget,))
+    released = estimate.released[0]
+    quiet = _functions(mechanism.without_protection(data).coefficients[0, 0, 0])
+    errors, baseline = (simulated_errors(source, mechanism, [budget], seed, _REPEATS)
+                        if source.is_random else (_from_ordinary(estimate.coefficients, quiet),
+                                                  None))
+    facts, grid = data.facts, drawing_grid()
+    times = grid if mechanism.task == ROC.key else facts.from_unit_time(grid)
+    test = None
+    if data.group is not None and mechanism.task == SURVIVAL.key and facts.groups:
+        test = product_limit.log_rank(data.time[0], data.status[0], data.group[0],
+                                      len(facts.causes), facts.time_high)
+    return CountingAnswer(
+        task=mechanism.task, facts=facts, n=data.n_curves, n_sites=data.sizes.n_servers,
+        budget=budget, times=times, names=estimate.functions or ("",),
+        table=None if released is None else replace(released, noisy=released.noisy[0, 0]),
+        drawn=np.stack([_functions(curves) for curves in estimate.coefficients[0, 0]]),
+        ordinary=Ordinary(quiet, test),
+        truth=None if data.truth is None else _functions(data.truth.grid_values),
+        errors=errors[0], baseline=baseline, spends=estimate.spends[0],
+        tuning=estimate.tuning[0], verdict=plan.verdict, least=mechanism.least_at_risk)
+
+
+def simulated_errors(source: Source[EventData], mechanism: Mechanism, budgets: Sequence[Budget],
+                     seed: int, repeats: int = _QUICK) -> tuple[Array, float | None]:
+    """Distances from the truth on fresh data sets, (budgets, releases), and without privacy.
+
+    Parameters
+    ----------
+    source : Source
+        Of simulated people.
+    mechanism : Mechanism
+        Noised counts.
+    budgets : sequence of Budget
+    seed : int
+        Of data and noise.
+    repeats : int
+        Data sets at most.
+    """
+    repeats = int(np.clip(_MOST_PEOPLE // source.sizes.n_curves, 2, repeats))
+    data = source.draw(repeats, generator(seed, DATA_STREAM, FRESH))
+    estimate = mechanism.release_many(data, [(budget,) for budget in budgets],
+                                      -(-_QUICK // repeats), generator(seed, NOISE_STREAM, FRESH))
+    total = integrated_squared_errors(estimate, data.truth).total
+    own = integrated_squared_errors(mechanism.without_protection(data), data.truth).total
+    assert total is not None and own is not None
+    return distances(total.reshape(len(budgets), -1)), float(np.sqrt(own.mean()))
+
+
+def errors_over_budgets(source: Source[EventData], mechanism: Mechanism, seed: int,
+                        epsilons: Sequence[float] = BUDGET_STEPS) -> Array:
+    """The error at every ε; NaN where nothing is published.
+
+    Parameters
+    ----------
+    source : Source
+        Simulated people, or real ones: then errors are distances from the ordinary curves.
+    mechanism : Mechanism
+        Noised counts.
+    seed : int
+        Of data and noise.
+    epsilons : sequence of float
+        Increasing.
+
+    Returns
+    -------
+    (epsilons,)
+    """
+    budgets = [Budget(epsilon) for epsilon in epsilons]
+    if source.is_random:
+        errors = simulated_errors(source, mechanism, budgets, seed)[0]
+    else:
+        data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
+        estimate = mechanism.release_many(data, [(each,) for each in budgets], SHOWN_DRAWS,
+                                          generator(seed, NOISE_STREAM, SHOWN))
+        errors = _from_ordinary(estimate.coefficients, _functions(
+            mechanism.without_protection(data).coefficients[0, 0, 0]))
+    plans = [mechanism.plan(source.public, (budget,)) for budget in budgets]
+    known = np.array([plan.verdict.is_feasible for plan in plans])
+    return np.where(known, root_mean_square(errors), np.nan)
+
+
+def with_present_budget(answer: CountingAnswer, epsilons: Sequence[float], errors: Array
+                        ) -> tuple[list[float], Array]:
+    """Steps of ε and their errors with what the view has at its own ε, from more data sets.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        On screen.
+    epsilons : sequence of float
+    errors : (epsilons,)
+
+    Returns
+    -------
+    epsilons : list of float
+    errors : (epsilons,)
+    """
+    found = dict(zip(epsilons, errors.tolist(), strict=True))
+    found[answer.budget.epsilon] = float("nan") if answer.is_refused else answer.error
+    steps = sorted(found)
+    return steps, np.array([found[epsilon] for epsilon in steps])
+
+
+def _functions(curves: Array) -> Array:
+    """(functions, GRID_SIZE), of one or several."""
+    return np.atleast_2d(curves)
+
+
+def _from_ordinary(coefficients: Array, quiet: Array) -> Array:
+    """Distances of releases of one data set from its ordinary curves: (budgets, draws)."""
+    shape = (*coefficients.shape[:1], coefficients.shape[2], *quiet.shape)
+    squares = (coefficients[:, 0].reshape(shape) - quiet) ** 2
+    return distances(squares.mean(axis=-1).sum(axis=-1))
+
+
+def _of_counts(mechanism: Mechanism) -> NoisyCounts:
+    if not isinstance(mechanism, NoisyCounts):
+        raise InputError("Survival and other counts are released by noised counts.",
+                         field="mechanism")
+    return mechanism
+
+
+# -- how often what is said is right ------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class CountingStudy:
+    """How often bands and tests of many data sets are right.
+
+    Parameters
+    ----------
+    repeats : int
+        Data sets.
+    shown : float
+        Intervals that are shown, on average.
+    pointwise : float
+        Share of shown edges whose own interval covers the true curve.
+    simultaneous : float
+        Share of data sets whose whole band covers it, at all times that are shown.
+    rejected, rejected_without : float
+        Share of data sets in which the private and the ordinary log-rank test reject at 5 %; NaN
+        for one group.
+    """
+
+    repeats: int
+    shown: float
+    pointwise: float
+    simultaneous: float
+    rejected: float
+    rejected_without: float
+
+    @property
+    def error(self) -> float:
+        """Standard error of a share of 95 %."""
+        return float(np.sqrt(LEVEL * (1 - LEVEL) / self.repeats))
+
+
+_BLOCK, _PEOPLE_IN_A_BLOCK = 200, 2_000_000
+
+
+def counting_study(source: Source[EventData], mechanism: Mechanism, budget: Budget, seed: int,
+                   repeats: int = 400) -> CountingStudy:
+    """Repeat a simulated study and count how often bands cover, and tests reject.
+
+    Parameters
+    ----------
+    source : Source
+        Simulated times; the truth is its own.
+    mechanism : Mechanism
+        Noised counts of outcomes or values.
+    budget : Budget
+    seed : int
+        Of data and noise.
+    repeats : int
+        Data sets.
+
+    Raises
+    ------
+    InputError
+        If the truth is not known, nothing would be released, or an ROC curve is asked for.
+    """
+    mechanism, budget = _of_counts(mechanism), replace(budget, delta=0.0)
+    plan: CountPlan = mechanism.plan(source.public, (budget,))
+    if not source.is_random or mechanism.task == ROC.key:
+        raise InputError("Coverage is counted on simulated times or values.", field="source",
+                         hint="Choose simulated people.")
+    if not plan.verdict.is_feasible:
+        raise InputError("Nothing would be released, so there is nothing to count.",
+                         field="epsilon", hint="Raise ε, or take more people.")
+    counted: list[tuple[NDArray[Any], ...]] = []
+    size = int(np.clip(_PEOPLE_IN_A_BLOCK // source.sizes.n_curves, 1, _BLOCK))
+    for block, first in enumerate(range(0, repeats, size)):
+        data = source.draw(min(size, repeats - first), generator(seed, DATA_STREAM, 2 + block))
+        estimate = mechanism.release_many(data, [(budget,)], 1,
+                                          generator(seed, NOISE_STREAM, 2 + block))
+        table = estimate.released[0]
+        counted.append(_counted(data, replace(table, noisy=table.noisy[:, 0]), mechanism))
+    covered, at_edges, shown, rejected, ordinary = (np.concatenate(parts)
+                                                    for parts in zip(*counted, strict=True))
+    return CountingStudy(repeats, float(shown.mean()),
+                         float(at_edges.sum() / max(shown.sum(), 1e-9)),
+                         float(covered.mean()), float(rejected.mean()), float(ordinary.mean()))
+
+
+def _counted(data: EventData, table: CountTable, mechanism: NoisyCounts
+             ) -> tuple[NDArray[Any], ...]:
+    """Of each data set: band covers, edges that cover, edges shown, tests that reject."""
+    assert data.truth is not None
+    task, facts = mechanism.task, data.facts
+    curves = curves_of(table, task == SURVIVAL.key, mechanism.least_at_risk)
+    times = np.linspace(facts.time_low, facts.time_high, 401)[1:]  # at the start all is known
+    truth = [_functions(data.truth.at(facts.to_unit_time(each)))
+             for each in (times, np.asarray(table.cells.edges[1:]))]
+    covered, at_edges, shown = np.ones(data.n_repeats), np.zeros(data.n_repeats), 0.0
+    for j, curve in enumerate(curves):
+        low, high = curve.staircase(times)
+        inside = (low - 1e-9 <= truth[0][j]) & (truth[0][j] <= high + 1e-9)
+        covered = covered * (inside | (times > curve.last[:, None])).all(axis=1)
+        holds = (curve.pointwise_low - 1e-9 <= truth[1][j]) & (
+            truth[1][j] <= curve.pointwise_high + 1e-9)
+        at_edges = at_edges + (holds & curve.shown).sum(axis=1)
+        shown = shown + curve.shown.sum(axis=1)
+    nothing = np.full(data.n_repeats, np.nan)
+    if table.cells.n_groups == 1 or task == INCIDENCE.key or data.group is None:
+        return covered, at_edges, np.asarray(shown), nothing, nothing
+    ordinary = [product_limit.log_rank(time, status, group, len(facts.causes), facts.time_high)[1]
+                for time, status, group in zip(data.time, data.status, data.group, strict=True)]
+    return (covered, at_edges, np.asarray(shown), log_rank(table).p_value < 1 - LEVEL,
+            np.asarray(ordinary) < 1 - LEVEL)
+
+
+@dataclass(frozen=True, eq=False)
+class Power:
+    """How often the log-rank test finds a difference, by the number of people.
+
+    Parameters
+    ----------
+    people : tuple of int
+        In both groups together.
+    private, ordinary : (people,)
+        Shares of data sets in which the test rejects at 5 %; 0 where nothing is released.
+    wanted : float
+        The share that was asked for.
+    """
+
+    people: tuple[int, ...]
+    private: Array
+    ordinary: Array
+    wanted: float
+
+    def needed(self, is_private: bool = True) -> float:
+        """People at which the test first finds the difference often enough; ∞ beyond the table.
+
+        Read off the broken line over the logarithm of the number of people.
+
+        Parameters
+        ----------
+        is_private : bool
+            By the private test, else by the ordinary one.
+        """
+        share = np.maximum.accumulate(self.private if is_private else self.ordinary)
+        if share[-1] < self.wanted:
+            return float("inf")
+        if share[0] >= self.wanted:
+            return float(self.people[0])
+        place = int(np.argmax(share >= self.wanted))
+        part = (self.wanted - share[place - 1]) / (share[place] - share[place - 1])
+        low, high = np.log(self.people[place - 1]), np.log(self.people[place])
+        return float(np.exp(low + part * (high - low)))
+
+
+POWER_STEPS = (100, 150, 228, 350, 500, 750, 1000, 1500, 2200, 3200)
+
+
+def power_of_test(source: Source[EventData], mechanism: Mechanism, budget: Budget, seed: int,
+                  wanted: float = 0.8, people: Sequence[int] = POWER_STEPS, repeats: int = 200
+                  ) -> Power:
+    """How many people a log-rank test needs, with and without noise, by simulation.
+
+    Parameters
+    ----------
+    source : Source
+        Two simulated groups; its number of people is varied.
+    mechanism : Mechanism
+        Noised counts.
+    budget : Budget
+    seed : int
+        Of data and noise.
+    wanted : float
+        The power to reach.
+    people : sequence of int
+        Numbers that are tried, increasing.
+    repeats : int
+        Data sets of each.
+
+    Raises
+    ------
+    InputError
+        If there are no two groups.
+    """
+    if not getattr(source.facts, "groups", ()):
+        raise InputError("A test compares two groups.", field="comparison",
+                         hint="Choose data with two groups.")
+    shares = []
+    for k, n in enumerate(people):
+        sized = source.resized(n, 1, 1)
+        plan: CountPlan = mechanism.plan(sized.public, (replace(budget, delta=0.0),))
+        if plan.verdict.is_feasible:
+            study = counting_study(sized, mechanism, budget, seed + k, repeats)
+            shares.append((study.rejected, study.rejected_without))
+        else:
+            shares.append((0.0, 0.0))
+    private, ordinary = np.array(shares).T
+    return Power(tuple(people), private, ordinary, wanted)

@@ -1,0 +1,264 @@
+"""Pictures of counted curves: steps and bands, numbers at risk, differences, calibration, power."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.core.arrays import Flags
+from engine.core.palette import Theme, colour, translucent
+from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL
+from engine.core.types import Array
+from engine.figures import labels, traces
+from engine.figures.theme import (
+    Chart,
+    Spec,
+    axis,
+    layout,
+    log_axis,
+    time_axis,
+)
+from engine.figures.traces import UNPROTECTED, plain
+from engine.language.numbers import named, number
+from engine.numerics.counts.curves import CountedCurve
+from engine.topics.counting import words
+from engine.topics.counting.answer import CountingAnswer, Power
+
+_QUANTITY = {SURVIVAL.key: "Event-free share", INCIDENCE.key: "Cumulative incidence",
+             DISTRIBUTION.key: "Share of people", ROC.key: "True-positive share"}
+_ROLES = ("gradient", "bias", "functional", "wavelet")
+_MOST_MARKS = 7  # numbers at risk side by side
+_ROW = 20  # pixels of a row of numbers at risk
+
+
+def curve(answer: CountingAnswer, theme: Theme, with_releases: bool = True) -> Chart:
+    """The released curves with their bands, other possible releases, the ordinary curve, the truth.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        With a release.
+    theme : {"light", "dark"}
+        Of the page.
+    with_releases : bool
+        Whether further releases are drawn, thin.
+    """
+    x, data = answer.times.round(5).tolist(), list[Spec]()
+    columns: dict[str, list[Any]] = {_axis_name(answer): plain(answer.times)}
+    for k, name in enumerate(answer.names):
+        shade, suffix = colour(_ROLES[k % len(_ROLES)], theme), f", {name}" if name else ""
+        until = answer.times <= _last(answer, k) + 1e-9
+        if with_releases:
+            others = [_until(each[k], until) for each in answer.drawn[1:8]]
+            data.append({**traces.releases(x, others, translucent(shade, 0.35), 0.9),
+                         "hoverinfo": "skip", "showlegend": k == 0})
+        if answer.curves:
+            low, high = answer.curves[k].staircase(answer.times)
+            data.append(_band(answer, answer.curves[k], shade, suffix))
+            columns |= {f"95 % confidence from{suffix}": plain(np.where(until, low, np.nan)),
+                        f"95 % confidence to{suffix}": plain(np.where(until, high, np.nan))}
+        data.append(traces.line(f"Release{suffix}", x, _until(answer.drawn[0, k], until), shade,
+                                2.6, hovertemplate=labels.hover(decimals=3)))
+        data.append(traces.line(f"Non-private{suffix}", x, plain(answer.ordinary.curves[k]),
+                                colour("without", theme), 1.6, UNPROTECTED,
+                                line={"shape": "hv", "dash": UNPROTECTED, "width": 1.6,
+                                      "color": colour("without", theme)},
+                                showlegend=k == 0, hovertemplate=labels.hover(decimals=3)))
+        columns |= {f"release{suffix}": plain(np.where(until, answer.drawn[0, k], np.nan)),
+                    f"non-private{suffix}": plain(answer.ordinary.curves[k])}
+        if answer.truth is not None:
+            data.append(traces.line(f"True{suffix}", x, plain(answer.truth[k]),
+                                    colour("truth", theme), 1.4, showlegend=k == 0,
+                                    hovertemplate=labels.hover(decimals=3)))
+            columns[f"true{suffix}"] = plain(answer.truth[k])
+    notes, room = _at_risk(answer, theme)
+    across = (axis(theme, "False-positive share", range=[0, 1]) if answer.task == ROC.key
+              else time_axis(theme, answer.facts))
+    look = layout(theme, legend=True, title=words.finding(answer), annotations=notes, xaxis=across,
+                  yaxis=axis(theme, _QUANTITY[answer.task], grid=True, range=[0, 1.02]))
+    look["margin"] = {**look["margin"], "b": 8 + room}
+    return Chart({"data": data, "layout": look}, _alt(answer), columns)
+
+
+def _axis_name(answer: CountingAnswer) -> str:
+    if answer.task == ROC.key:
+        return "False-positive share"
+    return named(answer.facts.time_name, answer.facts.time_unit)
+
+
+def _last(answer: CountingAnswer, k: int) -> float:
+    """Where the k-th curve ends."""
+    return float(answer.curves[k].last) if answer.curves else float(answer.times[-1])
+
+
+def _until(values: Array, shown: Flags) -> list[Any]:
+    return plain(np.where(shown, values, np.nan))
+
+
+def _band(answer: CountingAnswer, counted: CountedCurve, shade: str, suffix: str) -> Spec:
+    """The band as steps: each interval has a lower and an upper side."""
+    count = int(counted.shown.sum())
+    edges = np.repeat(np.asarray(counted.edges[:count + 1]), 2)[1:-1]  # both ends of each interval
+    middle = (edges[::2] + edges[1::2]) / 2
+    low, high = (np.repeat(side, 2) for side in counted.staircase(middle))
+    return traces.filled(f"95 % confidence band{suffix}", plain(edges), plain(low), plain(high),
+                         shade, hoverinfo="skip")
+
+
+def _at_risk(answer: CountingAnswer, theme: Theme) -> tuple[list[Spec], int]:
+    """Numbers at risk below the axis, a row for each group, and the room that they take."""
+    rows = [curve for curve in answer.curves if len(curve.at_risk)]
+    if answer.task == INCIDENCE.key:  # all causes have the same people at risk
+        rows = rows[::max(len(answer.facts.causes), 1)]
+    if not rows:
+        return [], 0
+    notes = [_note(0.0, "At risk", 0, theme, paper=True)]
+    for r, counted in enumerate(rows):
+        last = int(counted.shown.sum())
+        step = max(1, -(-(last + 1) // _MOST_MARKS))
+        shade = colour(_ROLES[r % len(_ROLES)], theme)
+        notes += [_note(counted.edges[k], f"{counted.at_risk[k]:.0f}", r + 1, theme, shade)
+                  for k in range(0, last + 1, step)]
+    return notes, _ROW * (len(rows) + 1) + 54
+
+
+def _note(x: float, text: str, row: int, theme: Theme, shade: str = "", paper: bool = False
+          ) -> Spec:
+    return {"x": x, "y": 0, "xref": "paper" if paper else "x", "yref": "paper", "text": text,
+            "showarrow": False, "yshift": -46 - _ROW * row, "yanchor": "top",
+            "xanchor": "left" if paper or not x else "center",
+            "font": {"size": 12, "color": shade or colour("quiet", theme)}}
+
+
+def height(answer: CountingAnswer, plot: int = 380) -> int:
+    """Pixels of the picture, with the numbers at risk below it.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+    plot : int
+        Pixels of the picture alone.
+    """
+    return plot + _at_risk(answer, "light")[1]
+
+
+def _alt(answer: CountingAnswer) -> str:
+    parts = []
+    for k, name in enumerate(answer.names):
+        end = _last(answer, k)
+        value = float(np.interp(end, answer.times, answer.drawn[0, k]))
+        parts.append(f"{name or 'The release'} is at {number(value)} at {number(end)}")
+    return f"{_QUANTITY[answer.task]} by {_axis_name(answer)}: {'; '.join(parts)}."
+
+
+def difference(answer: CountingAnswer, theme: Theme) -> Chart:
+    """The difference of two survival curves with its band.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        Of two groups.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    found, shade = answer.difference, colour("gradient", theme)
+    assert found is not None
+    shown = found.shown
+    x = plain(np.asarray(answer.curves[0].edges[1:])[shown])
+    low, high = (plain((found.values + sign * found.half_width)[shown]) for sign in (-1, 1))
+    values = plain(found.values[shown])
+    data = [traces.filled("95 % confidence band", x, low, high, shade, hoverinfo="skip"),
+            traces.line_with_points("Difference", x, values, shade, 2.2, "solid",
+                                    {"size": 7, "color": shade})]
+    verdict = "excludes 0 somewhere" if bool(found.excludes_zero) else "includes 0 everywhere"
+    first, second = answer.facts.groups
+    spec = {"data": data, "layout": layout(
+        theme, title=f"The band {verdict}", xaxis=time_axis(theme, answer.facts),
+        yaxis=axis(theme, f"{first} less {second}", grid=True, zeroline=True,
+                   zerolinecolor=colour("raw", theme)))}
+    return Chart(spec, f"{first} less {second}: the band {verdict}.",
+                 {_axis_name(answer): x, "difference": values, "95 % confidence from": low,
+                  "95 % confidence to": high})
+
+
+def calibration(answer: CountingAnswer, theme: Theme) -> Chart:
+    """The share with the label in each bin of the score.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        Of scores and labels.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    found, table = answer.calibration, answer.table
+    assert found is not None and table is not None
+    edges, shade = np.asarray(table.cells.edges), colour("gradient", theme)
+    x, y = ((edges[1:] + edges[:-1]) / 2)[found.shown], found.rate[found.shown]
+    width = 1.96 * found.error[found.shown]
+    right = int((np.abs(y - x) <= width + (edges[1] - edges[0]) / 2).sum())
+    bars = traces.off_by(plain(width), plain(width), shade, 2, 4)
+    data = [traces.line("Right", [edges[0], edges[-1]], [edges[0], edges[-1]],
+                        colour("quiet", theme), 1.4, UNPROTECTED, hoverinfo="skip"),
+            traces.points("Release", plain(x), plain(y), {"size": 9, "color": shade}, error_y=bars)]
+    spec = {"data": data, "layout": layout(
+        theme, title=f"The score is right in {right} of {len(x)} bins",
+        xaxis=axis(theme, named(answer.facts.time_name, answer.facts.time_unit)),
+        yaxis=axis(theme, "Share with the label", grid=True, range=[0, 1.05]))}
+    return Chart(spec, f"Share with the label in {len(x)} bins of the score.",
+                 {"score": plain(x), "share": plain(y), "95 % half-width": plain(width)})
+
+
+def over_budgets(epsilons: Sequence[float], errors: Array, here: float, theme: Theme) -> Chart:
+    """The error against ε.
+
+    Parameters
+    ----------
+    epsilons : sequence of float
+    errors : (epsilons,)
+        NaN where nothing would be published.
+    here : float
+        The ε on screen.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    known, shade = np.isfinite(errors), colour("gradient", theme)
+    data = [traces.line_with_points("Error", plain(epsilons), plain(errors), shade, 2.4, "solid",
+                                    {"size": 8, "color": shade})]
+    top = float(errors[known].max()) * 1.1 if known.any() else 1.0
+    data.append(traces.upright(here, 0.0, top, theme))
+    first, last = (errors[known][[0, -1]].tolist() if known.any() else (np.nan, np.nan))
+    spec = {"data": data, "layout": layout(
+        theme, title=labels.changed("Error", first, last),
+        xaxis=log_axis(theme, "Privacy budget ε", min(epsilons), max(epsilons), room=0.04),
+        yaxis=axis(theme, "Error", grid=True, rangemode="tozero"))}
+    return Chart(spec, f"{labels.changed('Error', first, last)} over ε.",
+                 {"ε": plain(epsilons), "error": plain(errors)})
+
+
+def power(found: Power, theme: Theme) -> Chart:
+    """How often the tests find the difference, against the number of people.
+
+    Parameters
+    ----------
+    found : Power
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    x, shade = list(found.people), colour("gradient", theme)
+    data = [traces.line_with_points("Private test", x, plain(found.private), shade, 2.4, "solid",
+                                    {"size": 8, "color": shade}),
+            traces.line("Ordinary test", x, plain(found.ordinary), colour("without", theme), 2,
+                        UNPROTECTED),
+            traces.line("Wanted", [x[0], x[-1]], [found.wanted] * 2, colour("quiet", theme), 1.2,
+                        "2px,3px", hoverinfo="skip")]
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, title=words.people_for(found),
+        xaxis=log_axis(theme, "People", x[0], x[-1], room=0.03),
+        yaxis=axis(theme, "Power", grid=True, range=[0, 1.04], tickformat=".0%"))}
+    return Chart(spec, f"Power of the private test: {number(float(found.private[0]))} with {x[0]} "
+                 f"people, {number(float(found.private[-1]))} with {x[-1]}.",
+                 {"people": x, "private test": plain(found.private),
+                  "ordinary test": plain(found.ordinary)})

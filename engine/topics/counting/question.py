@@ -1,0 +1,59 @@
+"""Survival and other counts: errors, what the release says, and the protection."""
+
+from __future__ import annotations
+
+import math
+
+from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL
+from engine.figures.theme import Chart
+from engine.language.numbers import named
+from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
+from engine.topics.counting import charts
+from engine.topics.counting.answer import CountingAnswer, counting_answer
+
+
+def numbers(answer: CountingAnswer, question: QuestionLike) -> Numbers:
+    """Errors, medians, the test or the area, and the protection.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        At one budget.
+    question : QuestionLike
+        The question, with whose odds are said.
+    """
+    refused = answer.is_refused
+    found = {"error": math.nan if refused else answer.error,
+             WITHIN: math.nan if refused else answer.within,
+             "noise in a share": answer.verdict.noise}
+    if answer.baseline is not None:
+        found["error without privacy"] = answer.baseline
+    for name, curve in zip(answer.names, answer.curves, strict=bool(answer.curves)):
+        suffix = f", {name}" if name else ""
+        if curve.median is not None:
+            found[named(f"median{suffix}", answer.facts.time_unit)] = float(curve.median.time)
+        found[named(f"last time shown{suffix}", answer.facts.time_unit)] = float(curve.last)
+    if answer.test is not None:
+        found["log-rank z"] = float(answer.test.statistic)
+        found["log-rank p"] = float(answer.test.p_value)
+    if answer.roc is not None:
+        found["area under the curve"] = float(answer.roc.area)
+        found["its standard error"] = float(answer.roc.error)
+    return as_floats(found) | protection(answer.spends, question.person)
+
+
+def chart(answer: CountingAnswer, _: QuestionLike) -> Chart:
+    """The released curves with their bands.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        At one budget.
+    _ : QuestionLike
+        The question.
+    """
+    return charts.curve(answer, "light")
+
+
+KIND = Kind("counting", "Survival and other counts", counting_answer, numbers, chart,
+            (SURVIVAL.key, INCIDENCE.key, DISTRIBUTION.key, ROC.key))

@@ -1,0 +1,323 @@
+"""Sentences of the page on survival and other counts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL
+from engine.core.types import Budget
+from engine.language.counts import count_columns
+from engine.language.grammar import capital, uncapital
+from engine.language.numbers import number, percent, two_digits_up, whole, with_unit
+from engine.numerics.counts.curves import CountedCurve
+from engine.topics.counting.answer import CountingAnswer, CountingStudy, Power
+
+PURE = ("This method needs no δ: the guarantee is the stronger one with δ = 0.")
+MEANING = {
+    SURVIVAL.key: "The share of people to whom nothing has happened yet. People whose observation "
+                  "ends earlier are **censored**: until then they count among those at risk.",
+    INCIDENCE.key: "The share of people to whom each cause has happened first. Together with those "
+                   "to whom nothing has happened they are everybody.",
+    DISTRIBUTION.key: "The share of people whose value is at most so large.",
+    ROC.key: "Each point is a threshold of the score: how many with the label are above it, "
+             "against how many without."}
+
+
+def refused(answer: CountingAnswer) -> tuple[str, str]:
+    """Instead of a picture: that nothing would be released, and what would change it.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        Of which nothing would be published.
+
+    Returns
+    -------
+    tuple of str
+        A heading, and the sentence below it.
+    """
+    verdict, people = answer.verdict, answer.facts.people
+    needed = whole(two_digits_up(verdict.curves_needed(answer.n)))
+    epsilon = number(two_digits_up(verdict.epsilon_needed(answer.budget)))
+    return (f"Too few {people} for ε = {answer.budget.epsilon:g}: nothing would be published.",
+            f"Noise alone would move the curve by {number(verdict.noise)}, so no budget is spent. "
+            f"It takes about {needed} {people}, or ε = {epsilon}.")
+
+
+def finding(answer: CountingAnswer) -> str:
+    """What the first release shows, as the title of its picture.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        With a release.
+    """
+    unit, people = answer.facts.time_unit, answer.facts.people
+    if answer.roc is not None:
+        half = 1.96 * float(answer.roc.error)
+        return f"Area under the curve {number(float(answer.roc.area))} ± {number(half)}"
+    curve, of_first = answer.curves[0], f" in {answer.names[0]}" if answer.has_groups else ""
+    if curve.median is not None and math.isfinite(float(curve.median.time)):
+        return f"Half are event-free after {_at(float(curve.median.time), unit)}{of_first}"
+    if answer.task == DISTRIBUTION.key:
+        place = float(np.interp(0.5, answer.drawn[0, 0], answer.times))
+        return f"Half of the {people} are below {_at(place, unit)}"
+    last = float(curve.last)
+    share = percent(float(np.interp(last, answer.times, answer.drawn[0, 0])))
+    what = "event-free" if answer.task == SURVIVAL.key else f"with {uncapital(answer.names[0])}"
+    return f"{share} {what} by {_at(last, unit)}{of_first}"
+
+
+def _at(place: float, unit: str) -> str:
+    return with_unit(number(place), unit)
+
+
+def band(answer: CountingAnswer) -> str:
+    """What the band is, and where it ends.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        With a release.
+    """
+    if not answer.curves:
+        return ""
+    text = ("Shaded steps: 95 % confidence band, which covers the whole true curve in 95 % of "
+            "studies.")
+    if answer.task != DISTRIBUTION.key:
+        text += " It assumes that censoring is independent of events."
+    last = min(float(curve.last) for curve in answer.curves)
+    if last < answer.facts.time_high:
+        until = with_unit(number(last), answer.facts.time_unit)
+        text += f" Beyond {until}, too few {answer.facts.people} are left to say."
+    return text
+
+
+def noise_share(answer: CountingAnswer) -> str:
+    """How much of the uncertainty is noise.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        With a release.
+    """
+    shown = [curve.noise_share[curve.shown] for curve in answer.curves]
+    shares = np.concatenate(shown) if shown else np.empty(0)
+    if answer.roc is not None:
+        shares = np.array([float(answer.roc.noise_share)])
+    if not len(shares):
+        return ""
+    return (f"**{percent(float(shares.mean()))} of the variance is noise**, the rest is sampling "
+            "variability.")
+
+
+def counted(answer: CountingAnswer) -> str:
+    """What is released, in one sentence.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        With a release.
+    """
+    table = answer.table
+    if table is None:
+        return ""
+    cells = table.cells.size * table.cells.n_groups
+    noise = number(1.96 * math.sqrt(table.noise_variance))
+    return (f"Each person is in one of {cells} cells: when, and how. Each count gets random noise "
+            f"of about ± {noise} people (95 %). All else follows from the noised counts.")
+
+
+def median(curve: CountedCurve, unit: str) -> str:
+    """The median with its interval, or that it is not reached.
+
+    Parameters
+    ----------
+    curve : CountedCurve
+        A survival curve.
+    unit : str
+        Of the times.
+    """
+    if curve.median is None:
+        return ""
+    low, high = float(curve.median.low), float(curve.median.high)
+    last = with_unit(number(float(curve.last)), unit)
+    if not math.isfinite(float(curve.median.time)):
+        return f"Median: not reached within {last}."
+    until = f"to {with_unit(number(high), unit)}" if math.isfinite(high) else f"to beyond {last}"
+    middle = with_unit(number(float(curve.median.time)), unit)
+    return f"Median: **{middle}** (95 % confidence interval {number(low)} {until})."
+
+
+def mean(curve: CountedCurve, unit: str) -> str:
+    """The restricted mean, where it is given.
+
+    Parameters
+    ----------
+    curve : CountedCurve
+        A survival curve.
+    unit : str
+        Of the times.
+    """
+    if curve.mean is None or not math.isfinite(float(curve.mean.mean)):
+        return ""
+    until = with_unit(number(float(curve.mean.until)), unit)
+    middle = with_unit(number(float(curve.mean.mean)), unit)
+    return (f"Mean time without an event, within {until}: **{middle}** "
+            f"± {number(float(curve.mean.half_width))}.")
+
+
+def read_off(answer: CountingAnswer) -> str:
+    """Median and restricted mean of each survival curve, or the area under an ROC curve.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        With a release.
+    """
+    unit = answer.facts.time_unit
+    rows = [(name, " ".join(filter(None, (median(curve, unit), mean(curve, unit)))))
+            for name, curve in zip(answer.names, answer.curves, strict=bool(answer.curves))]
+    said = [f"{name}: {text}" if name else text for name, text in rows if text]
+    return "  \n".join(filter(None, [*said, area(answer)]))
+
+
+def at_risk(answer: CountingAnswer) -> str:
+    """How uncertain the numbers at risk are.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        Of survival or incidence.
+    """
+    widths = [float(curve.at_risk_width.max()) for curve in answer.curves
+              if len(curve.at_risk_width)]
+    if not widths:
+        return ""
+    return (f"Numbers at risk are estimates from noised counts, within ± {whole(max(widths))} "
+            "(95 %).")
+
+
+def test(answer: CountingAnswer) -> str:
+    """The log-rank test of two groups, with and without noise.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        Of two groups.
+    """
+    if answer.test is None:
+        return ""
+    p, share = float(answer.test.p_value), float(answer.test.noise_share)
+    text = (f"Private log-rank test: **p {_p(p)}** (z = {number(float(answer.test.statistic))}). "
+            f"{capital(percent(share))} of the variance of this test is noise.")
+    if answer.ordinary.test is not None:
+        text += f" The ordinary test of the same {answer.facts.people}: p " \
+                f"{_p(answer.ordinary.test[1])}."
+    return text
+
+
+def _p(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"= {number(p, 2)}"
+
+
+def area(answer: CountingAnswer) -> str:
+    """The area under the ROC curve.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        Of scores and labels.
+    """
+    if answer.roc is None:
+        return ""
+    half = 1.96 * float(answer.roc.error)
+    text = (f"Area under the curve: **{number(float(answer.roc.area))}** ± {number(half)}. Bins of "
+            "the score lower it slightly.")
+    if bool(answer.roc.is_weak):
+        text += (" **People with or without the label are hardly more than the noise in their "
+                 "number.**")
+    return text
+
+
+def study(found: CountingStudy) -> str:
+    """How often bands cover and tests reject.
+
+    Parameters
+    ----------
+    found : CountingStudy
+        Of repeated data sets.
+    """
+    text = (f"In {found.repeats} simulated data sets the band covers the whole true curve in "
+            f"**{percent(found.simultaneous)}**, and the interval of a single time in "
+            f"{percent(found.pointwise)} (standard error {percent(found.error)}).")
+    if math.isfinite(found.rejected):
+        text += (f" The private log-rank test rejects in **{percent(found.rejected)}**, the "
+                 f"ordinary one in {percent(found.rejected_without)}.")
+    return text
+
+
+def power(found: Power, budget: Budget) -> str:
+    """How many people a test needs, with and without noise.
+
+    Parameters
+    ----------
+    found : Power
+        By the number of people.
+    budget : Budget
+        Of the private test.
+    """
+    private, ordinary = found.needed(), found.needed(is_private=False)
+    wanted = percent(found.wanted)
+    if not math.isfinite(private):
+        return (f"At ε = {budget.epsilon:g} even {whole(found.people[-1])} people do not give the "
+                f"private test a power of {wanted}.")
+    return (f"For a power of {wanted} the private test needs about "
+            f"**{whole(two_digits_up(private))} people** at ε = {budget.epsilon:g}, the ordinary "
+            f"one {whole(two_digits_up(ordinary))}.")
+
+
+def people_for(found: Power) -> str:
+    """How many people the private test needs, as the title of a picture.
+
+    Parameters
+    ----------
+    found : Power
+        By the number of people.
+    """
+    needed = found.needed()
+    if not np.isfinite(needed):
+        return f"{percent(found.wanted)} power takes over {whole(found.people[-1])} people"
+    return f"{percent(found.wanted)} power takes {whole(two_digits_up(needed))} people"
+
+
+def off(answer: CountingAnswer) -> str:
+    """How far off releases are, beside the ordinary curve.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        With a release.
+    """
+    target = "true" if answer.truth is not None else "non-private"
+    text = (f"Releases are typically **{number(answer.error)}** from the {target} curve, as a "
+            f"share of people; 95 % of them are within {number(answer.within)}.")
+    if answer.baseline is not None:
+        text += f" Without privacy the error is {number(answer.baseline)}."
+    return text
+
+
+def table(answer: CountingAnswer) -> dict[str, list[Any]]:
+    """The released counts as columns: interval, kind, and the count with its noise.
+
+    Parameters
+    ----------
+    answer : CountingAnswer
+        With a release.
+    """
+    found = answer.table
+    assert found is not None
+    return count_columns(found, answer.facts)

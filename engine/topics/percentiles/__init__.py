@@ -1,0 +1,1 @@
+"""Percentile curves of readings, and the time in stated ranges."""

@@ -1,0 +1,199 @@
+"""Percentile curves as nested shades, the error of each, and the time in ranges as one bar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.core.palette import Theme, colour, translucent
+from engine.core.types import Array
+from engine.figures import labels, traces
+from engine.figures.theme import Chart, Spec, axis, free_range, layout, log_axis, time_axis
+from engine.figures.traces import DASHES, plain
+from engine.language.grammar import uncapital
+from engine.language.numbers import named, number, percent, with_unit
+from engine.topics.percentiles import words
+from engine.topics.percentiles.answer import PercentilesAnswer
+
+_LIGHTEST, _DARKEST = 0.12, 0.30  # opacity of the outer and the inner shade
+
+
+def curves(answer: PercentilesAnswer, theme: Theme, with_bands: bool = False) -> Chart:
+    """One release as nested shades with a bold median, over the curves without protection.
+
+    Parameters
+    ----------
+    answer : PercentilesAnswer
+        With its releases.
+    theme : {"light", "dark"}
+        Of the page.
+    with_bands : bool
+        Whether the 95 % confidence band of every curve is drawn in place of the shades.
+    """
+    facts, x = answer.facts, answer.times.round(4).tolist()
+    data = _bands(answer, x, theme) if with_bands else _shades(answer, x, theme)
+    data += _lines(answer, x, theme)
+    lines = [answer.releases[0], answer.without]
+    reach = [float(f(np.concatenate(lines))) for f in (np.min, np.max)]
+    title = named(facts.value_name, facts.value_unit)
+    spec = {"data": data, "layout": layout(
+        theme, legend=False, title=_width(answer), xaxis=time_axis(theme, facts),
+        yaxis=axis(theme, title, grid=True, range=free_range(reach)))}
+    names = ", ".join(answer.names)
+    return Chart(spec, f"One release of the {names} curves of {uncapital(facts.value_name)}. "
+                 f"{words.meaning(answer)}", _columns(answer))
+
+
+def _width(answer: PercentilesAnswer) -> str:
+    """How wide the range between the outer curves of the release is, on average."""
+    share = percent(float(answer.levels[-1] - answer.levels[0]))
+    width = float((answer.releases[0, -1] - answer.releases[0, 0]).mean())
+    span = with_unit(number(width), answer.facts.value_unit)
+    return f"{share} of observations span {span} on average"
+
+
+def _shades(answer: PercentilesAnswer, x: list[float], theme: Theme) -> list[Spec]:
+    """The range between each pair of percentiles, outer pairs first."""
+    shade, n = colour("gradient", theme), len(answer.names)
+    pairs = [(k, n - 1 - k) for k in range(n // 2)]
+    opacities = np.linspace(_LIGHTEST, _DARKEST, max(len(pairs), 1))
+    data = []
+    for (low, high), opacity in zip(pairs, opacities, strict=False):
+        share = percent(float(answer.levels[high] - answer.levels[low]))
+        filled = traces.filled(f"{share} of observations", x, _rounded(answer.releases[0, low]),
+                               _rounded(answer.releases[0, high]), shade, hoverinfo="skip")
+        data.append({**filled, "fillcolor": translucent(shade, float(opacity))})
+    return data
+
+
+def _bands(answer: PercentilesAnswer, x: list[float], theme: Theme) -> list[Spec]:
+    return [traces.filled(f"95 % confidence band of {name}", x, _rounded(answer.low[0, k]),
+                          _rounded(answer.high[0, k]), colour("gradient", theme),
+                          hoverinfo="skip") for k, name in enumerate(answer.names)]
+
+
+def _lines(answer: PercentilesAnswer, x: list[float], theme: Theme) -> list[Spec]:
+    """All curves of the release, the middle one bold, and those without protection dashed."""
+    shade, hover = colour("gradient", theme), labels.hover(answer.facts.value_unit)
+    data = [traces.line(name, x, _rounded(answer.releases[0, k]), shade,
+                        3.2 if k == answer.middle else 1.4, hovertemplate=hover)
+            for k, name in enumerate(answer.names)]
+    data += [traces.unprotected(x, _rounded(curve), theme, hoverinfo="skip")
+             for curve in answer.without]
+    if answer.truth is not None:
+        data += [traces.line("True", x, _rounded(curve), colour("truth", theme), 1.0,
+                             hoverinfo="skip") for curve in answer.truth]
+    return data
+
+
+def _columns(answer: PercentilesAnswer) -> dict[str, list[float]]:
+    columns: dict[str, Array] = {answer.facts.time_name: answer.times}
+    for k, name in enumerate(answer.names):
+        columns |= {name: answer.releases[0, k],
+                    f"{name}, 95 % confidence from": answer.low[0, k],
+                    f"{name}, 95 % confidence to": answer.high[0, k],
+                    f"{name} without protection": answer.without[k]}
+        if answer.truth is not None:
+            columns[f"{name}, true"] = answer.truth[k]
+    return {name: plain(values) for name, values in columns.items()}
+
+
+def _rounded(curve: Array) -> list[float]:
+    return list(curve.round(5).tolist())
+
+
+def errors(answer: PercentilesAnswer, theme: Theme) -> Chart:
+    """The error of every percentile curve with its 8-in-10 range, and without protection.
+
+    Parameters
+    ----------
+    answer : PercentilesAnswer
+        Of all curves.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    unit, names, x = answer.facts.value_unit, [*answer.names], answer.error
+    low, high = np.quantile(answer.errors, [0.1, 0.9], axis=1)
+    shade, worst = colour("gradient", theme), int(np.argmax(np.nan_to_num(answer.error)))
+    bars = traces.off_by((high - x).tolist(), (x - low).tolist(), shade, 2, 5)
+    data = [traces.points("This method", x.tolist(), names, {"size": 11, "color": shade},
+                          error_x=bars)]
+    table: dict[str, list[Any]] = {"percentile": names, "error": plain(x),
+                                   "1 in 10 below": plain(low), "1 in 10 above": plain(high)}
+    if answer.baseline is not None:
+        data.append(traces.points("No protection", answer.baseline.tolist(), names, {
+            "size": 11, "symbol": "line-ns-open", "color": colour("without", theme),
+            "line": {"width": 2.6}}))
+        table["without protection"] = plain(answer.baseline)
+    spec = {"data": data, "layout": layout(
+        theme, legend=answer.baseline is not None, hovermode="closest",
+        title=f"Largest error: {names[worst]}, {with_unit(number(float(x[worst])), unit)}",
+        xaxis=axis(theme, named("Error", unit), grid=True, rangemode="tozero"),
+        yaxis=axis(theme, type="category"))}
+    summary = "; ".join(f"{name} {with_unit(number(float(e)), unit)}"
+                        for name, e in zip(names, x, strict=True))
+    return Chart(spec, f"Errors: {summary}.", table)
+
+
+def over_budgets(epsilons: Sequence[float], by_curve: Array, answer: PercentilesAnswer,
+                 theme: Theme) -> Chart:
+    """The error of every percentile curve against ε, on log axes.
+
+    Parameters
+    ----------
+    epsilons : sequence of float
+        Increasing.
+    by_curve : (epsilons, T)
+        NaN where nothing is published.
+    answer : PercentilesAnswer
+        At its own ε.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    unit, shown = answer.facts.value_unit, by_curve[np.isfinite(by_curve)]
+    shade = colour("gradient", theme)
+    data = [traces.line(name, list(epsilons), plain(by_curve[:, k]), shade,
+                        3.0 if k == answer.middle else 1.6, DASHES[abs(k - answer.middle) % 4])
+            for k, name in enumerate(answer.names)]
+    ends = (float(shown.min()), float(shown.max())) if len(shown) else (0.1, 1.0)
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, title=labels.changed(
+            f"Error of the {answer.names[answer.middle]} curve",
+            *map(float, by_curve[[0, -1], answer.middle])),
+        xaxis=log_axis(theme, "Privacy budget ε", epsilons[0], epsilons[-1]),
+        yaxis=log_axis(theme, named("Error", unit), *ends, grid=True))}
+    table = {"ε": plain(list(epsilons)),
+             **{name: plain(by_curve[:, k]) for k, name in enumerate(answer.names)}}
+    return Chart(spec, "The error of every percentile curve falls as ε grows.", table)
+
+
+def ranges(answer: PercentilesAnswer, theme: Theme) -> Chart:
+    """The average time in every range as one stacked bar, with one release's numbers.
+
+    Parameters
+    ----------
+    answer : PercentilesAnswer
+        With the time in ranges of its releases.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    assert answer.ranges is not None
+    share, error = answer.ranges.average[0, 0], answer.ranges.error[0, 0]
+    names = words.names_of_ranges(answer.ranges.limits, answer.facts.value_unit)
+    shade, most = colour("gradient", theme), int(np.argmax(share))
+    opacities = np.linspace(0.25, 0.95, len(names))
+    data = [{"type": "bar", "orientation": "h", "name": name, "x": [float(part)], "y": [""],
+             "text": [percent(float(part))], "textposition": "inside", "insidetextanchor": "middle",
+             "marker": {"color": translucent(shade, float(opacity))}, "hoverinfo": "name+text"}
+            for name, part, opacity in zip(names, share, opacities, strict=True)]
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, barmode="stack", hovermode="closest",
+        title=f"Most observations: {names[most]}, {percent(float(share[most]))}",
+        xaxis=axis(theme, "Share of observations", range=[0, 1], tickformat=".0%"),
+        yaxis=axis(theme, visible=False))}
+    summary = "; ".join(f"{name} {percent(float(part))}"
+                        for name, part in zip(names, share, strict=True))
+    return Chart(spec, f"Time in ranges of one release: {summary}.", {
+        "range": names, "share": plain(share), "standard error": plain(error)})

@@ -1,0 +1,45 @@
+"""Lab: percentile curves at one budget."""
+
+from __future__ import annotations
+
+import math
+
+from engine.core.tasks import PERCENTILE_CURVES
+from engine.figures.theme import Chart
+from engine.language.numbers import named
+from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats, protection
+from engine.topics.percentiles import charts
+from engine.topics.percentiles.answer import PercentilesAnswer, percentiles_answer
+
+
+def numbers(answer: PercentilesAnswer, question: QuestionLike) -> Numbers:
+    """Errors of the curves, the time in ranges, and the protection.
+
+    Parameters
+    ----------
+    answer : PercentilesAnswer
+        Of all curves.
+    question : QuestionLike
+        The question, with whose odds are said.
+    """
+    unit = answer.facts.value_unit
+    errors = {named(f"error of the {name} curve", unit): math.nan if answer.is_refused else error
+              for name, error in zip(answer.names, answer.error, strict=True)}
+    return as_floats(errors) | protection(answer.spends, question.person)
+
+
+def chart(answer: PercentilesAnswer, _: QuestionLike) -> Chart:
+    """One release of the percentile curves.
+
+    Parameters
+    ----------
+    answer : PercentilesAnswer
+        Of all curves.
+    _ : QuestionLike
+        The question.
+    """
+    return charts.curves(answer, "light")
+
+
+KIND = Kind("percentiles", "Percentile curves", percentiles_answer, numbers, chart,
+            (PERCENTILE_CURVES.key,))

@@ -1,0 +1,121 @@
+"""Sentences about percentile curves and the time in ranges."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from engine.core.types import Budget, PublicFacts
+from engine.language.grammar import escape
+from engine.language.numbers import number, percent, two_digits_up, with_unit
+from engine.privacy.feasibility import Feasibility
+from engine.topics.percentiles.answer import PercentilesAnswer
+
+
+def meaning(answer: PercentilesAnswer) -> str:
+    """What the lines are, with numbers of one release at one time.
+
+    Parameters
+    ----------
+    answer : PercentilesAnswer
+        With its releases.
+    """
+    facts, at = answer.facts, len(answer.times) // 2
+    when = f"{number(float(answer.times[at]))} {facts.time_unit}".strip()
+    low, high = (with_unit(number(float(answer.releases[0, k, at])), facts.value_unit)
+                 for k in (0, -1))
+    share = percent(float(answer.levels[-1] - answer.levels[0]))
+    return (f"{share} of all observations at {when} lie between {low} and {high}. Every "
+            f"{facts.person} counts the same, however many observations there are.")
+
+
+def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_people: int) -> str:
+    """Instead of the picture: why nothing would be published, and what would change it.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for several persons.
+    verdict : Feasibility
+        From sizes and budget alone.
+    budget : Budget
+        What was asked for.
+    n_people : int
+        At all sites.
+    """
+    needed = two_digits_up(verdict.curves_needed(n_people))
+    epsilon = two_digits_up(verdict.epsilon_needed(budget))
+    return (f"**Too few {facts.people} for percentile curves at ε = {budget.epsilon:g}: nothing "
+            "would be published, and no budget is spent.** The noise would be several times as "
+            f"large as sampling variability. What helps, one of: {needed:,.0f} {facts.people}, "
+            f"ε = {epsilon:g}, percentiles nearer to 50, or the mean curve.")
+
+
+def accuracy(answer: PercentilesAnswer) -> str:
+    """The errors of the middle and the outer curves.
+
+    Parameters
+    ----------
+    answer : PercentilesAnswer
+        With the error of each curve, in response units.
+    """
+    unit, error = answer.facts.value_unit, answer.error
+    middle = with_unit(number(float(error[answer.middle])), unit)
+    target = "the true one" if answer.baseline is not None else "the one without protection"
+    text = (f"The published {answer.names[answer.middle]} curve has an error of **{middle}** from "
+            f"{target}; 95 % of releases are within {number(answer.within)}.")
+    if len(error) > 1:
+        outer = [with_unit(number(float(error[k])), unit) for k in (0, -1)]
+        text += (f" At {answer.names[0]} it is {outer[0]}, at {answer.names[-1]} {outer[1]}: few "
+                 "observations lie there, and the noise counts for more.")
+    return text
+
+
+def warned(answer: PercentilesAnswer) -> list[str]:
+    """The warnings that a release carries.
+
+    Parameters
+    ----------
+    answer : PercentilesAnswer
+        With its warnings.
+    """
+    return [f"**Published with this release:** {escape(text)}" for text in answer.warnings]
+
+
+def in_ranges(answer: PercentilesAnswer) -> list[str]:
+    """The average time in every range with its interval, from high to low.
+
+    Parameters
+    ----------
+    answer : PercentilesAnswer
+        With the time in ranges of its releases.
+    """
+    if answer.ranges is None:
+        return []
+    ranges, unit = answer.ranges, answer.facts.value_unit
+    share, error = ranges.average[0, 0], ranges.error[0, 0]
+    lines = []
+    for name, part, spread in zip(names_of_ranges(ranges.limits, unit), share, error, strict=True):
+        low, high = max(part - 1.96 * spread, 0.0), min(part + 1.96 * spread, 1.0)
+        value = percent(float(part)) if part >= 0.02 else "below 2 %"
+        lines.append(f"{name}: **{value}** ({percent(float(low))} to {percent(float(high))})")
+    return lines[::-1]
+
+
+def names_of_ranges(limits: tuple[float, ...], unit: str) -> list[str]:
+    """Names of the ranges between limits, from low to high.
+
+    Parameters
+    ----------
+    limits : tuple of float
+        Rising.
+    unit : str
+        Of readings.
+
+    Examples
+    --------
+    >>> names_of_ranges((70.0, 180.0), "mg/dL")
+    ['up to 70 mg/dL', '70 to 180 mg/dL', 'above 180 mg/dL']
+    """
+    each = [f"{limit:g}" for limit in limits]
+    between = [f"{low} to {high}" for low, high in pairwise(each)]
+    return [with_unit(name, unit) for name in (f"up to {each[0]}", *between, f"above {each[-1]}")]

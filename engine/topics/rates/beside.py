@@ -1,0 +1,127 @@
+"""A rate with fitted constants beside the errors of a simulated study, at several budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine.core.types import Array, Budget, CurveData
+from engine.mechanisms import Mechanism
+from engine.rates import Rate
+from engine.rates.differing_sites import Bound
+from engine.rates.fitted import FittedRate, fit, of_problem, public_point
+from engine.simulation import studies
+from engine.simulation.metrics import root_mean_square
+from engine.sources import Source
+from engine.topics.mean.answer import errors_and_shares
+
+FITTED, LOWER = "Rate, constants fitted", "Lower bound, same constants"
+_STEPS = studies.EPSILON_STEPS[3::4]  # at which curves from stated facts are simulated
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A fitted rate at some budgets.
+
+    Parameters
+    ----------
+    fitted : FittedRate
+        With its constants, and how far measured errors are from it.
+    point : mapping of str to float
+        Symbols of the rate but for ε, which varies.
+    lines : mapping of str to (budgets,)
+        By their names in legends: the rate, and for sites that differ the lower bound, as
+        distances in response units.
+    """
+
+    fitted: FittedRate
+    point: Mapping[str, float]
+    lines: Mapping[str, Array]
+
+
+def beside_errors(task: str, source: Source[Any], mechanism: Mechanism, delta: float,
+                  epsilons: Sequence[float], errors: Array, drawn: Sequence[float] = ()
+                  ) -> Beside | None:
+    """The rate of a problem with constants fitted to errors that were simulated.
+
+    Parameters
+    ----------
+    task : str
+        The key of a task.
+    source : Source
+        What was simulated; its public sizes are used.
+    mechanism : Mechanism
+        Its smoothness is that of the rate, where it has one.
+    delta : float
+        Of all budgets.
+    epsilons : sequence of float
+        Of the study.
+    errors : (epsilons,)
+        Root mean squared distances from the truth; NaN where nothing would be published.
+    drawn : sequence of float
+        Every ε at which the rate is drawn; those of the study if empty.
+
+    Returns
+    -------
+    Beside or None
+        None where the problem has no rate in public sizes, or too little is published.
+    """
+    smoothness = getattr(mechanism, "smoothness", None)
+    rate = of_problem(task, source, **({} if smoothness is None else {"smoothness": smoothness}))
+    point = None if rate is None else public_point(rate, source, Budget(1.0, delta))
+    if rate is None or point is None:
+        return None
+    fitted = fit(rate, {**point, "epsilon": np.asarray(epsilons, dtype=float)},
+                 np.asarray(errors) ** 2)
+    if fitted is None:
+        return None
+    lines = _distances(fitted, point, np.asarray(drawn or epsilons, dtype=float))
+    return Beside(fitted, point, lines)
+
+
+def _distances(fitted: FittedRate, point: Mapping[str, float], epsilons: Array
+               ) -> dict[str, Array]:
+    """The rate and its lower bound over the range that was fitted to; NaN beyond it."""
+    low, high = fitted.ranges["epsilon"]
+    is_inside = (low <= epsilons) & (epsilons <= high)
+    at: dict[str, float | Array] = {**point, "epsilon": epsilons}
+
+    def inside(squares: Array) -> Array:
+        return np.where(is_inside, np.sqrt(squares), np.nan)
+
+    lines = {FITTED: inside(fitted.squares(**at))}
+    rate = fitted.weighted.rate
+    if rate.has_differing_sites:
+        changed: dict[str, Any] = {"bound": Bound.LOWER}
+        below: Rate = replace(rate, **changed)
+        lines[LOWER] = inside(fitted.bound(below, **at))
+    return lines
+
+
+def simulated_errors(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int
+                     ) -> tuple[tuple[float, ...], Array]:
+    """A small study of a mean curve: some ε, and root mean squared distances there.
+
+    For curves that are one's own, of which a twin is simulated from public sizes and stated facts:
+    no constant is fitted to data.
+
+    Parameters
+    ----------
+    source : Source
+        That can be simulated.
+    mechanism : Mechanism
+        With its settings.
+    delta : float
+        Of every budget.
+    seed : int
+        Of data and noise.
+    """
+    budgets = [Budget(epsilon, delta) for epsilon in _STEPS]
+    verdicts = [mechanism.feasibility(source.sizes, (budget,)) for budget in budgets]
+    is_published = np.array([verdict is None or verdict.is_feasible for verdict in verdicts])
+    errors = root_mean_square(errors_and_shares(source, mechanism, budgets, seed)[0].reshape(
+        len(budgets), -1))
+    return _STEPS, np.where(is_published, errors, np.nan)

@@ -1,0 +1,175 @@
+"""The parts of the page on survival and other counts."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.core.tasks import COUNTED, ROC, SURVIVAL, TASKS
+from engine.core.types import Budget
+from engine.language import glossary, numbers, tags
+from engine.questions import Question, ask
+from engine.topics.counting import answer as topic
+from engine.topics.counting import charts as figures
+from engine.topics.counting import words
+from engine.topics.counting.answer import CountingAnswer
+from pages.shared.frame import controls, layout
+from pages.shared.frame.page import ReleaseView
+from pages.shared.state import run, session
+
+
+class Counts(ReleaseView):
+    """The curve on screen; strip and ledger are those of its table of counts."""
+
+    page, fold_prefix, chart_prefix = "counting", "counting_", "counting_"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.task = self.now.counted
+        self.source = session.source(self.task)
+        self.mechanism = self.now.mechanism_of(self.task)
+        self.budget = Budget(self.now.epsilon)
+        self.asked = self.source, self.mechanism, self.budget, self.now.seed
+        self.shown: CountingAnswer = run.answer(topic.counting_answer, *self.asked)
+        self.facts, self.sizes = self.shown.facts, self.source.sizes
+        self.spends, self.tuning = self.shown.spends, self.shown.tuning
+
+    @property
+    def budget_in_words(self) -> str:
+        return tags.budget_chip(self.budget)
+
+    @property
+    def error_in_words(self) -> str:
+        return "" if self.shown.is_refused else numbers.error(self.shown.error, "",
+                                                              self.shown.within)
+
+    def formula(self) -> None:
+        super().formula()
+        st.markdown(words.PURE)
+
+    def question(self) -> Question:
+        return ask(topic.counting_answer, *self.asked)
+
+
+def task() -> str:
+    """What is computed from the counts."""
+    return session.current().counted
+
+
+# -- controls -------------------------------------------------------------------------------
+
+
+def choices() -> None:
+    """What is computed, and of whom."""
+    current = session.current()
+    controls.bound(st.selectbox, "Curve", current.counted,
+                   lambda key: session.change(counted=key), "counted", options=COUNTED,
+                   format_func=lambda key: TASKS[key].label,
+                   help="All come from one table of noised counts.")
+    controls.source_choice(task())
+
+
+def budget() -> None:
+    """The slider of this page, with the same steps as on Explore."""
+    controls.epsilon_slider("counting_epsilon", "Lower ε: everybody is better protected and the "
+                            "counts are noisier. Higher ε: the opposite.")
+
+
+def options() -> None:
+    """Every parameter of the people and the method, the budget and the seed."""
+    controls.more_options(task())
+
+
+# -- what is shown --------------------------------------------------------------------------
+
+
+def curve(view: Counts) -> None:
+    """The released curve with its band, numbers at risk below it, and what they say."""
+    answer = view.shown
+    if answer.is_refused:
+        heading, why = words.refused(answer)
+        st.error(f"**{heading}** {why}", icon=":material/block:")
+        return
+    view.draw("Released curve", figures.curve(answer, layout.theme()), "curve",
+              figures.height(answer), figures.height(answer, 300))
+    if said := words.read_off(answer):
+        st.markdown(said)
+    layout.prose(words.MEANING[view.task])
+    if notes := " ".join(filter(None, (words.band(answer), words.at_risk(answer)))):
+        st.markdown(f":small[{notes}]")
+
+
+def error(view: Counts) -> None:
+    """How far off releases are, and what of it is noise."""
+    st.header("Error", anchor=False, help=glossary.explain("Error"))
+    answer = view.shown
+    if answer.is_refused:
+        st.markdown("Nothing would be published at this ε, so there is no error to state.")
+        return
+    st.markdown(words.off(answer))
+    st.markdown(words.noise_share(answer))
+
+
+def comparison(view: Counts) -> None:
+    """Two groups: the test, and the difference of their curves with its band."""
+    answer = view.shown
+    if answer.test is None:
+        return
+    st.header("Comparison of two groups", anchor=False)
+    st.markdown(words.test(answer))
+    if answer.difference is not None and answer.difference.shown.any():
+        view.draw("Difference of the groups", figures.difference(answer, layout.theme()),
+                  "difference", 300)
+
+
+def agreement(view: Counts) -> None:
+    """Scores: how often people of each bin have the label."""
+    if view.shown.calibration is None or not view.shown.calibration.shown.any():
+        return
+    st.header("Calibration", anchor=False)
+    view.draw("Calibration", figures.calibration(view.shown, layout.theme()), "calibration", 320)
+    st.markdown(":small[Bars: 95 % confidence intervals. Dashed: a score that is right.]")
+
+
+def over_budgets(view: Counts) -> None:
+    """The error at other budgets."""
+    st.header("What each budget would buy", anchor=False)
+    steps, errors = topic.with_present_budget(view.shown, topic.BUDGET_STEPS, run.answer(
+        topic.errors_over_budgets, view.source, view.mechanism, view.now.seed))
+    view.draw("Error over ε", figures.over_budgets(
+        steps, errors, view.budget.epsilon, layout.theme()), "over_budgets", 300)
+    st.markdown(":small[No point: nothing would be published.]")
+
+
+# -- in the drawer --------------------------------------------------------------------------
+
+
+def table(view: Counts) -> None:
+    """What is released: the counts with their noise, from which everybody can compute the rest."""
+    if view.shown.table is None:
+        st.markdown("Nothing would be released at this ε.")
+        return
+    st.markdown(words.counted(view.shown))
+    layout.table(words.table(view.shown), view.is_own, 420)
+
+
+def coverage(view: Counts) -> None:
+    """How often the band covers the truth, and the tests reject, in simulated data sets."""
+    if not view.source.is_random or view.task == ROC.key or view.shown.is_refused:
+        st.markdown("Coverage is counted on simulated times and values, where something is "
+                    "released.")
+        return
+    found = run.answer(topic.counting_study, view.source, view.mechanism, view.budget,
+                       view.now.seed)
+    st.markdown(words.study(found))
+
+
+def planner(view: Counts) -> None:
+    """How many people a log-rank test needs, with and without noise."""
+    if view.task != SURVIVAL.key or not getattr(view.facts, "groups", ()):
+        st.markdown("Choose survival of two groups: then it is simulated how many people a test "
+                    "needs.")
+        return
+    found = run.answer(topic.power_of_test, view.source, view.mechanism, view.budget,
+                       view.now.seed)
+    view.draw("Power", figures.power(found, layout.theme()), "power", 320)
+    st.markdown(words.power(found, view.budget))

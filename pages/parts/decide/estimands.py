@@ -1,0 +1,148 @@
+"""What Decide can be about: its data on screen, their sites, and how a study of them is resized."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from engine.core.errors import InputError
+from engine.core.tasks import TASKS, WAVELET_REGRESSION, DataType, Task
+from engine.sources import Source, sources
+from engine.sources.twin import Twin
+from engine.topics.regression.answer import NETWORKS, Group, Network, Simulated
+from pages.parts.regression import network
+from pages.shared.frame import controls
+from pages.shared.state import session
+from pages.shared.state.settings import Settings
+
+# Networks that differ by more than their budgets: here all sites have the same.
+_NETWORKS = {name: groups for name, groups in NETWORKS.items()
+             if name == next(first for first, others in NETWORKS.items()
+                             if Network(others).sizes == Network(groups).sizes)}
+
+
+@dataclass(frozen=True)
+class Studied:
+    """The data of a study.
+
+    Parameters
+    ----------
+    shown : Source
+        What is chosen on screen, or the visitor's own data.
+    simulated : Source
+        What the study simulates: the same at the sites that are chosen, or a twin.
+    refusal : InputError or None
+        Why there is no study of what is on screen.
+    """
+
+    shown: Source
+    simulated: Source
+    refusal: InputError | None = None
+
+
+def on_screen() -> Studied:
+    """The data of the estimand on screen, the visitor's own ones where they are shown."""
+    now = session.current()
+    return _studied(now, session.source(session.data_task(now.decided)), session.twin_of)
+
+
+def linked(scenario: Settings) -> Studied:
+    """The data that the settings of a link stand for.
+
+    Parameters
+    ----------
+    scenario : Settings
+        Of a link.
+    """
+    return _studied(scenario, scenario.source_of(session.data_task(scenario.decided)),
+                    lambda real: Twin.of(real.facts, real.sizes))
+
+
+def _studied(scenario: Settings, shown: Source, twin_of: Callable[[Source], Twin]) -> Studied:
+    task = TASKS[scenario.decided]
+    if isinstance(shown, Simulated):
+        return Studied(shown, scenario.network.source(shown))
+    if shown.is_random:
+        return Studied(shown, shown)
+    if task.data is DataType.CURVES and task.key in (twin := twin_of(shown)).served:
+        return Studied(shown, twin)
+    return Studied(shown, shown, InputError(
+        f"A study of the {task.decided} simulates its data, and nothing stands in for "
+        f"{'your own' if shown.facts.is_upload else 'these real ones'}.",
+        field="source", hint="Choose simulated data with sizes like theirs."))
+
+
+def data_choice(task: Task, **more: Any) -> None:
+    """Whose data: those of a task, or of a regression the network of its sites.
+
+    Parameters
+    ----------
+    task : Task
+        What is published.
+    **more
+        Options of the widget.
+    """
+    data = session.data_task(task.key)
+    if isinstance(session.source(data), Simulated):
+        network.network_choice(_NETWORKS, **more)
+    else:
+        controls.source_choice(data, **more)
+
+
+def delta_of(scenario: Settings) -> float | None:
+    """δ that is chosen for a study; None for the rule of all pages.
+
+    Parameters
+    ----------
+    scenario : Settings
+        On screen, or of a link.
+    """
+    is_network = scenario.decided == WAVELET_REGRESSION.key
+    return scenario.network.delta if is_network else scenario.delta
+
+
+def choose(key: str) -> None:
+    """Another estimand; a target in the unit of other data is forgotten.
+
+    Parameters
+    ----------
+    key : str
+        Of its task.
+    """
+    now = session.current()
+    same_data = session.data_task(key) == session.data_task(now.decided)
+    session.change(decided=key, target=now.target if same_data else None)
+
+
+def use_simulated(task: Task) -> None:
+    """The usual simulated data in place of those that no study can be made of."""
+    data = session.data_task(task.key)
+    session.show_own(data, False)
+    if not session.current().source_of(data).is_random:
+        session.change_source(data, sources.usual(TASKS[data].source, data))
+    session.change()
+
+
+def resize(task: Task, shown: Source, resized: Source[Any]) -> None:
+    """Take over other sizes of a study, whichever settings hold them.
+
+    Parameters
+    ----------
+    task : Task
+        What is published.
+    shown : Source
+        What was on screen.
+    resized : Source
+        The study with sites that are all alike.
+    """
+    if isinstance(resized, Twin):
+        session.change_twin(shown, resized)
+    elif isinstance(resized, Simulated):
+        people, = {*resized.sizes.n_curves_per_server}
+        before = session.current().network
+        session.change(readings_source=resized, network=Network(
+            (Group(resized.sizes.n_servers, people, before.groups[0].epsilon),), before.delta))
+    else:
+        session.change_source(session.data_task(task.key), resized)
+        session.change(sites=())

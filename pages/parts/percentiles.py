@@ -1,0 +1,136 @@
+"""Percentile curves as an estimand of Lab."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from engine.core.tasks import PERCENTILE_CURVES
+from engine.core.types import Budget
+from engine.language import glossary, numbers, tags
+from engine.questions import Question, ask
+from engine.topics.percentiles import charts, words
+from engine.topics.percentiles.answer import (
+    BUDGET_STEPS,
+    PercentilesAnswer,
+    errors_over_budgets,
+    percentiles_answer,
+)
+from pages.shared.frame import controls, layout
+from pages.shared.frame.page import ReleaseView
+from pages.shared.state import run, session
+
+TASK = PERCENTILE_CURVES.key
+_SHADES, _BANDS = "Percentiles", "Confidence bands"
+
+
+class Percentiles(ReleaseView):
+    """Percentile curves at the chosen budget."""
+
+    page, fold_prefix, task = "percentiles", "percentiles_", TASK
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.source, self.mechanism = session.source(TASK), self.now.mechanism_of(TASK)
+        self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK))
+        mechanism: Any = self.mechanism
+        self.shown: PercentilesAnswer = run.answer(
+            percentiles_answer, self.source, mechanism, self.budget, self.now.seed)
+        self.facts, self.sizes = self.shown.facts, self.source.sizes
+        self.spends, self.tuning = self.shown.spends, self.shown.tuning
+        self.warning = "" if self.shown.is_refused else " ".join(self.shown.warnings)
+
+    @property
+    def budget_in_words(self) -> str:
+        return tags.budget_chip(self.budget)
+
+    @property
+    def error_in_words(self) -> str:
+        shown = self.shown
+        return "" if shown.is_refused else numbers.error(
+            float(shown.error[shown.middle]), self.facts.value_unit, shown.within)
+
+    def question(self) -> Question:
+        mechanism: Any = self.mechanism
+        return ask(percentiles_answer, self.source, mechanism, self.budget, self.now.seed)
+
+
+# -- the scenario ---------------------------------------------------------------------------
+
+
+def choices() -> None:
+    """Data and method."""
+    controls.source_choice(TASK)
+    controls.mechanism_choice(TASK)
+
+
+def budget() -> None:
+    """The budget, by the steps of Explore."""
+    controls.epsilon_slider("percentiles_epsilon", "Lower ε: everybody is better protected and the "
+                            "curves are noisier. Higher ε: the opposite.")
+
+
+def options() -> None:
+    """Every parameter of readings and method, the budget and the seed."""
+    controls.more_options(TASK)
+
+
+# -- the blocks -----------------------------------------------------------------------------
+
+
+def curves(view: Percentiles) -> None:
+    """Nested shades of one release over the curves without protection."""
+    shown = view.shown
+    if shown.is_refused:
+        st.error(words.refused(shown.facts, shown.feasibility, view.budget, shown.n_people),
+                 icon=":material/block:")
+        return
+    look = controls.look("Show", (_SHADES, _BANDS), "percentiles_show",
+                         label_visibility="collapsed")
+    for text in words.warned(shown):
+        st.warning(text, icon=":material/warning:")
+    view.draw("Percentile curves", charts.curves(shown, layout.theme(), look == _BANDS),
+              "percentiles", 460, 320)
+    solid = " Thin solid: true." if shown.truth is not None else ""
+    st.markdown(f":small[Blue: one release, the middle curve bold. Dashed: without "
+                f"protection.{solid}]")
+    layout.prose(words.meaning(shown))
+    st.markdown(f":small[{view.mechanism.limit_of_band(view.facts)}]")
+
+
+def errors(view: Percentiles) -> None:
+    """The error of every curve."""
+    if view.shown.is_refused:
+        return
+    st.header("Error", anchor=False, help=glossary.explain("Error"))
+    view.draw("Errors", charts.errors(view.shown, layout.theme()), "percentile_errors",
+              90 + 44 * len(view.shown.names))
+    st.markdown(words.accuracy(view.shown))
+
+
+def ranges(view: Percentiles) -> None:
+    """The time in stated ranges, where limits are stated."""
+    st.header("Time in range", anchor=False)
+    if view.shown.is_refused:
+        st.markdown("Nothing would be published at this ε.")
+        return
+    if view.shown.ranges is None:
+        st.markdown("State cut-offs such as 70, 180 under *All settings*: the share of "
+                    "observations in each range then follows from the same release, at no further "
+                    "cost.")
+        return
+    view.draw("Time in range", charts.ranges(view.shown, layout.theme()), "ranges", 180, 160)
+    for line in words.in_ranges(view.shown):
+        st.markdown(f"- {line}")
+
+
+def over_budgets(view: Percentiles) -> None:
+    """The errors at other budgets."""
+    st.header("What each budget would buy", anchor=False)
+    mechanism: Any = view.mechanism
+    by_curve = run.answer(errors_over_budgets, view.source, mechanism, view.budget.delta,
+                          view.now.seed)
+    view.draw("Errors over ε", charts.over_budgets(
+        BUDGET_STEPS, by_curve, view.shown, layout.theme()), "percentiles_over_budgets", 340, 320)
+    st.markdown(":small[No line: nothing would be published.]")

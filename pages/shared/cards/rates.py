@@ -1,0 +1,88 @@
+"""A fitted rate beside measured errors: what every page says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from engine.core.types import Array
+from engine.mechanisms import Mechanism
+from engine.sources import Source
+from engine.topics.rates import words
+from engine.topics.rates.beside import Beside, beside_errors, simulated_errors
+from pages.shared.frame import timed
+from pages.shared.server.computing import uses_workers
+from pages.shared.state import run, session
+
+
+def beside(task: str, source: Source, mechanism: Mechanism, delta: float,
+           epsilons: Sequence[float], errors: Array) -> Beside | None:
+    """The rate of a problem with constants fitted to the errors of simulated data.
+
+    Parameters
+    ----------
+    task : str
+        The key of a task.
+    source : Source
+        On screen. To curves that are not simulated nothing is fitted, but to their twin; None
+        until that has been simulated, which `note` asks for.
+    mechanism : Mechanism
+        With its settings.
+    delta : float
+        Of all budgets.
+    epsilons : sequence of float
+        On the horizontal axis.
+    errors : (epsilons,)
+        Root mean squared distances; NaN where nothing would be published.
+    """
+    if source.is_random:
+        return beside_errors(task, source, mechanism, delta, epsilons, errors)
+    asked = _of_twin(source, mechanism, delta)
+    if not _is_known(asked):
+        return None
+    steps, simulated = run.answer(simulated_errors, *asked)
+    return beside_errors(task, asked[0], mechanism, delta, steps, simulated, epsilons)
+
+
+def note(shown: Beside | None, source: Source, mechanism: Mechanism, delta: float,
+         epsilon: float) -> None:
+    """What is fitted, over which range, how far it is from what was measured, and what rules.
+
+    Parameters
+    ----------
+    shown : Beside or None
+        What is drawn.
+    source, mechanism, delta
+        As for `beside`.
+    epsilon : float
+        On screen.
+    """
+    if shown is not None:
+        st.markdown(f":small[{words.fitted(shown.fitted, not source.is_random)}]")
+        st.markdown(f":small[{words.limits_by_fit(shown.fitted, shown.point, epsilon)}]")
+    elif not source.is_random:
+        asked = _of_twin(source, mechanism, delta)
+        if not _is_known(asked):
+            timed.afterwards("The rate is being fitted to curves simulated from stated facts.",
+                             lambda: run.answer(simulated_errors, *asked))
+
+
+def is_known(source: Source, mechanism: Mechanism, delta: float) -> bool:
+    """Whether `beside` needs no waiting.
+
+    Parameters
+    ----------
+    source, mechanism, delta
+        As for `beside`.
+    """
+    return source.is_random or _is_known(_of_twin(source, mechanism, delta))
+
+
+def _of_twin(source: Source, mechanism: Mechanism, delta: float
+             ) -> tuple[Source, Mechanism, float, int]:
+    return session.twin_of(source), mechanism, delta, session.current().seed
+
+
+def _is_known(asked: tuple[Source, Mechanism, float, int]) -> bool:
+    return not uses_workers() or run.knows(simulated_errors, *asked)

@@ -1,0 +1,162 @@
+"""Files of the front end out of memory, compressed, and what a page needs next named at once.
+
+The framework reads each of its sixty files from the disk in turns, and a browser asks for what a
+page needs when it has read what came before: the script of components after the first answer of
+the server, plotly.js after the first component. Here files are read once, a page names at its head
+all that it will need, and the front end is told where its server is, which it else finds out by
+asking.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import mimetypes
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from pathlib import Path
+
+import streamlit
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from pages.shared.places import EARLIER, PAGES
+from pages.shared.server import plotly_script
+
+_FRONT_END = Path(streamlit.__file__).parent / "static"
+PLOTLY, CONNECT = "/vendor/plotly.min.js", "/vendor/connect.js"
+_PACKED = {".js", ".css", ".html", ".json", ".svg"}
+_FOR_EVER, _ASK_AGAIN = "public, immutable, max-age=31536000", "no-cache"
+_ON_EVERY_PAGE = ("BidiComponent", "PageLink", "Button")
+_WITH_CHARTS = {"lab": ("Selectbox", "Slider", "ButtonGroup"),
+                "decide": ("Selectbox", "NumberInput", "ButtonGroup")}
+_IMPORTED = re.compile(r'(?:from|import)\s*"\./([\w.-]+\.js)"')
+
+
+class Asset:
+    """A file that is read when it is first asked for, and then stays in memory.
+
+    Parameters
+    ----------
+    read : callable
+        Gives its content.
+    name : str
+        Its ending says what it is.
+    keeps : bool
+        Whether its name changes with its content, so that a browser may keep it for ever.
+    """
+
+    def __init__(self, read: Callable[[], bytes], name: str, keeps: bool) -> None:
+        self._read, self._keeps, self._packed = read, keeps, b""
+        self._is_text = Path(name).suffix in _PACKED
+        self._kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+
+    @cached_property
+    def content(self) -> bytes:
+        """As it is."""
+        return self._read()
+
+    @cached_property
+    def headers(self) -> dict[str, str]:
+        """What every answer says of it."""
+        charset = "; charset=utf-8" if self._kind.startswith("text/") else ""
+        return {"content-type": self._kind + charset, "vary": "Accept-Encoding",
+                "cache-control": _FOR_EVER if self._keeps else _ASK_AGAIN,
+                "etag": f'"{hashlib.sha256(self.content).hexdigest()[:32]}"'}
+
+    def pack(self) -> None:
+        """Compress it; until then it is sent as it is."""
+        if self._is_text and not self._packed:
+            self._packed = gzip.compress(self.content, 6, mtime=0)
+
+    async def answer(self, request: Headers, method: str, send: Send) -> None:
+        """Send it, or that the browser has it already."""
+        status, body, headers = 200, self.content, dict(self.headers)
+        if self.headers["etag"] in request.get("if-none-match", ""):
+            status, body = 304, b""
+        elif self._packed and "gzip" in request.get("accept-encoding", ""):
+            body, headers["content-encoding"] = self._packed, "gzip"
+        if status == 200:
+            headers["content-length"] = str(len(body))
+        await send({"type": "http.response.start", "status": status,
+                    "headers": [(k.encode(), v.encode()) for k, v in headers.items()]})
+        await send({"type": "http.response.body", "body": b"" if method == "HEAD" else body})
+
+
+@dataclass(frozen=True)
+class Assets:
+    """All files by the paths at which browsers ask for them."""
+
+    front_end: Path = _FRONT_END
+
+    @cached_property
+    def pages(self) -> dict[str, Asset]:
+        """The page of the front end at each address that leads to one of ours."""
+        places = {"": ""} | {script.removesuffix(".py"): "" for _, script, _ in PAGES}
+        places |= {name: moved.page for name, moved in EARLIER.items()}
+        plain = (self.front_end / "index.html").read_text("utf-8")
+        return {f"/{name}": Asset(partial(self._page, plain, page or name), "index.html", False)
+                for name, page in places.items()}
+
+    @cached_property
+    def files(self) -> dict[str, Asset]:
+        """Scripts, styles and fonts."""
+        found = {f"/{path.relative_to(self.front_end).as_posix()}": path
+                 for path in (self.front_end / "static").rglob("*") if path.is_file()}
+        connect = Path(__file__).parents[1] / "assets" / "connect.js"
+        return {PLOTLY: Asset(plotly_script.served, PLOTLY, False),
+                CONNECT: Asset(connect.read_bytes, CONNECT, False),
+                **{name: Asset(path.read_bytes, name, True) for name, path in found.items()}}
+
+    def find(self, path: str) -> Asset | None:
+        """What stands at a path; None for all that the framework answers itself."""
+        return self.pages.get(path) or self.files.get(path)
+
+    def pack(self) -> None:
+        """Compress everything."""
+        for asset in (*self.pages.values(), *self.files.values()):
+            asset.pack()
+
+    def _page(self, plain: str, page: str) -> bytes:
+        """The page of the front end with what this page will need at its head."""
+        first = f'<head><script src=".{CONNECT}"></script>'  # the other scripts wait for it
+        last = [f'<link rel="modulepreload" crossorigin href="./static/js/{name}">'
+                for name in self._modules((*_ON_EVERY_PAGE, *_WITH_CHARTS.get(page, ())), plain)]
+        if page in _WITH_CHARTS:
+            last.append(f'<script async src=".{PLOTLY}"></script>')
+        return (plain.replace("<head>", first, 1)
+                .replace("</head>", "\n".join(["", *last, "</head>"]), 1).encode())
+
+    def _modules(self, names: Iterable[str], plain: str) -> list[str]:
+        """Script files of modules and of all that these import, without those the page names."""
+        folder, needed = self.front_end / "static" / "js", dict[str, None]()
+        waiting = [path.name for name in names for path in folder.glob(f"{name}.*.js")]
+        while waiting:
+            name = waiting.pop()
+            if name not in needed and name not in plain:
+                needed[name] = None
+                waiting += _IMPORTED.findall((folder / name).read_text("utf-8"))
+        return list(needed)
+
+
+@cache
+def assets() -> Assets:
+    """Those of the installed front end."""
+    return Assets()
+
+
+class FromMemory:
+    """Answers for files of the front end; everything else is the framework's."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_read = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        asset = assets().find(scope["path"]) if is_read else None
+        if asset is None:
+            await self._app(scope, receive, send)
+        else:
+            await asset.answer(Headers(scope=scope), scope["method"], send)

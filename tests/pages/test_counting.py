@@ -1,0 +1,72 @@
+"""Lab, survival and other counts: what stands on the page for each curve, and when nothing can."""
+
+import pytest
+
+from engine.core.tasks import COUNTED, TASKS
+from engine.mechanisms.noisy_counts import NoisyCounts
+from engine.sources.event_times import EventTimes
+from pages.shared.state import address, settings
+from tests.heavy import all_but
+from tests.pages.opening import visit
+
+
+def page(token=""):
+    at = visit("lab", "~".join(filter(None, ("estimand-survival", token))))
+    assert not at.exception
+    return at
+
+
+def text(at):
+    return "\n".join(element.value for element in at.markdown)
+
+
+@pytest.mark.parametrize("task", COUNTED)
+def test_every_curve_is_drawn_with_its_error_and_the_odds(task):
+    at = page(f"counted-{task}")
+    assert not at.error
+    assert [header.value for header in at.header][:2] == ["Error", "Attacker"]
+    assert "Releases are typically" in text(at) and "of the variance is noise" in text(at)
+    assert at.session_state.settings.estimated == task
+
+
+def test_two_groups_are_compared_with_and_without_noise():
+    at = page("a-event_times~a.comparison-hazard ratio~a.n_curves-500")
+    assert "Comparison of two groups" in [header.value for header in at.header]
+    assert "Private log-rank test" in text(at) and "ordinary test" in text(at)
+
+
+def test_scores_have_their_calibration():
+    at = page("counted-roc")
+    assert "Calibration" in [header.value for header in at.header]
+    assert "Area under the curve" in text(at)
+
+
+def test_too_few_people_are_told_so_and_nothing_is_drawn_or_spent():
+    at = page("epsilon-0.05~a-event_times~a.n_curves-100")
+    assert "Too few people" in at.error[0].value and "people, or ε" in at.error[0].value
+    assert "Nothing would be published" in text(at)
+
+
+@pytest.mark.parametrize(("detail", "said"), [
+    ("counting_table", "cells: when, and how"), ("counting_coverage", "simulated data sets"),
+    ("counting_power", "For a power of 80 % the private test needs")])
+def test_the_drawer_has_the_counts_the_coverage_and_the_planner(detail, said):
+    at = page(f"a-event_times~a.comparison-hazard ratio~a.n_curves-300~open-{detail}")
+    assert said in text(at)
+    if detail == "counting_table":
+        assert len(at.dataframe[0].value) == 22  # two groups, five intervals of two outcomes, and the end
+
+
+@pytest.mark.parametrize("tab", all_but(("theory", "papers"), ("compare", "theory", "verify", "papers")))
+def test_every_tab_works_for_counts(tab):
+    at = page(f"tab-{tab}")
+    assert not at.error
+
+
+@pytest.mark.parametrize("task", COUNTED)
+def test_links_bring_back_people_and_method_of_every_curve(task):
+    chosen = {f"{TASKS[task].prefix}mechanism": NoisyCounts(task=task, intervals=9)}
+    if task == "survival":
+        chosen["events_source"] = EventTimes(n_curves=321, design="cure")
+    wanted = settings.Settings(estimand="survival", counted=task, **chosen)
+    assert address.decode(address.encode(wanted)) == (wanted, [])

@@ -1,0 +1,147 @@
+"""Errors, coverage and size of noised counts over many data sets, against an independent study.
+
+Reference numbers are those of another implementation with other random numbers. Match rule: within
+three joint standard errors in 95 % of cells, and within five in all of them.
+"""
+
+import numpy as np
+import pytest
+
+from engine.core.types import Budget
+from engine.mechanisms.noisy_counts import NoisyCounts
+from engine.numerics.counts.comparisons import log_rank
+from engine.numerics.counts.distributions import roc
+from engine.simulation.experiments import generator
+from engine.sources.bounded_values import BoundedValues
+from engine.sources.competing_events import CompetingEvents
+from engine.sources.event_times import SHAPES, EventTimes
+from engine.sources.scored_people import ScoredPeople
+from engine.topics.counting.answer import counting_study
+from tests.heavy import all_but, slow
+
+# Root mean squared distance from the Kaplan–Meier curve, and its standard error: 400 data sets of
+# 228 people, 200 of 1000.
+REFERENCE = {
+    ("lung", 228, 0.25): (.0665, .0018), ("lung", 228, 0.5): (.0388, .0009), ("lung", 228, 1.0): (.0253, .0006),
+    ("lung", 228, 3.0): (.0127, .0002), ("early", 228, 0.25): (.0691, .0016), ("early", 228, 0.5): (.0421, .0009),
+    ("early", 228, 1.0): (.0280, .0005), ("early", 228, 3.0): (.0142, .0002), ("cure", 228, 0.25): (.0532, .0014),
+    ("cure", 228, 0.5): (.0353, .0010), ("cure", 228, 1.0): (.0195, .0005), ("cure", 228, 3.0): (.0099, .0002),
+    ("rare", 228, 0.25): (.0560, .0023), ("rare", 228, 0.5): (.0346, .0012), ("rare", 228, 1.0): (.0198, .0005),
+    ("rare", 228, 3.0): (.0084, .0002), ("lung", 1000, 0.25): (.0227, .0008), ("lung", 1000, 0.5): (.0131, .0004),
+    ("lung", 1000, 1.0): (.0085, .0002), ("lung", 1000, 3.0): (.0043, .0001), ("early", 1000, 0.25): (.0256, .0006),
+    ("early", 1000, 0.5): (.0163, .0003), ("early", 1000, 1.0): (.0112, .0002), ("early", 1000, 3.0): (.0059, .0001),
+    ("cure", 1000, 0.25): (.0191, .0007), ("cure", 1000, 0.5): (.0111, .0003), ("cure", 1000, 1.0): (.0064, .0002),
+    ("cure", 1000, 3.0): (.0032, .0001), ("rare", 1000, 0.25): (.0191, .0006), ("rare", 1000, 0.5): (.0116, .0004),
+    ("rare", 1000, 1.0): (.0071, .0002), ("rare", 1000, 3.0): (.0028, .0001)}
+# The same of lung at several sites with plain sums: sites, people each, ε of the sites.
+AT_SITES = {(4, 250, (1.0,)): (.0137, .0003), (20, 50, (1.0,)): (.0239, .0005), (20, 500, (1.0,)): (.0039, .0001),
+            (4, 250, (0.5, 1.0, 1.0, 3.0)): (.0158, .0003), (4, 250, (0.1, 1.0, 1.0, 1.0)): (.0448, .0011)}
+# Area under the ROC curve of these people, with and without labels alike.
+POWER = {(114, 0.5, True): .228, (114, 1.0, True): .437, (114, 3.0, True): .690, (250, 0.5, True): .643,
+         (250, 0.5, False): .459, (250, 1.0, True): .885, (250, 1.0, False): .798, (250, 3.0, True): .969}
+
+
+def distance(source, budgets, repeats, seed=101, **settings):
+    """From the ordinary curve of the same people: root of the mean square, and its standard error."""
+    mechanism = NoisyCounts(**settings)
+    data = source.draw(repeats, generator(seed, 0, 0))
+    released = mechanism.release_many(data, [budgets], 1, generator(seed, 1, 0))
+    squares = ((released.coefficients[0, :, 0] - mechanism.exact_fit(data).coefficients[0, :, 0]) ** 2).mean(axis=-1)
+    root = np.sqrt(squares.mean())
+    return root, squares.std() / np.sqrt(repeats) / (2 * root)
+
+
+def matches(found):
+    """Whether cells agree by the match rule; each is (number, its error, reference, its error)."""
+    off = np.array([abs(a - b) / np.hypot(s, t) for a, s, b, t in found])
+    print(off.round(1).tolist())
+    return off.max() <= 5 and (off <= 3).mean() >= 0.95
+
+
+@pytest.mark.parametrize("n", [slow(228), slow(1000)])
+def test_errors_are_those_of_the_reference(n):
+    cells = {key: value for key, value in REFERENCE.items() if key[1] == n}
+    assert matches([(*distance(EventTimes(design=design, n_curves=n, follow_up=1.0), (Budget(epsilon),),
+                               400 if n == 228 else 200), *reference)
+                    for (design, _, epsilon), reference in cells.items()])
+
+
+@pytest.mark.parametrize(("n", "most", "repeats"), [(228, 0.03, 400), slow((1000, 0.0115, 200))])
+def test_at_epsilon_1_every_source_is_near_its_ordinary_curve(n, most, repeats):
+    for design in SHAPES:
+        found, error = distance(EventTimes(design=design, n_curves=n), (Budget(1.0),), repeats)
+        assert found <= most + error, design
+
+
+@pytest.mark.slow
+def test_errors_at_several_sites_are_those_of_the_reference():
+    assert matches([(*distance(EventTimes(n_curves=sites * each, n_servers=sites, follow_up=1.0),
+                               tuple(map(Budget, epsilons)), 200, 111, equal_weights=True), *reference)
+                    for (sites, each, epsilons), reference in AT_SITES.items()])
+
+
+def test_weights_pay_where_the_noise_of_sites_differs():
+    source = EventTimes(n_curves=1000, n_servers=4)
+    for epsilons, least in (((0.1, 1.0, 1.0, 1.0), 2.0), ((0.25, 0.25, 0.25, 3.0), 1.4)):
+        budgets = tuple(map(Budget, epsilons))
+        plain, weighted = (distance(source, budgets, 100, intervals=8, equal_weights=equal)[0]
+                           for equal in (True, False))
+        assert plain / weighted > least
+
+
+SCENES = [(EventTimes(n_curves=228), 1.0, "survival"), (EventTimes(n_curves=228, design="early"), 3.0, "survival"),
+          (EventTimes(n_curves=1000, design="cure"), 0.5, "survival"),
+          (CompetingEvents(n_curves=1000), 0.5, "cumulative_incidence"), (BoundedValues(n_curves=1000), 1.0, "distribution"),
+          (EventTimes(n_curves=1000, n_servers=4), 1.0, "survival"),
+          (EventTimes(n_curves=500, comparison="hazard ratio", sizes_public=False), 1.0, "survival")]
+
+
+@pytest.mark.parametrize(("source", "epsilon", "task"), all_but(SCENES[1:], SCENES), ids=str)
+def test_bands_cover_as_they_say(source, epsilon, task):
+    """400 data sets: pointwise .92 to .985, and the whole band at all times .92 at least."""
+    study = counting_study(source, NoisyCounts(task=task), Budget(epsilon), 104, 400)
+    print(study)
+    assert 0.92 <= study.pointwise <= 0.985
+    if len(source.facts.groups) < 2:  # a band holds for its group alone
+        assert study.simultaneous >= 0.92
+
+
+def test_bands_of_rare_events_cover_more_than_they_say():
+    study = counting_study(EventTimes(n_curves=228, design="rare"), NoisyCounts(), Budget(1.0), 104, 200)
+    assert study.pointwise >= 0.95 and study.simultaneous >= 0.95
+
+
+def rejected(ratio, each, epsilon, is_public, repeats, seed=105):
+    source = EventTimes(n_curves=2 * each, comparison="hazard ratio", ratio=ratio, sizes_public=is_public)
+    data = source.draw(repeats, generator(seed, 0, 0))
+    released = NoisyCounts().release_many(data, [(Budget(epsilon),)], 1, generator(seed, 1, 0)).released[0]
+    test = log_rank(released)
+    return float((test.p_value < 0.05).mean()), float(test.statistic.mean()), float(test.statistic.std())
+
+
+@pytest.mark.parametrize("epsilon", [0.5, slow(1.0), slow(3.0)])
+@pytest.mark.parametrize("is_public", [True, False])
+def test_the_log_rank_test_keeps_its_level(epsilon, is_public):
+    """2000 data sets without a difference; the standard error of a share of .05 is .005."""
+    share, mean, spread = rejected(1.0, 114, epsilon, is_public, 2000)
+    print(share, mean, spread)
+    assert abs(share - 0.05) < 5 * 0.005
+    assert abs(mean) < 5 / np.sqrt(2000) and 0.9 < spread < 1.05
+
+
+@pytest.mark.parametrize(("each", "epsilon", "is_public"), [
+    key if key[1] == 1.0 else slow(key) for key in POWER])
+def test_the_power_of_the_log_rank_test_is_that_of_the_reference(each, epsilon, is_public):
+    share = rejected(1.5, each, epsilon, is_public, 1500)[0]
+    wanted = POWER[each, epsilon, is_public]
+    assert abs(share - wanted) < 5 * np.sqrt(2 * wanted * (1 - wanted) / 1500)
+
+
+def test_the_area_under_the_roc_curve_has_the_error_that_is_stated():
+    source = ScoredPeople(n_curves=1000)
+    data = source.draw(600, generator(108, 0, 0))
+    found = roc(NoisyCounts(task="roc").release_many(data, [(Budget(1.0),)], 1, generator(108, 1, 0)).released[0])
+    off = (found.area - source.area)[:, 0]
+    assert abs(off.std() / np.sqrt((found.error**2).mean()) - 1) < 5 / np.sqrt(2 * 600)
+    assert -0.008 < off.mean() < 5 * off.std() / np.sqrt(600)  # bins lower it, never raise it
+    assert 0.92 <= (np.abs(off) < 1.96 * found.error[:, 0]).mean() <= 0.985

@@ -1,0 +1,111 @@
+"""Files of the front end out of memory, and plotly.js without what no chart has."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pytest
+import streamlit
+
+from pages.shared.places import EARLIER, PAGES
+from pages.shared.server import plotly_script
+from pages.shared.server.assets import CONNECT, PLOTLY, Assets, FromMemory
+from tests.waiting import finished
+
+FRONT_END = Path(streamlit.__file__).parent / "static"
+SCRIPT = '''var R1=W((a,b)=>{"use strict";b.exports=R2()});var R2=W((a,b)=>{b.exports={moduleType:"trace",name:"bar"}});
+var S1=W((a,b)=>{"use strict";b.exports=S2()});var S2=W((a,b)=>{b.exports={moduleType:"trace",name:"globe"}});
+var T1=W(()=>{core.register([R1(),S1()]);});'''
+
+
+@pytest.fixture(scope="module")
+def assets():
+    return Assets()
+
+
+def asked(path, method="GET", **headers):
+    """Status, headers and body of the answer; the framework is an application that knows nothing."""
+    sent = []
+
+    async def framework(scope, receive, send):
+        await send({"type": "http.response.start", "status": 404, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "method": method, "path": path,
+             "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]}
+    finished(FromMemory(framework)(scope, None, send))
+    return sent[0]["status"], {k.decode(): v.decode() for k, v in sent[0]["headers"]}, sent[1]["body"]
+
+
+def a_script():
+    return next((FRONT_END / "static" / "js").glob("BidiComponent.*.js"))
+
+
+def test_a_file_is_the_one_on_the_disk_and_a_browser_keeps_it():
+    path = a_script()
+    status, headers, body = asked(f"/static/js/{path.name}")
+    assert (status, body) == (200, path.read_bytes())
+    assert "immutable" in headers["cache-control"] and "javascript" in headers["content-type"]
+    assert asked(f"/static/js/{path.name}", "HEAD")[2] == b""
+    assert asked(f"/static/js/{path.name}", if_none_match=headers["etag"])[::2] == (304, b"")
+
+
+def test_a_compressed_file_is_sent_to_those_who_accept_it(assets, monkeypatch):
+    monkeypatch.setattr("pages.shared.server.assets.assets", lambda: assets)
+    name = f"/static/js/{a_script().name}"
+    assets.find(name).pack()
+    _, headers, body = asked(name, accept_encoding="gzip, br")
+    assert headers["content-encoding"] == "gzip" and headers["content-length"] == str(len(body))
+    assert gzip.decompress(body) == a_script().read_bytes() and headers["vary"] == "Accept-Encoding"
+    assert asked(name)[2] == a_script().read_bytes()
+
+
+@pytest.mark.parametrize("path", ["/_stcore/health", "/static/js/none.js", "/static/../index.html",
+                                  "/static/js/../../index.html", "/vendor/../app.py", "/media/x"])
+def test_everything_else_is_left_to_the_framework(path):
+    assert asked(path)[0] == 404
+
+
+def test_what_is_sent_to_the_server_is_left_to_the_framework():
+    assert asked("/", "POST")[0] == 404
+
+
+@pytest.mark.parametrize("place", ["", *(script.removesuffix(".py") for _, script, _ in PAGES), *EARLIER])
+def test_every_address_has_a_page_that_names_files_which_are_there(assets, place):
+    page = assets.find(f"/{place}").content.decode()
+    named = re.findall(r'(?:href|src)="\.(/(?:static|vendor)/[^"]+)"', page)
+    assert len(named) == len(set(named)) > 60
+    assert all(assets.find(name) is not None for name in named)
+    assert page.index(CONNECT) < page.index('type="module"')
+    has_charts = (EARLIER[place].page if place in EARLIER else place) in ("lab", "decide")
+    assert (PLOTLY in page) == has_charts
+    assert "BidiComponent" in page
+
+
+def test_other_kinds_of_traces_are_not_called_and_the_rest_is_as_it_was():
+    light = plotly_script.light(SCRIPT, frozenset({"bar"}))
+    assert light == SCRIPT.replace("R1(),S1()", "R1()")
+
+
+@pytest.mark.parametrize("script", ["", SCRIPT.replace("register", "enter"), SCRIPT.replace('"bar"', '"rod"')])
+def test_a_script_that_is_written_otherwise_stays_as_it_is(script):
+    assert plotly_script.light(script, frozenset({"bar"})) == script
+
+
+def test_the_installed_script_registers_the_kinds_of_our_charts_alone():
+    light = plotly_script.light(plotly_script.installed())
+    registered = re.findall(r"\.register\(\[([\w$(),]+)\]\)", light)
+    assert [names.count("()") for names in registered] == [len(plotly_script.KINDS)]
+
+
+def test_every_kind_of_trace_that_the_engine_draws_is_registered():
+    types = set()
+    for path in (Path(plotly_script.__file__).parents[3] / "engine").rglob("*.py"):
+        types |= set(re.findall(r'"type": "(\w+)", "(?:x|y|z|mode|orientation|name)"', path.read_text("utf-8")))
+    assert {"scatter", "bar"} <= types <= plotly_script.KINDS | {"scatter"}, json.dumps(sorted(types))

@@ -1,0 +1,246 @@
+"""Percentile curves: what the surface of shares gives, what the stages do, and what is refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+
+from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
+from engine.core.types import NON_PRIVATE, Budget, PublicFacts, Sizes
+from engine.mechanisms.families.percentile_stages import releases
+from engine.mechanisms.percentile_curves import PercentileCurves, ValueScale
+from engine.numerics.monotone import non_increasing_fit
+from engine.numerics.percentile_surface import ShareSurface
+from engine.privacy import accounting, transcript
+from engine.simulation.experiments import generator
+from engine.sources.population_readings import PopulationReadings
+
+GROWTH = PopulationReadings(population="growth", n_curves=1500, n_observations_per_curve=4)
+BUDGET = (Budget(2.0, 1e-6),)
+MEAN = PercentileCurves()
+
+
+def released(mechanism, data, budgets=BUDGET, seed=1):
+    return mechanism.release(data, budgets, generator(seed, 1, 0))
+
+
+@pytest.fixture(scope="module")
+def data():
+    return GROWTH.draw(1, generator(1, 0, 0))
+
+
+# -- the surface ----------------------------------------------------------------------------------
+
+
+def normal_surface(noise=0.0, levels=(0.05, 0.25, 0.5, 0.75, 0.95)):
+    """Shares of normal readings with mean t and standard deviation ½ + t/2, placed for N(0, 1)."""
+    rng, grid = np.random.default_rng(1), drawing_grid()
+    thresholds = np.broadcast_to(ndtri(np.array(levels))[:, None], (len(levels), len(grid))).copy()
+    shares = ndtr((thresholds - grid) / (0.5 + grid / 2))
+    waves = np.sqrt(2) * np.cos(np.pi * np.arange(12) * grid[:, None])
+    waves[:, 0] = 1.0
+    expected = np.broadcast_to(np.array(levels)[:, None], shares.shape)
+    coefficients = np.linalg.lstsq(waves, (shares - expected).T, rcond=None)[0].T
+    coefficients = coefficients + noise * rng.standard_normal(coefficients.shape)
+    p = coefficients.size
+    return ShareSurface(thresholds, expected, np.eye(len(levels)), coefficients, coefficients,
+                        1e-8 * np.eye(p), waves, 0.5 + grid / 2, np.zeros((0, len(grid))),
+                        np.zeros(0))
+
+
+def test_percentiles_of_normal_readings_are_straight_lines_in_the_probit():
+    grid, levels = drawing_grid(), np.array([0.1, 0.5, 0.9])
+    curves = normal_surface().percentiles(levels)
+    exact = grid + (0.5 + grid / 2) * ndtri(levels)[:, None]
+    assert np.abs(curves - np.clip(exact, -1, 1))[:, 5:-5].max() < 0.02
+
+
+def test_percentile_curves_never_cross_whatever_the_noise():
+    curves = normal_surface(noise=0.3).percentiles(np.linspace(0.02, 0.98, 33))
+    assert (np.diff(curves, axis=0) >= 0).all()
+
+
+@pytest.mark.parametrize("is_simultaneous", [False, True])
+def test_limits_of_bands_are_in_order_and_hold_the_unshrunk_curve(is_simultaneous):
+    surface = normal_surface(noise=0.02)
+    levels = np.array([0.25, 0.5, 0.75])
+    lower, upper = surface.band(levels, is_simultaneous)
+    curves = surface.percentiles(levels)
+    assert (lower <= curves).all() and (curves <= upper).all()
+
+
+def test_a_simultaneous_band_is_wider_than_a_pointwise_one():
+    surface = normal_surface()
+    ends = [np.subtract(*surface.band(np.array([0.5]), chosen)[::-1]) for chosen in (False, True)]
+    assert (ends[1] >= ends[0]).all() and (ends[1] > ends[0]).any()
+
+
+def test_shares_in_ranges_are_those_of_the_law_and_sum_to_one():
+    grid = drawing_grid()
+    shares, errors, average, error = normal_surface().shares_in_ranges(np.array([-0.5, 0.7]))
+    exact = ndtr((0.7 - grid) / (0.5 + grid / 2)) - ndtr((-0.5 - grid) / (0.5 + grid / 2))
+    assert np.abs(shares[1] - exact)[5:-5].max() < 0.02
+    assert np.allclose(shares.sum(axis=0), 1) and np.isclose(average.sum(), 1)
+    assert (shares >= 0).all() and (errors >= 0).all() and (error > 0).all()
+
+
+def test_errors_of_shares_are_those_of_the_coefficients_by_simulation():
+    """The standard error of the time in a range against draws of the coefficients."""
+    surface, limits = normal_surface(), np.array([0.0, 0.6])
+    surface = replace(surface, covariance=1e-5 * np.eye(surface.coefficients.size))
+    rng, averages = np.random.default_rng(2), []
+    for _ in range(400):
+        moved = surface.coefficients + np.sqrt(1e-5) * rng.standard_normal(
+            surface.coefficients.shape)
+        averages.append(replace(surface, coefficients=moved, unshrunk=moved)
+                        .shares_in_ranges(limits)[2][1])
+    stated = surface.shares_in_ranges(limits)[3][1]
+    assert np.std(averages) == pytest.approx(stated, rel=5 / np.sqrt(2 * 400))
+
+
+def test_weighted_isotonic_means_are_those_of_repeated_entries():
+    values, weights = np.array([2.0, 3.0, 1.0, 4.0]), np.array([1, 2, 3, 1])
+    repeated = non_increasing_fit(np.repeat(values, weights))
+    firsts = np.cumsum(weights) - weights
+    assert non_increasing_fit(values, weights.astype(float)) == pytest.approx(repeated[firsts])
+
+
+# -- the release ----------------------------------------------------------------------------------
+
+
+def test_the_shares_of_all_releases_sum_to_one_and_each_has_its_own_line(data):
+    steps = [step.key for step, _ in releases()]
+    assert sum(share for _, share in releases()) == pytest.approx(1)
+    assert len(set(steps)) == len(steps) == 16
+    with transcript.recorded() as messages:
+        estimate = released(MEAN, data)
+    assert [message.step.key for message in messages] == steps
+    assert [line.step.key for line in estimate.spends[0]] == steps
+
+
+def test_without_noise_and_clipping_shares_are_means_of_the_shares_of_people(data):
+    """One wave, every person with the same weight, however many readings: by hand."""
+    counts = np.array([4, 1, 3, 2] * 375)
+    kept = np.concatenate([4 * k + np.arange(m) for k, m in enumerate(counts)])
+    some = replace(data, times=data.times[:, kept], values=data.values[:, kept], counts=counts)
+    plan = replace(MEAN.plan(some.public, (NON_PRIVATE,)), width=1e6, shape_size=1, spread_size=1)
+    scale = MEAN.scale(some.facts)
+    fit = MEAN.fit_class(some, scale(some.values), "cosine", some.facts.design, [plan], 1,
+                         generator(1, 1, 0))
+    (_, _, surface), = fit.surfaces([plan])
+    shares = surface.expected + surface.rotation @ (surface.unshrunk @ surface.waves.T)
+    owner = np.repeat(np.arange(len(counts)), counts)
+    heights = np.stack([np.interp(some.times[0], drawing_grid(), row)
+                        for row in surface.thresholds[0, -1]])
+    below = scale(some.values[0]) <= heights
+    by_hand = [np.mean(np.bincount(owner, row) / counts) for row in below]
+    assert shares[0, -1].mean(axis=-1) == pytest.approx(by_hand, abs=3e-3)
+
+
+def test_readings_on_another_scale_have_their_percentiles_there(data):
+    facts = data.facts
+    moved = replace(data, values=2 * data.values + 30, facts=replace(
+        facts, value_low=2 * facts.value_low + 30, value_high=2 * facts.value_high + 30))
+    assert released(MEAN, moved).coefficients == pytest.approx(
+        2 * released(MEAN, data).coefficients + 30)
+
+
+def test_one_site_of_all_is_the_trusted_centre_and_order_does_not_matter(data):
+    order = np.random.default_rng(3).permutation(data.n_curves)
+    readings = (4 * order[:, None] + np.arange(4)).ravel()
+    mixed = replace(data, times=data.times[:, readings], values=data.values[:, readings])
+    assert released(MEAN, mixed).coefficients == pytest.approx(released(MEAN, data).coefficients)
+
+
+def test_a_person_without_a_number_stays_in_the_count_and_tells_nothing(data):
+    values = data.values.copy()
+    values[0, 0] = np.nan
+    hidden = replace(data, values=values)
+    assert hidden.public == data.public
+    first, second = (released(MEAN, each) for each in (data, hidden))
+    assert first.spends == second.spends
+    assert np.abs(first.coefficients - second.coefficients).max() < 1.0
+
+
+def test_time_in_range_is_of_the_same_release_and_sums_to_one(data):
+    mechanism = replace(MEAN, limits="120, 150")
+    in_ranges, = mechanism.time_in_ranges(data, [BUDGET], 1, generator(1, 1, 0))
+    assert in_ranges.limits == (120.0, 150.0)
+    assert np.allclose(in_ranges.shares.sum(axis=-2), 1)
+    median = released(mechanism, data).coefficients[0, 0, 0, 2]
+    below = in_ranges.shares[0, 0, 0]
+    assert ((below > 0.5) == (median < 120)).mean() > 0.97
+    with pytest.raises(InputError, match="needs a cut-off"):
+        MEAN.time_in_ranges(data, [BUDGET], 1, generator(1, 1, 0))
+
+
+def test_zeros_with_a_share_of_their_own_are_the_low_percentiles():
+    source = PopulationReadings(population="activity", n_curves=1500, n_observations_per_curve=10)
+    mechanism = PercentileCurves(value_scale="log1p", log_offset=20.0, point_mass=0.0)
+    estimate = released(mechanism, source.draw(1, generator(1, 0, 0)), (Budget(4.0, 1e-6),))
+    assert (estimate.coefficients[0, 0, 0, 0] == 0).all()  # more than 5 % are zeros at any time
+    assert (estimate.coefficients[0, 0, 0, -1] > 0).all()
+
+
+# -- what is stated, and what is refused ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("settings", "field"), [
+    ({"percentiles": "1, 50"}, "percentiles"), ({"percentiles": "half"}, "percentiles"),
+    ({"percentiles": ""}, "percentiles"), ({"limits": "70, x"}, "limits"),
+    ({"limits": "60,61,62,63,64,65,66"}, "limits"),
+    ({"value_scale": "log1p", "log_offset": 1.0}, "")])
+def test_settings_that_make_no_sense_are_refused(settings, field):
+    mechanism = PercentileCurves(**settings)
+    if not field:
+        mechanism.scale(GROWTH.facts)
+        return
+    with pytest.raises(InputError) as problem:
+        mechanism.plan(GROWTH.public, BUDGET)
+    assert problem.value.field == field
+
+
+def test_a_logarithm_of_a_bound_that_has_none_is_refused():
+    facts = PublicFacts(value_low=0.0, value_high=10.0)
+    with pytest.raises(InputError, match="lowest value above 0"):
+        PercentileCurves(value_scale="log").scale(facts)
+
+
+def test_scale_and_basis_follow_from_what_is_stated():
+    glucose, growth = (PopulationReadings(population=name).facts for name in ("glucose", "growth"))
+    assert (MEAN.scale(glucose).kind, MEAN.family_of_waves(glucose)) == ("log", "fourier")
+    assert (MEAN.scale(growth).kind, MEAN.family_of_waves(growth)) == ("linear", "cosine")
+
+
+def test_limits_outside_the_bounds_need_no_threshold():
+    assert replace(MEAN, limits="10, 120, 500").stated_limits(GROWTH.facts) == (120.0,)
+
+
+@pytest.mark.parametrize("scale", [
+    ValueScale(40.0, 400.0), ValueScale(40.0, 400.0, "log"), ValueScale(0.0, 1e4, "log1p", 20.0)])
+def test_a_scale_of_readings_maps_back(scale):
+    values = np.linspace(scale.low, scale.high, 50)
+    assert scale.back(scale(values)) == pytest.approx(values)
+    assert scale(np.array([scale.low, scale.high])) == pytest.approx([-1, 1])
+
+
+@pytest.mark.parametrize(("n", "settings", "feasible"), [
+    (100, {}, False), (100, {"coarse": "show"}, False),
+    (100, {"coarse": "show", "percentiles": "25, 50, 75"}, True),
+    (115, {"percentiles": "25, 50, 75"}, True), (115, {}, False), (125, {}, True),
+    (125, {"percentiles": "3, 50"}, False), (205, {"percentiles": "3, 50"}, True)])
+def test_few_people_are_refused_by_public_numbers_alone(n, settings, feasible):
+    """N is the number of people times μ = 1; outer percentiles need six readings below them."""
+    budget = Budget(accounting.exact_epsilon(1.0, 1e-5), 1e-5)
+    verdict = PercentileCurves(**settings).feasibility(Sizes((n,), 4 * n, 4), (budget,))
+    assert verdict.effective_size == pytest.approx(n)
+    assert verdict.is_feasible is feasible
+
+
+def test_bands_of_few_people_carry_a_warning(data):
+    few = PopulationReadings(population="growth", n_curves=300, n_observations_per_curve=4)
+    estimate = released(MEAN, few.draw(1, generator(1, 0, 0)), (Budget(3.0, 1e-5),))
+    assert any("too narrow" in text for text in estimate.warnings)
+    assert not any("too narrow" in text for text in released(MEAN, data).warnings)
