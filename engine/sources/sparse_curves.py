@@ -28,7 +28,6 @@ from engine.sources.observation_design import (
 from engine.sources.sited_curves import SitedCurves
 
 
-
 def mu1(t: Array) -> Array:
     """4/5 + (3/5) cos 2πt + (2/3) sin 2πt (arXiv 2412.06582, section 5).
 

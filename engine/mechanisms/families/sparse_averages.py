@@ -33,7 +33,6 @@ from engine.core.types import Array, Step
 from engine.mechanisms.families.sparse import Rows
 from engine.privacy import transcript
 
-
 _PIECE = 2**19  # numbers of rows whose products are summed at once
 
 
