@@ -99,7 +99,7 @@ class Measured:
 
     @property
     def ratio(self) -> float:
-        return self.study / self.floor
+        return self.study / self.floor if self.floor else float("inf")
 
 
 def measured(study: Callable[[], object], work: Work) -> Measured:
@@ -114,7 +114,7 @@ def measured(study: Callable[[], object], work: Work) -> Measured:
     work : Work
         What it must do.
     """
-    study()
+    study()  # what is made once
     runs = sorted((_once(study, work) for _ in range(_RUNS)), key=lambda run: run.ratio)
     middle = median(run.ratio for run in runs)
     return next(run for run in runs if run.ratio == middle)
