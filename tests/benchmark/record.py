@@ -180,8 +180,8 @@ def document(rows: Sequence[Row], machine: dict[str, Any], before: Sequence[Row]
 
 Written by `make bench RECORD=1`; `make bench` measures again, compares ratios with these and ends
 with exit code 1 if one became worse by more than a fifth in two runs. Not compared are ratios that
-differ from machine to machine: those of arithmetic or of Python to memory, and those that need
-idle cores. Tests never assert a time.
+differ from machine to machine: those of arithmetic or of Python to memory, those to other libraries,
+and those that need idle cores. Tests never assert a time.
 
 Every figure is a ratio taken in one run: candidates take turns, and the least processor time of each
 counts. “Naive” is the loop as the papers write it down. Peers do the same job on the same numbers;
