@@ -50,9 +50,27 @@ class Highest:
     by_error: Interval
     by_band: Interval
 
-    def height(self, by_band: bool) -> tuple[float, Interval]:
-        """The height with its limits, off the band or at the place itself."""
-        return self.value, self.by_band if by_band else self.by_error
+    def height(self, by_band: bool, window: Interval) -> tuple[float, Interval]:
+        """The height with its limits, off the band or at the place itself.
+
+        Off the band also where the place may be an end of the window: errors are largest there,
+        and the highest of several places near an end is there by chance (coverage .87 of a line).
+
+        Parameters
+        ----------
+        by_band : bool
+            Whether the band is to be taken anyway.
+        window : pair of float
+            On [0, 1].
+
+        Returns
+        -------
+        value : float
+        limits : pair of float
+        """
+        low, high = next(piece for piece in self.pieces if piece[0] <= self.place <= piece[1])
+        at_end = low <= window[0] or high >= window[1]
+        return self.value, self.by_band if by_band or at_end else self.by_error
 
     def time_answer(self, curve: ReleasedCurve, window: Interval, word: str,
                     notes: tuple[str, ...]) -> Answer:
@@ -179,7 +197,7 @@ class ExtremeHeight(Extreme):
         if reason:
             return refused(reason)
         place = self.place(curve, window)
-        value, limits = place.height(by_band=curve.jointly or not curve.is_whole)
+        value, limits = place.height(curve.jointly or not curve.is_whole, window)
         what = f"{self.word}, at {when(curve.facts, curve.time(place.place))}"
         return measured(what, value, limits, curve.facts.value_unit, curve.notes)
 

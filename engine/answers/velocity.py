@@ -107,7 +107,7 @@ class FastestSpeed(Fastest):
             return refused(reason)
         found = highest(curve.velocity, curve.acceleration, self.sign, window)
         rough = curve.size < ACCELERATION_FROM
-        value, limits = found.height(by_band=rough or curve.jointly)
+        value, limits = found.height(rough or curve.jointly, window)
         per = curve.facts.time_high - curve.facts.time_low
         notes = curve.notes + (_FEW_WAVES,) * rough
         answer = measured("Fastest rise" if self.sign > 0 else "Fastest fall", value / per,
