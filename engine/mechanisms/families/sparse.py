@@ -164,7 +164,7 @@ def _products(x: Array, vectors: Array, used: Indices) -> Array:
 
 
 def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = math.inf,
-            is_secure: bool = False, norm: float | None = None) -> Rows:
+            is_secure: bool = False, norm: float | None = None, scale: float = 1.0) -> Rows:
     """Rows in standard units, by public constants alone.
 
     Features are moved so that their stated range is ±`reach` and held to ±`clip`; responses lose
@@ -187,6 +187,8 @@ def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = 
         Whether machines mask what they send.
     norm : float or None
         B.
+    scale : float
+        Of features, in standard deviations as stated: they are divided by it before they are held.
 
     Returns
     -------
@@ -200,6 +202,8 @@ def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = 
                          for end in ("low", "high"))
             x -= (low + high) / 2
             x *= 2 * reach / (high - low)
+        if scale != 1:
+            x /= scale
         for block in (x, y):
             if not all_finite(block):
                 block[~np.isfinite(block)] = 0.0

@@ -14,6 +14,7 @@ What one row can do, whatever it holds; R, τ, W and B are the clips and N the r
     squared residuals   [y − x'b]_R²      R²/N, as squares lie in [0, R²]
     unclipped share     |y − x'b| ≤ R     1/N; with squared residuals in units of R²: √2/N together
     squared products    [x'b]_τ²          τ²/N
+    squared lengths     ‖x‖², ‖x‖ ≤ B     B²/N, as they lie in [0, B²]
     Gram matrix         x x', ‖x‖ ≤ B     √2 B²/N in the Euclidean norm of its entries, because
                                           ‖xx' − zz'‖² = ‖x‖⁴ + ‖z‖⁴ − 2(x'z)² ≤ 2B⁴
     corrections         w [y − x'b]_R with w = Θx, ‖w‖ ≤ W     2WR/N in the Euclidean norm
@@ -231,6 +232,18 @@ class RowAverages:
         def part(r: int, rows: slice) -> Array:
             return _sum_of_squares(self.rows.x[r, rows] @ vectors[r].T, clip)
         return self._average(Step("average squared product"), vectors.shape[:2], part)
+
+    def squared_lengths(self) -> Array:
+        """Averages of ‖x‖².
+
+        Returns
+        -------
+        (repeats, 1)
+        """
+        def part(r: int, rows: slice) -> Array:
+            x = self.rows.x[r, rows].ravel()
+            return np.asarray([x @ x])
+        return self._average(Step("average squared length"), (len(self.rows.x), 1), part)
 
     def gram(self, norm: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
