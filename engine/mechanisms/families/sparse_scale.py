@@ -157,6 +157,6 @@ def _alike(part: slice, scales: Array, columns: Columns, rng: np.random.Generato
         for caution in each.cautions:
             before = applies.get(caution.text, np.zeros(released.shape, dtype=bool))
             applies[caution.text] = before | (caution.applies & (released == scale))
+    cautions = tuple(Caution(text, where) for text, where in applies.items() if where.any())
     return Fit(basis=fits[0].basis, coefficients=np.asarray(coefficients),
-               unprotected=np.asarray(unprotected),
-               cautions=tuple(Caution(text, where) for text, where in applies.items() if where.any()))
+               unprotected=np.asarray(unprotected), cautions=cautions)
