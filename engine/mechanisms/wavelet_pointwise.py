@@ -44,6 +44,7 @@ from engine.mechanisms.families.wavelet_regression import (
     times_of,
 )
 from engine.mechanisms.families.wavelet_risk import Average, RiskParts, point_risk
+from engine.numerics.designs import KnownDesign
 from engine.numerics.point_values import PointValues
 from engine.numerics.signals import Function
 from engine.numerics.wavelet_bases import WaveletBasis
@@ -150,6 +151,10 @@ class WaveletPointwise(WaveletRegression):
     fails for corrected edges, too. It is refused for both; for periodic wavelets with A ≥ 2 it is
     larger than the exact one.
 
+    *Times that are not even.* With a stated density of the times, times and points are replaced by
+    their ranks G(x), which are spread evenly. Neither sensitivity nor noise changes, as no more is
+    used of G than public numbers; smoothness and radius are then those of f∘G⁻¹.
+
     *Rules.* "tuned" minimises (R 2^{−νJ}/(1 − 2^{−ν}))² + Λ² b(τ)² + Σ_j u_j² ((B² + σ²)
     K(x0, x0)/n_j + noise_j) over J, τ and the kind of noise, Λ = ∫|K(x0, ·)|; a rigorous bound has
     the square of the sum of the first two roots. Over several points it is averaged. Where it is B²
@@ -189,15 +194,22 @@ class WaveletPointwise(WaveletRegression):
         None, "Kind of noise", "Laplace or Gaussian noise on the values, or a noisy curve that the "
         "values are read off. Default: whichever has the smallest forecast error.", choices=KINDS)
 
+    density: str | None = param(
+        None, "Known density of the times", "Heights at equally spaced times, such as 0.5, 1.5. "
+        "Default: times are spread evenly.")
+
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.density and "published" in self._printed:
+            raise InputError("The printed constants are for times that are spread evenly.",
+                             field="density", hint="Choose tight constants.")
         if self.moments == 1 and "published" in self._printed:
             raise InputError("The printed constant is half of what the Haar wavelet needs: noise "
                              "of that size would protect by 2ε.", field="constants",
                              hint="Choose tight constants, or a wavelet with A ≥ 2.")
         if self.constants == "published" and self.noise not in (None, "laplace"):
             raise InputError("The printed constant is for Laplace noise.", field="noise")
-        self.values_at  # noqa: B018  (checks the points)
+        self.ranks  # noqa: B018  (checks points and heights)
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
@@ -207,6 +219,18 @@ class WaveletPointwise(WaveletRegression):
     @property
     def values_at(self) -> PointValues:
         return PointValues.stated(self.points, "points")
+
+    @property
+    def known_design(self) -> KnownDesign | None:
+        """The stated density of the times."""
+        return KnownDesign.stated(self.density, "density") if self.density else None
+
+    @property
+    def ranks(self) -> tuple[float, ...]:
+        """Where the points are among evenly spread times."""
+        points = self.values_at.points
+        return points if self.known_design is None else tuple(
+            self.known_design.rank(np.array(points)).tolist())
 
     @classmethod
     def like(cls, other: WaveletRegression, points: str) -> WaveletPointwise:
@@ -239,6 +263,8 @@ class WaveletPointwise(WaveletRegression):
         if other.level is not None:
             shared["level"] = min(other.level, _HIGHEST)
         regression: Any = other
+        if regression.known_design is not None:
+            shared["density"] = regression.density
         smoothness = max(regression.smoothness - 1 / _BESOV_INDEX, _LEAST_SMOOTH)
         return cls(points=points, smoothness=smoothness, radius=regression.radius / 2, **shared)
 
@@ -285,8 +311,8 @@ class WaveletPointwise(WaveletRegression):
         basis = self.wavelets(choice.level)
         scales = choice.clip * self._unit_scales(kind, basis, sites)
         exact = 2 * choice.clip * self._reach(kind, basis) / sites.n
-        values = basis.scaling(np.array(self.values_at.points))
-        mass = max(basis.absolute_kernel(point) for point in self.values_at.points)
+        values = basis.scaling(np.array(self.ranks))
+        mass = max(basis.absolute_kernel(point) for point in self.ranks)
         is_pure = kind == "laplace"
         spends = nothing_spent(budgets, Unit.READING) if not released else site_lines(
             LINE, NoiseLaw.LAPLACE if is_pure else NoiseLaw.GAUSSIAN, "ℓ1" if is_pure else "ℓ2",
@@ -320,7 +346,7 @@ class WaveletPointwise(WaveletRegression):
 
     def risk_parts(self, source: Source[Data], budgets: tuple[Budget, ...]) -> RiskParts | None:
         """Exact mean squared error on simulated readings, averaged over the points."""
-        if not isinstance(source, RegressionPoints) or source.times != "even":
+        if not isinstance(source, RegressionPoints) or source.times != "even" or self.density:
             return None
         return self.risk_of(source.curve, source.sizes, budgets, source.facts)
 
@@ -344,7 +370,7 @@ class WaveletPointwise(WaveletRegression):
         RiskParts
         """
         plan: PointsPlan = self.plan(Public(sizes, facts), budgets)
-        points = self.values_at.points
+        points = self.ranks
         if not plan.released:
             return RiskParts(float((curve(np.array(points)) ** 2).mean()), 0.0, 0.0, 0.0)
         n = np.array(sizes.n_curves_per_server, dtype=float)
@@ -368,7 +394,7 @@ class WaveletPointwise(WaveletRegression):
         return ("laplace",) if pure else KINDS
 
     def _tuned(self, kind: str, sites: Sites) -> Choice:
-        levels, clips, points = self.levels(), self.clips(sites), self.values_at.points
+        levels, clips, points = self.levels(), self.clips(sites), self.ranks
         bases = [self.wavelets(level) for level in levels]
         kernel, spread = np.array([_averages_of(basis, points) for basis in bases]).T
         shrink = 2.0 ** (-self.smoothness * np.array(levels)) / (1 - 2**-self.smoothness)
@@ -390,7 +416,7 @@ class WaveletPointwise(WaveletRegression):
         clip = sites.bound + sites.sigma * math.sqrt(2 * (2 * self.smoothness + 1) * (level - 1))
         clip = clip if self.clip is None else self.clip
         basis = self.wavelets(level)
-        kernel = basis.diagonal(np.array(self.values_at.points)).mean(keepdims=True)
+        kernel = basis.diagonal(np.array(self.ranks)).mean(keepdims=True)
         unit = 2 * self._unit_scales("laplace", basis, sites)[None] ** 2
         only = choose((level,), np.array([clip]), np.zeros((1, 1)), sites.square * kernel[:, None],
                       unit, sites, self.weights)
@@ -408,7 +434,7 @@ class WaveletPointwise(WaveletRegression):
         """sup_x ‖k(x)‖ in the norm of the noise, or sup_x ‖b(x)‖ for a curve."""
         if kind == "curve":
             return basis.sup_norm
-        return _largest(basis, self.values_at.points, 1 if kind == "laplace" else 2)
+        return _largest(basis, self.ranks, 1 if kind == "laplace" else 2)
 
     # -- on the sites, and at the centre ----------------------------------------------------
 
@@ -416,12 +442,14 @@ class WaveletPointwise(WaveletRegression):
         """What every site sends, without noise: (repeats, sites, width)."""
         per_site = np.array(data.sizes.n_curves_per_server)
         times, held = times_of(data), readings(data, plan.clip)
+        if self.known_design is not None:
+            times = self.known_design.rank(times)
         if plan.kind == "curve":
             sums = plan.basis.sums(times, held, tuple(per_site.tolist()))
             return np.asarray(sums / per_site[:, None])
         site = np.repeat(np.arange(len(per_site)), per_site)
         sums = np.stack([_kernel_sums(times, held, site, point, plan.basis)
-                         for point in self.values_at.points], axis=-1)
+                         for point in self.ranks], axis=-1)
         return np.asarray(sums / per_site[:, None])
 
     def _released(self, plans: Sequence[PointsPlan], averages: list[Array], draws: int,

@@ -166,6 +166,7 @@ POINTS = [{"points": points, "moments": a, "edges": edges}
 POINTS += [{"points": "0.37", "moments": a, "edges": edges} for a, edges in (
     (3, "periodic"), (5, "periodic"), (6, "periodic"), (7, "periodic"), (3, "corrected"))]
 POINTS += [{"points": "0.3, 0.35", "noise": kind} for kind in ("gaussian", "curve")]
+POINTS += [{"points": "0.2, 0.8", "density": "0.5, 1.5"}]
 
 
 @pytest.mark.parametrize("chosen", few(POINTS, 6), ids=str)

@@ -103,6 +103,7 @@ def test_adaptive_coefficients_and_their_bands_are_functions_of_few_messages_of_
     WaveletGlobal(), WaveletGlobal(edges="corrected"), WaveletGlobal(plan_rule="literal"),
     WaveletGlobal(invert_clip=True), WaveletGlobal(design="released"),
     WaveletGlobal(design="ranked", density="1, 2"), WaveletPointwise(points="0.2, 0.7"),
+    WaveletPointwise(points="0.2, 0.7", density="1, 2"),
     WaveletPointwise(points="0.2, 0.7", noise="curve"), WaveletPointwise(noise="gaussian")], ids=str)
 def test_a_wavelet_release_and_its_band_are_functions_of_one_message_of_each_site(mechanism):
     assert_same(*run_twice(mechanism, READINGS, messages=3))

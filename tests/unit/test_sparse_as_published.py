@@ -9,11 +9,18 @@ import pytest
 from engine.mechanisms import mechanisms
 from engine.mechanisms.families.sparse_as_published import (
     PublishedConstants,
+    bias_of_interval,
     bootstrap,
     guarantees,
+    interval,
+    pooled_coefficients,
+    precision_column,
     private_max,
     restricted_eigenvalue,
+    two_stages,
 )
+from engine.mechanisms.families.sparse_averages import drawn, pooled
+from engine.numerics.correlated import covariance
 from engine.privacy import accounting
 
 C = PublishedConstants(machines=4, rows=50, size=12, sparsity=3, sd=0.5, epsilon=1.0, delta=1e-6)
@@ -143,3 +150,82 @@ def test_every_algorithm_says_that_it_is_not_released_and_what_it_gives():
         assert each.sentence.startswith(f"Algorithm {each.algorithm} as printed is not released.")
         assert "no finite ε" in each.sentence and each.sentence.endswith(".")
     assert not {"bootstrap", "as_published"} & {cls.key for cls in mechanisms.all()}
+
+
+def test_no_row_moves_a_step_of_the_loops_by_more_than_their_bounds():
+    rng = np.random.default_rng(7)
+    moves: dict[str, list[float]] = {"shared": [], "column": [], "difference": []}
+    for _ in range(3000):
+        vector, pair = sparse_unit(rng), [any_row(rng) for _ in range(2)]
+        responses = rng.uniform(-1, 1, 2) * C.response
+        column, shared, local = ([row * product for row, product in zip(pair, products, strict=True)]
+                                 for products in (
+            [C.column_radius * vector @ x for x in pair],
+            [C.radius * vector @ x - y for x, y in zip(pair, responses, strict=True)],
+            [C.radius / 2 * vector @ x - np.clip(
+                y - C.radius / 2 * sparse_unit(rng) @ x, -C.response, C.response)
+             for x, y in zip(pair, responses, strict=True)]))
+        for name, steps in (("column", column), ("shared", shared), ("difference", local)):
+            moves[name].append(np.abs(steps[0] - steps[1]).max())
+    assert max(moves["column"]) <= C.column_bound
+    assert max(moves["shared"]) <= C.gradient_bound
+    assert max(moves["difference"]) <= C.difference_bound
+    x, vector = worst_row()
+    assert 2 * (x * (C.column_radius * vector @ x)).max() == pytest.approx(C.column_bound)
+
+
+@pytest.fixture(scope="module")
+def machines():
+    """Coefficients, and moments of a machine and of all, for 60 data sets without differences."""
+    rng = np.random.default_rng(8)
+    sigma, beta = covariance("ar1", C.size), np.zeros(C.size)
+    beta[:C.sparsity] = 0.25
+    machine, others = (drawn(sigma, beta, C.sd, n, 60, rng) for n in (20_000, 60_000))
+    return sigma, beta, machine, pooled([machine, others])
+
+
+def test_without_noise_the_loops_find_what_they_are_for(machines):
+    sigma, beta, machine, together = machines
+    # As many rows as make enough rounds: after few of them the loops still lean towards 0.
+    exact = dataclasses.replace(C, epsilon=math.inf, rows=10**12)
+    rng = np.random.default_rng(9)
+    tolerance = 5 / math.sqrt(machine.n)
+    column = precision_column(together, 0, exact, rng)
+    assert np.abs(column - np.linalg.inv(sigma)[0]).max() < 2 * tolerance
+    assert np.abs(pooled_coefficients(together, exact, 1.0, rng) - beta).max() < tolerance
+    assert np.abs(two_stages(together, machine, exact, rng) - beta).max() < tolerance
+
+
+def test_printed_intervals_hold_without_noise_and_with_it_are_as_wide_as_their_formula(machines):
+    sigma, beta, machine, together = machines
+    rng = np.random.default_rng(10)
+    column = np.broadcast_to(np.linalg.inv(sigma)[0], (60, C.size))
+    spread, variances = np.full(60, column[0, 0]), np.full(60, C.sd**2)
+    exact = dataclasses.replace(C, epsilon=math.inf)
+    truth = np.broadcast_to(beta, (60, C.size))
+    centres, half = interval(machine, truth, column, spread, variances, 0, exact, rng)
+    assert half == pytest.approx(1.96 * C.sd * math.sqrt(column[0, 0] / machine.n), rel=1e-3)
+    assert (np.abs(centres - beta[0]) <= half).mean() > 0.95 - 5 * math.sqrt(0.95 * 0.05 / 60)
+    _, noisy = interval(machine, truth, column, spread, variances, 0, C, rng)
+    noise = 8 * C.correction_bound**2 * math.log(1 / C.delta) / (machine.n * C.epsilon**2)
+    assert noisy == pytest.approx(
+        1.96 * C.sd * math.sqrt((column[0, 0] + noise) / machine.n), rel=1e-3)
+
+
+def test_the_sign_of_equation_4_1_doubles_a_bias_that_the_right_one_takes_away(machines):
+    sigma, beta, machine, _ = machines
+    rng, exact = np.random.default_rng(11), dataclasses.replace(C, epsilon=math.inf)
+    column = np.broadcast_to(np.linalg.inv(sigma)[0], (60, C.size))
+    biased = np.broadcast_to(beta + 0.1 * np.eye(C.size)[0], (60, C.size))
+    right, wrong = (interval(machine, biased, column, np.ones(60), np.ones(60), 0, exact, rng,
+                             sign=sign)[0].mean() - beta[0] for sign in (1, -1))
+    assert abs(right) < 5 * 2 * C.sd / math.sqrt(60 * machine.n)
+    assert wrong == pytest.approx(0.2, abs=0.01)
+
+
+def test_the_bias_term_falls_with_the_square_of_rows_and_budget():
+    large = bias_of_interval(C, 2.0, 0.5, 10_000)
+    twice = bias_of_interval(dataclasses.replace(C, epsilon=2.0), 2.0, 0.5, 10_000)
+    assert twice == pytest.approx(large / 4)
+    assert bias_of_interval(C, 2.0, 0.5, 100_000) == pytest.approx(
+        large / 100 * (math.log(100_000) / math.log(10_000))**3)

@@ -298,6 +298,31 @@ def test_times_that_are_not_even_leave_a_bias_that_no_sample_size_removes_and_re
         assert mean_error(mechanism, rising, free) < 0.0014
 
 
+def test_values_at_points_follow_times_of_a_stated_density():
+    """Without the density the value at .25 is off by (g(.25) − 1)f, a quarter of the curve."""
+    rising = RegressionPoints(configuration="homogeneous", times="rising")
+    data = rising.draw(20, generator(8, 0, 0))
+    off = {}
+    for density in (None, "0.5, 1.5"):
+        method = WaveletPointwise(points="0.25, 0.8", level=5, density=density)
+        estimate = method.release(data, (NON_PRIVATE,), generator(8, 1, 0))
+        off[density] = np.abs(estimate.coefficients[0, :, 0].mean(axis=0)
+                              - rising.curve(np.array([0.25, 0.8])))
+    spread = 5 * 3 * np.sqrt(32 / (rising.sizes.n_curves * 20))
+    assert off["0.5, 1.5"].max() < spread + 0.1 < off[None].max()
+
+
+def test_a_stated_density_changes_neither_sensitivity_nor_noise_beyond_where_points_lie():
+    even = WaveletPointwise(points="0.375", level=5, clip=3.0)
+    ranked = WaveletPointwise(points="0.5", level=5, clip=3.0, density="0.5, 1.5")
+    source = RegressionPoints(configuration="homogeneous")
+    budgets = configuration_budgets("homogeneous")
+    plans = [method.plan(source.public, budgets) for method in (even, ranked)]
+    assert plans[0].scales == pytest.approx(plans[1].scales)
+    assert WaveletPointwise.like(WaveletGlobal(design="ranked", density="1, 2"), "0.5").density \
+        == "1, 2"
+
+
 @pytest.mark.slow
 def test_the_exact_risk_holds_for_weights_and_for_wrong_times():
     """100 data sets: within 4 standard errors of simulated errors."""

@@ -1,7 +1,8 @@
 """Algorithms 3 to 10 of sparse inference with the constants that are printed, and what they give.
 
-For comparison alone: nothing here is a mechanism, so nothing of it can be published. Algorithms 5,
-7 and 10 run here as they stand; for each algorithm `guarantees` says which ε it really gives.
+For comparison alone: nothing here is a mechanism, so nothing of it can be published. Algorithms 2,
+3 and 5 to 10 run here as they stand, from the moments of rows that respect their ranges; for
+each algorithm `guarantees` says which ε it really gives.
 
 Privacy
 -------
@@ -43,12 +44,14 @@ guarantees were derived for this project.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import norm
 
 from engine.core.types import Array
+from engine.mechanisms.families.sparse_averages import Moments
 from engine.mechanisms.families.sparse_printed import PEELING_COST
 from engine.noise.laplace import laplace
 from engine.noise.selection import PEELING, draw, noisy_hard_threshold, printed_scale
@@ -111,6 +114,28 @@ class PublishedConstants:
         """T, L² log(8c₀²LN)."""
         return math.ceil(self.largest**2
                          * math.log(8 * self.radius**2 * self.largest * self.pooled))
+
+    @property
+    def step(self) -> float:
+        """η, 1/(6L); the s in its numerator is a misprint."""
+        return 1 / (6 * self.largest)
+
+    @property
+    def gradient_bound(self) -> float:
+        """B₀ as in Algorithm 2: 2(R + √s c₀c)c."""
+        return 2 * self.feature * (self.response
+                                   + math.sqrt(self.sparsity) * self.radius * self.feature)
+
+    @property
+    def column_bound(self) -> float:
+        """B₁ as in Algorithm 3: 2√s c₁c²."""
+        return 2 * math.sqrt(self.sparsity) * self.column_radius * self.feature**2
+
+    @property
+    def difference_bound(self) -> float:
+        """B₅ as in Algorithm 8: c(2R + √s c₀c), for the norm c₀/2 of its proof."""
+        return self.feature * (2 * self.response
+                               + math.sqrt(self.sparsity) * self.radius * self.feature)
 
     @property
     def variance_bound(self) -> float:
@@ -178,6 +203,189 @@ class PublishedConstants:
 
 
 # -- the algorithms as they stand -----------------------------------------------------------------
+
+
+def descent(gradient: Callable[[Array], Array], constants: PublishedConstants, n: int,
+            bound: float, radius: float, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    """The loop of Algorithms 2, 3 and 8: T steps from 0, thresholded with noise and drawn back.
+
+    Parameters
+    ----------
+    gradient : callable
+        (…, d) to (…, d): averages over n rows.
+    constants : PublishedConstants
+        Of which η, T, s, ε and δ count.
+    n : int
+        Rows averaged over.
+    bound : float
+        B: a row moves a step's entries by ηB/n.
+    radius : float
+        Of the ball around 0 that holds every iterate.
+    shape : (…, d)
+        Of the iterates.
+    rng : numpy.random.Generator
+        Where noise comes from.
+
+    Returns
+    -------
+    (…, d)
+        With s entries that may differ from zero.
+    """
+    rounds, s = constants.rounds, constants.sparsity
+    scale = printed_scale(PEELING, s, constants.step * bound / n, constants.epsilon / rounds,
+                          constants.delta / rounds, shape[-1])
+    vector = np.zeros(shape)
+    for _ in range(rounds):
+        vector = noisy_hard_threshold(vector - constants.step * gradient(vector), s, scale, scale,
+                                      draw(PEELING, s, shape, rng))
+        size = np.linalg.norm(vector, axis=-1, keepdims=True)
+        vector *= radius / np.maximum(size, radius)
+    return vector
+
+
+def precision_column(rows: Moments, k: int, constants: PublishedConstants,
+                     rng: np.random.Generator) -> Array:
+    """Algorithm 3: column k of the inverse of the features' second moments.
+
+    Parameters
+    ----------
+    rows : Moments
+        Of all machines together, for each of several data sets.
+    k : int
+        Which feature.
+    constants : PublishedConstants
+        Of which B₁ and c₁ count, beside those of `descent`.
+    rng : numpy.random.Generator
+        Where noise comes from.
+
+    Returns
+    -------
+    (repeats, d)
+    """
+    repeats, size, _ = rows.second.shape
+    unit = np.eye(size)[k]
+    return descent(lambda column: rows.products(column[:, None])[:, 0] - unit, constants, rows.n,
+                   constants.column_bound, constants.column_radius, (repeats, size), rng)
+
+
+def pooled_coefficients(rows: Moments, constants: PublishedConstants, radius: float,
+                        rng: np.random.Generator) -> Array:
+    """Algorithm 2: coefficients that all machines share.
+
+    Parameters
+    ----------
+    rows : Moments
+        Of all machines together, for each of several data sets.
+    constants : PublishedConstants
+        Of which B₀ counts, beside those of `descent`.
+    radius : float
+        The largest norm of β̂.
+    rng : numpy.random.Generator
+        Where noise comes from.
+
+    Returns
+    -------
+    (repeats, d)
+    """
+    return descent(lambda vector: rows.gradient(vector[:, None])[:, 0], constants, rows.n,
+                   constants.gradient_bound, radius, rows.cross.shape, rng)
+
+
+def two_stages(pooled: Moments, machine: Moments, constants: PublishedConstants,
+               rng: np.random.Generator) -> Array:
+    """Algorithm 8: what all machines share, then by how much one of them differs.
+
+    Parameters
+    ----------
+    pooled : Moments
+        Of all machines together, for each of several data sets.
+    machine : Moments
+        Of the machine.
+    constants : PublishedConstants
+        Both stages take its s, T, ε and δ; both norms are at most c₀/2.
+    rng : numpy.random.Generator
+        Where noise comes from.
+
+    Returns
+    -------
+    (repeats, d)
+        Coefficients of the machine.
+    """
+    radius = constants.radius / 2
+    common = pooled_coefficients(pooled, constants, radius, rng)
+    return common + descent(
+        lambda difference: machine.gradient((common + difference)[:, None])[:, 0], constants,
+        machine.n, constants.difference_bound, radius, common.shape, rng)
+
+
+def interval(rows: Moments, vectors: Array, column: Array, spread: Array, variances: Array,
+             k: int, constants: PublishedConstants, rng: np.random.Generator, level: float = 0.95,
+             sign: int = 1) -> tuple[Array, Array]:
+    """Algorithm 6 (rows of all machines) or 9 (rows of one machine): an interval for β_k.
+
+    The full interval has `bias_of_interval` on each side besides.
+
+    Parameters
+    ----------
+    rows : Moments
+        Whose residuals correct β̂_k, for each of several data sets.
+    vectors : (repeats, d)
+        β̂.
+    column : (repeats, d)
+        Θ̂_k.
+    spread : (repeats,)
+        Θ̂_k'Σ̂Θ̂_k, which the algorithms take as it is, without noise.
+    variances : (repeats,)
+        σ̂².
+    k : int
+        Which coefficient.
+    constants : PublishedConstants
+        Of which Δ₁, ε and δ count.
+    rng : numpy.random.Generator
+        Where noise comes from.
+    level : float
+        Of the interval.
+    sign : {1, -1}
+        Of the correction; −1 as equation (4.1) and Algorithm 6 print it.
+
+    Returns
+    -------
+    (repeats,), (repeats,)
+        β̃_k with its noise, and half of the interval's width.
+    """
+    correction = rows.corrections(vectors[:, None], column[:, None, None])[:, 0, 0]
+    # Algorithms and intervals differ in the logarithm: log(1.25/δ) there, log(1/δ) here.
+    unit = 2 * constants.correction_bound / rows.n
+    noise = unit / accounting.printed_mu(constants.epsilon, constants.delta, "isotropic")
+    centres = (vectors[:, k] + sign * correction
+               + noise * rng.standard_normal(len(vectors)))
+    privacy = rows.n * (unit / constants.epsilon)**2 * 2 * math.log(1 / constants.delta)
+    half = norm.ppf((1 + level) / 2) * np.sqrt(variances * (spread + privacy) / rows.n)
+    return centres, np.asarray(half)
+
+
+def bias_of_interval(constants: PublishedConstants, largest: float, smallest: float, n: int
+                     ) -> float:
+    """The bias term of Theorem 5's interval for n rows: γ(μ²/ν²)H(s, n).
+
+    Parameters
+    ----------
+    constants : PublishedConstants
+        Of which s, d, ε and δ count.
+    largest, smallest : float
+        μ_s and ν_s, restricted eigenvalues.
+    n : int
+        Rows.
+
+    Returns
+    -------
+    float
+        Algorithm 9 adds twice the sum of this for all rows and for its machine's.
+    """
+    c = constants
+    gamma = max(largest * (9 * largest + 1 / 4), 17 / 16 * largest + 1 / 96)
+    return float(gamma * (largest / smallest * c.sparsity * math.log(c.size))**2
+                 * math.log(1 / c.delta) * math.log(n)**3 / (n * c.epsilon)**2)
 
 
 def private_max(values: Array, sensitivity: float, epsilon: float, delta: float,
