@@ -134,8 +134,8 @@ _WHERE_TIME_GOES = """## Where the time goes
 
 * *Monte-Carlo study.* Its curves are drawn at little more than their floor: half are random numbers, most
   of the rest the products and sums of a polynomial of degree 16. Moments take nearly twice theirs:
-  looking up a cosine takes more than twice as long as its bytes, and a block's waves fill new arrays
-  of 800 kB, which are slower to write than those in use. In each of the 34 rounds only 585 curves
+  looking up a cosine takes more than twice as long as its bytes, and a block's basis functions fill new
+  arrays of 800 kB, which are slower to write than those in use. In each of the 34 rounds only 585 curves
   take part, so that calls are nine tenths of it.
 * *Twenty budgets.* Rounds take longer than their floor because products over 20 features reach
   two thirds of the rate of large ones, and clipping works on 735 short rows. Planning and
@@ -143,7 +143,7 @@ _WHERE_TIME_GOES = """## Where the time goes
   be at theirs.
 * *Sparse regression.* Two fifths are X'X, from which the length of steps follows, a sixth the draw, a
   sixth the rounds, which read all rows each.
-* *Adaptive mean.* For a thousand curves of ten readings, calls on arrays of twelve numbers take most.
+* *Adaptive mean.* For a thousand curves of ten observations, calls on arrays of twelve numbers take most.
 * *Wavelets.* The sums spread each observation over the seven functions it meets by a sparse matrix with
   two entries for each: half of the time, and by index, not in a row. With 200 small sites a sixth
   is spent site by site, because each draws from its own generator.
@@ -191,7 +191,7 @@ that has run for a while.
 Version {machine["version"]} on {machine["processor"]}, {machine["cores"]} cores, one thread for
 linear algebra; Python {machine["python"]}, NumPy {machine["numpy"]}, SciPy {machine["scipy"]}.
 Load averages over 1, 5 and 15 minutes at the end of the run: {load}.
-The speed-up of two processes means something on two idle cores only.
+The speed-up of two processes is left out where cores are busy.
 
 ## Studies and their floors
 
