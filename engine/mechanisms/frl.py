@@ -78,7 +78,7 @@ class Frl(Selection, KernelRelease):
         "One: all coefficients at once, with noise for curves as large as the bounds allow. Three: "
         "a coarse mean, the size of deviations from it, and their mean; for many people, or bounds "
         "that may be wide. Planned: three where public sizes say that they have less noise.",
-        choices=("one", "three", "planned"), only_for=(MEAN_FUNCTION.key,))
+        choices=("one", "three", "planned"), only_for=(MEAN_FUNCTION.key,), earlier="one")
 
     def check_task(self) -> None:
         """Refuse what is not proved for noise by norm.

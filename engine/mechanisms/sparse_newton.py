@@ -266,7 +266,7 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
         "Stated: by their ranges and how far these reach. Released: 1 % of the budget tells how "
         "wide features spread, which costs about 1 % of accuracy where ranges are tight, and saves "
         "most of the error where they are twice too wide. Default: stated, if the reach is.",
-        choices=("stated", "released"))
+        choices=("stated", "released"), earlier="stated")
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
