@@ -204,6 +204,11 @@ class NoisyCounts(Mechanism):
     def main_task(self) -> Task:
         return TASKS[self.task]
 
+    @property
+    def counted(self) -> Counted:
+        """What tells cells apart beside the interval."""
+        return _COUNTED[self.task]
+
     def why_not_published(self, budget: Budget) -> str:
         return ""
 
@@ -253,7 +258,7 @@ class NoisyCounts(Mechanism):
         -------
         Cells
         """
-        counted, has_groups = _COUNTED[self.task], self._has_groups(facts)
+        counted, has_groups = self.counted, self._has_groups(facts)
         causes = len(facts.causes) if self.task == INCIDENCE.key else 1
         edges = facts.edges
         if self.intervals is not None or not edges:
@@ -300,7 +305,7 @@ class NoisyCounts(Mechanism):
         return CountFeasibility(smallest * self.effective_epsilon(budgets), noise=noise)
 
     def _has_groups(self, facts: EventFacts) -> bool:
-        return bool(facts.groups) and _COUNTED[self.task] is Counted.OUTCOMES
+        return bool(facts.groups) and self.counted is Counted.OUTCOMES
 
     def _knows_groups(self, facts: EventFacts, sizes: Sizes) -> bool:
         """Whether the size of each group is public; of several sites only those over all are."""

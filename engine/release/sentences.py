@@ -336,8 +336,8 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
     if band.kind == STAIRCASE:
         return [f"Shaded: {_level(uncertainty)} confidence band, drawn as steps; "
                 f"{_level(uncertainty)} of such bands contain the true curve at all times {span} "
-                "together. It counts privacy noise and sampling variability, and assumes that "
-                "censoring is independent of events.",
+                "together. It counts privacy noise and sampling variability"
+                + band.limit * bool(band.limit) + ".",
                 "Everything follows from the noised counts in counts.csv."]
     basis = (f"bias from keeping {band.basis_size} basis functions" if band.basis_size else
              "bias from smoothing")
