@@ -10,7 +10,7 @@ from engine.figures.theme import Spec
 
 _MOST_MARKS = 7  # numbers side by side
 _ROW = 20  # pixels of a row
-_SHADES = ("gradient", "bias", "functional", "wavelet")  # of groups, as their curves
+SHADES = ("gradient", "bias", "functional", "wavelet")  # of groups, as their curves
 
 
 def numbers_at_risk(table: Mapping[str, Sequence[Any]], theme: Theme) -> tuple[list[Spec], int]:
@@ -28,7 +28,7 @@ def numbers_at_risk(table: Mapping[str, Sequence[Any]], theme: Theme) -> tuple[l
     step = max(1, -(-len(times) // _MOST_MARKS))
     notes = [_note(0.0, "At risk", 0, theme, on_paper=True)]
     for row, name in enumerate(names):
-        shade = colour(_SHADES[row % len(_SHADES)], theme)
+        shade = colour(SHADES[row % len(SHADES)], theme)
         notes += [_note(float(time), f"{number:.0f}", row + 1, theme, shade) for time, number in
                   list(zip(times, table[name], strict=True))[::step]]
     return notes, _ROW * (len(names) + 1) + 54

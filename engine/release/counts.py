@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,9 +12,10 @@ import numpy as np
 from engine.core.grids import drawing_grid
 from engine.core.tasks import ROC, SURVIVAL
 from engine.core.types import Array, Estimate, EventData, EventFacts
-from engine.language.counts import count_columns
-from engine.language.numbers import named
+from engine.language.counts import count_columns, hazard_ratio, mean, median
+from engine.language.numbers import named, number, with_unit
 from engine.mechanisms import Mechanism
+from engine.numerics.counts.comparisons import hazard_ratio as hazard_ratios
 from engine.numerics.counts.comparisons import log_rank
 from engine.numerics.counts.curves import CountedCurve, curves_of
 from engine.numerics.counts.distributions import roc
@@ -76,7 +79,7 @@ def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, q
     count = _shown(curves, x)
     ranges = {name: curve.staircase(x[:count])
               for name, curve in zip(names, curves, strict=bool(curves))}
-    warnings = [*estimate.warnings, *_said(table, curves, task is ROC)]
+    findings = _findings(table, curves, names, data.facts, task is ROC)
     band = None
     if ranges:
         half = float(np.mean([(high - low).mean() / 2 for low, high in ranges.values()]))
@@ -84,7 +87,7 @@ def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, q
         band = ReleasedBand(STAIRCASE, 0, (float(x[0]), float(x[count - 1])), half,
                             limit=_CENSORING * followed)
     uncertainty = Uncertainty(band, mechanism.feasibility(data.sizes, (quoted.inner,)),
-                              tuple(warnings))
+                              estimate.warnings, findings=tuple(findings))
     return ReleasedCounts(
         x[:count], {name: row[:count] for name, row in zip(names, rows, strict=True)}, ranges,
         uncertainty, count_columns(table, data.facts), _at_risk(curves, data.facts))
@@ -139,19 +142,26 @@ def _shown(curves: list[CountedCurve], x: Array) -> int:
     return max(_FEWEST_PLACES, int((x <= last * (1 + 1e-12)).sum()))
 
 
-def _said(table: CountTable, curves: list[CountedCurve], is_roc: bool) -> list[str]:
+def _findings(table: CountTable, curves: list[CountedCurve], names: Sequence[str],
+              facts: EventFacts, is_roc: bool) -> list[str]:
     """What follows from the counts beside the curves, as sentences of the report."""
     if is_roc:
         found = roc(table)
-        return [f"Area under the curve: {float(found.area):.3f} ± "
+        return [f"Area under the ROC curve: {float(found.area):.3f} ± "
                 f"{1.96 * float(found.error):.3f} (95 %)."]
-    said = []
-    if any(float(curve.last) < curve.edges[-1] for curve in curves):
-        last = min(float(curve.last) for curve in curves)
-        said.append(f"Beyond {last:g}, too few people are left to say, by the noised counts.")
+    said, unit, several = [], facts.time_unit, len(names) > 1
+    last = min((float(curve.last) for curve in curves), default=math.inf)
+    if last < table.cells.edges[-1]:
+        until = with_unit(number(last), unit)
+        said.append(f"Beyond {until}, too few {facts.people} are left to say, by the noised "
+                    "counts.")
+    for name, curve in zip(names, curves, strict=True):
+        text = " ".join(filter(None, (median(curve, unit), mean(curve, unit))))
+        if text:
+            said.append(f"{name}: {text}" if several else text)
     if table.cells.n_groups > 1:
         test = log_rank(table)
-        said.append(f"Log-rank test of the two groups: z = {float(test.statistic):.2f}, "
-                    f"p = {float(test.p_value):.3f}; {float(test.noise_share):.0%} of its variance "
-                    "is noise.")
+        said += [f"Log-rank test of the two groups: z = {float(test.statistic):.2f}, "
+                 f"p = {float(test.p_value):.3f}; {float(test.noise_share):.0%} of its variance "
+                 "is noise.", hazard_ratio(hazard_ratios(table), *facts.groups)]
     return said

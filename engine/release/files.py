@@ -30,6 +30,7 @@ from engine.templates import render
 
 _WIDTH, _HEIGHT = 720, 430
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 76, 52
+_SHADES = ("gradient", "bias", "functional", "wavelet")  # of curves with steps of their own
 _DASHES = ("", "8 4", "2 3", "10 3 2 3")
 _END_DASH = "3 4"
 _ROW, _MOST_AT_RISK = 16, 9  # height of a row of numbers at risk, and how many stand in it
@@ -288,14 +289,17 @@ def _drawn(release: Published) -> list[str]:
     room = 0.06 * ((high - low) or 1.0)
     ends = (float(release.x[0]), float(release.x[-1])), (low - room, high + room)
     out = [*_axes(release, *ends), *_at_risk(release, ends[0])]
-    shade = colour("gradient", "light")
-    for pair in release.ranges.values():
-        out += (_steps if is_staircase(release) else _band)(release.x, pair, shade, *ends)
+    stepped = is_staircase(release)
+    shades = [colour(_SHADES[k % len(_SHADES)] if stepped else _SHADES[0], "light")
+              for k in range(len(release.columns))]
+    for pair, shade in zip(release.ranges.values(), shades, strict=bool(release.ranges)):
+        out += (_steps if stepped else _band)(release.x, pair, shade, *ends)
     for k, (name, values) in enumerate(release.columns.items()):
+        shade = shades[k]
         out.append(f'<polyline points="{_points(release.x, values, *ends)}" fill="none" '
                    f'stroke="{shade}" stroke-width="2.4" stroke-dasharray="'
                    f'{_DASHES[k % len(_DASHES)]}"><title>{escape(name)}</title></polyline>')
-    return out + _legend(release, shade)
+    return out + _legend(release, shades)
 
 
 def _band(x: Array, pair: tuple[Array, Array], shade: str, across: tuple[float, float],
@@ -356,10 +360,11 @@ def _at_risk(release: Published, across: tuple[float, float]) -> list[str]:
     return out
 
 
-def _legend(release: Published, shade: str) -> list[str]:
+def _legend(release: Published, shades: Sequence[str]) -> list[str]:
     """A row under the titles: each function, the band and its dashed ends."""
     names = list(release.columns) if len(release.columns) > 1 else ["released"]
-    keys = [(f'<line x1="0" x2="26" y1="-4" y2="-4" stroke="{shade}" stroke-width="2.4" '
+    shade = shades[0]
+    keys = [(f'<line x1="0" x2="26" y1="-4" y2="-4" stroke="{shades[k]}" stroke-width="2.4" '
              f'stroke-dasharray="{_DASHES[k % len(_DASHES)]}"/>', name[:24])
             for k, name in enumerate(names)]
     if release.ranges:

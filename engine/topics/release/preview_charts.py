@@ -7,6 +7,7 @@ import numpy as np
 from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array
 from engine.figures import traces
+from engine.figures.at_risk import SHADES
 from engine.figures.theme import Chart, Spec, axis, layout
 from engine.figures.traces import plain
 from engine.language.numbers import number
@@ -26,13 +27,14 @@ def chart(preview: ReleasePreview, across: str, up: str, theme: Theme) -> Chart:
     theme : {"light", "dark"}
         Of the page.
     """
-    shade, quiet = colour("gradient", theme), colour("quiet", theme)
+    quiet, stepped = colour("quiet", theme), preview.band == STAIRCASE
     x, data = plain(preview.places, 6), []
     table: dict[str, list[float]] = {across: x}
     for k, curve in enumerate(preview.curves):
+        shade = colour(SHADES[k % len(SHADES)] if stepped else SHADES[0], theme)
         dash, name = traces.DASHES[k % len(traces.DASHES)], curve.name
         if curve.low is not None and curve.high is not None:
-            shape = "vh" if preview.band == STAIRCASE else "linear"
+            shape = "vh" if stepped else "linear"
             data += [_edge(x, curve.low, shape), {**_edge(x, curve.high, shape), "fill": "tonexty",
                                            "fillcolor": translucent(shade, 0.14)}]
             table |= {f"{name}, band from": plain(curve.low, 6),
