@@ -17,6 +17,7 @@ from engine.topics.counting.answer import CountingAnswer
 from pages.shared.frame import controls, layout
 from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session
+from pages.shared.uploads import panel
 
 
 class Counts(ReleaseView):
@@ -79,6 +80,11 @@ def budget() -> None:
 def options() -> None:
     """Every parameter of the people and the method, the budget and the seed."""
     controls.more_options(task())
+
+
+def own_people() -> None:
+    """The visitor's own people: the dialog, and how many times lie outside what was stated."""
+    panel.draw("Show the protected curve", task())
 
 
 # -- what is shown --------------------------------------------------------------------------

@@ -21,7 +21,14 @@ from engine.mechanisms import Mechanism
 from engine.mechanisms.noisy_counts import CountPlan, NoisyCounts
 from engine.numerics import product_limit
 from engine.numerics.counts.bands import LEVEL
-from engine.numerics.counts.comparisons import Difference, LogRank, difference, log_rank
+from engine.numerics.counts.comparisons import (
+    Difference,
+    HazardRatio,
+    LogRank,
+    difference,
+    hazard_ratio,
+    log_rank,
+)
 from engine.numerics.counts.curves import CountedCurve, curves_of
 from engine.numerics.counts.distributions import Calibration, Roc, calibration, roc
 from engine.numerics.counts.life_tables import LEAST_SHOWN
@@ -140,6 +147,11 @@ class CountingAnswer:
     def test(self) -> LogRank | None:
         """The log-rank test of the first release."""
         return log_rank(self.table) if self.has_groups and self.table is not None else None
+
+    @cached_property
+    def hazard_ratio(self) -> HazardRatio | None:
+        """The ratio of hazards of both groups, supposing that it is the same at all times."""
+        return hazard_ratio(self.table) if self.has_groups and self.table is not None else None
 
     @cached_property
     def difference(self) -> Difference | None:

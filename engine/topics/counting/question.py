@@ -32,6 +32,8 @@ def numbers(answer: CountingAnswer, question: QuestionLike) -> Numbers:
     if answer.test is not None:
         found["log-rank z"] = float(answer.test.statistic)
         found["log-rank p"] = float(answer.test.p_value)
+    if answer.hazard_ratio is not None:
+        found["hazard ratio"] = float(answer.hazard_ratio.ratio)
     if answer.roc is not None:
         found["area under the curve"] = float(answer.roc.area)
         found["its standard error"] = float(answer.roc.error)
