@@ -16,7 +16,7 @@ from pages.shared.uploads import columns, draft, events, facts
 
 Result = TypeVar("Result")
 # Fields of questions that have no answer at first.
-_QUESTIONS = ("trust", "dates", "columns", "events", "groups", "id")
+_QUESTIONS = ("trust", "dates", "columns", "events", "groups")
 
 
 @dataclass(frozen=True)
