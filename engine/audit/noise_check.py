@@ -16,10 +16,10 @@ from engine.core.types import Array, Budget, Data, Step
 def noise_fault(mechanism: Any, data: Data, budget: Budget, seed: int, first_run: Run) -> str:
     """Say what is wrong with the noise of repeated runs; empty if nothing is.
 
-    A run is made again with the same data and answers and another seed: what differs is noise, which must have the size
-    that it is said to have, as a whole and in every number, within what chance allows, and be drawn
-    anew for every message. Noise that decides a choice, or is drawn as one sum, does not show; the
-    black box sees its effect.
+    A run is made again with the same data and answers and another seed: what differs is noise,
+    which must have the size that it is said to have, as a whole and in every number, within what
+    chance allows, and be drawn anew for every message. Noise that decides a choice, or is drawn as
+    one sum, does not show; the black box sees its effect.
 
     Parameters
     ----------
