@@ -342,7 +342,8 @@ class _Search:
         reason = losses.reason
         if self.progress is None:
             self.claim, self.progress = losses.claim, _before(losses.claim, budget)
-            reason = reason or noise_fault(mechanism, pairs.one, budget, self.seed, rng)
+            if not reason and losses.first is not None:
+                reason = noise_fault(mechanism, pairs.one, budget, self.seed, losses.first)
         self._remember(pairs, losses.each)
         before = self.progress
         self.progress = replace(

@@ -110,6 +110,8 @@ class Losses:
         In words what breaks the claim beyond any number.
     lines : (lines,)
         The worst of each line over its own claim, where lines and messages correspond.
+    first : Run or None
+        The release of the first data sets, unless it broke down.
     """
 
     each: Array
@@ -117,6 +119,7 @@ class Losses:
     claim: Claim
     reason: str = ""
     lines: Array = field(default_factory=lambda: np.empty(0))
+    first: Run | None = None
 
 
 def compare(mechanism: Any, pairs: Pairs, budget: Budget, seed: int,
@@ -159,7 +162,7 @@ def compare(mechanism: Any, pairs: Pairs, budget: Budget, seed: int,
                          hint="Choose another budget, or more records.")
     reason = _difference(first, second)
     if reason:
-        return Losses(np.full(pairs.count, np.inf), math.inf, usual, reason)
+        return Losses(np.full(pairs.count, np.inf), math.inf, usual, reason, first=first)
     parts = [_of_site(mechanism, server, claim, first, second, pairs)
              for server, claim in claims.items()]
     strangers = _heard_elsewhere(first, second, pairs)
@@ -170,7 +173,7 @@ def compare(mechanism: Any, pairs: Pairs, budget: Budget, seed: int,
     if not broken and math.isinf(worst):
         broken = ("a change goes out without noise, the noise is not the same for both, or what is "
                   "sent is no number")
-    return Losses(each, worst, usual, broken, np.max([lines for *_, lines in parts], axis=0))
+    return Losses(each, worst, usual, broken, np.max([lines for *_, lines in parts], axis=0), first)
 
 
 def _difference(run_of_first: Run, run_of_second: Run) -> str:

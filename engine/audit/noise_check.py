@@ -13,14 +13,13 @@ from engine.core.arrays import Indices
 from engine.core.types import Array, Budget, Data, Step
 
 
-def noise_fault(mechanism: Any, data: Data, budget: Budget, seed: int,
-                rng: np.random.Generator) -> str:
+def noise_fault(mechanism: Any, data: Data, budget: Budget, seed: int, first_run: Run) -> str:
     """Say what is wrong with the noise of repeated runs; empty if nothing is.
 
-    The same data and answers with another seed: what differs is noise, which must have the size
-    that it is said to have, as a whole and in every number, within what chance allows, and be drawn
-    anew for every message. Noise that decides a choice, or is drawn as one sum, does not show; the
-    black box sees its effect.
+    A run is made again with the same data and answers and another seed: what differs is noise,
+    which must have the size that it is said to have, as a whole and in every number, within what
+    chance allows, and be drawn anew for every message. Noise that decides a choice, or is drawn as
+    one sum, does not show; the black box sees its effect.
 
     Parameters
     ----------
@@ -29,15 +28,14 @@ def noise_fault(mechanism: Any, data: Data, budget: Budget, seed: int,
         Many repeats.
     budget : Budget
     seed : int
-        Of one run; the other has the next.
-    rng : numpy.random.Generator
-        Where an adversary's answers come from.
+        Of the first run; the other has the next.
+    first_run : Run
+        On these data.
 
     Returns
     -------
     str
     """
-    first_run = run(mechanism, data, budget, seed, rng=rng)
     second_run = run(mechanism, data, budget, seed + 1, first_run.answers)
     noises = [*_between(mechanism, first_run, second_run), *first_run.added]
     for step, noise in noises:

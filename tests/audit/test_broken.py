@@ -18,12 +18,14 @@ HEAVY = [bug for bug in BUGS if bug.name in {
     "OneRoundInTheLedger", "NoiseForARowLeftOut", "ScaledCovariatesWithoutWeights"}]
 every_bug = pytest.mark.parametrize("bug", BUGS, ids=lambda bug: f"{bug.family} {bug.name}")
 ONLY_TOO_LOUD = {"NoiseBeyondNeed"}
+# Percentile curves and wavelets take one data set after the other: what they break shows in few.
+PAIRS = {"percentiles": 40, "wavelet": 100}
 
 
 @pytest.mark.parametrize("bug", all_but(HEAVY, BUGS), ids=lambda bug: f"{bug.family} {bug.name}")
 def test_every_broken_variant_is_caught(bug):
-    """By 400 pairs of neighbours; where noise is wasted, none of them reaches the claim."""
-    report = audit_case(bug.case, tries=400, runs=0)
+    """By 400 pairs of neighbours or fewer; where noise is wasted, none of them reaches the claim."""
+    report = audit_case(bug.case, tries=PAIRS.get(bug.family, 400), runs=0)
     print(report.ratio, report.reason)
     assert report.is_caught
     assert report.verdict == ("loose" if bug.name in ONLY_TOO_LOUD else "broken")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -61,13 +62,22 @@ def browser(chromium: str) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def first_visit(browser: Browser, tmp_path_factory: pytest.TempPathFactory
-                ) -> Iterator[tuple[Server, Page]]:
+def free_pages() -> dict[str, list[Page]]:
+    """Blank pages that other tests have done with, by the context they are in."""
+    return defaultdict(list)
+
+
+@pytest.fixture(scope="session")
+def first_visit(browser: Browser, free_pages: dict[str, list[Page]],
+                tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Page]]:
     """A server, and the page that its very first request was for: a link to one far from home."""
     with running(tmp_path_factory.mktemp("server") / "log") as server:
-        page = _new_page(browser, "", {"reduced_motion": "reduce", "viewport": WINDOW})
+        page = _new_page(browser, "", {})
+        page.set_viewport_size(WINDOW)
+        page.emulate_media(reduced_motion="reduce")
         page.goto(server.url + FIRST_LINK)
         settle(page)
+        free_pages[_kind("", {})].append(_watched(page.context.new_page(), ""))  # scripts are read already
         yield server, page
 
 
@@ -84,12 +94,6 @@ def fresh_server(tmp_path: Path) -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(scope="session")
-def free_pages() -> dict[str, list[Page]]:
-    """Blank pages that other tests have done with, by the context they are in."""
-    return defaultdict(list)
-
-
 @pytest.fixture
 def open_app(browser: Browser, free_pages: dict[str, list[Page]]) -> Iterator[Callable[..., Page]]:
     """Open `url` in a context of its own: ``open_app(url, color_scheme="dark", viewport=...)``.
@@ -98,26 +102,36 @@ def open_app(browser: Browser, free_pages: dict[str, list[Page]]) -> Iterator[Ca
     errors of the console and of scripts. It is returned when it stands and rests; one that is not
     the dashboard's, ``stands=False``, when it is loaded. A `script` runs first in each of its pages.
     """
-    taken: list[tuple[str, Page]] = []
+    with ExitStack() as taken:
+        def open_app(url: str, viewport: ViewportSize = WINDOW, color_scheme: str = "light",
+                     reduced_motion: str = "reduce", stands: bool = True, script: str = "",
+                     **context: object) -> Page:
+            page = taken.enter_context(_page(browser, free_pages, script, **context))
+            page.set_viewport_size(viewport)
+            page.emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
+            page.goto(url)
+            if stands:
+                settle(page)
+            return page
 
-    def open_app(url: str, viewport: ViewportSize = WINDOW, color_scheme: str = "light",
-                 reduced_motion: str = "reduce", stands: bool = True, script: str = "",
-                 **context: object) -> Page:
-        kind = repr((script, sorted(context.items())))
-        page = free_pages[kind].pop() if free_pages[kind] else _new_page(browser, script, context)
-        taken.append((kind, page))
-        page.set_viewport_size(viewport)
-        page.emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
-        page.outside, page.problems = [], []
-        page.goto(url)
-        if stands:
-            settle(page)
-        return page
+        yield open_app
 
-    yield open_app
-    for kind, page in taken:
-        _forget(page)
-        free_pages[kind].append(page)
+
+@contextmanager
+def _page(browser: Browser, free_pages: dict[str, list[Page]], script: str = "", **context: object
+          ) -> Iterator[Page]:
+    """A page as if nobody had used it; it is free again afterwards."""
+    kind = _kind(script, context)
+    page = free_pages[kind].pop() if free_pages[kind] else _new_page(browser, script, context)
+    page.outside, page.problems = [], []
+    yield page
+    _forget(page)
+    free_pages[kind].append(page)
+
+
+def _kind(script: str, context: dict[str, object]) -> str:
+    """What a page was made with, and cannot be changed later."""
+    return repr((script, sorted(context.items())))
 
 
 def _forget(page: Page) -> None:
@@ -139,11 +153,12 @@ def patient(context: BrowserContext) -> BrowserContext:
 
 
 @pytest.fixture(scope="module")
-def lasting_page(browser: Browser) -> Iterator[Page]:
+def lasting_page(browser: Browser, free_pages: dict[str, list[Page]]) -> Iterator[Page]:
     """One page for all tests of a file that leave it as it was, or say what they begin with."""
-    page = _new_page(browser, "", {"reduced_motion": "reduce", "viewport": WINDOW})
-    yield page
-    page.context.close()
+    with _page(browser, free_pages) as page:
+        page.set_viewport_size(WINDOW)
+        page.emulate_media(color_scheme="light", reduced_motion="reduce")
+        yield page
 
 
 @pytest.fixture(scope="session")
@@ -165,7 +180,11 @@ def show(open_app: Callable[..., Page], harness: str) -> Callable[..., Page]:
 
 
 def _new_page(browser: Browser, script: str, context: dict[str, object]) -> Page:
-    page = patient(browser.new_context(**context)).new_page()
+    return _watched(patient(browser.new_context(**context)).new_page(), script)
+
+
+def _watched(page: Page, script: str) -> Page:
+    """The same, with a `script` in each of its documents, and a record of what goes wrong."""
     page.add_init_script(script)
     page.outside, page.problems = [], []
     _record(page)

@@ -8,7 +8,6 @@ from playwright.sync_api import expect
 
 from pages.shared.places import PAGES
 from tests import files
-from tests.browser.conftest import patient
 from tests.heavy import all_but, few
 from tests.waiting import settle
 
@@ -65,20 +64,16 @@ SIDEWAYS = """() => { const main = document.querySelector('[data-testid=stMain]'
 
 
 @pytest.fixture(scope="module")
-def window(browser, server):
+def window(lasting_page, server):
     """One window for all pages: a fresh one costs more than a page."""
-    context = patient(browser.new_context(reduced_motion="reduce"))
-    page = context.new_page()
-
     def visit(path, scheme="light", size=DESKTOP):
-        page.set_viewport_size(size)
-        page.emulate_media(color_scheme=scheme)
-        page.goto(server.url + path)
-        settle(page)
-        return page
+        lasting_page.set_viewport_size(size)
+        lasting_page.emulate_media(color_scheme=scheme)
+        lasting_page.goto(server.url + path)
+        settle(lasting_page)
+        return lasting_page
 
-    yield visit
-    context.close()
+    return visit
 
 
 def findings(page):

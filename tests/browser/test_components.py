@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, WebSocket, expect
 
 from tests.waiting import says, settle
 
@@ -22,18 +24,21 @@ FRAMES = """async slider => { const root = slider.getRootNode(), seen = [];
 
 
 @pytest.fixture(scope="module")
-def opened(lasting_page: Page, harness: str) -> Page:
+def opened(lasting_page: Page, harness: str) -> Iterator[Page]:
     """The usual case, for all tests that need it no newer than it is.
 
     `received` are the lengths of what the server has sent, `whole` is their sum for the page.
     """
+    def listen(socket: WebSocket) -> None:
+        socket.on("framereceived", lambda frame: lasting_page.received.append(len(frame)))
+
     lasting_page.received = []
-    lasting_page.on("websocket", lambda socket: socket.on(
-        "framereceived", lambda frame: lasting_page.received.append(len(frame))))
+    lasting_page.on("websocket", listen)
     lasting_page.goto(harness)
     settle(lasting_page)
     lasting_page.whole = sum(lasting_page.received)
-    return lasting_page
+    yield lasting_page
+    lasting_page.remove_listener("websocket", listen)
 
 
 @pytest.fixture

@@ -5,6 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import PHONE
+from tests.waiting import settle
+
 # The frame of the memo, whose printing is counted and not done: it would open a window.
 COUNTED = """() => { const frame = [...document.querySelectorAll('*')].map(e => e.shadowRoot?.querySelector('#sheet'))
   .find(Boolean); window.__printed = 0; frame.contentWindow.print = () => { window.__printed += 1; };
@@ -29,11 +32,16 @@ class Hand:
         self.interactions += 1
 
 
-@pytest.fixture
-def hand(server, open_app):
-    page = open_app(f"{server.url}/decide?s=c-sparse_curves~c.n_observations_per_curve-6~target-1")
-    expect(page.get_by_role("button", name="Print the memo")).to_be_visible()
-    return Hand(page)
+STUDY = "/decide?s=c-sparse_curves~c.n_observations_per_curve-6~target-1"
+
+
+@pytest.fixture(scope="module")
+def study(server, lasting_page):
+    """The study of a link, as it is opened."""
+    lasting_page.goto(server.url + STUDY)
+    settle(lasting_page)
+    expect(lasting_page.get_by_role("button", name="Print the memo")).to_be_visible()
+    return lasting_page
 
 
 def printed(hand, *words):
@@ -54,7 +62,18 @@ def pages_of(hand, html):
     return len(re.findall(rb"/Type\s*/Page\b", sheet.pdf(prefer_css_page_size=True)))
 
 
-def test_a_ministry_prints_a_memo_with_its_own_numbers_in_eight_interactions_on_one_page(hand):
+def test_nothing_scrolls_sideways_on_a_phone(study):
+    usual = study.viewport_size
+    study.set_viewport_size(PHONE)
+    settle(study)
+    main = study.locator("[data-testid=stMain]")
+    study.wait_for_function("main => main.scrollWidth <= main.clientWidth", arg=main.element_handle())
+    study.set_viewport_size(usual)
+
+
+def test_a_ministry_prints_a_memo_with_its_own_numbers_in_eight_interactions_on_one_page(study):
+    settle(study)
+    hand = Hand(study)
     hand.type("People at each site", 40)
     hand.type("Sites", 12)
     hand.type("Observations of each person", 5)
@@ -69,16 +88,9 @@ def test_a_ministry_prints_a_memo_with_its_own_numbers_in_eight_interactions_on_
 
 
 @pytest.mark.slow
-def test_a_worked_example_of_twelve_hospitals_is_printed_in_three_interactions(hand):
+def test_a_worked_example_of_twelve_hospitals_is_printed_in_three_interactions(server, open_app):
+    hand = Hand(open_app(server.url + STUDY))
     hand.press(re.compile("in twelve hospitals"), "radio")
     html = printed(hand, "12 hospitals")
     assert hand.interactions <= 3 and pages_of(hand, html) == 1
     assert hand.page.problems == []
-
-
-def test_nothing_scrolls_sideways_on_a_phone(server, open_app):
-    page = open_app(f"{server.url}/decide?s=c-sparse_curves~c.n_observations_per_curve-6~target-1",
-                    viewport={"width": 390, "height": 844})
-    expect(page.get_by_role("button", name="Print the memo")).to_be_visible()
-    main = page.locator("[data-testid=stMain]")
-    assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 0

@@ -376,10 +376,13 @@ def test_turning_the_phone_draws_the_figure_anew(show):
 
 
 @pytest.mark.parametrize("width, height", [(1280, 720), (PHONE["width"], PHONE["height"])])
-def test_figure_and_slider_fit_a_laptop_and_a_phone(show, width, height):
-    page = show(viewport={"width": width, "height": height})
-    top = page.locator("#numbers").bounding_box()["y"]
-    slider = page.locator("#e").bounding_box()
+def test_figure_and_slider_fit_a_laptop_and_a_phone(stage, width, height):
+    usual = stage.viewport_size
+    stage.set_viewport_size({"width": width, "height": height})
+    settle(stage)
+    top = stage.locator("#numbers").bounding_box()["y"]
+    slider = stage.locator("#e").bounding_box()
+    stage.set_viewport_size(usual)
     assert slider["y"] + slider["height"] - top < height - 200  # menu and title are above it
 
 

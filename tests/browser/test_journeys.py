@@ -40,12 +40,11 @@ def upload(page, content, name="growth.csv"):
 
 
 def state(page):
-    for key, text in (("value_name", "Height"), ("value_unit", "cm"), ("time_name", "Age"),
-                      ("time_unit", "years"), ("person", "child"), ("people", "children"),
-                      ("value_low", "60"), ("value_high", "210"), ("time_low", "2"),
-                      ("time_high", "18"), ("origin", "growth chart"), ("observations", "8")):
-        page.locator(f".st-key-upload_{key} input").fill(text)
-        page.keyboard.press("Tab")
+    choose(page, "upload_library", "Height by age, 2 to 19 years")
+    expect(page.get_by_text("Range of height: from")).to_be_visible()
+    settle(page)
+    page.locator(".st-key-upload_observations input").fill("8")
+    page.keyboard.press("Tab")
     settle(page)
     law = page.locator(".st-key-upload_law input")
     law.click()

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from engine import __version__
 from tests.browser.conftest import PHONE
+from tests.waiting import settle
 
 WIDE = {"width": 1440, "height": 900}
 # The names at the ends of the lines of a chart, and what they must not lie on: each other, titles,
@@ -34,13 +35,28 @@ def test_each_tab_opens_by_keyboard_and_an_earlier_address_opens_its_own(server,
     assert page.problems == [] and page.outside == []
 
 
+@pytest.fixture(scope="module")
+def lab(server, lasting_page):
+    """Lab in a window, opened anew only where the one before was another."""
+    opened = []
+
+    def visit(viewport):
+        if opened != [viewport]:
+            opened[:] = [viewport]
+            lasting_page.set_viewport_size(viewport)
+            lasting_page.goto(server.url + "/lab")
+            settle(lasting_page)
+        lasting_page.problems.clear()
+        return lasting_page
+    return visit
+
+
 def meets(one, other):
     return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
 
 
-def test_few_lines_are_named_where_they_end_and_no_name_lies_on_another(server, open_app):
-    page = open_app(server.url + "/lab", viewport=WIDE)
-    drawn = page.locator("[data-chart]").first.evaluate(BOXES)
+def test_few_lines_are_named_where_they_end_and_no_name_lies_on_another(lab):
+    drawn = lab(WIDE).locator("[data-chart]").first.evaluate(BOXES)
     names = {name: box for name, *box in drawn["names"]}
     assert {"Private mean", "Non-private mean", "95 % confidence band"} <= names.keys()
     assert drawn["legend"] == 0
@@ -52,16 +68,9 @@ def test_few_lines_are_named_where_they_end_and_no_name_lies_on_another(server, 
         assert not any(meets(box, other) for other in drawn["others"]), name
 
 
-@pytest.mark.parametrize(("chart", "viewport"), [(0, PHONE), (-1, WIDE)])
-def test_a_narrow_chart_and_one_of_many_lines_keep_their_legend(server, open_app, chart, viewport):
-    page = open_app(server.url + "/lab", viewport=viewport)
-    drawn = page.locator("[data-chart]").nth(chart).evaluate(BOXES)
-    assert drawn["legend"] >= 3 and not drawn["names"]
-
-
 @pytest.mark.parametrize(("kind", "begins"), [("SVG", b"<svg"), ("PNG", b"\x89PNG")])
-def test_a_chart_is_saved_with_its_title_source_and_budget(server, open_app, tmp_path, kind, begins):
-    page = open_app(server.url + "/lab", viewport=WIDE)
+def test_a_chart_is_saved_with_its_title_source_and_budget(lab, tmp_path, kind, begins):
+    page = lab(WIDE)
     button = page.get_by_role("button", name=f"Save this picture as {kind}").first
     button.focus()
     expect(button).to_be_visible()
@@ -79,9 +88,14 @@ def test_a_chart_is_saved_with_its_title_source_and_budget(server, open_app, tmp
     assert page.problems == []
 
 
-def test_on_a_phone_a_tall_legend_leaves_room_for_the_plot(server, open_app):
-    page = open_app(server.url + "/lab", viewport=PHONE)
-    chart = page.locator("[data-chart]").last
+@pytest.mark.parametrize(("chart", "viewport"), [(-1, WIDE), (0, PHONE)])
+def test_a_chart_of_many_lines_and_a_narrow_one_keep_their_legend(lab, chart, viewport):
+    drawn = lab(viewport).locator("[data-chart]").nth(chart).evaluate(BOXES)
+    assert drawn["legend"] >= 3 and not drawn["names"]
+
+
+def test_on_a_phone_a_tall_legend_leaves_room_for_the_plot(lab):
+    chart = lab(PHONE).locator("[data-chart]").last
     assert chart.evaluate(BOXES)["legend"] >= 4
     assert chart.evaluate("chart => chart._fullLayout._size.h") >= 160
     assert chart.evaluate("chart => chart.scrollHeight <= chart.clientHeight + 1")

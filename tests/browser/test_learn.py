@@ -66,8 +66,8 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
     expect(words).to_contain_text("Only this computer reaches this page")  # no link to itself
     assert "127.0.0.1" not in words.inner_text()
     code = re.search(r"Class (\w{6})\.", words.inner_text())[1]
-    pupils = [open_app(f"{server.url}/learn?s=class-{code}", viewport=PHONE, has_touch=touch)
-              for touch in (False, True)]
+    pupils = [open_app(f"{server.url}/learn?s=class-{code}", viewport=PHONE, **touch)
+              for touch in ({}, {"has_touch": True})]
     assert len({page.context for page in (teacher, *pupils)}) == 3
     for pupil, moves in zip(pupils, (1, 4), strict=True):
         send = pupil.get_by_role("button", name="Send my guess")

@@ -80,6 +80,7 @@ def test_a_statistician_gets_from_a_file_to_attacker_error_and_band_and_to_a_rel
     assert page.outside == [] and page.problems == []
 
 
+@pytest.mark.slow  # tests of pages go the same way without a browser
 def test_nothing_is_lost_on_the_way_back_on_a_phone(server, open_app):
     page = open_app(server.url + "/publish", viewport=PHONE)
     to_preview(Counted(page), files.csv(files.growth_frame(60, 8)))

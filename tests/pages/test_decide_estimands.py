@@ -4,6 +4,7 @@ import contextlib
 import io
 import re
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -43,6 +44,7 @@ def strip(at, key):
     return next(sent for sent in components(at, key) if "budgets" in sent)
 
 
+@cache
 def answered(key):
     """The engine's answer to the question of a link."""
     chosen, problems = address.decode(token(key))

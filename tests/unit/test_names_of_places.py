@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 from engine import handbook
@@ -23,6 +24,7 @@ PATH = re.compile(r"\*([A-Z][^*›]*?) ›\s([^*]+)\*")
 NAME = re.compile(r"(?<![*\w])\*([A-Z][^*›\n]*)\*(?!\*)")
 
 
+@cache
 def strings(file):
     """Every piece of text that a module holds, without what names stand for in it."""
     return {node.value for node in ast.walk(ast.parse(file.read_text("utf-8")))
