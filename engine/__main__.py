@@ -12,6 +12,7 @@ from engine.commands import (
     ask,
     ask_card,
     audit,
+    compare_cards,
     coverage,
     exhibit,
     ledger,
@@ -26,7 +27,8 @@ from engine.core.errors import InputError
 _ENGINE = Path(__file__).parent
 _FAULT = 70  # as in sysexits.h
 _LONGEST = 1000  # characters of a complaint about the words of a command
-_COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, ask_card, show, release, ledger)
+_COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, ask_card, compare_cards, show,
+             release, ledger)
 
 
 def main(arguments: list[str] | None = None) -> int:

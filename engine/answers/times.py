@@ -113,11 +113,11 @@ def crossings(heights: Array) -> list[float]:
 
 
 def length_above(heights: Array) -> Array:
-    """How long broken lines on the grid are above zero, in unit time.
+    """How long broken lines on equally spaced points are above zero, in unit time.
 
     Parameters
     ----------
-    heights : (…, 201)
+    heights : (…, points)
 
     Returns
     -------
@@ -128,4 +128,4 @@ def length_above(heights: Array) -> Array:
     apart = np.where(larger > smaller, larger - smaller, 1.0)
     share = np.where(smaller >= 0, 1.0, np.clip(larger / apart, 0.0, 1.0))
     share = np.where((larger <= 0), 0.0, share)
-    return np.asarray(share.sum(axis=-1) / (POINTS - 1))
+    return np.asarray(share.mean(axis=-1))

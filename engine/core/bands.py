@@ -15,7 +15,7 @@ from engine.core.grids import drawing_grid, read_only
 
 LEVEL = 0.95
 UNCOVERED_END = 0.03  # of the range at each end, where steep starts and ends are smoothed away
-_WIDER = 1.1  # of simultaneous bands: clipped curves are less normal than what is simulated
+WIDER = 1.1  # of simultaneous bands: clipped curves are less normal than what is simulated
 _SAMPLE, _SEED = 1000, 20_241_206
 _POINTS = slice(None, None, 2)  # of the drawing grid: two or more for each wave that is kept
 _BLOCK = 6  # bands simulated at once: their deviations stay in cache
@@ -157,7 +157,7 @@ def simultaneous_factor(covariance: Array, waves: Array) -> Array:
     """
     flat = covariance.reshape(-1, *covariance.shape[-2:])
     factors = [_factor(flat[k:k + _BLOCK], waves) for k in range(0, len(flat), _BLOCK)]
-    return _WIDER * np.concatenate(factors).reshape(covariance.shape[:-2])
+    return WIDER * np.concatenate(factors).reshape(covariance.shape[:-2])
 
 
 def _factor(covariance: Array, waves: Array) -> Array:

@@ -113,7 +113,7 @@ def test_commands_that_are_named_exist_with_their_options(file):
     targets = set(re.findall(r"^([a-z-]+):", text(ROOT / "Makefile"), flags=re.MULTILINE))
     for target in re.findall(r"`make ([a-z-]+)", text(file)):
         assert target in targets
-    for command, rest in re.findall(r"python -m engine ([a-z]+)([^`\n]*)", text(file)):
+    for command, rest in re.findall(r"python -m engine ([a-z-]+)([^`\n]*)", text(file)):
         assert command in known
         assert set(re.findall(r"--[a-z-]+", rest)) <= known[command], (command, rest)
 

@@ -1,6 +1,7 @@
 """Questions about the shape of a curve that decisions turn on, and how often releases keep it.
 
-Where is the peak, does the curve rise or fall between two times, when does it first reach a level?
+Where is the peak, when does the curve rise fastest, does it rise or fall between two times, when
+does it first reach a level, how long is it above it?
 An integrated error does not tell. The functions here are pure: curves are (…, points) on `times`
 (points,), any number of axes before, so that all budgets and releases are asked at once.
 """
@@ -13,11 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.answers.times import length_above
 from engine.core.errors import InputError
 from engine.core.types import Array, PublicFacts
 
 Curves = NDArray[np.floating]  # stored in single precision, or worked out in double
-KINDS = ("peak", "sign", "crossing")
+KINDS = ("peak", "fastest", "sign", "crossing", "above")
+WITH_LEVEL = ("crossing", "above")
 _USUAL_TOLERANCE = 0.05  # of the span of time
 _NORMAL = 1.959964  # 95 of 100 lie within so many standard deviations
 
@@ -26,8 +29,9 @@ _NORMAL = 1.959964  # 95 of 100 lie within so many standard deviations
 class Question:
     """A question with its numbers, public facts in the units of the source.
 
-    `tolerance` (a length of time) belongs to the peak and the crossing, `first` and `second`
-    (times) to the sign of a difference, `level` (a value) to the crossing.
+    `tolerance` (a length of time) belongs to all but the sign, `first` and `second` (times) to the
+    sign of a difference and to the window of the fastest rise, `level` (a value) to the crossing
+    and to the time above it.
     """
 
     kind: str
@@ -40,6 +44,8 @@ class Question:
 def usual(kind: str, facts: PublicFacts) -> Question:
     """A first question from public facts: a twentieth of the span, its thirds, half the range.
 
+    The window of the fastest rise is all of the span.
+
     Parameters
     ----------
     kind : str
@@ -48,8 +54,10 @@ def usual(kind: str, facts: PublicFacts) -> Question:
         Names, units and ranges.
     """
     low, span = facts.time_low, facts.time_high - facts.time_low
-    return Question(kind, _plain(_USUAL_TOLERANCE * span, 1), _plain(low + span / 3, 2),
-                    _plain(low + 2 * span / 3, 2), _plain(facts.value_middle, 3))
+    first, second = ((low, facts.time_high) if kind == "fastest" else
+                     (_plain(low + span / 3, 2), _plain(low + 2 * span / 3, 2)))
+    return Question(kind, _plain(_USUAL_TOLERANCE * span, 1), first, second,
+                    _plain(facts.value_middle, 3))
 
 
 def _plain(value: float, digits: int) -> float:
@@ -75,19 +83,22 @@ def checked(question: Question, facts: PublicFacts) -> Question:
         raise InputError(f"There is no question “{question.kind}”.", field="shape",
                          hint=f"Ask one of: {', '.join(KINDS)}.")
     low, high = facts.time_low, facts.time_high
-    if question.kind == "sign":
+    if question.kind in ("sign", "fastest"):
         for time in (question.first, question.second):
             if not low <= time <= high:
                 raise InputError(f"Both times must lie between {low:g} and {high:g}; got "
                                  f"{time:g}.", field="first")
+        if question.kind == "fastest" and question.second - question.first < (high - low) / 50:
+            raise InputError("The end must be after the start, by a fiftieth of the time range.",
+                             field="second", hint="Choose a longer stretch.")
         if question.first == question.second:
             raise InputError("The two times must differ.", field="second",
                              hint="A curve cannot rise or fall at one time.")
-    elif not 0 < question.tolerance <= high - low:
+    if question.kind != "sign" and not 0 < question.tolerance <= high - low:
         raise InputError(f"The tolerance must be above 0 and at most {high - low:g}; got "
                          f"{question.tolerance:g}.", field="tolerance",
                          hint="How far off may it be and still be of use?")
-    if question.kind == "crossing" and not facts.value_low <= question.level <= facts.value_high:
+    if question.kind in WITH_LEVEL and not facts.value_low <= question.level <= facts.value_high:
         raise InputError(f"The level must lie between {facts.value_low:g} and "
                          f"{facts.value_high:g}; got {question.level:g}.", field="level")
     return question
@@ -107,6 +118,39 @@ def peak_times(curves: Curves, times: Array) -> Array:
         Increasing.
     """
     return np.asarray(times[np.argmax(curves, axis=-1)])
+
+
+def fastest_times(curves: Curves, times: Array, first: float, second: float) -> Array:
+    """Where each curve rises fastest in a window, by differences of neighbouring points: (…).
+
+    Parameters
+    ----------
+    curves : (…, points)
+        In response units.
+    times : (points,)
+        Increasing.
+    first, second : float
+        Ends of the window.
+    """
+    slack = (times[-1] - times[0]) * 1e-9
+    among = np.flatnonzero((times >= first - slack) & (times <= second + slack))
+    slopes = np.gradient(curves, times, axis=-1)[..., among]
+    return np.asarray(times[among][np.argmax(slopes, axis=-1)])
+
+
+def times_above(curves: Curves, times: Array, level: float) -> Array:
+    """How long each curve is above a level: (…). Points are equally spaced and joined by lines.
+
+    Parameters
+    ----------
+    curves : (…, points)
+        In response units.
+    times : (points,)
+        Increasing.
+    level : float
+        In response units.
+    """
+    return np.asarray((times[-1] - times[0]) * length_above(np.asarray(curves - level)))
 
 
 def differences(curves: Curves, times: Array, first: float, second: float) -> Array:
@@ -153,7 +197,7 @@ def crossing_times(curves: Curves, times: Array, level: float) -> Array:
 
 
 def answers(question: Question, curves: Curves, times: Array) -> Array:
-    """What each curve says: a time (NaN for never), or a difference: (…).
+    """What each curve says: a time or a length of time (NaN for never), or a difference: (…).
 
     Parameters
     ----------
@@ -168,6 +212,10 @@ def answers(question: Question, curves: Curves, times: Array) -> Array:
         return peak_times(curves, times)
     if question.kind == "sign":
         return differences(curves, times, question.first, question.second)
+    if question.kind == "fastest":
+        return fastest_times(curves, times, question.first, question.second)
+    if question.kind == "above":
+        return times_above(curves, times, question.level)
     return crossing_times(curves, times, question.level)
 
 

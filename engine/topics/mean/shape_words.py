@@ -9,8 +9,12 @@ from engine.language.grammar import escape
 from engine.language.numbers import number, with_unit
 from engine.topics.mean.shape import Agreeing, Question, is_at_an_end
 
-LABELS = {"peak": "Where is the peak?", "sign": "Does it rise or fall?",
-          "crossing": "When does it reach a level?"}
+LABELS = {"peak": "Where is the peak?", "fastest": "When does it rise fastest?",
+          "sign": "Does it rise or fall?", "crossing": "When does it reach a level?",
+          "above": "How long is it above a level?"}
+ASKING = "Asking costs no privacy: the answer is computed from what is already published."
+RELEASES = "What equally likely releases say at this ε:"
+HOW_OFTEN = "How often would a release say so?"
 HELP = ("Each possible release is asked, too. An error in the unit of the values does not tell "
         "whether such an answer survives.")
 KEY = ("Line: releases that keep the answer; bars: 95 % range of this simulation. ◇ this budget. "
@@ -29,8 +33,9 @@ def short(question: Question, facts: PublicFacts) -> str:
     """
     if question.kind == "sign":
         return f"Keeps rise or fall, {_between(question, facts)}"
-    feature = ("peak" if question.kind == "peak" else
-               f"time of {with_unit(f'{question.level:g}', facts.value_unit)}")
+    level = with_unit(f"{question.level:g}", facts.value_unit)
+    feature = {"peak": "peak", "fastest": "fastest rise", "above": f"time above {level}",
+               "crossing": f"time of {level}"}[question.kind]
     return f"Keeps {feature} within {_length(question.tolerance, facts)}"
 
 
@@ -59,7 +64,12 @@ def reference(question: Question, answer: float, facts: PublicFacts, is_truth: b
             return f"{whose} is as high at both times, {between}."
         by = with_unit(number(abs(answer)), escape(facts.value_unit))
         return f"{whose} **{'rises' if answer > 0 else 'falls'}** by {by} {between}."
+    if question.kind == "fastest":
+        return (f"{whose} rises fastest at **{_time(answer, facts)}** (of "
+                f"{_between(question, facts)}).")
     level = with_unit(f"{question.level:g}", escape(facts.value_unit))
+    if question.kind == "above":
+        return f"{whose} is above {level} for **{_lasting(answer, facts)}**."
     if math.isnan(answer):
         return f"{whose} **never** is at {level}."
     return f"{whose} is first at {level} at **{_time(answer, facts)}**."
@@ -82,10 +92,11 @@ def agreement(question: Question, agreeing: Agreeing, without: Agreeing | None,
     never : bool
         Whether the answer is that the level is never reached.
     """
-    agrees = {"peak": f"has it within {_length(question.tolerance, facts)} of that",
-              "sign": "says the same", "crossing": (
+    within = f"within {_length(question.tolerance, facts)}"
+    agrees = {"peak": f"has it {within} of that", "fastest": f"does so {within} of that",
+              "above": f"is above it for as long, {within},", "sign": "says the same", "crossing": (
                   "never is there either" if never else
-                  f"gets there within {_length(question.tolerance, facts)} of that")}
+                  f"gets there {within} of that")}
     text = (f"A private release {agrees[question.kind]} in **{in_draws(agreeing)}** "
             f"(simulated; 95 % interval: {chance_range(agreeing)} %).")
     if question.kind == "sign":
@@ -154,6 +165,11 @@ def _between(question: Question, facts: PublicFacts) -> str:
     if not facts.time_unit:
         return f"{facts.time_name.lower()} {both}"
     return with_unit(both, escape(facts.time_unit))
+
+
+def _lasting(length: float, facts: PublicFacts) -> str:
+    """9.41 years."""
+    return with_unit(number(length), escape(facts.time_unit))
 
 
 def _length(length: float, facts: PublicFacts) -> str:

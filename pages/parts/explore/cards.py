@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from engine.core.errors import InputError
 from engine.exports import files as export
 from engine.figures import cards as figures
 from engine.figures.theme import Chart
@@ -22,6 +25,7 @@ from pages.parts.explore.scene import Scene
 from pages.shared import components as pieces
 from pages.shared.cards import odds as odds_card
 from pages.shared.cards import rules as rule_cards
+from pages.shared.cards import shape as shape_cards
 from pages.shared.frame import layout, odometer, strips, timed
 from pages.shared.state import session, settings
 
@@ -73,10 +77,21 @@ def figure(scene: Scene) -> None:
     picked = pieces.figure(session.FIGURE, payload, scene.start, scene.rev,
                            new_noise=scene.facts.is_simulated, with_truth="truth" in current.shown,
                            save=st.session_state.get("save_figure", ""),
-                           anchors=rule_cards.anchors(current.rule))
+                           anchors=rule_cards.anchors(current.rule), asked=_asked(scene))
     if picked.new_noise:
         session.change(seed=current.seed + 1)
         st.rerun()
+
+
+def _asked(scene: Scene) -> dict[str, Any] | None:
+    """What releases answer to the question of shape; None for none, or where they cannot."""
+    with suppress(InputError):  # the drawer says why
+        question = shape_cards.question(scene.facts)
+        if question is not None:
+            answers = shape_cards.asked_releases(scene, question)
+            return scene.made_once(f"asked {question}", lambda: pieces.asked_payload(
+                scene.facts, scene.shown, answers))
+    return None
 
 
 # -- the cards ---------------------------------------------------------------------------

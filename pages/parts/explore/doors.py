@@ -31,6 +31,9 @@ def show(details: Sequence[Detail]) -> None:
                   on_click=panel.open_dialog, disabled=not visitors.may_bring_files(),
                   help="A file stays in memory while you visit; nothing is published.")
         st.space("stretch")
+        if any(detail.key == "shape" for detail in details):
+            drawer.button(details, "Ask the curve", "ask_curve", ":material/live_help:", "shape",
+                          "tertiary")
         drawer.button(details, "Details", "details", ":material/right_panel_open:")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from engine import questions
+from engine.answers import card as answers_card
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.identity import digest
@@ -29,6 +30,7 @@ from engine.release.published import Published
 from engine.sources import Source, sources
 from engine.topics.release import charts as released
 from engine.topics.release.preview import release_preview
+from pages.shared.cards import answers as answer_cards
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, layout, odometer, strips
@@ -426,6 +428,7 @@ def result() -> None:
         st.markdown("The ledger keeps its noised numbers, so it can be made again at no charge; "
                     "nobody can draw it anew.")
         _take_away(release)
+        _answers(release)
         with layout.fold("The guarantee, and the same settings again", "release_card") as is_open:
             if is_open:
                 _guarantee(release)
@@ -447,6 +450,15 @@ def _picture(release: Published) -> None:
     with layout.fold("Numbers behind this picture", "release_numbers") as is_open:
         if is_open:
             layout.in_words("What is published", chart)
+
+
+def _answers(release: Published) -> None:
+    """What the released curve answers, from its card alone."""
+    if "answers" not in release.card:
+        return
+    with layout.fold("Questions to the released curve", "release_answers") as is_open:
+        if is_open:
+            answer_cards.table(answers_card.read(release.card))
 
 
 def _take_away(release: Published) -> None:

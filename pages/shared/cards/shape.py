@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.types import Array, Budget, PublicFacts
+from engine.language.grammar import escape
 from engine.topics.compare import charts as figures
 from engine.topics.mean import answer as mean_topic
 from engine.topics.mean import shape, shape_words
 from engine.topics.mean.answer import Draws
+from engine.topics.mean.asked import AskedReleases, asked, first_release
 from engine.topics.mean.shape import Agreeing, Question
 from pages.parts.explore.scene import Scene
+from pages.shared.cards import answers as answer_cards
 from pages.shared.frame import controls, layout
 from pages.shared.state import run, session, settings
 
@@ -61,12 +64,14 @@ def _numbers(facts: PublicFacts) -> None:
     usual, time = shape.usual(current.shape, facts), shape_words.times_asked(facts)
     unit = f" ({facts.value_unit})" if facts.value_unit else ""
     within = ("tolerance", f"Within{time}", "How far off a time may be and still be of use.")
-    asked = {"peak": [within], "crossing": [
-        ("level", f"Level{unit}", "A value from outside the data, such as a limit in a guideline."),
-        within], "sign": [("first", f"From{time}", "The first time."),
-                          ("second", f"To{time}", "The second time.")]}[current.shape]
+    level = ("level", f"Level{unit}",
+             "A value from outside the data, such as a limit in a guideline.")
+    span = [("first", f"From{time}", "The first time."),
+            ("second", f"To{time}", "The second time.")]
+    numbers = {"peak": [within], "crossing": [level, within], "above": [level, within],
+               "sign": span, "fastest": [*span, within]}[current.shape]
     with st.container(horizontal=True):
-        for name, label, help in asked:
+        for name, label, help in numbers:
             field = f"shape_{name}"
             stated = getattr(current, field)
             controls.bound(st.number_input, label, getattr(usual, name) if stated is None else
@@ -120,13 +125,51 @@ def sentences(asked: Question, kept_answer: Answer, step: int, budget: Budget, f
                                       bool(np.isnan(kept_answer.said))))
 
 
+def asked_releases(scene: Scene, question: Question) -> AskedReleases:
+    """The answers of the releases on screen, at every budget.
+
+    Parameters
+    ----------
+    scene : Scene
+    question : Question
+        Checked.
+
+    Raises
+    ------
+    InputError
+        If the method has no covariance.
+    """
+    return run.answer(asked, scene.source, scene.mechanism, scene.shown.budgets,
+                      session.current().seed, question)
+
+
 def section(scene: Scene) -> None:
-    """On Explore: one question, the answer at the chosen budget, and at all others."""
-    st.subheader("Shape of the released curve", anchor=False)
+    """One question, what releases answer at the chosen budget, and how often they would."""
+    st.subheader("Questions to the released curve", anchor=False)
+    facts = scene.facts
+    question = ask(facts)
+    if not scene.is_refused:
+        with layout.user_errors():
+            if question is not None:
+                _answers_of_releases(scene, question)
+            with layout.fold("All answers of one release", "all_answers") as is_open:
+                if is_open:
+                    answer_cards.table(run.answer(first_release, scene.source, scene.mechanism,
+                                                  scene.budget, session.current().seed))
+    if question is not None:
+        st.subheader(shape_words.HOW_OFTEN, anchor=False)
+        _how_often(scene, question)
+
+
+def _answers_of_releases(scene: Scene, question: Question) -> None:
+    marks = asked_releases(scene, question).marks[scene.at]
+    st.markdown(shape_words.RELEASES + "\n" + "\n".join(
+        f"{k}. {escape(mark.text)}" for k, mark in enumerate(marks, 1)))
+    st.markdown(f":small[{shape_words.ASKING}]")
+
+
+def _how_often(scene: Scene, asked: Question) -> None:
     facts, picture = scene.facts, scene.shown
-    asked = ask(facts)
-    if asked is None:
-        return
     mechanism = session.current().mechanism
     draws = run.answer(mean_topic.drawn, scene.source, mechanism, mechanism, picture.budgets,
                        session.current().seed)

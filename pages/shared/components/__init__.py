@@ -11,6 +11,7 @@ from pages.shared.components.figure import (
     Anchor,
     AtBudget,
     Picked,
+    asked_payload,
     figure,
     figure_payload,
     picked,
@@ -21,5 +22,5 @@ from pages.shared.components.said import Said, said
 from pages.shared.components.strip import Budgeted, Chip, Pinning, arrive, pin_pressed, strip
 
 __all__ = ["Anchor", "AtBudget", "Budgeted", "Chip", "Picked", "Pinning", "Said", "around",
-           "arrive", "chart", "chart_by_step", "figure", "figure_payload", "frame", "memo",
-           "picked", "pin_pressed", "said", "strip"]
+           "arrive", "asked_payload", "chart", "chart_by_step", "figure", "figure_payload", "frame",
+           "memo", "picked", "pin_pressed", "said", "strip"]

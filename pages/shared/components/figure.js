@@ -21,6 +21,7 @@ export default function ({data: sent, parentElement: root, setStateValue, setTri
   const isNew = S.tag !== data.tag || S.rev !== data.rev;
   if (S.tag !== data.tag) take(S, data);
   if (S.rev !== data.rev) move(S, data);
+  ask(S, sent.asked);
   if (isNew) S.game = S.picked.view === 'attack' ? newGame(S) : null;
   S.saved ??= data.save;                  // asked for before the figure was mounted: done already
   ticksOfSlider(S, data.anchors || []);
@@ -62,6 +63,26 @@ function decode(data) {
   };
 }
 
+// Answers to a question: a curve with its band, and marks, for some releases of every budget. The
+// picture then stands still, and the button shows the next of these releases.
+function ask(S, sent) {
+  if (S.asked?.tag === sent?.tag) return;
+  const {points} = S.data, rows = (part, name) => part[name].map((text, b) => split(numbers(text, ...part.scales[b]), points));
+  const three = part => part && ['middle', 'low', 'high'].map(name => rows(part, name));
+  S.asked = sent ? {...sent, lines: three(sent.curves), speeds: three(sent.speed)} : null;
+  Object.assign(S, {from: 0, to: 0, mix: 0});
+  if (sent?.speed) {
+    const all = b => S.asked.speeds.flatMap(part => part[b]);
+    S.asked.limits = limits(S, all, sent.most);
+    S.asked.floors = S.asked.limits.map((limit, b) => all(b).every(row => row.every(y => y > -.1 * limit)) ? -.1 * limit : -limit);
+  }
+}
+
+const question = S => S.asked && !S.game && !S.data.refused[S.picked.budget] ? S.asked : null;
+const speedy = S => Boolean(S.asked?.speeds) && !S.game;  // the lower panel is velocity
+const turnOf = (S, rows) => S.from % rows.length;
+const markOf = S => { const asked = question(S); return asked && asked.marks[S.picked.budget][S.from % asked.draws]; };
+
 function finer(half) {                    // every second point was sent: the ones between, by a cubic
   const last = half.length - 1, at = k => half[Math.max(0, Math.min(last, k))];
   return Float64Array.from({length: 2 * last + 1}, (_, k) => k % 2 === 0 ? half[k / 2]
@@ -102,10 +123,10 @@ function inView({data: {value}, curves}) {
 
 // Half-heights of the difference panel, one per budget. They never grow with ε, come from a ladder
 // so that the axis changes seldom, and end at half the value axis: beyond it curves leave the frame.
-function limits(S, drawn) {
+function limits(S, drawn, most = Infinity) {
   const {value} = S.data, needs = S.data.epsilons.map((_, b) => Math.max(...drawn(b).map(furthest)));
   for (let b = needs.length - 2; b >= 0; b--) needs[b] = Math.max(needs[b], needs[b + 1]);
-  return needs.map(need => rung(Math.min(Math.max(need, 1e-9), (value.high - value.low) / 2)));
+  return needs.map(need => rung(Math.min(Math.max(need, 1e-9), most < Infinity ? most : (value.high - value.low) / 2)));
 }
 
 function rung(need) {
@@ -205,7 +226,7 @@ function wire(S) {
 
 // ---- one release after another ------------------------------------------------------------------
 
-const moves = S => !S.paused && !S.held && !S.pull && !S.game && S.reading === null;
+const moves = S => !S.paused && !question(S) && !S.held && !S.pull && !S.game && S.reading === null;
 
 function animate(S) {
   if (S.frame || !moves(S)) return;
@@ -223,8 +244,8 @@ function animate(S) {
 
 function toggle(S) {                      // where motion is unwanted, each press shows the next release
   if (S.game) return;
-  if (STILL.matches) {
-    S.from = S.to = (S.to + 1) % S.data.draws;
+  if (STILL.matches || question(S)) {
+    S.from = S.to = (S.from + 1) % S.data.draws;
     S.mix = 0;
   } else {
     S.paused = !S.paused;
@@ -235,6 +256,7 @@ function toggle(S) {                      // where motion is unwanted, each pres
 function release(S) {                     // the difference of what is on screen from the mean
   const {budget} = S.picked, rows = S.curves.releases[budget];
   if (S.game) return S.game.release;
+  if (question(S)) { const lines = S.asked.lines[0][budget]; return lines[turnOf(S, lines)]; }
   return blend(rows[S.from], rows[S.to], S.mix);
 }
 
@@ -242,18 +264,51 @@ const blend = (from, to, mix) => mix ? from.map((y, k) => y + (to[k] - y) * mix)
 
 function band(S) {                        // of the release on screen, around the mean
   const {budget} = S.picked, {low, high} = S.curves;
+  if (question(S)) return S.asked.lines.slice(1).map(side => side[budget][turnOf(S, side[budget])]);
   if (!low || S.game) return null;
   return [low, high].map(side => blend(side[budget][S.from], side[budget][S.to], S.mix));
 }
 
 function drawRelease(S) {
-  const y = release(S), edges = band(S), {main, difference: D} = S;
+  const y = release(S), {main, difference: D} = S, [line, edges] = speedy(S) ? velocity(S) : [y, band(S)];
   set(main.release, path(main, onto(S.curves.without, y)));
-  set(D.release, path(D, y));
+  set(D.release, line ? path(D, line) : '');
   const [low, high] = edges ? edges.map(edge => path(D, edge)) : ['', ''];
   set(D.low, low);
   set(D.high, high);
   set(D.band, edges ? `${high}L${low.slice(1).split('L').reverse().join('L')}Z` : '');
+}
+
+function velocity(S) {                    // of the release on screen, and its band
+  const {budget} = S.picked, k = S.from % S.asked.draws;
+  if (!question(S) || !S.asked.told[budget][k]) return [null, null];
+  const [middle, ...edges] = S.asked.speeds.map(part => part[budget][k]);
+  return [middle, edges];
+}
+
+function drawAnswer(S) {                  // what the release on screen answers, drawn into it
+  const mark = markOf(S), {main} = S, {box} = main, group = main.answer;
+  group.replaceChildren();
+  S.answer = mark ? mark.text : '';
+  if (!mark || S.pull) return;
+  const x = t => main.x(t).toFixed(1), y = v => main.y(v).toFixed(1);
+  if (mark.level !== null) {
+    if (mark.filled) {
+      const ends = [[main.xs.at(-1), y(mark.level)], [main.xs[0], y(mark.level)]].map(point => point.join(' '));
+      const top = onto(S.curves.without, release(S)).map(v => Math.max(v, mark.level));
+      group.append(svg('path', {class: 'above', d: `${path(main, top)}L${ends.join('L')}Z`}));
+    }
+    group.append(svg('line', {x1: box.left, x2: box.right, y1: y(mark.level), y2: y(mark.level), class: 'level'}));
+  }
+  for (const [from, to, height] of mark.bars) {
+    group.append(svg('rect', {x: x(from), y: box.top, width: Math.max(1, x(to) - x(from)), height: box.bottom - box.top, class: 'possible'}),
+      svg('line', {x1: x(from), x2: x(to), y1: y(height), y2: y(height), class: 'possible-bar'}));
+  }
+  if (mark.whisker) {
+    const [at, low, high] = mark.whisker;
+    group.append(svg('path', {class: 'whisker', d: `M${x(at) - 5} ${y(low)}h10M${x(at) - 5} ${y(high)}h10M${x(at)} ${y(low)}V${y(high)}`}));
+  }
+  for (const [at, height] of mark.dots) group.append(svg('circle', {cx: x(at), cy: y(height), r: 5.5, class: 'answer-dot'}));
 }
 
 // ---- reading values -----------------------------------------------------------------------------
@@ -406,13 +461,13 @@ function drawPull(S) {
   const x = +main.xs[k], y = v => Math.min(Math.max(D.y(v), D.box.top), D.box.bottom);
   const bracket = (at, low, high, kind) => svg('path', {class: `bracket ${kind}`,
     d: `M${at - 4} ${y(low)}h8M${at - 4} ${y(high)}h8M${at} ${y(low)}V${y(high)}`});
-  D.pulled.append(svg('path', {d: path(D, shift), class: 'moved'}), bracket(x, 0, shift[k], ''),
+  if (!speedy(S)) D.pulled.append(svg('path', {d: path(D, shift), class: 'moved'}), bracket(x, 0, shift[k], ''),
     bracket(x + 16, -noise, noise, 'noise'));
   const {words} = S.data, moved = Math.abs(shift[k]);
   const texts = [fill(words.shift, {by: amount(S, moved)}), fill(words.noise, {by: amount(S, noise)})];
   const width = Math.max(...texts.map(text => wide(S, text) * 1.06));
   const from = x + 26 + width < D.box.right ? x + 26 : Math.max(D.box.left + 4, x - 12 - width);
-  D.pulled.append(...texts.map((text, i) => svg('text', {
+  if (!speedy(S)) D.pulled.append(...texts.map((text, i) => svg('text', {
     x: from, y: D.box.top + 16 + 18 * i, class: i ? 'bracket-text noise' : 'bracket-text'}, text)));
   const by = between(person.times, curve.values.map((v, j) => v - person.values[j]), S.pull.time);
   S.told = fill(words.pulled, {by: amount(S, Math.abs(by)), shift: amount(S, moved), noise: amount(S, noise)});
@@ -583,8 +638,9 @@ function paint(S) {                       // everything: new data, size, theme o
   Object.assign(S, {widths: new Map(), font: ''});
   const {time, value, words} = S.data, phone = S.width < PHONE, {low, high} = S.view;
   const valueTicks = ticks(low, high, 7);
-  S.limits = S.game ? S.alone : S.withBands;              // the game draws no bands
-  S.differences = S.limits.map(limit => ticks(-limit, limit, 5));
+  S.limits = S.game ? S.alone : speedy(S) ? S.asked.limits : S.withBands;  // the game draws no bands
+  S.floors = speedy(S) ? S.asked.floors : S.limits.map(limit => -limit);
+  S.differences = S.limits.map((limit, b) => ticks(S.floors[b], limit, 5));
   const texts = [...valueTicks.map(t => t.text), ...S.differences.flat().map(signed)];
   const left = 30 + Math.max(...texts.map(text => wide(S, text)));
   const labels = [words.mean, words.release, words.curves];
@@ -599,11 +655,11 @@ function paint(S) {                       // everything: new data, size, theme o
   markBounds(S);
   S.limit = null;
   for (const P of [S.main, S.difference]) {
-    for (const name of ['still', 'band', 'low', 'high', 'without', 'release', 'game', 'pulled']) {
+    for (const name of ['still', 'band', 'low', 'high', 'without', 'release', 'game', 'answer', 'pulled']) {
       const kinds = {band: 'band', low: 'band-edge', high: 'band-edge', without: 'without', release: 'release'};
-      P[name] = kinds[name] ? svg('path', {class: kinds[name]}) : svg('g', name === 'still' ? {class: 'still'} : {});
+      P[name] = kinds[name] ? svg('path', {class: kinds[name]}) : svg('g', ['still', 'answer'].includes(name) ? {class: name} : {});
     }
-    P.body.replaceChildren(P.still, P.band, P.low, P.high, P.game, P.without, P.release, P.pulled);
+    P.body.replaceChildren(P.still, P.band, P.low, P.high, P.game, P.without, P.release, P.answer, P.pulled);
     P.over = svg('g');
     P.svg.append(P.over);
   }
@@ -712,13 +768,14 @@ function show(S) {                        // one budget: called on every movemen
   drawRelease(S);
   drawGame(S);
   drawPull(S);
+  drawAnswer(S);
   drawReading(S);
   if (refused) shout(S, words.drowned);
-  const sentence = S.told || (refused ? refused.join(' ') : S.data.notes[budget] || words.invitation);
+  const sentence = S.told || (refused ? refused.join(' ') : S.answer || S.data.notes[budget] || words.invitation);
   if (S.q('#sentence').textContent !== sentence) S.q('#sentence').textContent = sentence;
   S.q('#spoken').textContent = S.root.activeElement === S.q('#stage') ? S.readout : '';
-  S.main.title.textContent = `${title}, ε = ${epsilons[budget]}: ${spoken}. ${S.readout}`;
-  S.difference.title.textContent = fill(words.panel, {limit: S.differences[budget].at(-1).text});
+  S.main.title.textContent = `${title}, ε = ${epsilons[budget]}: ${spoken}. ${S.answer} ${S.readout}`;
+  S.difference.title.textContent = speedy(S) ? S.asked.title : fill(words.panel, {limit: S.differences[budget].at(-1).text});
   naming(S);
   animate(S);
 }
@@ -742,15 +799,15 @@ function lines(S, words, width) {         // broken where they would be wider th
 function naming(S) {
   const button = S.q('#play'), {words} = S.data;
   button.hidden = Boolean(S.game);
-  button.textContent = STILL.matches ? words.next : S.paused ? words.play : words.pause;
+  button.textContent = STILL.matches || question(S) ? words.next : S.paused ? words.play : words.pause;
 }
 
 function stretch(S, budget) {             // the axis of the difference panel, when it changes
-  const D = S.difference, limit = S.limits[budget];
-  if (S.limit === limit) return;
-  S.limit = limit;
-  D.range(-limit, limit);
-  rows(D, S.differences[budget].map(t => [t.value, signed(t)]), S.data.difference);
+  const D = S.difference, limit = S.limits[budget], floor = S.floors[budget];
+  if (S.limit === limit && S.floor === floor) return;
+  Object.assign(S, {limit, floor});
+  D.range(floor, limit);
+  rows(D, S.differences[budget].map(t => [t.value, speedy(S) ? t.text : signed(t)]), speedy(S) ? S.asked.panel : S.data.difference);
   set(D.without, `M${D.box.left} ${D.y(0).toFixed(1)}H${D.box.right}`);
 }
 
@@ -841,7 +898,7 @@ function standalone(S) {                  // both plots with their colours writt
 
 function caption(S) {                     // sentences, broken into lines that fit
   const {title, epsilons, source, errors} = S.data, {budget} = S.picked;
-  return lines(S, `${title}. ε = ${epsilons[budget]}, ${errors[budget][2]}. ${source}.`, S.width - 8);
+  return lines(S, `${title}. ε = ${epsilons[budget]}, ${errors[budget][2]}. ${S.answer ? `${S.answer} ` : ''}${source}.`, S.width - 8);
 }
 
 function download(S, url, ending) {

@@ -19,10 +19,12 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from engine.answers.reply import rate_unit
 from engine.core.types import Array, PublicFacts
 from engine.language import tags
 from engine.language.numbers import percent_up
 from engine.topics.mean.answer import MeanAnswer, PlausibleBand
+from engine.topics.mean.asked import AskedReleases, Mark
 
 VIEWS = ("look", "attack")
 MOST_CURVES = 70  # a texture, not a data display
@@ -199,6 +201,55 @@ def _differences(view: MeanAnswer, refused: NDArray[np.bool_]) -> tuple[Array, A
     return releases, noise
 
 
+def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) -> dict[str, Any]:
+    """What the browser needs to draw the answers of releases at all budgets, as plain values.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Names, units and bounds.
+    view : MeanAnswer
+        The picture whose releases were asked.
+    asked : AskedReleases
+        Their answers.
+
+    Returns
+    -------
+    dict
+        Curves as differences from the mean without protection; a release of which nothing can be
+        told is drawn as it is.
+    """
+    drawn = view.releases[:, :asked.curves.shape[1]] - view.without
+    curves, low, high = (np.where(np.isfinite(each), each - view.without, drawn)
+                         for each in (asked.curves, asked.low, asked.high))
+    payload = {
+        "draws": curves.shape[1], "marks": [[_mark(mark) for mark in row] for row in asked.marks],
+        "curves": _three(facts.value_high - facts.value_low, curves, low, high),
+        "speed": None, "panel": "", "title": ""}
+    if asked.speeds is not None:
+        furthest = (facts.value_high - facts.value_low) / (facts.time_high - facts.time_low)
+        payload |= {
+            "speed": _three(furthest, *map(np.nan_to_num, asked.speeds)),
+            "told": np.isfinite(asked.speeds[0]).all(axis=-1).tolist(),
+            "most": _FURTHEST * furthest,
+            "panel": _axis("Velocity", rate_unit(facts, 1)),
+            "title": "Velocity of the release with its 95 % confidence band."}
+    payload["tag"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
+    return payload
+
+
+def _three(height: float, middle: Array, low: Array, high: Array) -> dict[str, Any]:
+    """A line with its band for every budget and release."""
+    scales = _scales(height, middle, low, high)
+    return {"scales": scales, "middle": _by_budget(middle, scales),
+            "low": _by_budget(low, scales), "high": _by_budget(high, scales)}
+
+
+def _mark(mark: Mark) -> dict[str, Any]:
+    return {"text": mark.text, "dots": mark.dots, "bars": mark.bars, "whisker": mark.whisker,
+            "level": mark.level, "filled": mark.is_filled}
+
+
 def int16(values: NDArray[Any], low: float, high: float) -> str:
     """Values as base64 text of little-endian 16-bit numbers over [low, high]."""
     share = (np.clip(values, low, high) - low) / (high - low)
@@ -241,7 +292,7 @@ def _by_budget(values: Array, scales: Sequence[tuple[float, float]]) -> list[str
 
 def figure(key: str, payload: Mapping[str, Any], start: Picked, rev: int = 0,
            new_noise: bool = False, with_truth: bool = False, save: str = "",
-           anchors: Sequence[Anchor] = ()) -> Picked:
+           anchors: Sequence[Anchor] = (), asked: Mapping[str, Any] | None = None) -> Picked:
     """Draw the figure and return what the visitor has picked.
 
     Parameters
@@ -263,11 +314,12 @@ def figure(key: str, payload: Mapping[str, Any], start: Picked, rev: int = 0,
         "1-svg", "2-png" and so on: every new one saves the figure as a file.
     anchors : sequence of Anchor
         Marked under the slider where they lie on it.
+    asked : dict, optional
+        From `asked_payload`: releases answer a question in the picture.
     """
-    data = {"curves": payload, "now": {"rev": rev, "new_noise": new_noise, "with_truth": with_truth,
-                                       "save": save,
-                                       "anchors": placed(anchors, payload["epsilons"]),
-                                       **_moved(key, rev, start)}}
+    now = {"rev": rev, "new_noise": new_noise, "with_truth": with_truth, "save": save,
+           "anchors": placed(anchors, payload["epsilons"]), **_moved(key, rev, start)}
+    data = {"curves": payload, "asked": asked, "now": now}
     result = _component(key=key, data=data, on_picked_change=_nothing, on_new_noise_change=_nothing)
     chosen = read_report(result.get("picked"), start, rev, len(payload["epsilons"]))
     return replace(chosen, new_noise=bool(result.get("new_noise")))

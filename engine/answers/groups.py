@@ -1,0 +1,283 @@
+"""Releases of disjoint groups of people, compared: their difference, where it is, and one test.
+
+Who belongs to which group, and how many they are, are public facts, and each group is released by
+its own mechanism with its own (ε_g, δ_g). Neighbouring data sets replace one curve within its
+group, so they differ in the input of one release alone; the others are the same mechanism on the
+same input. All releases together are therefore (max ε_g, max δ_g)-differentially private, and in
+terms of μ, max μ_g: budgets of disjoint groups do not add. Nothing here draws noise or sees data.
+
+The comparison is valid only if nobody is in two groups: then the estimates are independent, and
+the covariance of a difference is the sum of covariances. Where a label itself is to be protected,
+two groups change at once and their sizes are data; that needs one release of varying coefficients
+with the label as covariate, and is not done here. Derived in this project.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+from scipy.special import gammaincc
+
+from engine.answers.average import average
+from engine.answers.released_curve import STEP, GridBand, ReleasedCurve, Status, grid
+from engine.answers.reply import Interval, span, stretches, with_unit, written
+from engine.answers.times import pieces_of
+from engine.core.bands import LEVEL, WIDER, public_normals, simultaneous_factor, standard_errors
+from engine.core.errors import InputError
+from engine.core.types import Array
+from engine.numerics.end_slopes import cosine_rows
+
+SAMPLE = 2000  # simulated differences under equal means
+_TESTED_WAVES = 4  # level, trend and two bends
+_LEAST_P = 0.001  # what a test by simulation can tell
+_MOST_GROUPS = 12
+_SAME_UNITS = ("value_unit", "time_unit", "time_low", "time_high")
+
+
+@dataclass(frozen=True)
+class Differences:
+    """Where one group is above or below another.
+
+    Parameters
+    ----------
+    above, below : tuple of pairs of float
+        Stretches in the unit of times in which the first is so, with 95 % for all at once.
+    least, most : float
+        Limits of the largest difference at any time, in response units.
+    average : float
+        Over the whole range, in response units.
+    average_limits : pair of float
+        Its 95 % limits.
+    """
+
+    above: tuple[Interval, ...]
+    below: tuple[Interval, ...]
+    least: float
+    most: float
+    average: float
+    average_limits: Interval
+
+
+@dataclass(frozen=True, eq=False)
+class GroupComparison:
+    """Released mean curves of two or more disjoint groups.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the groups.
+    curves : sequence of ReleasedCurve
+        One for each.
+    are_disjoint : bool
+        Whether it is stated that nobody is in two groups.
+
+    Raises
+    ------
+    InputError
+        If they are not stated to be disjoint, one is given twice, or they cannot be compared.
+    """
+
+    names: Sequence[str]
+    curves: Sequence[ReleasedCurve]
+    are_disjoint: bool
+
+    def __post_init__(self) -> None:
+        if not 2 <= len(self.curves) <= _MOST_GROUPS or len(self.names) != len(self.curves):
+            raise InputError(f"Compare 2 to {_MOST_GROUPS} releases, each with a name.",
+                             field="groups")
+        if not self.are_disjoint:
+            raise InputError("Groups can be compared only if nobody is in two of them.",
+                             field="disjoint", hint="State it, if it is so. Releases of the same "
+                             "people are not independent, and their budgets add.")
+        for one, other in combinations(self.curves, 2):
+            _check_pair(one, other)
+        for name, curve in zip(self.names, self.curves, strict=True):
+            if curve.is_pure or curve.status is Status.NONE:
+                reason = ("its noise is not normal (δ = 0)" if curve.is_pure else
+                          curve.refusal[0].lower() + curve.refusal[1:].rstrip("."))
+                raise InputError(f"{name} cannot be compared: {reason}.", field="groups")
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Numbers of the groups of each pair."""
+        return list(combinations(range(len(self.curves)), 2))
+
+    def waves(self, first: int, second: int) -> int:
+        """How many waves both releases have.
+
+        Parameters
+        ----------
+        first, second : int
+            Numbers of the groups.
+
+        Returns
+        -------
+        int
+        """
+        return min(self.curves[first].size, self.curves[second].size)
+
+    def difference(self, first: int = 0, second: int = 1) -> ReleasedCurve:
+        """The first less the second, as a release that can be asked like any other.
+
+        The longer one is cut to the waves that both have: coefficients of an orthonormal basis are
+        nested, and to pad the shorter with zeros would show finer waves of the other as
+        differences.
+
+        Parameters
+        ----------
+        first, second : int
+            Numbers of the groups.
+
+        Returns
+        -------
+        ReleasedCurve
+        """
+        a, b, size = self.curves[first], self.curves[second], self.waves(first, second)
+        return ReleasedCurve(
+            facts=replace(a.facts, value_name="Difference"),
+            centre=a.centre[:size] - b.centre[:size],
+            covariance=a.covariance[:size, :size] + b.covariance[:size, :size], family=a.family,
+            effective_size=min(a.effective_size, b.effective_size),
+            passed=a.is_whole and b.is_whole)
+
+    @cached_property
+    def _largest(self) -> Array:
+        """Of each simulated set of equal means the largest |difference|/error: (SAMPLE,)."""
+        if len(self.curves) == 2:  # the sum of two independent normals is one
+            curve = self.difference()
+            return _standardised(curve, _root(curve.covariance)
+                                 @ public_normals(curve.size, SAMPLE))
+        most = max(curve.size for curve in self.curves)
+        normals = public_normals(most * len(self.curves), SAMPLE).reshape(-1, most, SAMPLE)
+        drawn = [_root(curve.covariance) @ normals[k, :curve.size]
+                 for k, curve in enumerate(self.curves)]
+        return np.asarray(np.max([_standardised(self.difference(g, h), drawn[g][:self.waves(g, h)]
+                                     - drawn[h][:self.waves(g, h)]) for g, h in self.pairs],
+                                 axis=0))
+
+    @cached_property
+    def p_anywhere(self) -> float:
+        """P of the largest |difference|/error of all pairs and times, by a fixed public sample."""
+        curves = (self.difference(g, h) for g, h in self.pairs)
+        largest = max(float(_standardised(curve, curve.centre[:, None])[0]) for curve in curves)
+        return (1 + int((self._largest >= largest).sum())) / (1 + SAMPLE)
+
+    @cached_property
+    def p_broad(self) -> float:
+        """P of equal level, trend and two bends in all groups, by χ²."""
+        waves = min(_TESTED_WAVES, *(curve.size for curve in self.curves))
+        inverses = [np.linalg.inv(curve.covariance[:waves, :waves]) for curve in self.curves]
+        centres = [curve.centre[:waves] for curve in self.curves]
+        mean = np.linalg.solve(sum(inverses), sum(
+            inverse @ centre for inverse, centre in zip(inverses, centres, strict=True)))
+        misfit = sum(float((centre - mean) @ inverse @ (centre - mean))
+                     for inverse, centre in zip(inverses, centres, strict=True))
+        return float(gammaincc((len(self.curves) - 1) * waves / 2, misfit / 2))
+
+    @property
+    def p(self) -> float:
+        """One test of no difference anywhere: twice the smaller of both, at most 1."""
+        return min(1.0, 2 * min(self.p_anywhere, self.p_broad))
+
+    def band(self, first: int = 0, second: int = 1) -> GridBand:
+        """The difference with a band that holds for all pairs together.
+
+        Parameters
+        ----------
+        first, second : int
+            Numbers of the groups.
+
+        Returns
+        -------
+        GridBand
+        """
+        curve = self.difference(first, second)
+        if len(self.curves) == 2:
+            return curve.band
+        own = float(simultaneous_factor(curve.covariance, curve.readings[0](grid(), 0)))
+        common = WIDER * float(np.quantile(self._largest, LEVEL))
+        middle, band = curve.band.middle, curve.band
+        return GridBand(middle, middle - (middle - band.low) * max(common / own, 1.0),
+                        middle + (band.high - middle) * max(common / own, 1.0), band.error)
+
+    def differences(self, first: int = 0, second: int = 1) -> Differences:
+        """Where two groups differ, and how much.
+
+        Parameters
+        ----------
+        first, second : int
+            Numbers of the groups.
+
+        Returns
+        -------
+        Differences
+        """
+        band, curve = self.band(first, second), self.difference(first, second)
+        mean, limits = average(curve, (0.0, 1.0))
+        return Differences(
+            curve.in_time(pieces_of(band.low > 0, STEP / 2)),
+            curve.in_time(pieces_of(band.high < 0, STEP / 2)),
+            float(np.maximum(np.maximum(band.low, -band.high), 0.0).max()),
+            float(np.maximum(np.abs(band.low), np.abs(band.high)).max()), mean, limits)
+
+    def sentences(self) -> list[str]:
+        """All results in words."""
+        told = [self._p_in_words()]
+        for first, second in self.pairs:
+            told += self._pair_in_words(first, second)
+        return [*told, "Each person’s data went into one group only: budgets do not add."]
+
+    def _p_in_words(self) -> str:
+        value = "p < .001" if self.p <= _LEAST_P else f"p = {self.p:.3f}".replace("0.", ".")
+        return (f"{value}: the probability of differences at least as large, if the mean curves of "
+                "all groups were the same.")
+
+    def _pair_in_words(self, first: int, second: int) -> list[str]:
+        result, facts = self.differences(first, second), self.curves[first].facts
+        one, other = self.names[first], self.names[second]
+        pieces = sorted([*result.above, *result.below])
+        width = result.average_limits[1] - result.average_limits[0]
+        number, low, high = written([result.average, *result.average_limits], width)
+        least, most = written([result.least, result.most], result.most - result.least)
+        if pieces:
+            stated = with_unit(stretches(pieces, "and"), facts.time_unit)
+            where = (f"{one} and {other} differ at {facts.time_name.lower()} {stated} (95 % for "
+                     f"the whole curve at once): at least {least}, at most "
+                     f"{with_unit(most, facts.value_unit)}.")
+        else:
+            where = (f"{one} and {other}: no difference was found; differences up to "
+                     f"{with_unit(most, facts.value_unit)} remain possible.")
+        whole = span(facts, facts.time_low, facts.time_high)
+        return [where, f"Average of {one} less {other}, {whole}"
+                f": {with_unit(number, facts.value_unit)} (95 %: {low} to {high}).",
+                f"They are compared on the {self.waves(first, second)} basis functions that both "
+                "releases have."]
+
+
+def _check_pair(one: ReleasedCurve, other: ReleasedCurve) -> None:
+    if np.array_equal(one.centre, other.centre):
+        raise InputError("One release is given twice.", field="groups",
+                         hint="Compare releases of different groups.")
+    for name in _SAME_UNITS:
+        if getattr(one.facts, name) != getattr(other.facts, name):
+            raise InputError(f"The releases differ in “{name}”.", field="groups",
+                             hint="Release all groups with the same units and time range.")
+    if one.family != other.family or one.offset != other.offset:
+        raise InputError("The releases have different bases or public prior curves.",
+                         field="groups", hint="Release all groups with the same settings.")
+
+
+def _standardised(curve: ReleasedCurve, coefficients: Array) -> Array:
+    """The largest |f|/error of curves (r, k) of plain waves: (k,)."""
+    rows = cosine_rows(curve.size, grid())
+    errors = standard_errors(curve.covariance, rows)
+    return np.asarray((np.abs(rows @ coefficients) / errors[:, None]).max(axis=0))
+
+
+def _root(covariance: Array) -> Array:
+    values, vectors = np.linalg.eigh(covariance)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T)

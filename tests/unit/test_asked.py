@@ -1,0 +1,115 @@
+"""Questions asked of the releases on screen: the engine's own answers, drawn as they are."""
+
+import dataclasses
+import json
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from engine.answers import ReleasedCurve
+from engine.core.errors import InputError
+from engine.core.types import Budget
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.sources.sparse_curves import SparseCurves
+from engine.topics.mean import shape
+from engine.topics.mean.answer import on_screen
+from engine.topics.mean.asked import ASKED_DRAWS, asked, curve_question, first_release
+from pages.shared.components.figure import asked_payload
+from tests.unit.test_figure_payload import numbers
+
+SOURCE = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=10)
+BUDGETS = (Budget(0.05, 1e-5), Budget(2.0, 1e-5), Budget(10.0, 1e-5))
+USUAL = {kind: shape.usual(kind, SOURCE.facts) for kind in shape.KINDS}
+
+
+@cache
+def asked_of_all(kind):
+    return asked(SOURCE, AdaptiveMean(), BUDGETS, 1, USUAL[kind])
+
+
+@pytest.fixture(scope="module")
+def releases():
+    return on_screen(SOURCE, AdaptiveMean(), BUDGETS, 1)
+
+
+@pytest.mark.parametrize("kind", shape.KINDS)
+def test_every_release_on_screen_says_what_the_engine_answers_of_the_same_release(kind, releases):
+    data, estimate = releases
+    result = asked_of_all(kind)
+    for budget in (1, 2):
+        for draw in range(ASKED_DRAWS):
+            curve = ReleasedCurve.of(estimate, data.facts, budget, draw=draw)
+            answer = curve_question(USUAL[kind]).answer(curve)
+            assert result.marks[budget][draw].text.startswith(answer.text)
+            np.testing.assert_array_equal(result.curves[budget, draw], curve.band.middle[::2])
+            np.testing.assert_array_equal(result.low[budget, draw], curve.band.low[::2])
+            drawn = [bar[:2] for bar in result.marks[budget][draw].bars]
+            assert kind in ("sign", "above") or drawn == list(answer.pieces)
+
+
+def test_marks_lie_on_the_curve_that_answers(releases):
+    times = np.linspace(2, 18, 101)
+    for kind in ("peak", "sign", "fastest"):
+        result = asked_of_all(kind)
+        for time, height in result.marks[2][0].dots:
+            assert np.interp(time, times, result.curves[2, 0]) == pytest.approx(height, abs=0.2)
+
+
+def test_velocities_are_per_unit_of_time_and_only_where_they_can_be_told():
+    result = asked_of_all("fastest")
+    middle, low, high = result.speeds
+    assert np.isnan(middle[0]).all()
+    rises = (result.curves[2, :, -1] - result.curves[2, :, 0]) / 16
+    np.testing.assert_allclose(middle[2].mean(axis=1), rises, rtol=0.02)
+    assert ((low <= middle) & (middle <= high))[2].all()
+
+
+def test_a_method_without_a_covariance_is_not_asked():
+    with pytest.raises(InputError):
+        asked(SOURCE, NoisyGradientMean(), BUDGETS, 1, USUAL["peak"])
+
+
+def test_the_first_release_is_that_of_the_picture(releases):
+    data, estimate = releases
+    curve = first_release(SOURCE, AdaptiveMean(), BUDGETS[1], 1)
+    np.testing.assert_array_equal(curve.centre,
+                                  ReleasedCurve.of(estimate, data.facts, 1).centre)
+
+
+@pytest.mark.parametrize("kind", ["peak", "fastest", "above"])
+def test_the_browser_is_sent_the_curves_that_answer_within_one_step_of_their_range(kind):
+    without = 80 + 6 * np.linspace(0, 16, 101)
+    view = SimpleNamespace(releases=np.broadcast_to(without, (3, 20, 101)), without=without)
+    result = asked_of_all(kind)
+    sent = json.loads(json.dumps(asked_payload(SOURCE.facts, view, result), allow_nan=False))
+    parts = [(sent["curves"], result.curves - view.without)]
+    parts += [(sent["speed"], result.speeds[0])] if kind == "fastest" else []
+    for part, values in parts:
+        low, high = part["scales"][2]
+        rows = numbers(part["middle"][2], low, high).reshape(ASKED_DRAWS, -1)
+        np.testing.assert_allclose(rows, values[2], atol=(high - low) / 65535)
+    assert [mark["text"] for mark in sent["marks"][2]] == [m.text for m in result.marks[2]]
+
+
+# -- the simulated counterpart --------------------------------------------------------------------
+
+
+def test_the_fastest_rise_is_looked_for_in_its_window_alone():
+    times = np.linspace(2, 18, 161)
+    curve = np.tanh(3 * (times - 5)) + 2 * np.tanh(3 * (times - 12))
+    question = dataclasses.replace(USUAL["fastest"])
+    assert shape.answers(question, curve, times) == pytest.approx(12, abs=0.051)
+    early = dataclasses.replace(question, second=8.0)
+    assert shape.answers(early, curve, times) == pytest.approx(5, abs=0.051)
+    with pytest.raises(InputError, match="after the start"):
+        shape.checked(dataclasses.replace(question, first=8.0, second=8.1), SOURCE.facts)
+
+
+def test_the_time_above_a_level_is_that_of_the_line_joining_the_points():
+    times = np.linspace(2, 18, 161)
+    question = dataclasses.replace(USUAL["above"], level=130.0)
+    lines = np.stack([100 + 5 * (times - 2), np.full(161, 150.0), np.full(161, 90.0)])
+    assert shape.answers(question, lines, times).tolist() == pytest.approx([10.0, 16.0, 0.0])
