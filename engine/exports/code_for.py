@@ -88,7 +88,7 @@ class Code:
 def code_for(question: Question, own: OwnFile | None = None) -> Code:
     """The question of a page, its answer, the numbers that stand there and a picture of them."""
     script = _Script(own)
-    script.line(f"question = {script.asked(question)}")
+    script.line(f"question = {script.call_of(question)}")
     script.line("answer = question.answer()")
     return Code(question.kind.page, script.text, "print(question.text(answer))",
                 _CHART.format("question.chart(answer)"), question.command())
@@ -119,7 +119,7 @@ def sweep(chosen: Scenario, own: OwnFile | None = None) -> Code:
     for name, value in (("source", chosen.source), ("mechanism", chosen.mechanism),
                         ("budget", chosen.budgets[0]), ("run", chosen.run),
                         ("axes", {path: tuple(each) for path, each in chosen.axes.items()})):
-        script.given(name, value)
+        script.assign(name, value)
     script.line(_SWEEP)
     return Code("Sweeps", script.text,
                 'print(as_csv(outcomes, provenance(chosen, "serial")), end="")',
@@ -176,13 +176,13 @@ class _Script:
     def line(self, text: str) -> None:
         self._lines.append(text)
 
-    def asked(self, question: Question) -> str:
+    def call_of(self, question: Question) -> str:
         """Python that makes a question; sources, mechanisms and rates get lines above it."""
         named = []
         for name, value in question.arguments.items():
             is_member = isinstance(value, Parameterised)
             if is_member:
-                self.given(name, value)
+                self.assign(name, value)
             written = name if is_member else self._of_file(value) or self.written(value)
             named.append(f"{name}={written}")
         made = _wrapped(f"{self.name(ask)}(", [self.name(question.function), *named], ")")
@@ -200,7 +200,7 @@ class _Script:
             return f"{self.name(rows_with)}(source, {self.written(chosen)})"
         return ""
 
-    def given(self, name: str, value: Any) -> None:
+    def assign(self, name: str, value: Any) -> None:
         """A line `name = value`; a source of one's own is read from its file."""
         if isinstance(value, Upload | UploadRows):
             self._from_file(value)
@@ -258,7 +258,7 @@ def _arguments(value: Any) -> dict[str, Any]:
     """What makes the value again: of what is plugged in all that matters, else what differs."""
     if not plain.is_registered(value):
         return {f.name: getattr(value, f.name) for f in plain.stated(value)}
-    changed, matter = value.changed(), {p.name for p in value.shown()}
+    changed, matter = value.changed(), {p.name for p in value.relevant_parameters()}
     return {name: part for name, part in value.values().items()
             if name in changed or (name in matter and part is not None)}
 

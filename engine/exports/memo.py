@@ -55,9 +55,9 @@ def _steps(answer: PlanningAnswer, facts: PublicFacts) -> list[list[str]]:
         return []
     return [["With", "Error", *["Attacker’s accuracy"] * bool(answer.beside), ""],
             *([*plan_words.step(reached, answer.unknown, facts),
-               *([] if given is None else [chances.odds_short(given.odds)]),
+               *([] if protection is None else [chances.odds_short(protection.odds)]),
                "the answer" if reached is answer.reached else ""]
-              for reached, given in answer.rows())]
+              for reached, protection in answer.rows())]
 
 
 def _by_rule(epsilon: float, rule: float | None) -> str:

@@ -101,16 +101,16 @@ def _csv_cell(value: Any) -> Any:
 def as_table(outcomes: Sequence[Outcome], seconds: float) -> str:
     """Aligned columns for a person to read; ± is half a 95 % confidence interval."""
     axes = list(outcomes[0].cell.at)
-    held = [kind for kind in KINDS if not kind.endswith("error")
+    kinds = [kind for kind in KINDS if not kind.endswith("error")
             and any(outcome.summary(kind) for outcome in outcomes)]
     has_baseline = any(outcome.baseline is not None for outcome in outcomes)
     rows = [[*axes, "error", "95 % within", *["without privacy"] * has_baseline,
-             "attacker's accuracy", *(kind.replace("_", " ") for kind in held), "guarantee"]]
+             "attacker's accuracy", *(kind.replace("_", " ") for kind in kinds), "guarantee"]]
     for outcome in outcomes:
         at = [f"{outcome.cell.at[name]}" for name in axes]
         rows.append(at + ([outcome.failure] if outcome.failure else
                           [*_written(outcome, has_baseline),
-                           *(_figure(outcome.summary(kind)) for kind in held),
+                           *(_figure(outcome.summary(kind)) for kind in kinds),
                            _guarantee_text(outcome)]))
     widths = [max(len(row[k]) for row in rows if k < len(row)) for k in range(len(rows[0]))]
     lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False))

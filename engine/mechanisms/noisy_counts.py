@@ -488,7 +488,7 @@ def _spend(server: int, budget: Budget) -> Spend:
     return Spend(
         step=COUNTS, server=server, mu=None, epsilon=budget.epsilon, sensitivity=(SENSITIVITY,),
         noise_scale=(SENSITIVITY / budget.epsilon,), count=1, composition=Composition.SEQUENTIAL,
-        asked=budget, unit=Unit.PERSON, norm="ℓ1", noise=NoiseLaw.DISCRETE_LAPLACE,
+        budget=budget, unit=Unit.PERSON, norm="ℓ1", noise=NoiseLaw.DISCRETE_LAPLACE,
         why=("Each person is in one cell: replacing a person moves one count up by 1 and another "
              "down by 1. All that is drawn follows from the noised counts."))
 

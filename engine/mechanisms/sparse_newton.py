@@ -336,14 +336,14 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
             If δ = 0 or σ is not stated.
         """
         sizes, facts = public.sizes, public.facts
-        asked, n, d = budgets, sizes.n_curves, sizes.n_covariates
-        s, guess, rho = min(self.sparsity, d), self.spread(facts), gaussian_rho(asked)
+        n, d = sizes.n_curves, sizes.n_covariates
+        s, guess, rho = min(self.sparsity, d), self.spread(facts), gaussian_rho(budgets)
         feature = self.feature_clip or self.clip_of_features(facts)
         row, response = row_norm(d, feature), self.response_clip or self.clip_of_responses(facts)
         clip = self.residual_clip or _LAST * guess
         shares = MOMENTS
         if not self._takes_moments(row, n, d, rho):
-            shares, rho = ROUNDS, accounting.smallest_rho(asked)
+            shares, rho = ROUNDS, accounting.smallest_rho(budgets)
         clips = (response, max(clip, _SECOND * guess))
         stages = tuple(Stage(clip_of_stage, (stage_noise(clip_of_stage, n, share * rho),))
                        for clip_of_stage, share in zip(clips, shares.stages, strict=False))
@@ -359,9 +359,9 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
                     (GRAM_OF_CHOSEN, math.sqrt(2) * ball(s) ** 2, shares.chosen),
                     (RESIDUALS, math.sqrt(2), shares.residuals),
                     (CORRECTIONS, 2 * ball(s) * clip, shares.last)]
-        spends = [] if rounds is None else [*rounds.lines(_LAW, asked)]
+        spends = [] if rounds is None else [*rounds.lines(_LAW, budgets)]
         spends += [line(step, most / n, share * rho, server, budget, WHY)
-                   for server, budget in enumerate(asked) for step, most, share in messages]
+                   for server, budget in enumerate(budgets) for step, most, share in messages]
         return NewtonPlan(
             s, d, feature, response, clip, row, guess, gram_noise(row, n, shares.gram * rho),
             stages, rounds, gram_noise(ball(s), n, shares.chosen * rho),

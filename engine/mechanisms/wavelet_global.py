@@ -242,7 +242,7 @@ class WaveletGlobal(WaveletRegression):
         released, final = self._finished(sent, plans, basis, data.facts)
         unprotected, _ = self._finished(quiet, plans, basis, data.facts)
         return Fit(basis=final, coefficients=released, unprotected=unprotected,
-                   kept=tuple(plan.basis.size * final.size // basis.size for plan in plans),
+                   basis_sizes=tuple(plan.basis.size * final.size // basis.size for plan in plans),
                    band=self._band(plans, basis, data, released),
                    parts=self._parts(plans, self._without_budgets(data)))
 

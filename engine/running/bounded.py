@@ -201,13 +201,13 @@ def _limited(kind: str, most: int) -> Iterator[None]:
 def _silent() -> Iterator[None]:
     """Let nothing that libraries print be seen, from Python or below it."""
     null = os.open(os.devnull, os.O_WRONLY)
-    kept = {number: os.dup(number) for number in (1, 2) if _is_open(number)}
+    copies = {number: os.dup(number) for number in (1, 2) if _is_open(number)}
     try:
-        for number in kept:
+        for number in copies:
             os.dup2(null, number)
         yield
     finally:
-        for number, copy in kept.items():
+        for number, copy in copies.items():
             os.dup2(copy, number)
             os.close(copy)
         os.close(null)

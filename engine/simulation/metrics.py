@@ -176,7 +176,7 @@ def best_kept(estimate: Estimate, truth: Truth) -> Array:
         On the drawing grid, in response units; several functions before the last axis.
     """
     best = estimate.project(truth)[0]
-    n_kept = np.array(estimate.kept or [estimate.basis.size] * len(estimate.coefficients))
+    n_kept = np.array(estimate.basis_sizes or [estimate.basis.size] * len(estimate.coefficients))
     is_kept = np.arange(estimate.basis.size) < n_kept.reshape(-1, *[1] * best.ndim)
     reduced = np.where(is_kept, best, 0.0)
     return estimate.on_grid(reduced, drawing_grid())[:, None, None]

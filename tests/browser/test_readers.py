@@ -85,7 +85,7 @@ def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive):
         slope = f"{line.slope:.2f} ± {line.half_width:.2f} (95 %); the rate’s is {line.theory:.2f}"
         expect(page.get_by_text(f"Measured slope in n: {slope}".replace("-", "−"))).to_be_visible()
     expect(page.locator("[aria-label*='6 measured errors']")).to_be_visible()
-    for name, limits in (("The published bands", found.limits.given), (
+    for name, limits in (("The published bands", found.limits.proper), (
             "Naive bands, which ignore privacy noise,", found.limits.naive)):
         count, n = int(limits.missed.sum()), coverage_lab.REPEATS
         expect(page.get_by_text(f"{name} missed the truth in {count} of {n} repetitions")).to_be_visible()

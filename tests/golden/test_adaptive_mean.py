@@ -103,7 +103,7 @@ def test_errors_over_several_sites_match_the_independent_runs(sizes, epsilons, s
         got = mean_and_se(integrated_squared_errors(estimate, data.truth).total[0])
         z = (got["mean"] - mean) / np.hypot(got["se"], se)
         print(sizes[0], epsilons[0], how, f"{got['mean']:.5f} against {mean:.5f}, {z:.2f}")
-        assert estimate.kept == (size,)
+        assert estimate.basis_sizes == (size,)
         assert abs(z) <= 3
 
 

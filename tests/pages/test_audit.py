@@ -81,8 +81,8 @@ def test_limits_are_repeated_and_misses_counted():
     finished(at)
     (job,) = at.session_state["audit_jobs"].values()
     found = lab.CoverageAnswer.joined(job.parts)
-    assert len(found.given.off) == lab.REPEATS
-    assert coverage_words.misses(found.given) in words(at)
+    assert len(found.proper.off) == lab.REPEATS
+    assert coverage_words.misses(found.proper) in words(at)
     assert coverage_words.misses(found.naive, True) in words(at)
 
 

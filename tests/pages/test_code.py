@@ -293,7 +293,7 @@ def test_whatever_can_be_plugged_in_is_written_so_that_it_comes_back(task):
             for _, chosen in cls.presets_for(task):
                 member = cls(**chosen)
                 script = code_for._Script()
-                script.given("member", member)
+                script.assign("member", member)
                 made = {}
                 exec(script.text, made)
                 assert isinstance(member, Parameterised) and made["member"] == member

@@ -245,13 +245,13 @@ def measured(token, **state):
 def test_one_press_gives_slope_and_coverage_with_the_numbers_of_the_engine():
     at = measured("along-n~c-sparse_curves~c.n_curves-150~c.n_observations_per_curve-8~epsilon-2"
                   "~seed-2")
-    asked = at.session_state["rate_check"].asked
+    asked = at.session_state["rate_check"].request
     assert asked.settings[1].people == 150 and asked.settings[1].readings == 8
     found = rate_check.joined(asked, list(rate_check.check(asked)))
     said = words(at)
     for line, is_proved in zip(found.compared(asked), (True, False), strict=True):
         assert rate_words.verdict(line, "n", is_proved) in said
-    assert coverage_words.misses(found.limits.given) in said
+    assert coverage_words.misses(found.limits.proper) in said
     assert coverage_words.misses(found.limits.naive, True) in said
     assert coverage_words.widths(found.limits) in said
 
@@ -263,7 +263,7 @@ def test_sizes_budget_and_smoothness_are_one_form():
                          ("Privacy budget ε", 2.5), ("Smoothness (α)", 2.0)):
         fields[label].set_value(value)
     next(one for one in at.button if one.label == "Measure").click().run()
-    now, asked = at.session_state.settings, at.session_state["rate_check"].asked
+    now, asked = at.session_state.settings, at.session_state["rate_check"].request
     assert (now.source.n_curves, now.source.n_observations_per_curve) == (90, 7)
     assert now.epsilon == 2.5 and now.rate.smoothness == 2.0
     assert asked.point["n"] == 90 and asked.rate == now.rate and not at.error
@@ -277,7 +277,7 @@ def test_varying_coefficients_have_the_sizes_and_methods_of_their_own_page():
     fields = {field.label: field for field in at.number_input}
     fields["People on each site (n)"].set_value(300)
     next(one for one in at.button if one.label == "Measure").click().run()
-    now, asked = at.session_state.settings, at.session_state["rate_check"].asked
+    now, asked = at.session_state.settings, at.session_state["rate_check"].request
     assert now.effects_source.n_curves == 300 and now.source.n_curves == 200
     assert {one.people for one in asked.settings} == {300} and asked.limits.kind == "effects"
 

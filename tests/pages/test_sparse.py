@@ -79,7 +79,7 @@ def test_found_and_false_features_are_counted_from_the_releases():
     assert chosen.sum(axis=1).max() <= 5
     wrong = chosen[:, view.truth == 0].sum(axis=1).mean()
     assert view.false == pytest.approx(wrong)
-    np.testing.assert_allclose(view.found, chosen[:, view.truth != 0].mean(axis=0))
+    np.testing.assert_allclose(view.selection_rates, chosen[:, view.truth != 0].mean(axis=0))
     np.testing.assert_allclose(view.errors, np.linalg.norm(view.releases - view.truth, axis=1))
 
 

@@ -188,11 +188,11 @@ def test_bands_cover_as_stated_and_naive_ones_do_not(kind, source, own):
     mechanism = lab.mechanism_for(kind, own, 0.37)
     asked = lab.Experiment(kind, source, mechanism, Budget(1.0, 1e-6))
     found = lab.CoverageAnswer.joined(list(lab.repetitions(asked)))
-    assert len(found.given.off) == lab.REPEATS
-    assert found.given.missed.sum() <= 46 < 70 < found.naive.missed.sum()
+    assert len(found.proper.off) == lab.REPEATS
+    assert found.proper.missed.sum() <= 46 < 70 < found.naive.missed.sum()
     assert "Coverage is too low" in coverage_words.misses(found.naive, True)
     assert found.naive.coverage.verdict == Verdict.BELOW
-    assert (found.naive.half <= found.given.half).mean() > 0.99
+    assert (found.naive.half <= found.proper.half).mean() > 0.99
 
 
 def repeated(probability, narrowed, n=lab.REPEATS):
@@ -205,8 +205,8 @@ def repeated(probability, narrowed, n=lab.REPEATS):
 def test_a_band_that_ignores_a_third_of_the_variance_is_shown_to_fail():
     """A deliberately naive band: 1.22 times too narrow, so that it covers 89 %, not 95."""
     found = repeated(0.95, np.sqrt(1.5))
-    assert found.given.coverage.verdict == Verdict.AGREES
-    assert "agrees with the nominal 95 %" in coverage_words.misses(found.given)
+    assert found.proper.coverage.verdict == Verdict.AGREES
+    assert "agrees with the nominal 95 %" in coverage_words.misses(found.proper)
     assert "Coverage is too low" in coverage_words.misses(found.naive, True)
     assert "22 % wider" in coverage_words.widths(found)
     assert f"**{100 * (2 * ndtr(1.959964 / np.sqrt(1.5)) - 1):.3g} %**" in coverage_words.widths(found)
@@ -221,7 +221,7 @@ def test_a_naive_band_is_never_said_to_agree_even_where_privacy_noise_is_small()
 
 def test_from_few_repetitions_nothing_is_said_to_agree():
     found = repeated(0.95, 1.0, 60)
-    assert "Too imprecise to tell" in coverage_words.misses(found.given)
+    assert "Too imprecise to tell" in coverage_words.misses(found.proper)
 
 
 def test_of_joint_limits_the_place_that_fails_most_is_kept():

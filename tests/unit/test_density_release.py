@@ -326,7 +326,7 @@ def test_the_sweep_is_about_noise_from_the_kernel_only():
 def test_only_what_matters_for_a_density_is_shown():
     of_curves = {"size", "length", "penalty_weight", "rule", "share", "loss"}
     for mechanism in EVERY:
-        names = {parameter.name for parameter in mechanism.shown()}
+        names = {parameter.name for parameter in mechanism.relevant_parameters()}
         assert {"bandwidth", "clean", "grid_size"} <= names and not names & of_curves
         assert ("kernel" in names) == isinstance(mechanism, Iclp | GaussianProcess)
 

@@ -70,8 +70,8 @@ def test_steps_start_at_the_average_without_protection_and_end_at_the_first_rele
 def test_a_method_that_keeps_every_coefficient_says_so():
     steps = found(mechanism=Iclp(), budget=Budget(1.0)).steps
     assert steps.moves[0] < 1e-6 * steps.moves[1]
-    assert f"All {steps.kept} coefficients are kept" in steps_done(
-        SIMULATED.facts, steps.kept, steps.moves)
+    assert f"All {steps.n_coefficients} coefficients are kept" in steps_done(
+        SIMULATED.facts, steps.n_coefficients, steps.moves)
 
 
 def test_no_budget_at_all_would_leave_only_what_noise_does_not_touch():

@@ -307,13 +307,13 @@ def test_what_is_kept_of_a_lesson_is_what_the_engine_makes(name, monkeypatch):
     monkeypatch.setattr(studies, "MOST_DATA_SETS", 100)
     monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 4)
     make = lesson_store.makers()[name]
-    kept = stored_lessons.kept(name, stored_lessons.SEED, lambda seed: pytest.fail("not kept"))
+    kept = stored_lessons.numbers_of(name, stored_lessons.SEED, lambda seed: pytest.fail("not kept"))
     for one, again in zip(kept, make(stored_lessons.SEED), strict=True):
         np.testing.assert_allclose(one, again, rtol=1e-6)
 
 
 def test_of_another_seed_nothing_is_kept():
-    assert stored_lessons.kept("any", 2, lambda seed: [seed, [1.0, np.nan]])[0] == 2
+    assert stored_lessons.numbers_of("any", 2, lambda seed: [seed, [1.0, np.nan]])[0] == 2
 
 
 @pytest.mark.slow

@@ -70,7 +70,7 @@ def test_the_release_of_devices_is_that_of_one_centre_with_their_noise_summed(
     of_device = local_privacy.of_one_device(pooled.spends[0], PEOPLE, ASKED)
     first = [spend for spend in local.spends[0] if spend.server == 0]
     for mine, theirs in zip(of_device, first, strict=True):
-        assert (mine.step, mine.asked, mine.count) == (theirs.step, theirs.asked, theirs.count)
+        assert (mine.step, mine.budget, mine.count) == (theirs.step, theirs.budget, theirs.count)
         assert mine.mu == pytest.approx(theirs.mu, rel=1e-12)
         assert mine.noise_scale == pytest.approx(theirs.noise_scale, rel=1e-12)
         assert mine.sensitivity == pytest.approx(theirs.sensitivity, rel=1e-12)

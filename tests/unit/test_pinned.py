@@ -16,7 +16,7 @@ FACTS = PublicFacts(name="Growth, simulated", person="child", people="children",
 
 def spends(mu, budget, unit="curve"):
     return (Spend(step=Step("average"), server=0, mu=mu, sensitivity=(1.0,), noise_scale=(1 / mu,),
-                  count=1, composition="sequential", asked=budget, why="", unit=unit,
+                  count=1, composition="sequential", budget=budget, why="", unit=unit,
                   noise="gaussian"),)
 
 

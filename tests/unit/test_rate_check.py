@@ -43,10 +43,10 @@ def test_one_run_gives_what_a_sweep_and_the_coverage_lab_give(few):
     for setting, points in zip(BOTH, both.points, strict=True):
         assert list(points) == list(sweep(setting, "people", asked.values, 3))
     alone = CoverageAnswer.joined(list(coverage_lab.repetitions(LIMITS)))
-    assert (both.limits.given.off == alone.given.off).all()
+    assert (both.limits.proper.off == alone.proper.off).all()
     told = rate_question.slopes(asked, both)
     assert told["measured slope, Adaptive mean, along n"] == both.compared(asked)[1].slope
-    assert told["bands that miss, of 20"] == alone.given.missed.sum()
+    assert told["bands that miss, of 20"] == alone.proper.missed.sum()
 
 
 def test_parts_that_are_missing_yet_are_left_open(few):

@@ -92,8 +92,8 @@ def test_the_charge_is_the_exact_sum_of_the_ledger_lines_rounded_up(key, chosen)
         granular = 1e-6  # ε of Laplace noise is a whole multiple of the lattice
     else:
         mu = accounting.total_mu(found.spends) * room
-        exact = accounting.exact_epsilon(mu, found.asked.delta)
-        most = accounting.exact_epsilon(mu * (1 + 2 * hardened.ROOM), found.asked.delta)
+        exact = accounting.exact_epsilon(mu, found.budget.delta)
+        most = accounting.exact_epsilon(mu * (1 + 2 * hardened.ROOM), found.budget.delta)
         granular = most - exact
     proved = sum(one.cost for one in found.messages.values())
     assert found.certified.epsilon >= exact * (1 - 1e-6)  # reported as the asked one where close

@@ -71,7 +71,7 @@ def test_ways_of_making_intervals_agree_where_there_is_no_noise_to_speak_of():
     source = SparseRows(n_curves=20_000, n_servers=2, n_features=10, n_shared=2)
     found = studies.corrections(SparseInference(features="10", sparsity=2), source, (0.7, 1e5),
                                 1e-6, 200)
-    held = found.held()
+    held = found.coverage()
     assert held["proper"][1] == held["scaled"][1] == held["naive"][1]
     assert held["naive"][0] < held["scaled"][0] < held["proper"][0]
 
@@ -124,7 +124,7 @@ def test_where_no_interval_is_given_the_claim_on_lengths_says_so_and_no_bar_is_d
 def test_refused_intervals_have_no_length_and_count_for_none():
     refused = studies.limits(Setting(n=500, m=2, d=12, s=3, s0=2), (0.5,), 2, (0, 11))
     assert refused.n_intervals.tolist() == [[0, 0]]
-    assert np.isnan(refused.length).all() and np.isnan(refused.held).all()
+    assert np.isnan(refused.length).all() and np.isnan(refused.coverage).all()
     assert np.isfinite(refused.centre).all()
 
 

@@ -71,15 +71,15 @@ def test_noise_in_a_machines_own_stage_follows_its_own_rows():
     """Machines of 2000 and 500 rows: own noise is four times as large, shared noise the same."""
     sizes = replace(SOURCE.sizes, n_curves_per_server=(2000, 500, 500), n_observations=3000)
     plan = VARIANTS[5].plan(Public(sizes, SOURCE.facts), (Budget(1.0, 1e-5),))
-    assert plan.own[1].rounds.scales.choice == pytest.approx(
-        4 * plan.own[0].rounds.scales.choice)
+    assert plan.machine_stages[1].rounds.scales.choice == pytest.approx(
+        4 * plan.machine_stages[0].rounds.scales.choice)
     assert plan.noise[1].correction == pytest.approx(4 * plan.noise[0].correction)
     assert plan.noise[1].gram == plan.noise[0].gram
 
 
 def test_the_shared_clip_leaves_room_for_own_parts():
     plan = VARIANTS[0].plan(SOURCE.public, (Budget(1.0, 1e-5),))
-    assert plan.shared.clip == 3.0 and plan.own[0].clip == 2.0
+    assert plan.shared.clip == 3.0 and plan.machine_stages[0].clip == 2.0
 
 
 def test_pooled_is_private_hard_thresholding_of_all_rows():

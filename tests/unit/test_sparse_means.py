@@ -163,9 +163,9 @@ def test_every_coordinate_is_asked_equally_often_give_or_take_one():
     for machines, per_machine in ((300, 1), (41, 3), (30, 1), (7, 30)):
         sizes = Sizes((4,) * machines, 4 * machines, 1, 30)
         plan = SparseMeanSigns(per_machine=per_machine).plan(Public(sizes, FACTS), (Budget(1.0),))
-        times = np.bincount(plan.asked.ravel(), minlength=30)
+        times = np.bincount(plan.coordinates.ravel(), minlength=30)
         assert times.max() - times.min() <= 1 and times.min() >= 1
-        assert all(len(set(own)) == per_machine for own in plan.asked)
+        assert all(len(set(own)) == per_machine for own in plan.coordinates)
         ones = np.ones((machines, per_machine))
         assert (per_coordinate(ones, 30) == times).all()
 

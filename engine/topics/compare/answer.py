@@ -46,14 +46,14 @@ class MethodAnswer:
 
     label: str
     mechanism: Mechanism
-    shown: MeanAnswer
+    picture: MeanAnswer
     study: Study
     units: int = 1
 
     @cached_property
     def odds(self) -> list[risk.Odds]:
         """At every budget."""
-        return [risk.of_ledger(spends, self.units) for spends in self.shown.spends]
+        return [risk.of_ledger(spends, self.units) for spends in self.picture.spends]
 
     @cached_property
     def right(self) -> Array:
@@ -63,7 +63,7 @@ class MethodAnswer:
     @cached_property
     def error(self) -> Array:
         """Errors in response units, NaN where nothing is published: (budgets,)."""
-        return np.where(self.shown.published, self.study.error, np.nan)
+        return np.where(self.picture.published, self.study.error, np.nan)
 
 
 def side_by_side(source: Source[CurveData], methods: Sequence[Mechanism], delta: float, seed: int,
@@ -78,7 +78,8 @@ def side_by_side(source: Source[CurveData], methods: Sequence[Mechanism], delta:
     first = next((answer.mechanism for answer in answers if isinstance(answer, MethodAnswer)), None)
     if first is None or source.is_random:
         return answers
-    return [replace(answer, study=aim(source, answer.mechanism, first, answer.shown.budgets, seed))
+    return [replace(answer, study=aim(source, answer.mechanism, first, answer.picture.budgets,
+                                      seed))
             if isinstance(answer, MethodAnswer) and answer.mechanism != first else answer
             for answer in answers]
 

@@ -124,7 +124,7 @@ class Measured:
 class Protection:
     """The budget asked for, the one proved, and what an attacker could gain, at the worst site."""
 
-    asked: Budget
+    budget: Budget
     proved: Budget
     odds: risk.Odds
     spends: tuple[Spend, ...] = ()
@@ -135,7 +135,7 @@ class Protection:
 
     @property
     def keeps_promise(self) -> bool:
-        return self.proved.epsilon <= self.asked.epsilon
+        return self.proved.epsilon <= self.budget.epsilon
 
 
 @dataclass(frozen=True)
@@ -168,8 +168,8 @@ class PlanningAnswer:
     @property
     def is_extrapolated(self) -> bool:
         """Whether only a value beyond what is simulated does, by a scaling law."""
-        own = (self.beyond or {}).get(self.unknown)
-        return self.value is None and own is not None and own.value is not None
+        extrapolation = (self.beyond or {}).get(self.unknown)
+        return self.value is None and extrapolation is not None and extrapolation.value is not None
 
     @property
     def is_possible(self) -> bool:
@@ -177,15 +177,15 @@ class PlanningAnswer:
 
     def for_group(self, records: int) -> PlanningAnswer:
         """The same for a person with so many curves."""
-        own = None if self.protection is None else self.protection.for_group(records)
-        return replace(self, protection=own,
+        protection = None if self.protection is None else self.protection.for_group(records)
+        return replace(self, protection=protection,
                        beside=tuple(one.for_group(records) for one in self.beside))
 
     def rows(self) -> list[tuple[Measured, Protection | None]]:
         """The answer and one step either way, in their order; protections where they differ."""
-        found = [(self.reached, self.protection if self.beside else None),
+        pairs = [(self.reached, self.protection if self.beside else None),
                  *zip(self.steps, self.beside or [None] * len(self.steps), strict=True)]
-        return sorted(found, key=lambda row: float(getattr(row[0].setting, self.unknown, 0.0)))
+        return sorted(pairs, key=lambda row: float(getattr(row[0].setting, self.unknown, 0.0)))
 
 
 def usual_target(facts: PublicFacts) -> float:
@@ -353,12 +353,12 @@ def _measured(setting: Setting, budgets: Sequence[Budget], seed: int) -> list[Me
             for budget, accuracy in zip(budgets, measured, strict=True)]
 
 
-def _summary(setting: Setting, budget: Budget, found: Accuracy) -> Measured:
+def _summary(setting: Setting, budget: Budget, accuracy: Accuracy) -> Measured:
     """As it is, or infinite where nothing would be published."""
     verdict = setting.mechanism.feasibility(setting.curves.sizes, (budget,))
     if verdict is not None and not verdict.is_feasible:
         return Measured(setting, math.inf, 0.0, math.inf)
-    return Measured(setting, found.error, found.log_se, found.within)
+    return Measured(setting, accuracy.error, accuracy.log_se, accuracy.within)
 
 
 # -- the search -------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from engine.core.types import Array, Budget, Data, Estimate, Public, PublicFacts
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.mechanisms.summaries.covariance import Steps
-from engine.mechanisms.summaries.mean import Held
+from engine.mechanisms.summaries.mean import ClippedCurves
 from engine.mechanisms.summaries.parts import Linear
 from engine.mechanisms.summaries.risk import NUMBERS, loss_of
 from engine.numerics.pairs import Pairs
@@ -232,7 +232,7 @@ def _shortened(selected: Any, data: Data) -> float | None:
         return None
     records = selected.summary(data.sizes, data.facts).records(data)
     curves = records[0] if isinstance(records, tuple) else records
-    return float((curves.shortening < _WHOLE).mean()) if isinstance(curves, Held) else None
+    return float((curves.shortening < _WHOLE).mean()) if isinstance(curves, ClippedCurves) else None
 
 
 @dataclass(frozen=True)

@@ -115,11 +115,11 @@ def _plan(scenario: Settings) -> dict[str, Any]:
     if plan.protection is None:
         raise InputError("This plan has no answer, so there is nothing to compare.",
                          hint="Open it to see which blank would do.")
-    reached, asked = plan.reached.setting, plan.protection.asked
+    reached, budget = plan.reached.setting, plan.protection.budget
     return {"facts": scenario.source.facts, "protects": tags.unit_tag(scenario.source.facts)[0],
             "method": scenario.mechanism.nearest_preset()[0],
             "people": reached.people * reached.sites,
-            "budget": asked, "budgets": tags.budget_chip(asked),
+            "budget": budget, "budgets": tags.budget_chip(budget),
             "spends": plan.protection.spends, "error": plan.reached.error,
             "within": plan.reached.within, "error_unit": scenario.source.facts.value_unit}
 
@@ -135,7 +135,7 @@ def _sites(scenario: Settings) -> dict[str, Any]:
     return {"facts": federation.facts, "protects": site_words.unit_tag(federation.facts)[0],
             "method": scenario.mechanism.nearest_preset()[0],
             "people": sum(member.row.n_curves for member in federation.members),
-            "budget": accounting.weakest(federation.together.spends)[0].asked,
+            "budget": accounting.weakest(federation.together.spends)[0].budget,
             "budgets": site_words.budgets(scenario.sites), "spends": federation.together.spends,
             "error": federation.together.error, "within": federation.together.accuracy.within,
             "error_unit": federation.facts.value_unit}
@@ -161,12 +161,12 @@ def _regression(scenario: Settings) -> dict[str, Any]:
     source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
     assert isinstance(source, Readings) and isinstance(mechanism, Method)
     answer = run.answer(regression_answer, source, mechanism, scenario.network, scenario.seed)
-    asked = accounting.weakest(answer.spends)[0].asked
+    budget = accounting.weakest(answer.spends)[0].budget
     return {"facts": source.facts,
             "protects": tags.unit_tag(source.facts, WAVELET_REGRESSION.unit)[0],
             "method": mechanism.nearest_preset()[0],
             "people": sum(group.sites * group.readings for group in scenario.network.groups),
-            "budget": asked,
+            "budget": budget,
             "budgets": regression_words.budgets(scenario.network), "spends": answer.spends,
             "error": float("nan") if answer.is_refused else answer.error,
             "within": float("nan") if answer.is_refused else answer.within}

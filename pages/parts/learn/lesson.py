@@ -111,7 +111,7 @@ class LessonView(View):
                  pieces.Chip(f"Seed {self.now.seed} · the class sees the same noise",
                              "Whoever opens the link sees this noise. A seed is never used for a "
                              "release.", "gray", "person")]
-        budget, odds = self.worked.asked, ""
+        budget, odds = self.worked.stated_budget, ""
         if self.worked.odds:
             odds = odds_short(self.worked.odds)
         elif budget is not None:

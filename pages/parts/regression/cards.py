@@ -49,7 +49,7 @@ class Regression(ReleaseView):
                                 self.network, self.now.seed)
         self.sizes, self.spends = self.network.source(self.source).sizes, self.shown.spends
         # the budget asked for at the site whose people are protected least
-        self.budget = accounting.weakest(self.spends)[0].asked
+        self.budget = accounting.weakest(self.spends)[0].budget
         self.tuning = {"level": self.shown.plan.basis.level, "clip": self.shown.plan.clip}
 
     @property

@@ -39,9 +39,9 @@ def budget(current: settings.Settings, mechanism: Mechanism, source: Source) -> 
 def misses(asked: lab.Experiment, batch: lab.CoverageAnswer, draw: Draw) -> None:
     """Limits as they are given beside naive ones, and what the count of misses says."""
     quantity = named("Estimate less truth", asked.source.facts.value_unit)
-    half = figures.common_half([batch.given, batch.naive])
-    for column, limits, title, key in zip(st.columns(2, gap="medium"), (batch.given, batch.naive),
-                                          TITLES, ("given", "naive"), strict=True):
+    half = figures.common_half([batch.proper, batch.naive])
+    for column, limits, title, key in zip(st.columns(2, gap="medium"), (batch.proper, batch.naive),
+                                          TITLES, ("proper", "naive"), strict=True):
         with column:
             st.subheader(title, anchor=False)
             draw(title, figures.repetitions(limits, half, quantity,
