@@ -37,6 +37,7 @@ from engine.core.tasks import (
     UNIVARIATE_MEAN,
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
+    DataType,
 )
 from engine.core.types import (
     Array,
@@ -173,11 +174,18 @@ def family_of(mechanism: Mechanism) -> Family:
     foreign = sorted(mechanism.served - TASKS.keys())
     task = foreign[0] if foreign else mechanism.main_task.key
     key = (task, "whole" if mechanism.family == "functional" else "")
-    if key not in FAMILIES:
+    family = FAMILIES.get(key) or _family_by_data(task)
+    if family is None:
         raise InputError(f"No neighbours are known for mechanisms of the {mechanism.family} family "
                          f"with the task {task!r}.", field="mechanism",
                          hint="Add a family of pairs to engine.audit.neighbours.")
-    return FAMILIES[key]
+    return family
+
+
+def _family_by_data(task: str) -> Family | None:
+    """That of other tasks with such data and such a unit of protection."""
+    record = TASKS.get(task)
+    return None if record is None else _BY_DATA.get((record.data, record.unit))
 
 
 def enlarged(usual: Any, copies: int) -> Any:
@@ -847,3 +855,5 @@ FAMILIES: dict[tuple[str, str], Family] = {
     (DENSITY.key, "whole"): Family("points", usual_points, pairs_of_points),
     (RISK_MINIMISATION.key, "whole"): Family("labelled points", usual_labelled, pairs_of_labelled),
 }
+# Of a task that has no line above; readings and rows differ too much from task to task.
+_BY_DATA = {(DataType.CURVES, Unit.CURVE): _CURVES, (DataType.EVENTS, Unit.PERSON): _EVENTS}

@@ -17,6 +17,7 @@ PAGES_OF = {  # where the parts of a place are drawn
             "parts/regression", "parts/audit.py", "parts/coefficients.py", "parts/reproduce.py",
             "parts/sparse.py", "parts/summaries.py", "shared/frame/page.py"),
     "Publish": ("publish.py", "parts/release", "shared/uploads")}
+PAGES_OF |= {title: (script,) for _, script, title in PAGES if title not in PAGES_OF}
 DOCUMENTS = [ROOT / "README.md",
              *(ROOT / "docs" / "guide" / f"{key}.md" for key in handbook.CHAPTERS)]
 PATH = re.compile(r"\*([A-Z][^*›]*?) ›\s([^*]+)\*")
