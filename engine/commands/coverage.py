@@ -1,13 +1,13 @@
 """`coverage`: measures whether bands and intervals hold on data as they come.
 
-One table for each kind of estimate. Those of mean curves can be written into the notes.
+One table for each kind of estimate. Those of curves can be written into the notes.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,33 @@ from engine.commands import arguments
 from engine.core.entrance import existing_file, text_of, write_whole
 from engine.core.errors import InputError
 from engine.topics.coefficients.coverage import covariate_coverage
+from engine.topics.coverage import counts as counts_table
+from engine.topics.coverage import percentiles as percentiles_table
 from engine.topics.coverage import sites as sites_table
 from engine.topics.coverage import table as coverage_table
 from engine.topics.regression.intervals import coverage_table as wavelet_coverage
 from engine.topics.sparse.coverage import sparse_coverage
 
-_MARKS = {"mean": "coverage", "sites": "coverage of sites"}  # of each table in the notes
+
+@dataclass(frozen=True)
+class Table:
+    """A table that can be written into the notes: its rows, how one is measured, and its marks."""
+
+    mark: str
+    settings: Callable[[], Iterable[Any]]
+    measured: Callable[[Any, int, int], Any]
+    as_markdown: Callable[[list[Any]], str]
+
+
+_TABLES = {
+    "mean": Table("coverage", coverage_table.settings, coverage_table.measured,
+                  coverage_table.as_markdown),
+    "sites": Table("coverage of sites", sites_table.networks, sites_table.measured,
+                   sites_table.as_markdown),
+    "percentiles": Table("coverage of percentiles", percentiles_table.settings,
+                         percentiles_table.measured, percentiles_table.as_markdown),
+    "counts": Table("coverage of counts", counts_table.settings, counts_table.measured,
+                    counts_table.as_markdown)}
 _MOST = 10_000  # repeats
 _OTHERS: dict[str, Callable[..., Sequence[Any]]] = {
     "covariates": covariate_coverage, "sparse": sparse_coverage, "wavelets": wavelet_coverage}
@@ -31,9 +52,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "coverage", help="measure the coverage of confidence bands on uneven, sparse and skewed "
                          "data")
-    parser.add_argument("--of", choices=(*_MARKS, *_OTHERS), default="mean",
-                        help="mean curves, those of several sites, effects of covariates, sparse "
-                             "or wavelet regression")
+    parser.add_argument("--of", choices=(*_TABLES, *_OTHERS), default="mean",
+                        help="mean curves, those of several sites, percentile or counting curves, "
+                             "effects of covariates, sparse or wavelet regression")
     parser.add_argument("--repeats", type=int, default=60, help="data sets of each row")
     parser.add_argument("--seed", type=arguments.seed, default=1)
     parser.add_argument("--only", default="", metavar="WORD", help="rows whose label has this word")
@@ -52,30 +73,21 @@ def _run(options: argparse.Namespace) -> int:
         return 0
     if options.write is not None:
         existing_file(options.write, "write")  # before minutes of work
-    table, holds = (_of_sites if options.of == "sites" else _of_designs)(options)
+    chosen = _TABLES[options.of]
+    table, holds = _measured(chosen, options)
     if options.write is not None:
-        _write(options.write, table, _MARKS[options.of])
+        _write(options.write, table, chosen.mark)
     return 0 if holds else 1
 
 
-def _of_designs(options: argparse.Namespace) -> tuple[str, bool]:
-    """The table of designs and people, and whether every band holds; rows are printed as made."""
+def _measured(chosen: Table, options: argparse.Namespace) -> tuple[str, bool]:
+    """The table, and whether every band holds; rows are printed as made."""
     rows = []
-    for setting in coverage_table.settings():
+    for setting in chosen.settings():
         if options.only in setting.label:
-            rows.append(coverage_table.measured(setting, options.repeats, options.seed))
-            print(coverage_table.as_markdown(rows[-1:]).splitlines()[-1], flush=True)
-    return coverage_table.as_markdown(rows), all(row.holds for row in rows)
-
-
-def _of_sites(options: argparse.Namespace) -> tuple[str, bool]:
-    """The same for networks of sites."""
-    rows = []
-    for network in sites_table.networks():
-        if options.only in network.label:
-            rows.append(sites_table.measured(network, options.repeats, options.seed))
-            print(sites_table.as_markdown(rows[-1:]).splitlines()[-1], flush=True)
-    return sites_table.as_markdown(rows), all(row.holds for row in rows)
+            rows.append(chosen.measured(setting, options.repeats, options.seed))
+            print(chosen.as_markdown(rows[-1:]).splitlines()[-1], flush=True)
+    return chosen.as_markdown(rows), all(row.holds for row in rows)
 
 
 def _as_table(rows: Sequence[Any]) -> str:

@@ -114,7 +114,8 @@ def _write(out: str, one: Published) -> None:
                          "writes its files, at no charge.") from None
     for path in written:
         print(f"wrote {path}")
-    for line in [release_files.headline(one), *release_words.warnings(one.uncertainty)]:
+    for line in [release_files.headline(one), *release_words.warnings(one.uncertainty),
+                 *one.uncertainty.findings]:
         print(line)
 
 

@@ -10,6 +10,29 @@ Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
 
+def all_finite(values: Array) -> bool:
+    """Whether every number is finite, mostly in one pass.
+
+    A sum is finite only if all that it adds is; if it overflows, each is looked at.
+
+    Parameters
+    ----------
+    values : ndarray
+        Of any shape.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> all_finite(np.array([1e308, 1e308])), all_finite(np.array([np.inf, -np.inf]))
+    (True, False)
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
+
+
 def largest(keys: Array, s: int) -> Indices:
     """The places of the s largest keys, the largest first.
 

@@ -15,6 +15,7 @@ GRID_SIZE = 101  # points at which curves are drawn and exported
 _NODES = 200  # Gauss–Legendre nodes: exact to rounding for the smooth truths used here
 _MIDPOINTS = 2**15  # for curves with jumps: cells of dyadic length hold whole numbers of them
 _SIDE = 96  # midpoints along each side of the square
+PERCENTAGES = tuple(range(2, 99))  # of the percentile curves that a known population states
 
 
 def drawing_grid() -> Array:

@@ -56,6 +56,7 @@ class Argument(Enumeration):
 _MOST_COLUMNS = 10_000  # more than any table has
 _OF_CURVES = ("id", "time", "value", "server")
 _OF_RECORDS = ("covariates", "id", "server")
+_OF_EVENTS = ("id", "start", "time", "status", "group", "server")
 
 
 @dataclass(frozen=True)
@@ -152,8 +153,8 @@ class Task:
 
     @property
     def is_published(self) -> bool:
-        """Whether there is a real release: on a page, or of counts from the command line alone."""
-        return bool(self.release) or self.data is DataType.EVENTS
+        """Whether there is a real release of it."""
+        return bool(self.release)
 
     @property
     def settings(self) -> tuple[tuple[str, str], ...]:
@@ -263,6 +264,7 @@ SURVIVAL = Task(
     loss="integrated squared error over the follow-up",
     unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.TIME,
     source="event_times", mechanism="noisy_counts", has_value_unit=False,
+    roles=_OF_EVENTS, release=5,
     estimand="survival", among="counted", prefix="events_", letters="ab")
 
 INCIDENCE = Task(
@@ -271,6 +273,7 @@ INCIDENCE = Task(
     loss="sum of the integrated squared errors of all causes",
     unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.TIME,
     source="competing_events", mechanism="noisy_counts", has_value_unit=False,
+    roles=_OF_EVENTS, release=6,
     estimand="survival", among="counted", prefix="causes_", letters="ei")
 
 DISTRIBUTION = Task(
@@ -279,6 +282,7 @@ DISTRIBUTION = Task(
     loss="integrated squared error over the stated range",
     unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.FEATURE,
     source="bounded_values", mechanism="noisy_counts", has_value_unit=False,
+    roles=("id", "time", "server"), release=7,
     estimand="survival", among="counted", prefix="values_", letters="jo")
 
 ROC = Task(
@@ -287,6 +291,7 @@ ROC = Task(
     loss="integrated squared error of the share of true positives",
     unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.FEATURE,
     source="scored_people", mechanism="noisy_counts", has_value_unit=False,
+    roles=("id", "time", "label", "server"), release=8,
     estimand="survival", among="counted", prefix="scores_", letters="tz")
 
 PERCENTILE_CURVES = Task(

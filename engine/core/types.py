@@ -1457,8 +1457,8 @@ class Estimate:
     cautions : tuple of Caution
         Which releases may be farther off than their band says.
     released : tuple
-        For each budget what was released, where more follows from it than the coefficients: a
-        `CountTable` of counts, or None where nothing was.
+        For each budget what follows from its release beside the coefficients: the `CountTable` of
+        counts, or the `TimeInRanges` of percentile curves; None where there is none.
     """
 
     task: str

@@ -24,6 +24,7 @@ from engine.simulation.scenario import Scenario, to_plain
 from engine.topics.regression.answer import Network
 from engine.topics.sites.site_table import SiteRow, rows_with
 from engine.uploads.curves import Upload, read_curves
+from engine.uploads.events import EventColumns, UploadEvents, read_events
 from engine.uploads.layout import Layout
 from engine.uploads.rows import UploadRows, read_rows
 from engine.uploads.tables import read_table
@@ -48,6 +49,11 @@ _CHART = """import plotly.graph_objects as go
 go.Figure({}.spec, skip_invalid=True)"""
 
 
+_READERS: dict[type, tuple[str, Any]] = {
+    Upload: ("curves", read_curves), UploadRows: ("rows", read_rows),
+    UploadEvents: ("events", read_events)}
+
+
 @dataclass(frozen=True)
 class OwnFile:
     """How a file of one's own was read: its name and what was chosen, none of its values."""
@@ -55,7 +61,7 @@ class OwnFile:
     name: str
     encoding: str
     sheet: str | None
-    layout: Layout
+    layout: Layout | EventColumns
     several: str = "keep"
 
 
@@ -202,18 +208,17 @@ class _Script:
 
     def assign(self, name: str, value: Any) -> None:
         """A line `name = value`; a source of one's own is read from its file."""
-        if isinstance(value, Upload | UploadRows):
+        if isinstance(value, Upload | UploadRows | UploadEvents):
             self._from_file(value)
         else:
             self.line(f"{name} = {self.written(value)}")
 
-    def _from_file(self, source: Upload | UploadRows) -> None:
+    def _from_file(self, source: Upload | UploadRows | UploadEvents) -> None:
         if self._own is None:
             raise ValueError("how the file was read is not known")
-        own, rows = self._own, isinstance(source, UploadRows)
-        reader, kind = (read_rows, UploadRows) if rows else (read_curves, Upload)
-        several = "" if rows else f", {_text(own.several)}"
-        name = "rows" if rows else "curves"
+        own, kind = self._own, type(source)
+        name, reader = _READERS[kind]
+        several = f", {_text(own.several)}" if kind is Upload else ""
         self._imports["pathlib"] = {"Path"}
         self.line(f"FILE = {_text(own.name)}  # your own file, in this folder")
         self.line(f"table = {self.name(read_table)}(Path(FILE).read_bytes(), "

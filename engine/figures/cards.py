@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from engine.core.lists import shortened
 from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array
 from engine.figures import traces
-from engine.figures.theme import Chart, Spec, axis, layout
-from engine.figures.traces import UNPROTECTED
-from engine.language.numbers import at_most_percent, number, with_unit
+from engine.figures.theme import Chart, Spec, axis, layout, log_axis, on_log_scale
+from engine.figures.traces import DASHES, UNPROTECTED, plain
+from engine.language.grammar import uncapital
+from engine.language.numbers import at_most_percent, named, number, with_unit
 from engine.privacy.risk import FALSE_ALARMS, FEW_FALSE_ALARMS, Odds
 from engine.privacy.tradeoff import Approximate
 
@@ -178,3 +181,137 @@ def pattern(main: str, shape: str) -> Spec:
         return {"color": main}
     return {"color": translucent(main, 0.12), "line": {"color": main, "width": 1},
             "pattern": {"shape": shape, "fgcolor": main, "size": 7, "solidity": 0.4}}
+
+
+# -- several functions, each with its error -------------------------------------------------------
+
+_MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open", "cross", "x",
+            "star-open", "hexagon-open", "triangle-down-open")
+
+
+def errors_of_functions(names: Sequence[str], error: Array, releases: Array,
+                        baseline: Array | None, kind: str, unit: str, theme: Theme) -> Chart:
+    """The error of every function with its 8-in-10 range, and without protection.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the functions, from top to bottom.
+    error : (functions,)
+        Root mean squared distances; NaN where nothing is published.
+    releases : (functions, releases)
+        The distance of every release.
+    baseline : (functions,) or None
+        The errors without privacy, where they are known.
+    kind : str
+        What the functions are, for the table.
+    unit : str
+        Of the errors; may be empty.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    names, x = [*names], error
+    low, high = np.quantile(releases, [0.1, 0.9], axis=1)
+    shade = colour("gradient", theme)
+    bars = traces.off_by(plain(high - x), plain(x - low), shade, 2, 5)
+    data = [traces.points("This method", plain(x), names, {"size": 11, "color": shade},
+                          error_x=bars)]
+    table: dict[str, list[Any]] = {kind: names, "error": plain(x), "1 in 10 below": plain(low),
+                                   "1 in 10 above": plain(high)}
+    if baseline is not None:
+        data.append(traces.points("No protection", plain(baseline), names, {
+            "size": 11, "symbol": "line-ns-open", "color": colour("without", theme),
+            "line": {"width": 2.6}}))
+        table["without protection"] = plain(baseline)
+    spec = {"data": data, "layout": layout(
+        theme, legend=baseline is not None, hovermode="closest", title=_largest(names, x, unit),
+        xaxis=axis(theme, named("Error", unit), grid=True, rangemode="tozero"),
+        yaxis=axis(theme, autorange="reversed", type="category"))}
+    if not np.isfinite(x).all():
+        return Chart(spec, "Nothing would be published.", table)
+    summary = "; ".join(f"{name} {with_unit(number(float(each)), unit)}"
+                        for name, each in zip(names, x, strict=True))
+    return Chart(spec, f"Errors: {summary}.", table)
+
+
+def _largest(names: Sequence[str], errors: Array, unit: str) -> str:
+    """Which function has the largest error."""
+    if not np.isfinite(errors).all():
+        return "Nothing would be published"
+    worst = int(np.argmax(errors))
+    return (f"Largest error: {uncapital(shortened(names[worst], 24))}, "
+            f"{with_unit(number(float(errors[worst])), unit)}")
+
+
+def errors_over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[str],
+                        here: float, unit: str, theme: Theme,
+                        together: Mapping[str, Array] | None = None,
+                        theory: Mapping[str, Array] | None = None) -> Chart:
+    """The error of every function against ε, on log axes, and of all together.
+
+    Parameters
+    ----------
+    epsilons : sequence of float
+        Increasing.
+    by_function : (epsilons, functions)
+        NaN where nothing would be published.
+    names : sequence of str
+        Of the functions.
+    here : float
+        The ε on screen.
+    unit : str
+        Of the errors; may be empty.
+    theme : {"light", "dark"}
+        Of the page.
+    together : mapping of str to (epsilons,), optional
+        The error of all functions together by its name.
+    theory : mapping of str to (epsilons,), optional
+        Rates of all functions together by their names, in the unit.
+    """
+    columns = {name: plain(by_function[:, k]) for k, name in enumerate(names)}
+    totals = {name: plain(errors) for name, errors in (together or {}).items()}
+    rates = {name: plain(errors) for name, errors in (theory or {}).items()}
+    data = [traces.line_with_points(
+        name, epsilons, errors, colour("gradient", theme), 2, DASHES[k % len(DASHES)],
+        {"size": 7, "symbol": _MARKERS[k % len(_MARKERS)]})
+        for k, (name, errors) in enumerate(columns.items())]
+    data += [traces.line_with_points(name, epsilons, errors, colour("text", theme), 2, "solid",
+                                     {"size": 5}) for name, errors in totals.items()]
+    data += traces.fitted(epsilons, rates, theme) if rates else []
+    heights = np.array([*by_function.ravel(),
+                        *(error for errors in (together or {}).values() for error in errors)])
+    known = heights[np.isfinite(heights)]
+    low, high = (known.min() * 0.85, known.max() * 1.15) if len(known) else (0.1, 1.0)
+    data.append(traces.upright(here, low, high, theme))
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, title=_largest_at(epsilons, columns, here),
+        xaxis=log_axis(theme, "Privacy budget ε (log scale)", epsilons[0] * .93,
+                       epsilons[-1] * 1.07),
+        yaxis=log_axis(theme, on_log_scale("Error", unit), low, high, grid=True))}
+    return Chart(spec, _over_budgets_alt(epsilons, by_function, [*columns], unit),
+                 {"ε": list(epsilons), **columns, **totals, **rates})
+
+
+def _largest_at(epsilons: Sequence[float], columns: Mapping[str, Sequence[Any]], here: float
+                ) -> str:
+    """Which function has the largest error at the budget nearest to the one on screen."""
+    place = min(range(len(epsilons)), key=lambda k: abs(np.log(epsilons[k] / here)))
+    known = {name: errors[place] for name, errors in columns.items() if errors[place] is not None}
+    if not known:
+        return f"Nothing would be published at ε = {epsilons[place]:g}"
+    return f"Largest error at ε = {epsilons[place]:g}: {max(known, key=known.__getitem__)}"
+
+
+def _over_budgets_alt(epsilons: Sequence[float], by_function: Array, names: Sequence[str],
+                      unit: str) -> str:
+    """From the first to the last ε at which anything is published."""
+    ranges = []
+    for name, errors in zip(names, by_function.T, strict=True):
+        known = np.flatnonzero(np.isfinite(errors))
+        if len(known):
+            ends = [with_unit(number(float(errors[k])), unit) for k in (known[0], known[-1])]
+            ranges.append(f"{name}, {ends[0]} at ε = {epsilons[known[0]]:g} to {ends[1]} at "
+                          f"ε = {epsilons[known[-1]]:g}")
+    if not ranges:
+        return f"At no ε from {epsilons[0]:g} to {epsilons[-1]:g} would anything be published."
+    return f"Errors: {'; '.join(ranges)}."

@@ -1,11 +1,15 @@
-"""A table of noised counts as columns that people can read and compute with."""
+"""What is said of noised counts: the table in columns, medians, means and ratios as sentences."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from engine.core.types import EventFacts
+from engine.language.numbers import number, with_unit
 from engine.numerics.counts.cells import Cells, Counted
+from engine.numerics.counts.comparisons import HazardRatio
+from engine.numerics.counts.curves import CountedCurve
 from engine.numerics.counts.tables import CountTable
 
 CENSORED, BEYOND, WITHOUT = "censored", "still under observation", "without the label"
@@ -51,3 +55,63 @@ def _kinds(cells: Cells, facts: EventFacts) -> list[str]:
         return [facts.causes[0].lower(), WITHOUT]
     events = list(facts.causes) if cells.n_causes > 1 else ["event"]
     return [*(event.lower() for event in events), CENSORED]
+
+
+def median(curve: CountedCurve, unit: str) -> str:
+    """The median with its interval, or that it is not reached; empty of other curves.
+
+    Parameters
+    ----------
+    curve : CountedCurve
+        A survival curve.
+    unit : str
+        Of the times.
+    """
+    if curve.median is None:
+        return ""
+    low, high = float(curve.median.low), float(curve.median.high)
+    last = with_unit(number(float(curve.last)), unit)
+    if not math.isfinite(float(curve.median.time)):
+        return f"Median: not reached within {last}."
+    until = f"to {with_unit(number(high), unit)}" if math.isfinite(high) else f"to beyond {last}"
+    middle = with_unit(number(float(curve.median.time)), unit)
+    return f"Median: {middle} (95 % confidence interval {number(low)} {until})."
+
+
+def mean(curve: CountedCurve, unit: str) -> str:
+    """The restricted mean, where it is given.
+
+    Parameters
+    ----------
+    curve : CountedCurve
+        A survival curve.
+    unit : str
+        Of the times.
+    """
+    if curve.mean is None or not math.isfinite(float(curve.mean.mean)):
+        return ""
+    until = with_unit(number(float(curve.mean.until)), unit)
+    middle = with_unit(number(float(curve.mean.mean)), unit)
+    return (f"Mean time without an event, within {until}: {middle} "
+            f"± {number(float(curve.mean.half_width))}.")
+
+
+def hazard_ratio(found: HazardRatio, first: str, second: str) -> str:
+    """The ratio of hazards with its interval, or that the noised counts give none.
+
+    Parameters
+    ----------
+    found : HazardRatio
+        Of one table.
+    first, second : str
+        Names of the groups.
+    """
+    ratio, low, high = (float(each) for each in (found.ratio, found.low, found.high))
+    name = f"Hazard ratio, {first} over {second}"
+    if not math.isfinite(ratio) or math.isnan(low) or math.isnan(high):
+        return f"{name}: the noised counts give none."
+    if low == 0 and math.isinf(high):
+        return f"{name}: {number(ratio)}; no ratio can be excluded."
+    ends = (f"at most {number(high)}" if low == 0 else f"at least {number(low)}"
+            if math.isinf(high) else f"{number(low)} to {number(high)}")
+    return f"{name}: {number(ratio)} (95 % confidence interval {ends})."

@@ -120,7 +120,8 @@ class NoisyCounts(Mechanism):
     1.5 K. Noise in a curve grows like √K/(nε), what a monotone cubic misses falls like K⁻².
 
     *Sites.* Each adds its own noise, and the centre adds up what they send with weights
-    1/(1 + mτ_s²/n_s), which supposes that they see alike people.
+    1/(1 + mτ_s²/n_s), which supposes that they see alike people. Public sizes of groups are those
+    over all sites; they are used where all weights are equal.
 
     Notes
     -----
@@ -204,6 +205,11 @@ class NoisyCounts(Mechanism):
     def main_task(self) -> Task:
         return TASKS[self.task]
 
+    @property
+    def counted(self) -> Counted:
+        """What tells cells apart beside the interval."""
+        return _COUNTED[self.task]
+
     def why_not_published(self, budget: Budget) -> str:
         return ""
 
@@ -228,8 +234,8 @@ class NoisyCounts(Mechanism):
             1 / (1 + cells.n_groups * cells.size * variances / people))
         weights = weights / weights.max()
         total = float(weights @ people)
-        totals = (tuple(map(float, facts.group_sizes))
-                  if self._knows_groups(facts, public.sizes) else (total,))
+        knows_groups = self._states_groups(facts) and bool((weights == 1).all())
+        totals = tuple(map(float, facts.group_sizes)) if knows_groups else (total,)
         verdict = self._verdict(cells, totals, float(weights**2 @ variances), budgets)
         spends = tuple(_spend(s, budget) for s, budget in enumerate(budgets))
         if not verdict.is_feasible:
@@ -253,7 +259,7 @@ class NoisyCounts(Mechanism):
         -------
         Cells
         """
-        counted, has_groups = _COUNTED[self.task], self._has_groups(facts)
+        counted, has_groups = self.counted, self._has_groups(facts)
         causes = len(facts.causes) if self.task == INCIDENCE.key else 1
         edges = facts.edges
         if self.intervals is not None or not edges:
@@ -300,11 +306,14 @@ class NoisyCounts(Mechanism):
         return CountFeasibility(smallest * self.effective_epsilon(budgets), noise=noise)
 
     def _has_groups(self, facts: EventFacts) -> bool:
-        return bool(facts.groups) and _COUNTED[self.task] is Counted.OUTCOMES
+        return bool(facts.groups) and self.counted is Counted.OUTCOMES
 
-    def _knows_groups(self, facts: EventFacts, sizes: Sizes) -> bool:
-        """Whether the size of each group is public; of several sites only those over all are."""
-        return self._has_groups(facts) and bool(facts.group_sizes) and sizes.n_servers == 1
+    def _states_groups(self, facts: EventFacts) -> bool:
+        """Whether the size of each group over all sites is public.
+
+        Where all sites have the same weight, their sum has these totals; else nobody knows them.
+        """
+        return self._has_groups(facts) and bool(facts.group_sizes)
 
     # -- releases ---------------------------------------------------------------------------------
 
@@ -320,7 +329,7 @@ class NoisyCounts(Mechanism):
             raise InputError("Counts are made of people with one time each.", field="source",
                              hint="Choose data with a time and a status.")
         facts = data.facts
-        if self._knows_groups(facts, data.sizes) and data.group is not None:
+        if self._states_groups(facts) and data.group is not None:
             second = (data.group == 1).sum(axis=1)
             if (second != facts.group_sizes[1]).any() or sum(facts.group_sizes) != data.n_curves:
                 raise InputError("The sizes of the groups are stated as public, and these are "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from engine.core.errors import InputError, brief
-from engine.core.grids import drawing_grid
+from engine.core.grids import PERCENTAGES, drawing_grid
 from engine.core.registry import param
 from engine.core.tasks import PERCENTILE_CURVES
 from engine.core.types import (
@@ -21,44 +21,67 @@ from engine.core.types import (
     Budget,
     Caution,
     CurveData,
+    Design,
     Fit,
     Intervals,
     Public,
     PublicFacts,
     Sizes,
+    TimeLaw,
+    Truth,
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Mechanism, Trial, one_per_server
 from engine.mechanisms.families.adaptive import effective_size, ledger
 from engine.mechanisms.families.percentile_stages import (
+    LEVELS,
     PercentileFit,
     PercentilePlan,
     releases,
 )
 from engine.numerics.bases import Basis
 from engine.numerics.monotone import non_increasing_fit
+from engine.numerics.observation_times import stated_density
 from engine.numerics.percentile_surface import LEAST_SHARE, ShareSurface
 from engine.numerics.point_values import PointValues
 from engine.privacy.feasibility import Feasibility
 
 _LEAST, _LEAST_COARSE = 110.0, 60.0  # N for a release, and for a coarse one
-_LEAST_LEVEL, _READINGS_BELOW = 0.02, 6.0  # τ is at least the first, and the second over N
+_LEAST_LEVEL = PERCENTAGES[0] / 100
+_READINGS_BELOW = 6.0  # τ is at least this over N
 _RELIABLE = 250.0  # N from which bands held in all cells that were measured
 _MOST_WAVES = 15
 _SKEWED_FROM = 5.0  # highest over lowest value, from which readings are put on a logarithmic scale
 _MOST_LIMITS = 6
-_WIDTH, _WIDEST, _WIDTH_FROM = 3.0, 12.0, 90.0  # κ₀ = N/90 between 3 and 12
+_WIDTH, _WIDEST, _WIDTH_FROM = 6.0, 24.0, 45.0  # κ₀ = N/45 between 6 and 24
+_NOT_NORMAL = 1.25  # departure from a normal law that a release says
+_BEYOND = 0.05  # of the time range, beyond all thresholds
+_HARDLY, _IN_A_PART = 0.25, 0.05  # of the density of even times; of the time range
 _SHAPES = ((60.0, 1), (250.0, 3), (1000.0, 5), (math.inf, 7))  # waves of shares up to this N
 _BASELINE = {"fourier": 15, "cosine": 12}  # waves without protection
 _BASELINE_LEVELS = ndtr(np.linspace(-2.5, 2.5, 25))
 
 COARSE = (
     "At this number of people and this budget bands of percentile curves can be too narrow: in "
-    "simulations of growth they covered the true curve at .54 to .89 of times instead of .95. Read "
-    "the 25, 50 and 75 % curves as coarse, and do not rely on the outer ones.")
+    "simulations of growth they covered the true curve at .85 to .97 of times instead of .95, "
+    "and least where it changes fast. Read the 25, 50 and 75 % curves as coarse, and do not rely "
+    "on the outer ones.")
 ONE_READING = (
-    "Where everybody is observed once or twice, errors of percentile curves were 2.6 times those "
-    "without protection in simulations, and bands too narrow at some times.")
+    "Where everybody is observed once or twice, errors of percentile curves were up to 2.8 times "
+    "those without protection in simulations.")
+NOT_NORMAL = (
+    "By the released shares, observations do not follow a normal law on this scale: they are "
+    "skewed, fall into groups or pile up at a value. Between the measured thresholds percentile "
+    "curves follow a normal law, so they can be farther off than their bands say.")
+BEYOND = (
+    "At some times an outer percentile lies beyond all measured thresholds. There it is extended "
+    "by a normal law, and its band reaches from the last threshold to the stated bound.")
+HARDLY_OBSERVED = (
+    "By their stated density, next to no observation times lie in a part of the time range. "
+    "Percentile curves and their bands cannot be relied on there.")
+FEW_COMMON_TIMES = (
+    "Everybody was observed at a few common times. Between them percentile curves and bands rest "
+    "on the assumption that percentiles change smoothly.")
 SITES_BY_PRECISION = (
     "Sites count by the precision of what they send. Where their people differ, the percentiles "
     "are those of a population in which precise sites count more.")
@@ -176,6 +199,12 @@ class PercentileCurves(Mechanism):
     *Bands* are Woodruff's: the surface of shares is inverted at Φ⁻¹(τ) ± 1.96 standard errors, so
     they are asymmetric where the law is. They cover chance in who took part and privacy noise, not
     details of shape finer than the released waves.
+
+    *Cautions* follow from what is released. Between thresholds, and beyond the outermost ones, a
+    percentile follows a normal law on the chosen scale. A release says where its shares are far
+    from such a law, and where a percentile surely lies beyond all thresholds: there the band
+    reaches to the stated bound. A group at the very share of a percentile, such as 5 % of outliers
+    at the 95 % curve, does not show in a release.
 
     *Bounds* only need to hold the percentiles that are asked for: a reading outside is held to the
     bound and still counts as above or below.
@@ -341,6 +370,12 @@ class PercentileCurves(Mechanism):
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> PercentilePlan:
         """Waves, width of clipping and ledger, from sizes and budgets alone."""
+        if not public.facts.design.is_known:
+            raise InputError(
+                "Percentile curves need a statement of how observation times come about; they are "
+                "stated to be unknown.", field="design",
+                hint="From how the study was planned: times spread evenly or by a density, common "
+                "times, visits a fixed gap apart, or windows.")
         if any(budget.is_private and budget.is_pure for budget in budgets):
             raise InputError("δ must be above 0 for percentile curves.", field="delta",
                              hint="With δ = 0 the noise of 16 releases would be about ten times as "
@@ -368,7 +403,9 @@ class PercentileCurves(Mechanism):
         shape = (len(plans), data.n_repeats, draws, len(levels), len(grid))
         released = np.full(shape, scale.back(np.zeros(())))
         lower, upper = np.full((2, *shape), np.nan)
+        departure, beyond = np.zeros((2, *shape[:3]))
         quiet = np.zeros((len(plans), data.n_repeats, len(levels), len(grid)))
+        shares: dict[int, list[tuple[Array, ...]]] = {}
         for k, repeats, surface in self._surfaces(data, plans, draws, rng):
             curves = self._percentiles(surface, data.facts)
             quiet[k, repeats] = curves[:, -1]
@@ -376,46 +413,28 @@ class PercentileCurves(Mechanism):
                 released[k, repeats] = curves[:, :-1]
                 limits = surface.band(levels, self.band == "simultaneous")
                 lower[k, repeats], upper[k, repeats] = (scale.back(end[:, :-1]) for end in limits)
+                if plans[k].limits:
+                    shares.setdefault(k, []).append(tuple(
+                        part[:, :-1] for part in surface.shares_in_ranges(
+                            np.array(plans[k].limits))))
+                departure[k, repeats] = surface.departure_from_normal(len(LEVELS))[:, :-1]
+                beyond[k, repeats] = surface.time_beyond(levels).max(axis=-1)[:, :-1]
         half = (upper - lower) / 2
         return Fit(basis=PointValues(tuple(grid.tolist())), coefficients=released,
                    unprotected=quiet, functions=tuple(f"{100 * level:g} %" for level in levels),
                    intervals=Intervals((lower + upper) / 2, half, half / -ndtri(0.025), self.band),
-                   cautions=tuple(self._cautions(data, plans, released.shape[:3])))
+                   cautions=(
+                       Caution(NOT_NORMAL, departure > _NOT_NORMAL),
+                       Caution(BEYOND, beyond > _BEYOND),
+                       *self._cautions(data, plans, released.shape[:3])),
+                   released=tuple(self._in_ranges(data.facts, shares.get(k))
+                                  for k in range(len(plans))))
 
-    def time_in_ranges(self, data: CurveData, budgets: Sequence[tuple[Budget, ...]], draws: int,
-                       rng: np.random.Generator) -> list[TimeInRanges]:
-        """Shares of readings between the stated limits, from the release that `release_many` makes.
-
-        With the same generator it is the same release: nothing more is spent.
-
-        Parameters
-        ----------
-        data, budgets, draws, rng
-            As those of `release_many`.
-
-        Returns
-        -------
-        list of TimeInRanges
-            One for each budget that releases anything: (repeats, draws, …).
-
-        Raises
-        ------
-        InputError
-            If no limit is stated.
-        """
-        limits = self.stated_limits(data.facts)
-        if not limits:
-            raise InputError("Time in range needs a cut-off inside the bounds of values.",
-                             field="limits", hint="For example 70, 180.")
-        plans = [self.plan(data.public, budget) for budget in budgets]
-        at = np.array(plans[0].limits)
-        found: dict[int, list[tuple[Array, ...]]] = {}
-        for k, _, surface in self._surfaces(data, plans, draws, rng):
-            if plans[k].verdict.is_feasible:
-                found.setdefault(k, []).append(tuple(
-                    part[:, :-1] for part in surface.shares_in_ranges(at)))
-        return [TimeInRanges(limits, *(np.concatenate(part) for part in zip(*parts, strict=True)))
-                for parts in found.values()]
+    def _in_ranges(self, facts: PublicFacts, shares: Sequence[tuple[Array, ...]] | None
+                   ) -> TimeInRanges | None:
+        """The time in ranges of all data sets; None where no limit is stated, or no release."""
+        return None if shares is None else TimeInRanges(self.stated_limits(facts), *(
+            np.concatenate(part) for part in zip(*shares, strict=True)))
 
     def _surfaces(self, data: CurveData, plans: Sequence[PercentilePlan], draws: int,
                   rng: np.random.Generator) -> Iterator[tuple[int, slice, ShareSurface]]:
@@ -441,6 +460,13 @@ class PercentileCurves(Mechanism):
         released = [plan.verdict.is_feasible for plan in plans]
         yield Caution(COARSE, at([is_released and plan.verdict.effective_size < _RELIABLE
                                   for is_released, plan in zip(released, plans, strict=True)]))
+        if _is_hardly_observed(data.facts.design):
+            yield Caution(HARDLY_OBSERVED, at(released))
+        if data.facts.design.law is TimeLaw.COMMON:
+            n_times = len(data.facts.design.times)
+            yield Caution(FEW_COMMON_TIMES, at([
+                is_released and n_times < plan.centre_size
+                for is_released, plan in zip(released, plans, strict=True)]))
         if data.sizes.fewest_per_curve <= 2:
             yield Caution(ONE_READING, at(released))
         if data.sizes.n_servers > 1:
@@ -448,7 +474,27 @@ class PercentileCurves(Mechanism):
 
     def limit_of_band(self, facts: PublicFacts) -> str:
         return ("The bands cover sampling variability and privacy noise, not details finer than "
-                "the released basis functions.")
+                "the released basis functions. Groups or outliers of about the share of a "
+                "percentile, such as 5 % of people at the 95 % curve, do not show in a release and "
+                "can make them miss.")
+
+    def truth_of(self, data: CurveData) -> Truth | None:
+        """The percentile curves that are asked for, read between those that the population states.
+
+        None where what is known of the data is one curve, such as a mean.
+        """
+        truth = data.truth
+        if truth is None or truth.node_values.shape[:-1] != (len(PERCENTAGES),):
+            return None
+        place = 100 * self.levels - PERCENTAGES[0]
+        below = np.minimum(place.astype(int), len(PERCENTAGES) - 2)
+        weight = (place - below)[:, None]
+
+        def between(rows: Array) -> Array:
+            return np.asarray((1 - weight) * rows[below] + weight * rows[below + 1])
+
+        return replace(truth, grid_values=between(truth.grid_values),
+                       node_values=between(truth.node_values))
 
     # -- without protection ---------------------------------------------------------------------
 
@@ -480,6 +526,14 @@ class PercentileCurves(Mechanism):
         at = ndtri(self.levels)
         curves = np.stack([np.interp(at, row, heights) for row in probits], axis=-1)
         return scale.back(curves)
+
+
+def _is_hardly_observed(design: Design) -> bool:
+    """Whether the stated density of times leaves a part of the time range nearly empty."""
+    density = stated_density(design)
+    if density is None:
+        return False
+    return bool((density(drawing_grid()) < _HARDLY).mean() > _IN_A_PART)
 
 
 def _numbers(text: str, field: str, example: str) -> Array:

@@ -35,12 +35,18 @@ from engine.mechanisms.families.sparse import (
     Steps,
     descend,
     fewest_rounds,
+    is_standard,
     rows_of,
 )
 from engine.mechanisms.families.sparse_averages import Averages, RowAverages
 from engine.mechanisms.families.sparse_corrections import Corrected, newton
 from engine.mechanisms.families.sparse_directions import on_support, several_directions, with_noise
-from engine.mechanisms.families.sparse_guesses import LargestNoise, PublicGuesses, with_responses
+from engine.mechanisms.families.sparse_guesses import (
+    CLIP,
+    LargestNoise,
+    PublicGuesses,
+    with_responses,
+)
 from engine.mechanisms.families.sparse_inference import (
     CORRECTIONS,
     GRAM,
@@ -51,6 +57,7 @@ from engine.mechanisms.families.sparse_inference import (
     Columns,
     FromAverages,
     ball,
+    by_kind,
     gaussian,
     gaussian_rho,
     gram_noise,
@@ -66,6 +73,14 @@ from engine.mechanisms.families.sparse_pilot import (
     from_moments,
     stage_noise,
     suits_moments,
+)
+from engine.mechanisms.families.sparse_scale import (
+    SCALE,
+    SHARE,
+    by_scale,
+    is_told,
+    released_scales,
+    scale_noise,
 )
 from engine.noise.selection import GUMBEL
 from engine.numerics.coordinates import Coordinates
@@ -137,6 +152,9 @@ class NewtonPlan(Plan):
         Clip and noise of each average of a first estimate from moments.
     thresholding : Thresholding or None
         Rounds of one by hard thresholding; None with moments.
+    scale : float or None
+        Deviation of the noise in the mean squared length of rows; None where their scale is as
+        stated.
     """
 
     sparsity: int
@@ -152,6 +170,7 @@ class NewtonPlan(Plan):
     chosen: float
     residuals: float
     last: float
+    scale: float | None = None
 
     @property
     def tuning(self) -> dict[str, Any]:
@@ -184,6 +203,10 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
     24 %, Gram matrix of the chosen 5 %, residuals 3 %, last average 25 %. With hard thresholding in
     place of moments: 50 % for its rounds, then 8, 3 and 39 %. Different budgets: the smallest ρ of
     all machines, since one noise serves all.
+
+    *Scale.* Where it is not stated how far ranges reach, 1 % of ρ goes to one number that says how
+    wide features spread (`engine.mechanisms.families.sparse_scale`, with its proof); the shares
+    above are of the rest.
 
     *P* is the released share of residuals within R: clipping multiplies the average by it where
     residuals are normal (Stein's identity), so that a guess of σ that is too small costs accuracy.
@@ -238,20 +261,47 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
     response_clip: float | None = param(
         None, "Clip of responses", "In response units, in the first average. Default: 3 (c₀² + "
         "σ²)^½.", low=1e-9, high=1e9)
+    feature_scale: str | None = param(
+        None, "Scale of features",
+        "Stated: by their ranges and how far these reach. Released: 1 % of the budget tells how "
+        "wide features spread, which costs about 1 % of accuracy where ranges are tight, and saves "
+        "most of the error where they are twice too wide. Default: stated, if the reach is.",
+        choices=("stated", "released"), earlier="stated")
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
         return tuple(Trial(settings, AMPLE, 0.6, SEVERAL_STEPS) for settings in (
-            {"sparsity": 2, "pilot": "moments"}, {"pilot": "thresholding", "rounds": 3}))
+            {"sparsity": 2, "pilot": "moments"}, {"pilot": "thresholding", "rounds": 3},
+            {"sparsity": 2, "pilot": "moments", "feature_scale": "released"}))
 
     # -- releases ---------------------------------------------------------------------------
 
     def fitted(self, data: Data, plans: Sequence[NewtonPlan], draws: int,
             rng: np.random.Generator) -> Fit:
         """Features, then one Newton step on them; see `Mechanism.fitted`."""
-        return self.fit_averages(self.averages(data, plans[0]), plans, data.n_repeats, draws, rng)
+        return by_kind(plans, lambda plan: plan.scale is None,
+                       lambda alike: self._fit_rows(data, alike, draws, rng))
 
-    def averages(self, data: Data, plan: NewtonPlan) -> RowAverages:
+    def _fit_rows(self, data: Data, plans: Sequence[NewtonPlan], draws: int,
+                  rng: np.random.Generator) -> Fit:
+        """By plans all of which release the scale of features, or none of which does."""
+        repeats = data.n_repeats
+        noise = [plan.scale for plan in plans if plan.scale is not None]
+        if not noise:
+            return self.fit_averages(self.averages(data, plans[0]), plans, repeats, draws, rng)
+        columns = Columns(repeats, len(plans), draws)
+        scales = released_scales(self.averages(data, plans[0]), noise, plans[0].size, columns, rng)
+        rows = with_responses(data)
+
+        def fit(part: slice, scale: float, stream: np.random.Generator) -> Fit:
+            y = None if rows.y is None else rows.y[part]
+            some = replace(rows, x=rows.x[part], y=y, truth=None)
+            averages = self.averages(some, plans[0], scale)
+            return self.fit_averages(averages, plans, len(some.x), draws, stream)
+
+        return by_scale(scales, columns, rng, fit)
+
+    def averages(self, data: Data, plan: NewtonPlan, scale: float = 1.0) -> RowAverages:
         """What the machines hold; the only place at which rows are read.
 
         Parameters
@@ -260,6 +310,8 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
             Rows with responses.
         plan : NewtonPlan
             Its clips shorten the rows.
+        scale : float
+            Of features, in standard deviations as stated.
 
         Returns
         -------
@@ -272,7 +324,8 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
         """
         rows = with_responses(data)
         return RowAverages(rows_of(rows, self.reach_of(rows.facts), plan.feature_clip,
-                                   is_secure=self.trust is CentreSees.MASKED_SUM, norm=plan.row))
+                                   is_secure=self.trust is CentreSees.MASKED_SUM, norm=plan.row,
+                                   scale=scale))
 
     def fit_alike(self, averages: Averages, plans: Sequence[NewtonPlan], repeats: int,
                    draws: int, rng: np.random.Generator) -> Fit:
@@ -338,12 +391,18 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
         sizes, facts = public.sizes, public.facts
         n, d = sizes.n_curves, sizes.n_covariates
         s, guess, rho = min(self.sparsity, d), self.spread(facts), gaussian_rho(budgets)
-        feature = self.feature_clip or self.clip_of_features(facts)
+        may_be_wide = self._may_be_wide(facts)
+        feature = self.feature_clip or (CLIP if may_be_wide else self.clip_of_features(facts))
         row, response = row_norm(d, feature), self.response_clip or self.clip_of_responses(facts)
         clip = self.residual_clip or _LAST * guess
         shares = MOMENTS
         if not self._takes_moments(row, n, d, rho):
             shares, rho = ROUNDS, accounting.smallest_rho(budgets)
+        scale = scale_noise(row, n, SHARE * rho) if may_be_wide else None
+        if scale is not None and self.feature_scale is None and not is_told(scale, d):
+            scale = None
+        of_scale = 0.0 if scale is None else SHARE * rho
+        rho -= of_scale if scale is not None and math.isfinite(rho) else 0.0
         clips = (response, max(clip, _SECOND * guess))
         stages = tuple(Stage(clip_of_stage, (stage_noise(clip_of_stage, n, share * rho),))
                        for clip_of_stage, share in zip(clips, shares.stages, strict=False))
@@ -360,13 +419,20 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
                     (RESIDUALS, math.sqrt(2), shares.residuals),
                     (CORRECTIONS, 2 * ball(s) * clip, shares.last)]
         spends = [] if rounds is None else [*rounds.lines(_LAW, budgets)]
-        spends += [line(step, most / n, share * rho, server, budget, WHY)
-                   for server, budget in enumerate(budgets) for step, most, share in messages]
+        costs = [*([(SCALE, row**2, of_scale)] if scale is not None else []),
+                 *((step, most, share * rho) for step, most, share in messages)]
+        spends += [line(step, most / n, cost, server, budget, WHY)
+                   for server, budget in enumerate(budgets) for step, most, cost in costs]
         return NewtonPlan(
             s, d, feature, response, clip, row, guess, gram_noise(row, n, shares.gram * rho),
             stages, rounds, gram_noise(ball(s), n, shares.chosen * rho),
             gaussian(math.sqrt(2) / n, shares.residuals * rho),
-            stage_noise(clip, n, shares.last * rho), spends=tuple(spends))
+            stage_noise(clip, n, shares.last * rho), scale, spends=tuple(spends))
+
+    def _may_be_wide(self, facts: PublicFacts) -> bool:
+        """Whether the scale of features is to be learned, if noise allows it."""
+        is_stated = is_standard(facts) or bool(self.reach or facts.reach)
+        return self.feature_scale == "released" if self.feature_scale else not is_stated
 
     def _takes_moments(self, row: float, n: int, size: int, rho: float) -> bool:
         if self.pilot == "auto":

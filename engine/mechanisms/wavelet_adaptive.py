@@ -267,14 +267,14 @@ class WaveletAdaptive(WaveletGlobal):
         constant = WaveletBasis(1, 1)
         first = self._stage(constant, math.inf, SHARES[0], sites, variance, first_clip**2)
         variance += first_clip**2 * first.unit_noise
+        of_size = first_clip * float(np.linalg.norm(first.weights * first.size_unit))
+        if of_size > _MOST_NOISE * first.spread:  # the clips that follow have the size of noise
+            variance += of_size**2
         pilots = [level for level in self._every_level if level <= max(levels)]
         coarse, error = self._best(pilots, _COARSE_WIDTHS, SHARES[1], sites, variance, radius)
         variance = sites.sigma**2 + min(error, variance - sites.sigma**2)
         last, error = self._best([level for level in levels if level >= coarse.basis.level],
                                  _WIDTHS, SHARES[2], sites, variance, radius)
-        of_size = first_clip * float(np.linalg.norm(first.weights * first.size_unit))
-        if of_size > _MOST_NOISE * first.spread:  # the clips that follow would be noise
-            error = math.inf
         released = error < sites.bound**2
         stages = (first, coarse, last)
         spends = nothing_spent(budgets, Unit.READING) if not released else tuple(

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.core.arrays import Array
 
-_BLOCK = 48_000  # gradient entries worked on at once, to stay in cache
+_BLOCK = 90_000  # gradient entries worked on at once, to stay in cache
 _ROWS = 160  # rows (columns × entries) among them, so that enough curves fit beside
 
 
@@ -122,10 +122,11 @@ def _summed(curves: Curves, iterates: Array, radii: Array, linear: Array | None)
     """Sums over curves for a few columns, in blocks of curves that stay in cache."""
     gradients, total = curves.gradients(iterates, linear), np.zeros_like(iterates)
     step = max(1, _BLOCK // iterates.size)
+    ones = np.ones(min(step, curves.n_curves))
     for first in range(0, curves.n_curves, step):
         part = slice(first, first + step)
         clipped = _clip(gradients(part), radii if len(radii) == 1 else radii[part])
-        total += clipped @ np.ones(clipped.shape[3])  # twice as fast as a sum
+        total += clipped @ ones[:clipped.shape[3]]  # twice as fast as a sum
     return total
 
 

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from engine.core.arrays import Array
 from engine.numerics.bases import SUP_NORM, Basis
+from engine.numerics.blocks import curves_at_once
 from engine.numerics.tables import cos_sin
 
 Index = NDArray[np.int64]
-_BLOCK = 50_000  # readings worked on at once: enough for calls to cost little, few enough to cache
 
 
 @dataclass(frozen=True)
@@ -231,8 +231,12 @@ def curve_moments(times: Array, values: Array, counts: Index, basis: Basis,
         t = _points_first(flat_times[positions], count)
         y = _points_first(flat_values[positions], count)
         w = None if weights is None else _points_first(weights.ravel()[positions], count)
+        # a slice is filled where it is
+        out = features[:, block] if isinstance(block, slice) else np.empty((n_features, len(block)))
         with np.errstate(invalid="ignore", over="ignore"):
-            features[:, block] = _block_features(t, y, basis, w)
+            _fill_features(out, t, y, basis, w)
+        if not isinstance(block, slice):
+            features[:, block] = out
     return Moments(features.reshape(n_features, repeats, n).swapaxes(0, 1), basis)
 
 
@@ -280,9 +284,11 @@ def _blocks(counts: Index) -> Iterator[tuple[int, Index | slice, Index | slice]]
     left out.
     """
     starts = np.cumsum(counts) - counts
-    for count in np.unique(counts[counts > 0]).tolist():
+    used = counts[counts > 0]
+    alike = len(used) and used.min() == used.max()
+    for count in (used[:1] if alike else np.unique(used)).tolist():
         curves = np.flatnonzero(counts == count)
-        size = max(1, _BLOCK // count)
+        size = curves_at_once(count)
         for first in range(0, len(curves), size):
             block = curves[first:first + size]
             if block[-1] - block[0] == len(block) - 1:
@@ -293,11 +299,10 @@ def _blocks(counts: Index) -> Iterator[tuple[int, Index | slice, Index | slice]]
                 yield count, block, (starts[block][:, None] + np.arange(count)).ravel()
 
 
-def _block_features(times: Array, values: Array, basis: Basis, weights: Array | None) -> Array:
-    """Features of one block, times, values and weights (points, curves): (features, curves)."""
-    points, curves = times.shape
-    highest = highest_wave(basis)
-    features = np.empty((n_waves(basis) + basis.size, curves))
+def _fill_features(features: Array, times: Array, values: Array, basis: Basis,
+                   weights: Array | None) -> None:
+    """Features (features, curves) of one block; times, values and weights are (points, curves)."""
+    points, highest = len(times), highest_wave(basis)
     cosines, sines = features[:highest + 1], features[highest + 1:n_waves(basis)]
     cross = features[n_waves(basis):]
     cosine, sine = _harmonics(basis.turns(times), highest // 2, bool(len(sines)))
@@ -311,8 +316,9 @@ def _block_features(times: Array, values: Array, basis: Basis, weights: Array | 
         np.einsum("pc,pc->c", wave, values, out=row)
     cross[1:] *= SUP_NORM
     features /= points
-    features[:, ~np.isfinite(features.sum(axis=0))] = 0.0  # NaN would pass every later clip
-    return features
+    is_finite = np.isfinite(features.sum(axis=0))
+    if not is_finite.all():
+        features[:, ~is_finite] = 0.0  # NaN would pass every later clip
 
 
 def _harmonics(turns: Array, highest: int, with_sines: bool) -> tuple[list[Array], list[Array]]:
@@ -324,14 +330,15 @@ def _harmonics(turns: Array, highest: int, with_sines: bool) -> tuple[list[Array
     for k in range(1, highest):
         cosines.append(_next(twice, cosines[-1], cosines[-2] if k > 1 else 1.0))
         if with_sines:
-            sines.append(_next(twice, sines[-1], sines[-2] if k > 1 else 0.0))
+            sines.append(_next(twice, sines[-1], sines[-2] if k > 1 else None))
     return cosines, sines if with_sines else []
 
 
-def _next(twice: Array, last: Array, before: Array | float) -> Array:
-    """cos((k + 1)x) = 2 cos x cos kx − cos((k − 1)x), and the same for sines."""
+def _next(twice: Array, last: Array, before: Array | float | None) -> Array:
+    """cos((k + 1)x) = 2 cos x cos kx − cos((k − 1)x), and the same for sines; None is 0."""
     wave = twice * last
-    wave -= before
+    if before is not None:
+        wave -= before
     return wave
 
 

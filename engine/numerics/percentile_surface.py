@@ -22,11 +22,14 @@ from engine.core.arrays import Array
 from engine.numerics.monotone import non_increasing_fit
 
 Index = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 LEAST_SHARE = 0.002  # shares of thresholds are held between it and one less it
 _TIE = 1e-7  # between equal probits, so that they can be inverted
 _QUANTILE = 1.959963984540054  # of the normal law, for 95 in 100
 _DRAWS, _SEED, _HEAD_ROOM = 1000, 20_261_123, 1.05  # of critical values
 _LEAST_DENSITY = 0.02
+_RIDGE = 1e-9  # of the trace of a covariance, so that it can be inverted
+_LEAST_VARIANCE = 1e-12  # of a share
 
 
 @dataclass(frozen=True)
@@ -72,12 +75,17 @@ class ShareSurface:
     @cached_property
     def standard_error(self) -> Array:
         """Of the shares: (…, K, G)."""
+        variance = np.diagonal(self._covariance_of_shares, axis1=-2, axis2=-1)
+        return np.asarray(np.sqrt(np.maximum(variance, _LEAST_VARIANCE)).swapaxes(-1, -2))
+
+    @cached_property
+    def _covariance_of_shares(self) -> Array:
+        """That of the errors of the unshrunk shares at each time: (…, G, K, K)."""
         size, r = self.rotation.shape[-1], self.waves.shape[1]
         blocks = self.covariance.reshape(*self.covariance.shape[:-2], size, r, size, r)
         at_times = np.einsum("gl,...jlkm,gm->...gjk", self.waves, blocks, self.waves, optimize=True)
         turn = self.rotation[..., None, :, :]
-        variance = ((turn @ at_times) * turn).sum(axis=-1)
-        return np.asarray(np.sqrt(np.maximum(variance, 1e-300)).swapaxes(-1, -2))
+        return np.asarray(turn @ at_times @ turn.swapaxes(-1, -2))
 
     @cached_property
     def _order(self) -> Index:
@@ -103,8 +111,12 @@ class ShareSurface:
         """Φ⁻¹ of the shares that bands are around: (…, G, K)."""
         return self._probits(self.unshrunk)
 
+    def _shares(self, coefficients: Array) -> Array:
+        """F = p + Q a φ, at thresholds in their own order: (…, K, G)."""
+        return np.asarray(self.expected + self.rotation @ (coefficients @ self.waves.T))
+
     def _probits(self, coefficients: Array) -> Array:
-        shares = self.expected + self.rotation @ (coefficients @ self.waves.T)
+        shares = self._shares(coefficients)
         weights = 1 / self._sorted(self.standard_error) ** 2
         rising = -non_increasing_fit(-self._sorted(shares), weights)
         held = np.clip(rising, LEAST_SHARE, 1 - LEAST_SHARE)
@@ -142,6 +154,9 @@ class ShareSurface:
     def band(self, levels: Array, is_simultaneous: bool) -> tuple[Array, Array]:
         """Limits of percentile curves: the surface is inverted at Φ⁻¹(τ) ± a multiple of its error.
 
+        Where all of that lies beyond the outermost threshold, nothing was released of how far: the
+        band then reaches from that threshold to the bound of readings.
+
         Parameters
         ----------
         levels : (T,)
@@ -157,8 +172,72 @@ class ShareSurface:
         at = ndtri(levels)[:, None]
         error = self._error(at)
         times = self._critical_values(at, error)[..., None] if is_simultaneous else _QUANTILE
-        return (self._inverted(self.unshrunk_probits, at - times * error),
-                self._inverted(self.unshrunk_probits, at + times * error))
+        low, high = at - times * error, at + times * error
+        below, above = self._outside(low, high)
+        lower, upper = (self._inverted(self.unshrunk_probits, each) for each in (low, high))
+        first, last = (np.clip(self.heights[..., None, :, k], -1.0, 1.0) for k in (0, -1))
+        return (np.where(below, -1.0, np.where(above, last, lower)),
+                np.where(above, 1.0, np.where(below, first, upper)))
+
+    def _outside(self, low: Array, high: Array) -> tuple[Flags, Flags]:
+        """Where q from low to high lies below the first threshold, or above the last one."""
+        probits = self.unshrunk_probits[..., None, :, :]
+        return np.asarray(high < probits[..., 0]), np.asarray(low > probits[..., -1])
+
+    # -- what the release shows against it -------------------------------------------------------
+
+    def time_beyond(self, levels: Array) -> Array:
+        """The share of time at which a percentile surely lies beyond all thresholds.
+
+        There it is extended by a normal law, of which nothing was released.
+
+        Parameters
+        ----------
+        levels : (T,)
+            Shares between 0 and 1.
+
+        Returns
+        -------
+        (…, T)
+        """
+        at = ndtri(levels)[:, None]
+        error = _QUANTILE * self._error(at)
+        below, above = self._outside(at - error, at + error)
+        return np.asarray((below | above).mean(axis=-1))
+
+    def departure_from_normal(self, n_thresholds: int) -> Array:
+        """How far the probits of the first thresholds are from a straight line, in their errors.
+
+        Of normal readings they lie on a line at every time, wherever the thresholds are placed. The
+        statistic is the weighted sum of squares about the line that fits best, over its degrees of
+        freedom, averaged over time: about 1 or less where readings are normal.
+
+        Parameters
+        ----------
+        n_thresholds : int
+            How many of the thresholds to look at, from the first on; at least three.
+
+        Returns
+        -------
+        (…)
+        """
+        n = n_thresholds
+        shares = np.clip(self._shares(self.unshrunk), LEAST_SHARE, 1 - LEAST_SHARE)
+        probits = ndtri(shares[..., :n, :]).swapaxes(-1, -2)  # (…, G, n)
+        scores = np.broadcast_to(ndtri(self.expected[..., :n, :]).swapaxes(-1, -2), probits.shape)
+        density = _density(probits)
+        covariance = self._covariance_of_shares[..., :n, :n]
+        covariance = covariance / (density[..., :, None] * density[..., None, :])
+        trace = np.trace(covariance, axis1=-2, axis2=-1)[..., None, None]
+        covariance = covariance + np.maximum(_RIDGE * trace, _RIDGE**2) * np.eye(n)
+        line = np.stack([np.ones_like(scores), scores], axis=-1)  # (…, G, n, 2)
+        weighted = np.linalg.solve(covariance, np.concatenate(
+            [line, probits[..., None]], axis=-1))
+        turned = line.swapaxes(-1, -2)
+        fitted = line @ np.linalg.solve(turned @ weighted[..., :2], turned @ weighted[..., 2:])
+        squares = (probits * weighted[..., 2]).sum(axis=-1) - (
+            fitted[..., 0] * weighted[..., 2]).sum(axis=-1)
+        return np.asarray(squares.mean(axis=-1) / (n - 2))
 
     def _error(self, at: Array) -> Array:
         """Standard error of q where it is `at` (T, 1): (…, T, G)."""

@@ -13,6 +13,7 @@ import numpy as np
 from engine.core.arrays import Array
 
 _CELLS = 16384
+_CELL = 2 * np.pi / _CELLS
 
 
 def cos_sin(turns: Array) -> tuple[Array, Array]:
@@ -34,23 +35,23 @@ def cos_sin(turns: Array) -> tuple[Array, Array]:
     h = turns * _CELLS
     nearest = np.rint(h)
     h -= nearest
-    h *= 2 * np.pi / _CELLS
-    with np.errstate(invalid="ignore"):
-        node = nearest.astype(np.int32)  # anything where x is NaN, whose remainder stays NaN
+    with np.errstate(invalid="ignore"):  # anything where x is NaN, whose remainder stays NaN;
+        node = nearest.astype(np.int32).astype(np.intp)  # by 32 bits, because that is vectorised
     cosine, sine = (wave.take(node, mode="clip") for wave in _circle())
-    lost = h * h
-    lost /= 6
-    sine_h = np.subtract(1.0, lost, out=nearest)
+    lost = np.multiply(h, h, out=nearest)
+    lost *= _CELL**2 / 2  # 1 − cos h
+    h *= _CELL
+    sine_h = lost * (-1 / 3)
+    sine_h += 1.0
     sine_h *= h
-    lost *= 3  # 1 − cos h
-    cosine_part, sine_part = cosine * lost, np.multiply(sine, lost, out=lost)
-    np.subtract(cosine, cosine_part, out=cosine_part)
-    cosine *= sine_h
-    np.multiply(sine, sine_h, out=sine_h)
-    cosine_part -= sine_h
-    sine -= sine_part
-    sine += cosine
-    return cosine_part, sine
+    sine_by_sine, cosine_by_sine = np.multiply(sine, sine_h, out=h), sine_h
+    cosine_by_sine *= cosine
+    cosine -= cosine * lost
+    cosine -= sine_by_sine
+    lost *= sine
+    sine -= lost
+    sine += cosine_by_sine
+    return cosine, sine
 
 
 @cache

@@ -125,19 +125,20 @@ class Quote:
         """ρ of zCDP for Gaussian noise, ε for Laplace noise; the dearest of alike messages.
 
         μ, too, where all noise of the server is Gaussian. The law is left out, because it is not
-        that of the ideal noise.
+        that of the ideal noise; only noise on counts has the same, of a scale that is no smaller.
         """
         lines = [other for other in self.spends if other.server == line.server]
         alike = [measurement for (server, key), measurement in self.messages.items()
                  if server in (line.server, transcript.CENTRE)
                  and line.step.key in self.steps[key].charged_to]
         cost, is_gaussian = max(measurement.cost for measurement in alike), line.mu is not None
+        of_counts = all(isinstance(measurement, CountNoise) for measurement in alike)
         all_gaussian = all(other.mu is not None for other in lines)
         return replace(line, mu=max(measurement.mu for measurement in alike) if all_gaussian
                        else None,
                        rho=cost if is_gaussian else None,
                        epsilon=None if is_gaussian else cost, budget=self.certified,
-                       noise=NoiseLaw.UNSTATED)
+                       noise=line.noise if of_counts else NoiseLaw.UNSTATED)
 
     @property
     def numbers(self) -> int:

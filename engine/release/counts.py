@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from engine.core.grids import drawing_grid
 from engine.core.tasks import ROC, SURVIVAL
-from engine.core.types import Array, Estimate, EventData
-from engine.language.counts import count_columns
+from engine.core.types import Array, Estimate, EventData, EventFacts
+from engine.language.counts import count_columns, hazard_ratio, mean, median
+from engine.language.numbers import named, number, with_unit
 from engine.mechanisms import Mechanism
+from engine.numerics.counts.comparisons import hazard_ratio as hazard_ratios
 from engine.numerics.counts.comparisons import log_rank
 from engine.numerics.counts.curves import CountedCurve, curves_of
 from engine.numerics.counts.distributions import roc
@@ -20,6 +24,7 @@ from engine.release.certified import Quote
 from engine.release.uncertainty import STAIRCASE, ReleasedBand, Uncertainty
 
 _FEWEST_PLACES = 2
+_CENSORING = ", and assumes that censoring is independent of events"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +42,9 @@ class ReleasedCounts:
     uncertainty : Uncertainty
     table : dict of str to list
         Every cell with its noised and its estimated count.
+    at_risk : dict of str to list
+        Times, and the estimated numbers at risk then in each group, as far as curves are given;
+        empty of values and scores.
     """
 
     x: Array
@@ -44,6 +52,7 @@ class ReleasedCounts:
     ranges: dict[str, tuple[Array, Array]]
     uncertainty: Uncertainty
     table: dict[str, list[Any]]
+    at_risk: dict[str, list[Any]]
 
 
 def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, quoted: Quote,
@@ -63,27 +72,68 @@ def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, q
     x : (k,)
         All places where curves can be given.
     """
-    released: CountTable = estimate.released[0]
-    table = CountTable(released.cells, released.noisy[0, 0], released.totals, released.scales,
-                       released.weights, released.spread)
-    task = mechanism.main_task
+    table, task = first_table(estimate), mechanism.main_task
     names = estimate.functions or ("True-positive share" if task is ROC else data.facts.value_name,)
     rows = np.atleast_2d(estimate.values(drawing_grid())[0, 0, 0])
-    curves = [] if task is ROC else list(curves_of(
-        table, task is SURVIVAL, mechanism.values()["least_at_risk"]))
+    curves = curves_in(table, mechanism)
     count = _shown(curves, x)
     ranges = {name: curve.staircase(x[:count])
               for name, curve in zip(names, curves, strict=bool(curves))}
-    warnings = [*estimate.warnings, *_said(table, curves, task is ROC)]
+    findings = _findings(table, curves, names, data.facts, task is ROC)
     band = None
     if ranges:
         half = float(np.mean([(high - low).mean() / 2 for low, high in ranges.values()]))
-        band = ReleasedBand(STAIRCASE, 0, (float(x[0]), float(x[count - 1])), half)
+        followed = any(len(curve.at_risk) for curve in curves)
+        band = ReleasedBand(STAIRCASE, 0, (float(x[0]), float(x[count - 1])), half,
+                            limit=_CENSORING * followed)
     uncertainty = Uncertainty(band, mechanism.feasibility(data.sizes, (quoted.inner,)),
-                              tuple(warnings))
+                              estimate.warnings, findings=tuple(findings))
     return ReleasedCounts(
         x[:count], {name: row[:count] for name, row in zip(names, rows, strict=True)}, ranges,
-        uncertainty, count_columns(table, data.facts))
+        uncertainty, count_columns(table, data.facts), _at_risk(curves, data.facts))
+
+
+def first_table(estimate: Estimate) -> CountTable:
+    """The table of the first release of an estimate of one budget.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        With released tables.
+    """
+    released: CountTable = estimate.released[0]
+    return replace(released, noisy=released.noisy[0, 0])
+
+
+def curves_in(table: CountTable, mechanism: Mechanism) -> list[CountedCurve]:
+    """The curves of a released table; none of scores, whose ROC curve has no band.
+
+    Parameters
+    ----------
+    table : CountTable
+    mechanism : Mechanism
+        Noised counts.
+    """
+    task = mechanism.main_task
+    return [] if task is ROC else list(curves_of(
+        table, task is SURVIVAL, mechanism.values()["least_at_risk"]))
+
+
+def _at_risk(curves: list[CountedCurve], facts: EventFacts) -> dict[str, list[Any]]:
+    """Numbers at risk at the edges that are shown in every group, and how far off they may be."""
+    counted = [curve for curve in curves if len(curve.at_risk)]
+    if not counted:
+        return {}
+    groups = facts.groups or ("at risk",)
+    of_groups = counted[::max(1, len(counted) // len(groups))]  # all causes have the same people
+    last = max(int(curve.shown.sum()) for curve in of_groups)
+    table: dict[str, list[Any]] = {named(facts.time_name, facts.time_unit):
+                                   list(of_groups[0].edges[:last + 1])}
+    for name, curve in zip(groups, of_groups, strict=False):
+        table[name] = [round(float(number)) for number in curve.at_risk[:last + 1]]
+        table[f"{name}, ± (95 %)"] = [round(float(width), 1)
+                                      for width in curve.at_risk_width[:last + 1]]
+    return table
 
 
 def _shown(curves: list[CountedCurve], x: Array) -> int:
@@ -92,19 +142,26 @@ def _shown(curves: list[CountedCurve], x: Array) -> int:
     return max(_FEWEST_PLACES, int((x <= last * (1 + 1e-12)).sum()))
 
 
-def _said(table: CountTable, curves: list[CountedCurve], is_roc: bool) -> list[str]:
+def _findings(table: CountTable, curves: list[CountedCurve], names: Sequence[str],
+              facts: EventFacts, is_roc: bool) -> list[str]:
     """What follows from the counts beside the curves, as sentences of the report."""
     if is_roc:
         found = roc(table)
-        return [f"Area under the curve: {float(found.area):.3f} ± "
+        return [f"Area under the ROC curve: {float(found.area):.3f} ± "
                 f"{1.96 * float(found.error):.3f} (95 %)."]
-    said = []
-    if any(float(curve.last) < curve.edges[-1] for curve in curves):
-        last = min(float(curve.last) for curve in curves)
-        said.append(f"Beyond {last:g}, too few people are left to say, by the noised counts.")
+    said, unit, several = [], facts.time_unit, len(names) > 1
+    last = min((float(curve.last) for curve in curves), default=math.inf)
+    if last < table.cells.edges[-1]:
+        until = with_unit(number(last), unit)
+        said.append(f"Beyond {until}, too few {facts.people} are left to say, by the noised "
+                    "counts.")
+    for name, curve in zip(names, curves, strict=True):
+        text = " ".join(filter(None, (median(curve, unit), mean(curve, unit))))
+        if text:
+            said.append(f"{name}: {text}" if several else text)
     if table.cells.n_groups > 1:
         test = log_rank(table)
-        said.append(f"Log-rank test of the two groups: z = {float(test.statistic):.2f}, "
-                    f"p = {float(test.p_value):.3f}; {float(test.noise_share):.0%} of its variance "
-                    "is noise.")
+        said += [f"Log-rank test of the two groups: z = {float(test.statistic):.2f}, "
+                 f"p = {float(test.p_value):.3f}; {float(test.noise_share):.0%} of its variance "
+                 "is noise.", hazard_ratio(hazard_ratios(table), *facts.groups)]
     return said

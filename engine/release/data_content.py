@@ -16,6 +16,7 @@ from engine.core.types import Array, Data
 from engine.sources import Source
 from engine.sources.ages_at_death import AgesAtDeath
 from engine.sources.bundled import DATA, BundledCurves
+from engine.sources.heart_failure import HeartFailurePatients
 from engine.uploads.columns import Integers
 from engine.uploads.curves import CurveTable, Upload
 from engine.uploads.events import UploadEvents
@@ -58,7 +59,7 @@ def content_of(source: Source[Data]) -> bytes:
     elif isinstance(source, UploadEvents):
         table = _people(source)
         records = _pieces(_ends_of_rows(table), table.ravel())
-    elif isinstance(source, BundledCurves | AgesAtDeath):
+    elif isinstance(source, BundledCurves | AgesAtDeath | HeartFailurePatients):
         records = iter([(DATA / source.file).read_bytes()])
     else:
         raise InputError("There is no ledger of simulated data.", field="source",

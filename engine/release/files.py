@@ -10,7 +10,7 @@ import csv
 import io
 import json
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -25,13 +25,15 @@ from engine.language.numbers import number, percent, small, whole
 from engine.release import sentences as words
 from engine.release import stated
 from engine.release.published import Published
-from engine.release.uncertainty import covered_places
+from engine.release.uncertainty import STAIRCASE, covered_places
 from engine.templates import render
 
 _WIDTH, _HEIGHT = 720, 430
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 76, 52
+_SHADES = ("gradient", "bias", "functional", "wavelet")  # of curves with steps of their own
 _DASHES = ("", "8 4", "2 3", "10 3 2 3")
 _END_DASH = "3 4"
+_ROW, _MOST_AT_RISK = 16, 9  # height of a row of numbers at risk, and how many stand in it
 _NOTE, _WRAPPED = 15, 112  # height and letters of a line under the picture
 _TITLE = 15.0  # its size, or less where it is long
 
@@ -51,8 +53,9 @@ def all_files(release: Published) -> dict[str, bytes]:
     """
     return {"release.csv": numbers_csv(release), "release.svg": picture(release).encode(),
             "release.html": report(release), "guarantee.json": card(release),
-            "again.json": request(release), **({"counts.csv": counts_csv(release)}
-                                                if release.table else {})}
+            "again.json": request(release),
+            **({"counts.csv": counts_csv(release)} if release.table else {}),
+            **({"at_risk.csv": at_risk_csv(release)} if release.at_risk else {})}
 
 
 def card(release: Published) -> bytes:
@@ -138,14 +141,30 @@ def counts_csv(release: Published) -> bytes:
     release : Published
         Of noised counts.
     """
-    out = io.StringIO()
     line = (f"{release.name}: counts of {release.sizes.n_curves} people with discrete Laplace "
             f"noise of scale 2/ε on each; {budget_words(release.quote.certified)}, certified")
+    return _table_csv(line, release.table)
+
+
+def at_risk_csv(release: Published) -> bytes:
+    """Estimated numbers at risk by time.
+
+    Parameters
+    ----------
+    release : Published
+        Of people who were followed.
+    """
+    return _table_csv(f"{release.name}: numbers at risk, estimated from the noised counts in "
+                      "counts.csv", release.at_risk)
+
+
+def _table_csv(line: str, table: Mapping[str, Sequence[Any]]) -> bytes:
+    out = io.StringIO()
     out.write(f"# {' '.join(line.split())}\n")
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([safe_cell(name) for name in release.table])
+    writer.writerow([safe_cell(name) for name in table])
     writer.writerows([safe_cell(each) if isinstance(each, str) else f"{each:.10g}" for each in row]
-                     for row in zip(*release.table.values(), strict=True))
+                     for row in zip(*table.values(), strict=True))
     return out.getvalue().encode()
 
 
@@ -205,11 +224,12 @@ def picture(release: Published, with_notes: bool = True) -> str:
     """
     texts = statements(release) if with_notes else []
     notes = [line for text in texts for line in textwrap.wrap(text, _WRAPPED)]
-    height = _HEIGHT + _NOTE * len(notes) + (_NOTE // 2 if notes else 0)
+    foot = _HEIGHT + _ROW * len(_risk_rows(release))
+    height = foot + _NOTE * len(notes) + (_NOTE // 2 if notes else 0)
     head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" '
             f'aria-label="{escape(alt(release), quote=True)}" font-family="system-ui,sans-serif" '
             f'font-size="13" fill="{colour("quiet", "light")}">')
-    below = [f'<text x="{_LEFT}" y="{_HEIGHT + _NOTE * (k + 1)}" font-size="11">{escape(line)}'
+    below = [f'<text x="{_LEFT}" y="{foot + _NOTE * (k + 1)}" font-size="11">{escape(line)}'
              "</text>" for k, line in enumerate(notes)]
     drawn = _drawn(release) if release.axis else [_single(release)]
     return "".join([head, *_titles(release), *drawn, *below, "</svg>"])
@@ -268,15 +288,18 @@ def _drawn(release: Published) -> list[str]:
     low, high = min(float(v.min()) for v in every), max(float(v.max()) for v in every)
     room = 0.06 * ((high - low) or 1.0)
     ends = (float(release.x[0]), float(release.x[-1])), (low - room, high + room)
-    out = _axes(release, *ends)
-    shade = colour("gradient", "light")
-    for pair in release.ranges.values():
-        out += _band(release.x, pair, shade, *ends)
+    out = [*_axes(release, *ends), *_at_risk(release, ends[0])]
+    stepped = is_staircase(release)
+    shades = [colour(_SHADES[k % len(_SHADES)] if stepped else _SHADES[0], "light")
+              for k in range(len(release.columns))]
+    for pair, shade in zip(release.ranges.values(), shades, strict=bool(release.ranges)):
+        out += (_steps if stepped else _band)(release.x, pair, shade, *ends)
     for k, (name, values) in enumerate(release.columns.items()):
+        shade = shades[k]
         out.append(f'<polyline points="{_points(release.x, values, *ends)}" fill="none" '
                    f'stroke="{shade}" stroke-width="2.4" stroke-dasharray="'
                    f'{_DASHES[k % len(_DASHES)]}"><title>{escape(name)}</title></polyline>')
-    return out + _legend(release, shade)
+    return out + _legend(release, shades)
 
 
 def _band(x: Array, pair: tuple[Array, Array], shade: str, across: tuple[float, float],
@@ -293,16 +316,62 @@ def _band(x: Array, pair: tuple[Array, Array], shade: str, across: tuple[float, 
     return out
 
 
-def _legend(release: Published, shade: str) -> list[str]:
+def is_staircase(release: Published) -> bool:
+    """Whether its band is steps between public edges, as for counted curves.
+
+    Parameters
+    ----------
+    release : Published
+    """
+    band = release.uncertainty.band
+    return band is not None and band.kind == STAIRCASE
+
+
+def _steps(x: Array, pair: tuple[Array, Array], shade: str, across: tuple[float, float],
+           up: tuple[float, float]) -> list[str]:
+    """The band as steps: what is at a place holds back to the place before it."""
+    sides = np.repeat(x, 2)[1:-1]
+    low, high = (np.repeat(end[1:], 2) for end in pair)
+    outline = _points(np.r_[sides, sides[::-1]], np.r_[low, high[::-1]], across, up)
+    return [f'<polygon points="{outline}" fill="{shade}" fill-opacity="0.14"/>']
+
+
+def _risk_rows(release: Published) -> list[str]:
+    """The rows below the axis: a heading, and one for each group."""
+    names = [name for name in list(release.at_risk)[1:] if "±" not in name]
+    return ["At risk", *names] if names else []
+
+
+def _at_risk(release: Published, across: tuple[float, float]) -> list[str]:
+    """Numbers at risk below the axis, as survival curves have them."""
+    rows = _risk_rows(release)
+    if not rows:
+        return []
+    times, *_ = release.at_risk.values()
+    step = max(1, -(-len(times) // _MOST_AT_RISK))
+    out = [f'<text x="{_LEFT}" y="{_HEIGHT + 4}" font-size="11">{escape(rows[0])}</text>']
+    for k, name in enumerate(rows[1:], start=1):
+        y = _HEIGHT + 4 + _ROW * k
+        if len(rows) > 2:
+            out.append(f'<text x="4" y="{y}" font-size="11">{escape(name[:9])}</text>')
+        out += [f'<text x="{_x(float(time), across):.1f}" y="{y}" font-size="11" '
+                f'text-anchor="middle">{number}</text>'
+                for time, number in list(zip(times, release.at_risk[name], strict=True))[::step]]
+    return out
+
+
+def _legend(release: Published, shades: Sequence[str]) -> list[str]:
     """A row under the titles: each function, the band and its dashed ends."""
     names = list(release.columns) if len(release.columns) > 1 else ["released"]
-    keys = [(f'<line x1="0" x2="26" y1="-4" y2="-4" stroke="{shade}" stroke-width="2.4" '
+    shade = shades[0]
+    keys = [(f'<line x1="0" x2="26" y1="-4" y2="-4" stroke="{shades[k]}" stroke-width="2.4" '
              f'stroke-dasharray="{_DASHES[k % len(_DASHES)]}"/>', name[:24])
             for k, name in enumerate(names)]
     if release.ranges:
         keys += [(f'<rect width="26" height="11" y="-10" fill="{shade}" fill-opacity="0.18"/>',
-                  "band"),
-                 (f'<line x1="0" x2="26" y1="-4" y2="-4" stroke="{shade}" stroke-opacity="0.85" '
+                  "band")]
+    if release.ranges and not is_staircase(release):
+        keys += [(f'<line x1="0" x2="26" y1="-4" y2="-4" stroke="{shade}" stroke-opacity="0.85" '
                   f'stroke-dasharray="{_END_DASH}"/>', "ends the band does not cover")]
     out, x = [], float(_LEFT)
     for mark, name in keys:

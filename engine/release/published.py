@@ -96,6 +96,8 @@ class Published:
         How far off the release may be.
     table : mapping of str to sequence
         The noised counts that all follows from, where counts are released; else empty.
+    at_risk : mapping of str to sequence
+        Numbers at risk by time, where people are followed; else empty.
     """
 
     name: str
@@ -115,6 +117,7 @@ class Published:
     release_id: str
     uncertainty: Uncertainty = field(default_factory=Uncertainty)
     table: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    at_risk: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
 
 def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> Quote:
@@ -306,10 +309,12 @@ def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Pub
     x, axis, value, scale = places(mechanism, data.facts)
     names = estimate.functions or (value,)
     table: dict[str, list[Any]] = {}
+    at_risk: dict[str, list[Any]] = {}
     if isinstance(data, EventData):
         counts = released_counts(estimate, mechanism, data, quoted, x)
-        x, columns, ranges, uncertainty, table = (counts.x, counts.columns, counts.ranges,
-                                                  counts.uncertainty, counts.table)
+        x, columns, ranges, uncertainty = (counts.x, counts.columns, counts.ranges,
+                                           counts.uncertainty)
+        table, at_risk = counts.table, counts.at_risk
     else:
         columns, ranges, uncertainty = _released(estimate, mechanism, data, quoted, x, names,
                                                  scale)
@@ -318,6 +323,7 @@ def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Pub
         axis=axis, value=value, x=x, columns=columns, ranges=ranges, odometer=receipt.odometer,
         quote=quoted, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
         uncertainty=uncertainty, request=plan.plain["request"], table=table,
+        at_risk=at_risk,
         card=_card(plan, receipt, estimate, uncertainty))
 
 

@@ -26,8 +26,9 @@ For noised counts (survival, incidence, distribution, ROC) it says what the text
  "events": ["relapse", "death"], "groups": ["A", "B"], "group_sizes": [120, 118],
  "facts": {"time_high": 1095, "time_unit": "days", "origin": "the protocol"}}.
 All other texts of the status are censored. "group_sizes" are stated where they are public, "edges"
-where intervals are not equally wide. "time" is the value for a distribution, and the score for an
-ROC curve, whose label is the status.
+where intervals are not equally wide. With a column "start" both it and "time" are dates, and times
+are days between them; "day_first" says how 3/4/2024 is meant. "time" is the value for a
+distribution, and the score for an ROC curve, whose label is the status; both need "time_low".
 """
 
 from __future__ import annotations
@@ -43,10 +44,18 @@ from engine.core.plain import checked_object
 from engine.core.tasks import DENSITY, DataType
 from engine.core.types import Budget, Data, PublicFacts
 from engine.mechanisms import Mechanism, parsing
+from engine.numerics.counts.cells import Counted
 from engine.sources import Source
+from engine.uploads.conversions import Dates
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
-from engine.uploads.events import EventColumns, UploadEvents, declare_events, read_events
+from engine.uploads.events import (
+    EventColumns,
+    UploadEvents,
+    counted_for,
+    declare_events,
+    read_events,
+)
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
 from engine.uploads.layout import Layout, suggest_layout
 from engine.uploads.limits import MOST_BYTES
@@ -63,8 +72,9 @@ _DESIGN = ("law", "times", "gap", "window", "heights")
 _FACTS = (*_ENDS, *_WORDS, "origin", "covariates", "periodic", "design", "observations_per_curve",
           "symmetric")
 _ROLES = ("id", "time", "value", "server", "covariates")
-_OF_EVENTS = ("time", "status", "group", "id", "server")
-_EVENT_KEYS = ("file", "columns", "events", "groups", "group_sizes", "edges", "facts")
+_OF_EVENTS = ("time", "start", "status", "group", "id", "server")
+_EVENT_KEYS = ("file", "columns", "events", "groups", "group_sizes", "edges", "day_first",
+               "facts")
 _EVENT_FACTS = ("time_low", "time_high", "time_name", "time_unit", "person", "people", "origin")
 _UNSTATED = PublicFacts()
 _KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats", "draws", "seed",
@@ -146,7 +156,7 @@ def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget,
     dict or None
         None where a request cannot say how that file was read.
     """
-    if not isinstance(source, Upload | UploadRows):
+    if not isinstance(source, Upload | UploadRows | UploadEvents):
         data: dict[str, Any] | None = {"source": {"key": source.key, "parameters":
                                                   source.values()}}
     else:
@@ -157,11 +167,15 @@ def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget,
         "budgets": [{"epsilon": budget.epsilon, "delta": budget.delta}]}
 
 
-def _of_file(source: Upload | UploadRows, own_file: OwnFile) -> dict[str, Any] | None:
+def _of_file(source: Upload | UploadRows | UploadEvents, own_file: OwnFile
+             ) -> dict[str, Any] | None:
     """How a file was read, and what was stated of it."""
     facts, layout = source.facts, own_file.layout
-    if own_file.sheet or own_file.encoding != "utf-8" or (
-            layout.is_single):
+    if own_file.sheet or own_file.encoding != "utf-8":
+        return None
+    if isinstance(layout, EventColumns):
+        return _of_event_file(source.facts, layout, own_file.name)
+    if layout.is_single:
         return None
     roles = ("id", "server") if layout.data == DataType.RECORDS else _ROLES
     columns = {name: value for name in roles if (value := getattr(layout, name))}
@@ -181,6 +195,18 @@ def _of_file(source: Upload | UploadRows, own_file: OwnFile) -> dict[str, Any] |
                          "symmetric": facts.symmetric, "covariates": listed}}}
 
 
+def _of_event_file(facts: Any, columns: EventColumns, name: str) -> dict[str, Any]:
+    """A file of times, and what was stated of it."""
+    roles = {role: value for role in _OF_EVENTS if (value := getattr(columns, role))}
+    texts = {part: list(value) for part in ("events", "groups")
+             if (value := getattr(columns, part))}
+    numbers = {part: list(value) for part in ("group_sizes", "edges")
+               if (value := getattr(facts, part))}
+    order = {} if columns.dates.day_first is None else {"day_first": columns.dates.day_first}
+    return {"data": {"file": name, "columns": roles, **texts, **numbers, **order, "facts": {
+        name: getattr(facts, name) for name in _EVENT_FACTS}}}
+
+
 def _single_budget(budgets: tuple[Budget, ...]) -> Budget:
     if len(set(budgets)) != 1:
         raise InputError("A release has one budget for all sites.", field="budgets",
@@ -191,7 +217,7 @@ def _single_budget(budgets: tuple[Budget, ...]) -> Budget:
 def _uploaded(data: Any, mechanism: Mechanism, folder: Path) -> Source[Data]:
     """Curves, people with times or records, as the method takes them, with stated facts."""
     if mechanism.main_task.data is DataType.EVENTS:
-        return _events(data, folder)
+        return _events(data, folder, counted_for(mechanism.main_task.key))
     is_density = mechanism.main_task is DENSITY
     keys = ("file", "features", "columns", "facts") if is_density else (
         "file", "columns", "several", "facts")
@@ -213,7 +239,7 @@ def _uploaded(data: Any, mechanism: Mechanism, folder: Path) -> Source[Data]:
     return Upload(curves=curves, declared=declared)
 
 
-def _events(data: Any, folder: Path) -> UploadEvents:
+def _events(data: Any, folder: Path, kind: Counted) -> UploadEvents:
     """People with one time each, from a file with what its texts mean."""
     data = checked_object(data, "data", _EVENT_KEYS)
     table = read_file(bytes_of(_beside(folder, data.get("file")), MOST_BYTES))
@@ -222,17 +248,23 @@ def _events(data: Any, folder: Path) -> UploadEvents:
         raise InputError("“columns” must name the column of times.", field="columns",
                          hint='For example {"time": "days", "status": "end"}.')
     texts: dict[str, Any] = {name: _listed(data, name, str) for name in ("events", "groups")}
-    columns = EventColumns(**stated, **texts)
+    columns = EventColumns(**stated, **texts, counted=kind, dates=_dates(data))
     facts = checked_object(data.get("facts", {}), "facts", _EVENT_FACTS)
     words = {name: str(facts[name]) for name in _EVENT_FACTS[2:-1] if name in facts}
-    end = _number(facts, "time_high")
-    if end is None:
-        raise InputError("State the planned follow-up as “time_high”.", field="time_high",
-                         hint="The plan of the study, not the longest time seen.")
-    declared = declare_events(_number(facts, "time_low") or 0.0, end, str(facts.get("origin", "")),
-                              columns, _listed(data, "edges", (int, float)),
+    low = _number(facts, "time_low")
+    declared = declare_events(0.0 if low is None and kind is Counted.OUTCOMES else low,
+                              _number(facts, "time_high"), str(facts.get("origin", "")), columns,
+                              _listed(data, "edges", (int, float)),
                               _listed(data, "group_sizes", int), **words)
     return UploadEvents(events=read_events(table, columns), declared=declared)
+
+
+def _dates(data: Mapping[str, Any]) -> Dates:
+    """Whether 3/4/2024 is a day of April, where the request says so."""
+    day_first = data.get("day_first")
+    if day_first is not None and not isinstance(day_first, bool):
+        raise InputError("“day_first” must be true or false.", field="day_first")
+    return Dates(day_first)
 
 
 def _listed(plain: Mapping[str, Any], name: str, kinds: Any) -> tuple[Any, ...]:

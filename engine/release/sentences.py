@@ -311,7 +311,7 @@ def headline(uncertainty: Uncertainty, facts: PublicFacts, budget: Budget, n: in
         parts.append(f"{_level(uncertainty)} confidence band: ± {half} on average.")
     if verdict is not None and not uncertainty.is_coarse:
         parts.append(f"Quality forecast from sizes and bounds alone: {verdict.verdict}.")
-    if band is None:
+    if band is None and not uncertainty.findings:
         parts.append("This method states no confidence band: how far the release is from the truth "
                      "is not known from it.")
     return " ".join(parts)
@@ -327,18 +327,18 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
     facts : PublicFacts
         The name and unit of time.
     """
-    band = uncertainty.band
+    band, findings = uncertainty.band, list(uncertainty.findings)
     if band is None:
-        return []
+        return findings
     time = facts.time_name.lower()
     low, high = (number(end, 4) for end in band.covered)
     span = with_unit(f"from {low} to {high}", facts.time_unit)
     if band.kind == STAIRCASE:
         return [f"Shaded: {_level(uncertainty)} confidence band, drawn as steps; "
                 f"{_level(uncertainty)} of such bands contain the true curve at all times {span} "
-                "together. It counts privacy noise and sampling variability, and assumes that "
-                "censoring is independent of events.",
-                "Everything follows from the noised counts in counts.csv."]
+                "together. It counts privacy noise and sampling variability"
+                + band.limit * bool(band.limit) + ".",
+                *findings, "Everything follows from the noised counts in counts.csv."]
     basis = (f"bias from keeping {band.basis_size} basis functions" if band.basis_size else
              "bias from smoothing")
     means = {"simultaneous": f"{_level(uncertainty)} of such bands contain the true function at "

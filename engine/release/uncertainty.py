@@ -63,6 +63,8 @@ class Uncertainty:
         The share of the released places at which a value was moved to a stated bound.
     wide : float
         The average width of the band as a share of the stated range; 0 where there is none.
+    findings : tuple of str
+        Sentences with what else follows from the release, such as medians and tests.
     """
 
     band: ReleasedBand | None = None
@@ -70,6 +72,7 @@ class Uncertainty:
     warnings: tuple[str, ...] = ()
     moved: float = 0.0
     wide: float = 0.0
+    findings: tuple[str, ...] = ()
 
     @property
     def is_coarse(self) -> bool:

@@ -30,7 +30,6 @@ from engine.simulation.metrics import (
     coverage,
     distances,
     integrated_squared_errors,
-    squared_distances_from,
 )
 from engine.sources import Source
 
@@ -196,9 +195,10 @@ class Outcome:
         squares = self.errors.get("total_error")
         if squares is None:
             return None
-        verdict = self.cell.mechanism.feasibility(self.cell.source.sizes, self.cell.budgets)
-        is_refused = verdict is not None and not verdict.is_feasible
-        return NOTHING if is_refused else Accuracy.of(distances(squares))
+        cell = self.cell
+        is_published = studies.is_published(cell.mechanism, cell.source.sizes, cell.budgets,
+                                            self.spends)
+        return Accuracy.of(distances(squares)) if is_published else NOTHING
 
     def summary(self, kind: str) -> dict[str, float | None] | None:
         """Mean over repeats and draws, and its standard error.
@@ -338,9 +338,10 @@ def _run_together(block: Block) -> Part:
         data, budgets, run.draws, generator(run.seed, NOISE_STREAM, block.index))
     truth = block.mechanism.truth_of(data)
     errors, covered = integrated_squared_errors(estimate, truth), coverage(estimate, truth)
-    if run.is_study and data.truth is None:
-        average = block.mechanism.without_protection(data)
-        errors = replace(errors, total=squared_distances_from(estimate, average)[:, None])
+    if run.is_study:
+        squares = studies.squared_errors(block.source, block.mechanism, data, estimate,
+                                         block.budgets)
+        errors = replace(errors, total=squares.sum(axis=-1))
     by_kind = (errors.total, errors.privacy, errors.estimation,
                *((None, None) if covered is None else (covered.of_kept, covered.of_curve)))
     return Part(

@@ -65,45 +65,68 @@ def integrated_squared_errors(estimate: Estimate, truth: Truth | None) -> Errors
 
 
 def squared_distances_from(estimate: Estimate, average: Estimate) -> Array:
-    """Squared distances of releases from the average of real curves without protection.
+    """Squared distances of releases from the estimate without protection of the same data.
 
-    Of the first data set, on the drawing grid; squares are summed over functions.
+    On the drawing grid, function by function.
 
     Parameters
     ----------
     estimate : Estimate
         What was released.
     average : Estimate
-        Of the same data, without noise; its first release is the target.
+        Of the same data, without noise.
 
     Returns
     -------
-    (budgets, draws)
-        In squared response units.
+    (budgets, repeats, draws, functions)
+        In squared response units; the last axis has one entry where there is one function.
     """
     grid = drawing_grid()
-    target = average.values(grid)[0, 0, 0]
-    squared = ((estimate.values(grid)[:, 0] - target) ** 2).mean(axis=-1)
-    return np.asarray(squared.sum(axis=-1) if estimate.functions else squared)
+    squared = ((estimate.values(grid) - average.values(grid)) ** 2).mean(axis=-1)
+    return np.asarray(squared if estimate.functions else squared[..., None])
 
 
 def errors_by_function(estimate: Estimate, truth: Truth) -> Array:
-    """Integrated squared errors of every coefficient function.
+    """Integrated squared errors of every function.
 
     Parameters
     ----------
     estimate : Estimate
-        Of several functions.
+        Of one function or several.
     truth : Truth
         As many functions.
 
     Returns
     -------
-    (budgets, repeats, draws, d + 1)
-        In squared response units.
+    (budgets, repeats, draws, functions)
+        In squared response units; the last axis has one entry where there is one function.
     """
     best, tail = estimate.project(truth)
-    return np.asarray(estimate.basis.squared_distance(estimate.coefficients - best) + tail)
+    squared = estimate.basis.squared_distance(estimate.coefficients - best) + tail
+    return np.asarray(squared if estimate.functions else squared[..., None])
+
+
+def totals(errors: Array, axis: int = -1) -> Array:
+    """The error of all functions together: the root of their summed squares.
+
+    Parameters
+    ----------
+    errors : ndarray
+        Distances, in response units.
+    axis : int
+        That of the functions.
+
+    Returns
+    -------
+    ndarray
+        In response units, without that axis.
+
+    Examples
+    --------
+    >>> float(totals(np.array([3.0, 4.0])))
+    5.0
+    """
+    return np.asarray(np.sqrt(np.square(errors).sum(axis=axis)))
 
 
 @dataclass(frozen=True)

@@ -8,23 +8,40 @@ beside that step, so that its releases do not depend on which others are looked 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
 
 from engine.core.errors import InputError
+from engine.core.grids import read_only
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
-from engine.core.types import Array, Budget, CurveData, Data, Estimate
+from engine.core.types import (
+    Array,
+    Budget,
+    CurveData,
+    Data,
+    DataKind,
+    Estimate,
+    Sizes,
+    Spend,
+)
 from engine.mechanisms import Mechanism
 from engine.mechanisms.families.adaptive import is_nothing_spent
-from engine.simulation.metrics import distances, integrated_squared_errors
+from engine.simulation import metrics
+from engine.simulation.metrics import (
+    distances,
+    root_mean_square,
+    squared_distances_from,
+    totals,
+)
 from engine.sources import Source
 
 EPSILON_STEPS = (0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2,
                  1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+BUDGET_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # where errors are drawn over ε
 SHOWN, FRESH = 0, 1  # block numbers of the random streams: curves on screen, and fresh data sets
 SHOWN_DRAWS = 20
 MOST_DATA_SETS, _FEWEST_DATA_SETS = 100, 4
@@ -57,8 +74,9 @@ def data_sets(source: Source[Any]) -> int:
     """How many fresh data sets a study draws; one where curves are real."""
     if not source.is_random:
         return 1
-    return int(np.clip(_READINGS // source.sizes.n_observations, _FEWEST_DATA_SETS,
-                       MOST_DATA_SETS))
+    most = min(MOST_DATA_SETS, source.most_data_sets or MOST_DATA_SETS)
+    return int(np.clip(_READINGS // source.sizes.n_observations, min(_FEWEST_DATA_SETS, most),
+                       most))
 
 
 def draws(source: Source[Any]) -> int:
@@ -75,8 +93,8 @@ def draws_of_shown(n_curves: int) -> int:
 
 
 def block(source: Source[Any]) -> int:
-    """The block of the random streams from which a study draws."""
-    return FRESH if source.is_random else SHOWN
+    """The block of the random streams from which a study draws: one data set is that on screen."""
+    return FRESH if data_sets(source) > 1 else SHOWN
 
 
 def data(source: Source[D], seed: int) -> D:
@@ -102,9 +120,6 @@ def errors(source: Source[Any], mechanism: Mechanism, drawn: Any, budgets: Seque
            seed: int) -> Array:
     """Distances of the releases of a study from what the method estimates.
 
-    Where a formula gives the mean squared error exactly, distances are scaled to it, so that their
-    root mean square is the number that the formula gives.
-
     Parameters
     ----------
     source : Source
@@ -121,22 +136,175 @@ def errors(source: Source[Any], mechanism: Mechanism, drawn: Any, budgets: Seque
     Returns
     -------
     (budgets, data sets, releases)
-        In the unit of the result; NaN where nothing would be published.
+        In the unit of the result, of all functions together; NaN where nothing would be published.
     """
     estimate = released(source, mechanism, drawn, budgets, seed)
-    total = integrated_squared_errors(estimate, mechanism.truth_of(drawn)).total
-    assert total is not None
-    squared = np.array(total[:len(budgets)])
+    return totals(_published(source, mechanism, drawn, estimate, budgets))
+
+
+def errors_by_function(source: Source[Any], mechanism: Mechanism, budgets: Sequence[Budgets],
+                       seed: int) -> Array:
+    """The errors of a study, function by function.
+
+    Parameters
+    ----------
+    source : Source
+        Of simulated data, or of real ones: then errors are distances from the estimate without
+        protection.
+    mechanism : Mechanism
+        With its settings.
+    budgets : sequence of tuple of Budget
+        Of one δ.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    (budgets, data sets, releases, functions)
+        In the unit of the result; NaN where nothing would be published. `totals` gives `errors`.
+    """
+    drawn = data(source, seed)
+    estimate = released(source, mechanism, drawn, budgets, seed)
+    return _published(source, mechanism, drawn, estimate, budgets)
+
+
+def errors_and_baseline(source: Source[Any], mechanism: Mechanism, budgets: Sequence[Budgets],
+                        seed: int) -> tuple[Array, Array | None]:
+    """`errors_by_function` and the error without privacy of each function.
+
+    Parameters
+    ----------
+    source, mechanism, budgets, seed
+        As those of `errors_by_function`.
+
+    Returns
+    -------
+    errors : (budgets, data sets, releases, functions)
+    baseline : (functions,) or None
+        See `baseline_by_function`.
+    """
+    delta = min(budget.delta for budget in budgets[0])
+    return (errors_by_function(source, mechanism, budgets, seed),
+            baseline_by_function(source, mechanism, delta, seed))
+
+
+def errors_over_budgets(source: Source[Any], mechanism: Mechanism, delta: float, seed: int,
+                        epsilons: Sequence[float] = BUDGET_STEPS) -> Array:
+    """The error of each function at every ε; NaN where nothing is published.
+
+    Parameters
+    ----------
+    source : Source
+        As of `errors_by_function`.
+    mechanism : Mechanism
+        With its settings.
+    delta : float
+        Of every budget.
+    seed : int
+        Of data and noise.
+    epsilons : sequence of float
+        Increasing.
+
+    Returns
+    -------
+    (epsilons, functions)
+        In the unit of the result.
+    """
+    budgets = [(Budget(epsilon, delta),) for epsilon in epsilons]
+    return root_mean_square(errors_by_function(source, mechanism, budgets, seed), axis=(1, 2))
+
+
+def squared_errors(source: Source[Any], mechanism: Mechanism, drawn: Any, estimate: Estimate,
+                   budgets: Sequence[Budgets]) -> Array:
+    """Squared distances of the releases of a study, function by function.
+
+    From what the method estimates, or where that is not known from its estimate without protection.
+    Where a formula gives the mean squared error exactly, they are scaled to it, so that their mean
+    is the number that the formula gives.
+
+    Parameters
+    ----------
+    source : Source
+        What was drawn from.
+    mechanism : Mechanism
+        With its settings.
+    drawn : CurveData or SampleData
+        The data sets of the study.
+    estimate : Estimate
+        Their releases at the budgets, and perhaps at others after them.
+    budgets : sequence of tuple of Budget
+        Of the first releases.
+
+    Returns
+    -------
+    (budgets, data sets, releases, functions)
+        In squared units of the result.
+    """
+    truth = mechanism.truth_of(drawn)
+    if truth is None:
+        return squared_distances_from(estimate, mechanism.without_protection(drawn))[:len(budgets)]
+    squared = np.array(metrics.errors_by_function(estimate, truth)[:len(budgets)])
     for place, asked in enumerate(budgets):
-        verdict = mechanism.feasibility(drawn.sizes, asked)
-        is_refused = verdict is not None and not verdict.is_feasible
-        if is_refused or is_nothing_spent(estimate.spends[place]):
+        if is_published(mechanism, drawn.sizes, asked, estimate.spends[place]):
+            exact = mechanism.exact_risk(source, asked)
+            if exact is not None:
+                squared[place] *= exact / squared[place].sum(axis=-1).mean()
+    return squared
+
+
+def _published(source: Source[Any], mechanism: Mechanism, drawn: Any, estimate: Estimate,
+               budgets: Sequence[Budgets]) -> Array:
+    """Distances by function (budgets, data sets, releases, functions); NaN: nothing published."""
+    squared = squared_errors(source, mechanism, drawn, estimate, budgets)
+    for place, asked in enumerate(budgets):
+        if not is_published(mechanism, drawn.sizes, asked, estimate.spends[place]):
             squared[place] = np.nan
-            continue
-        exact = mechanism.exact_risk(source, asked)
-        if exact is not None:
-            squared[place] *= exact / squared[place].mean()
     return distances(squared)
+
+
+def is_published(mechanism: Mechanism, sizes: Sizes, budgets: Budgets, spends: Sequence[Spend]
+                 ) -> bool:
+    """Whether a method publishes anything at these sizes and budgets.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With its settings.
+    sizes : Sizes
+        Of the data.
+    budgets : tuple of Budget
+        Of the sites.
+    spends : sequence of Spend
+        The ledger of its release.
+    """
+    verdict = mechanism.feasibility(sizes, budgets)
+    return (verdict is None or verdict.is_feasible) and not is_nothing_spent(spends)
+
+
+def with_present(epsilons: Sequence[float], errors: Array, epsilon: float, error: Array | float
+                 ) -> tuple[list[float], Array]:
+    """Steps of ε and their errors, with those at the ε on screen, which may lie between them.
+
+    Parameters
+    ----------
+    epsilons : sequence of float
+        Increasing.
+    errors : (epsilons, ...)
+        Of a study at these steps.
+    epsilon : float
+        On screen.
+    error : (...)
+        Of the study there.
+
+    Returns
+    -------
+    epsilons : list of float
+        Increasing.
+    errors : (epsilons, ...)
+    """
+    rows = {**dict(zip(epsilons, errors, strict=True)), epsilon: error}
+    steps = sorted(rows)
+    return steps, np.array([rows[step] for step in steps])
 
 
 def alike(budgets: Sequence[Budgets]) -> list[list[int]]:
@@ -154,7 +322,7 @@ def alike(budgets: Sequence[Budgets]) -> list[list[int]]:
 _TUNED_AT = (0.1, 0.3, 1.0, 2.0, 4.0, 10.0)  # steps whose basis, weights and shrinkage are tried
 
 
-def baseline(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int
+def baseline(source: Source[Any], mechanism: Mechanism, delta: float, seed: int
             ) -> float | None:
     """The error without privacy, of an estimator tuned as well as the private one.
 
@@ -167,14 +335,47 @@ def baseline(source: Source[CurveData], mechanism: Mechanism, delta: float, seed
     -------
     Root mean squared distance in response units; None where the truth is unknown.
     """
+    by_function = baseline_by_function(source, mechanism, delta, seed)
+    return None if by_function is None else float(totals(by_function))
+
+
+def baseline_by_function(source: Source[Any], mechanism: Mechanism, delta: float, seed: int
+                         ) -> Array | None:
+    """The error of each function of the estimate that gives `baseline`.
+
+    It does not depend on ε, and is worked out once for simulated data; of what people stated of
+    theirs nothing is kept.
+
+    Returns
+    -------
+    (functions,) or None
+        Root mean squared distances; None where the truth is unknown.
+    """
     if not source.is_random:
         return None
-    drawn = data(source, seed)
-    if drawn.truth is None:
+    arguments = source, mechanism, delta, seed, data_sets(source)
+    if source.facts.kind is DataKind.SIMULATED:
+        return _kept_baseline(*arguments)
+    return _baseline(*arguments)
+
+
+def _baseline(source: Source[Any], mechanism: Mechanism, delta: float, seed: int,
+              n_data_sets: int) -> Array | None:
+    drawn = source.draw(n_data_sets, generator(seed, DATA_STREAM, block(source)))
+    if mechanism.truth_of(drawn) is None:
         return None
-    budgets = [(Budget(epsilon, delta),) for epsilon in _TUNED_AT]
+    budgets = _tuned(delta)
     estimate = mechanism.release_many(drawn, budgets, 1, generator(seed, NOISE_STREAM, FRESH))
-    return least_error(mechanism, drawn, estimate, budgets)
+    least = least_errors(mechanism, drawn, estimate, budgets)
+    return None if least is None else read_only(least)
+
+
+_kept_baseline = lru_cache(maxsize=64)(_baseline)  # a few numbers each
+
+
+def _tuned(delta: float) -> list[Budgets]:
+    """The steps whose tuning is tried without noise."""
+    return [(Budget(epsilon, delta),) for epsilon in _TUNED_AT]
 
 
 def baseline_among(mechanism: Mechanism, drawn: CurveData, estimate: Estimate,
@@ -189,14 +390,22 @@ def baseline_among(mechanism: Mechanism, drawn: CurveData, estimate: Estimate,
 def least_error(mechanism: Mechanism, drawn: CurveData, estimate: Estimate,
                 budgets: Sequence[Budgets]) -> float | None:
     """The smallest error without noise: the method's own, or as tuned at one of these budgets."""
+    by_function = least_errors(mechanism, drawn, estimate, budgets)
+    return None if by_function is None else float(totals(by_function))
+
+
+def least_errors(mechanism: Mechanism, drawn: Any, estimate: Estimate, budgets: Sequence[Budgets]
+                 ) -> Array | None:
+    """The errors (functions,) of the estimate that has the smallest error of all together."""
     truth = mechanism.truth_of(drawn)
-    own = integrated_squared_errors(mechanism.without_protection(drawn), truth).total
-    tuned = integrated_squared_errors(estimate, truth).estimation
-    if own is None or tuned is None:
+    if truth is None:
         return None
-    squares = [float(own.mean())]
-    for one, found in zip(budgets, tuned, strict=True):
-        verdict = mechanism.feasibility(drawn.sizes, one)
+    own = metrics.errors_by_function(mechanism.without_protection(drawn), truth)
+    tuned = metrics.errors_by_function(
+        replace(estimate, coefficients=estimate.unprotected[:, :, None]), truth)
+    candidates = [own.mean(axis=(0, 1, 2))]
+    for asked, squares in zip(budgets, tuned, strict=True):
+        verdict = mechanism.feasibility(drawn.sizes, asked)
         if verdict is None or verdict.is_feasible:
-            squares.append(float(found.mean()))
-    return math.sqrt(min(squares))
+            candidates.append(squares.mean(axis=(0, 1)))
+    return distances(min(candidates, key=lambda squares: float(squares.sum())))

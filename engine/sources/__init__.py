@@ -33,6 +33,9 @@ class Source(Parameterised, Generic[D]):
         Whether the place of a record in a sorted list decides which site it is at.
     trains_on_a_third : bool
         Whether these are curves of a study that trained on a third of them.
+    most_data_sets : int or None
+        How many fresh data sets a study draws at most, where its methods are slow; None for as many
+        as of any other source.
 
     Examples
     --------
@@ -49,6 +52,7 @@ class Source(Parameterised, Generic[D]):
     has_free_sites: ClassVar[bool] = False
     deals_records: ClassVar[bool] = False
     trains_on_a_third: ClassVar[bool] = False
+    most_data_sets: ClassVar[int | None] = None
     if TYPE_CHECKING:  # a parameter of every recipe, each with its own range
 
         @property

@@ -14,6 +14,7 @@ from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.tasks import VARYING_COEFFICIENTS
 from engine.core.types import Array, Covariate, CurveData, Design, PublicFacts, Sizes, Truth
+from engine.numerics.blocks import curves_at_once
 from engine.numerics.kernels import path_polynomials
 from engine.numerics.observation_times import draw_times
 from engine.numerics.tables import horner
@@ -31,7 +32,6 @@ Function = Callable[[Array], Array]
 MOST_COVARIATES = 8
 _COVARIATE_LAWS = ("even", "narrow", "off centre", "rare")
 _CENTRES = {"narrow": 0.0, "off centre": 0.7}  # of covariates that do not fill their range
-_BLOCK = 50_000  # observations evaluated at once: as in `numerics.moments`
 
 
 def _wave(level: float, cosine: float = 0.0, sine: float = 0.0, turns: int = 1) -> Function:
@@ -214,7 +214,7 @@ def _in_own_units(regressors: Array, facts: PublicFacts) -> Array:
 
 def _add_curves(values: Array, times: Array, effects: Array, weights: Array) -> None:
     """Add every curve at its times, in place; curves are `effects` times their weights."""
-    step = max(1, _BLOCK // times.shape[1])
+    step = curves_at_once(times.shape[1])
     for first in range(0, len(times), step):
         block = slice(first, first + step)
         z = np.multiply(times[block].T, 2.0, order="C")  # curves along the fast axis

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.grids import drawing_grid, quadrature
+from engine.core.grids import PERCENTAGES, drawing_grid, quadrature
 from engine.core.registry import param
 from engine.core.tasks import PERCENTILE_CURVES
 from engine.core.types import Array, CurveData, PublicFacts, Sizes, Truth
 from engine.sources import Source, check_sites, dealt, sources
 
-LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the percentile curves that are known
 _PEOPLE, _SEED = 60_000, 20_261_123  # behind the known percentiles
 _TOGETHER = 4  # times of all these people worked on at once
 Draw = Callable[[Array, np.random.Generator], Array]  # times (people, m) to readings
@@ -91,6 +90,7 @@ class PopulationReadings(Source[CurveData]):
     drawn with a fixed seed.
     """
 
+    most_data_sets = 8
     key = "population_readings"
     label = "Population with known percentiles, simulated"
     order = 16
@@ -126,30 +126,29 @@ class PopulationReadings(Source[CurveData]):
 
     @property
     def truth(self) -> Truth:
-        """The percentile curves of `LEVELS`."""
+        """The percentile curves of `PERCENTAGES`."""
         return _truth(self.population)
-
-    def known_percentiles(self, levels: tuple[float, ...], times: tuple[float, ...]) -> Array:
-        """Percentiles of readings at some times, from 60 000 people.
-
-        Parameters
-        ----------
-        levels : tuple of float
-            Shares between 0 and 1.
-        times : tuple of float
-            On [0, 1].
-
-        Returns
-        -------
-        (levels, times)
-            In response units.
-        """
-        return _known(self.population, levels, times)
 
     def resized(self, people: int, readings: int, sites: int) -> PopulationReadings:
         """The same population with so many people at each of so many sites."""
         return replace(self, n_curves=people * sites, n_servers=sites,
                        n_observations_per_curve=readings)
+
+    def values_at(self, times: Array, rng: np.random.Generator) -> Array:
+        """Observations of new people at these times, each row one person's.
+
+        Parameters
+        ----------
+        times : (people, m)
+            On [0, 1].
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        (people, m)
+            In the unit of the values.
+        """
+        return _DRAWS[self.population](times, rng)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Draw data sets: times, then people."""
@@ -163,25 +162,18 @@ class PopulationReadings(Source[CurveData]):
                                                   dealt(n, self.n_servers)), facts, self.truth)
 
 
-@lru_cache(maxsize=16)
-def _known(population: str, levels: tuple[float, ...], times: tuple[float, ...]) -> Array:
-    rng = np.random.default_rng(_SEED)
-    draw, facts = _DRAWS[population], _FACTS[population]
-    at = np.array(times)
-    parts = []
-    for first in range(0, len(at), _TOGETHER):
-        some = at[first:first + _TOGETHER]
-        readings = draw(np.broadcast_to(some, (_PEOPLE, len(some))), rng)
-        parts.append(np.quantile(np.clip(readings, facts.value_low, facts.value_high), levels,
-                                 axis=0))
-    return np.concatenate(parts, axis=1)
-
-
 @lru_cache(maxsize=4)
 def _truth(population: str) -> Truth:
     """On the drawing grid, and between its points by cubic splines."""
     from scipy.interpolate import CubicSpline  # on first use: the first page waits for it
 
-    grid = drawing_grid()
-    values = _known(population, LEVELS, tuple(grid.tolist()))
+    rng, grid = np.random.default_rng(_SEED), drawing_grid()
+    draw, facts, levels = _DRAWS[population], _FACTS[population], np.array(PERCENTAGES) / 100
+    parts = []
+    for first in range(0, len(grid), _TOGETHER):
+        times = grid[first:first + _TOGETHER]
+        readings = draw(np.broadcast_to(times, (_PEOPLE, len(times))), rng)
+        parts.append(np.quantile(np.clip(readings, facts.value_low, facts.value_high), levels,
+                                 axis=0))
+    values = np.concatenate(parts, axis=1)
     return Truth(values, CubicSpline(grid, values, axis=1)(quadrature()[0]))

@@ -13,6 +13,7 @@ from engine.core.lists import MOST_SITES
 from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, PublicFacts, Truth
+from engine.numerics.blocks import curves_at_once
 from engine.numerics.information import NormalPeople
 from engine.numerics.kernels import path_polynomials
 from engine.numerics.tables import horner
@@ -25,8 +26,6 @@ from engine.sources.observation_design import (
     SPAN_HELP,
 )
 from engine.sources.sited_curves import SitedCurves
-
-_BLOCK = 50_000  # observations whose deviations are evaluated at once: as in `numerics.moments`
 
 
 def mu1(t: Array) -> Array:
@@ -253,14 +252,14 @@ class SparseCurves(SitedCurves):
         mean = _mean_polynomial(self.mean).copy()
         mean[0] += self.level
         values = rng.standard_normal((n, m))
-        values *= np.sqrt(self.noise_variance)
-        step = max(1, _BLOCK // m)
+        step = curves_at_once(m)
         for first in range(0, n, step):
             block = slice(first, first + step)
             curves = _curve_polynomials(mean, deviations, weights[block])
             curves[0] += shifts[block]
             z = np.multiply(times[block].T, 2.0, order="C")  # curves along the fast axis
             z -= 1.0
+            values[block] *= np.sqrt(self.noise_variance)
             values[block] += horner(curves, z).T
         return values
 

@@ -60,6 +60,7 @@ class SparseRows(Source[SampleData]):
     does not.
     """
 
+    most_data_sets = 1
     key = "sparse_rows"
     label = "Rows with few features that matter"
     order = 10

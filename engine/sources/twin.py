@@ -16,6 +16,7 @@ from scipy.special import ndtr
 from engine.core.errors import InputError
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, CurveData, DataKind, Design, PublicFacts, Sizes, Truth
+from engine.numerics.blocks import curves_at_once
 from engine.numerics.kernels import path_polynomials
 from engine.numerics.observation_times import draw_times
 from engine.numerics.tables import horner
@@ -25,7 +26,6 @@ USUAL_SPREAD = 0.24  # standard deviation of observations about the mean curve, 
 PEAK = 0.3  # height of peaks above the middle of the range, in half-ranges
 _OF_PEOPLE = 0.8  # of that variance; the rest is error of single observations
 _SMOOTHNESS, _LENGTH = 4.0, 0.8  # of the Matérn law of people's deviations
-_BLOCK = 50_000  # observations evaluated at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +118,7 @@ class Twin(Source[CurveData]):
         weights = rng.standard_normal((n_repeats * n, polynomials.shape[1]))
         values = math.sqrt(1 - _OF_PEOPLE) * self.spread * rng.standard_normal(times.shape)
         values += self._mean(times)
-        step = max(1, _BLOCK // m)
+        step = curves_at_once(m)
         for first in range(0, n_repeats * n, step):
             block = slice(first, first + step)
             paths = horner(polynomials @ weights[block].T, 2 * times[block].T - 1).T

@@ -3,29 +3,61 @@
 One person is one row. Of several rows of one person, which only a column of ids can show, the first
 in the file counts; how many were set aside is for the holder alone. A row is never left out because
 of what it holds: what a strange time or status counts as is said by
-`engine.numerics.counts.cells`, row by row.
+`engine.numerics.counts.cells`, row by row. People who come under observation late (left truncation)
+are not taken: entries and exits released together would have sensitivity 4.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from engine.core.errors import InputError
 from engine.core.identity import named_once
-from engine.core.lists import counted, shortened
-from engine.core.tasks import COUNTED, DISTRIBUTION, INCIDENCE
+from engine.core.lists import counted, listed, shortened
+from engine.core.tasks import COUNTED, INCIDENCE, TASKS, DataType
 from engine.core.types import Array, DataKind, EventData, EventFacts, Sizes
+from engine.numerics.counts.cells import Counted
 from engine.uploads.columns import Integers, Observations, in_order, order_by_person, people_of
-from engine.uploads.layout import Layout
+from engine.uploads.conversions import CALENDAR, Dates
+from engine.uploads.facts import stated_bounds
+from engine.uploads.layout import Layout, plain_name, repeated
 from engine.uploads.rows import MOST_ROWS
 from engine.uploads.source import UploadedData
-from engine.uploads.tables import Table
+from engine.uploads.tables import Numbers, Table
 
+MOST_CODES = 100  # texts of a column of codes; a column with more holds something else
 _UNKNOWN = -1  # a status that is no stated code
+_FIRST_DAY = "1970-01-01"  # from which both dates of a duration are counted
+_DUE = {Counted.OUTCOMES: "times", Counted.VALUES: "values", Counted.LABELS: "scores"}
+_KEY = {"status": Counted.OUTCOMES, "label": Counted.LABELS}
+_SITES = ("North", "South")
+
+EXAMPLE_OUTCOMES_CSV = "patient_id,site,arm,start,end,status\n" + "".join(
+    f"{site[0]}-{k:02d},{site},{'AB'[k % 2]},2021-0{1 + k % 9}-15,"
+    f"202{2 + k % 3}-0{1 + 5 * k % 9}-03,{('alive', 'death', 'relapse')[k % 3]}\n"
+    for site in _SITES for k in range(1, 13))
+EXAMPLE_VALUES_CSV = "patient_id,site,concentration\n" + "".join(
+    f"{site[0]}-{k:02d},{site},{(7 * k % 23) / 10 + 0.4:.1f}\n"
+    for site in _SITES for k in range(1, 13))
+EXAMPLE_SCORES_CSV = "patient_id,site,score,label\n" + "".join(
+    f"{site[0]}-{k:02d},{site},{(11 * k % 97) / 100:.2f},{('no', 'yes')[k * k % 7 > 2]}\n"
+    for site in _SITES for k in range(1, 13))
+
+
+def counted_for(task: str) -> Counted:
+    """What a file holds of everybody: a time and how it ended, a score and a label, or a value.
+
+    Parameters
+    ----------
+    task : str
+        Key of a task of counts.
+    """
+    return next((_KEY[role] for role in TASKS[task].roles if role in _KEY), Counted.VALUES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,26 +67,84 @@ class EventColumns:
     Parameters
     ----------
     time : str
-        Times, values or scores.
+        Times, values or scores; the date of the end where there is a column of starts.
+    start : str or None
+        Dates at which people came under observation: times are then days from it to `time`.
     status : str or None
         How a time ended, or a label; None where values alone are counted.
     events : tuple of str
-        The texts of the status that are events, in their order; everything else is censored.
+        The texts of the status that are events, in their order, or those of the label; everything
+        else is censored, or without the label.
     group : str or None
         Which of two groups a person is in.
     groups : tuple of str
         The texts of both groups.
     id, server : str or None
         Who a row belongs to, and where they are.
+    counted : Counted
+        Whether these are outcomes, values or labels.
+    dates : Dates
+        How dates are read.
     """
 
     time: str
+    start: str | None = None
     status: str | None = None
     events: tuple[str, ...] = ()
     group: str | None = None
     groups: tuple[str, ...] = ()
     id: str | None = None
     server: str | None = None
+    counted: Counted = Counted.OUTCOMES
+    dates: Dates = CALENDAR
+
+    data: ClassVar[DataType] = DataType.EVENTS
+    is_wide: ClassVar[bool] = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns with a role."""
+        roles = (self.time, self.start, self.status, self.group, self.id, self.server)
+        return tuple(name for name in roles if name)
+
+    def of(self, table: Table) -> Table:
+        """The table with its dates read as stated; durations count days from any first day.
+
+        Parameters
+        ----------
+        table : Table
+            Of the file.
+        """
+        return replace(table, dates=replace(self.dates, since=_FIRST_DAY) if self.start else
+                       self.dates)
+
+    def unused(self, table: Table) -> list[str]:
+        """The columns of a table without a role.
+
+        Parameters
+        ----------
+        table : Table
+        """
+        return [name for name in table.columns if name not in self.columns]
+
+    def check(self) -> None:
+        """Refuse two roles of one column, and texts with two meanings.
+
+        Raises
+        ------
+        InputError
+            Naming the column.
+        """
+        if twice := repeated(self.columns):
+            raise InputError(f"The column “{shortened(twice[0])}” has two roles.", field="layout",
+                             hint="Choose another column for one of them.")
+        for field, texts in (("events", self.events), ("groups", self.groups)):
+            if twice := repeated(texts):
+                raise InputError(f"“{shortened(twice[0])}” is stated twice.", field=field)
+        if self.group and len(self.groups) != 2:
+            raise InputError(f"Two groups can be compared; got {len(self.groups)}.", field="groups",
+                             hint=f"State the two texts of “{shortened(self.group)}” that are "
+                             "compared, or leave the column out.")
 
 
 @named_once
@@ -70,11 +160,58 @@ class EventTable(Observations):
         1 … J for the stated events, 0 where the text is another one, −1 where there is none.
     group : (n,) of int or None
         1 for the second stated group, 0 for all others.
+    counted : Counted
+        Whether these are outcomes, values or labels.
     """
 
     time: Array
     status: Integers
     group: Integers | None = None
+    counted: Counted = Counted.OUTCOMES
+
+
+_NAMES = {  # usual names of columns, the likeliest first; a status is never the time
+    "start": ("start", "start_date", "entry", "entry_date", "diagnosis_date", "date_of_diagnosis",
+              "randomisation_date", "randomization_date"),
+    "status": ("status", "event", "end_status", "outcome", "death", "died", "dead", "cause",
+               "death_event", "censored", "label", "class", "result", "disease"),
+    "id": ("id", "patient_id", "person_id", "subject_id", "participant_id", "patient", "person",
+           "subject", "participant")}
+_NAMES_OF_TIMES = {
+    Counted.OUTCOMES: ("time", "days", "months", "years", "weeks", "survival_time", "duration",
+                       "follow_up", "futime", "end", "end_date", "exit", "date_of_end"),
+    Counted.VALUES: ("value", "concentration", "measurement", "result", "level", "y", "x"),
+    Counted.LABELS: ("score", "risk", "prediction", "predicted", "probability", "marker")}
+
+
+def suggest_columns(table: Table, kind: Counted) -> dict[str, str]:
+    r"""Columns whose names are usual for a role: to be offered, and changed by the person.
+
+    Parameters
+    ----------
+    table : Table
+    kind : Counted
+        Whether these are outcomes, values or labels.
+
+    Returns
+    -------
+    dict of str to str
+        Role to column, for the roles that a name speaks of. Groups and sites are never offered.
+
+    Examples
+    --------
+    >>> from engine.uploads.tables import read_table
+    >>> suggest_columns(read_table(b"Patient ID,Days,Status\n1,12,dead\n"), Counted.OUTCOMES)
+    {'time': 'Days', 'status': 'Status', 'id': 'Patient ID'}
+    """
+    free = {plain_name(column): column for column in reversed(table.columns)}
+    names = {"time": _NAMES_OF_TIMES[kind], **_NAMES}
+    if kind is not Counted.OUTCOMES:
+        del names["start"]
+    if kind is Counted.VALUES:
+        del names["status"]
+    return {role: free[usual[0]] for role, listed_names in names.items()
+            if (usual := [name for name in listed_names if name in free])}
 
 
 def read_events(table: Table, columns: EventColumns) -> EventTable:
@@ -94,8 +231,9 @@ def read_events(table: Table, columns: EventColumns) -> EventTable:
     Raises
     ------
     InputError
-        If a column is missing, the times hold no number at all, a stated text is nowhere in its
-        column, or there are too few or too many rows.
+        If a column is missing or has two roles, the times hold no number at all, dates are
+        ambiguous or have no start, no stated text is in its column, or there are too few or too
+        many rows.
 
     Examples
     --------
@@ -108,6 +246,8 @@ def read_events(table: Table, columns: EventColumns) -> EventTable:
     if not 2 <= table.n_rows <= MOST_ROWS:
         raise InputError(f"There are {table.n_rows:,} rows; from 2 to {MOST_ROWS:,} are read.",
                          field="file")
+    columns.check()
+    table = columns.of(table)
     notes = list(table.notes)
     layout = Layout(columns.id and table.find(columns.id),
                     server=columns.server and table.find(columns.server))
@@ -116,51 +256,152 @@ def read_events(table: Table, columns: EventColumns) -> EventTable:
     if len(first) < table.n_rows:
         notes.append(f"{counted(table.n_rows - len(first), 'further row')} of people who have "
                      "several: the first of each counts")
-    numbers = table.numbers(table.find(columns.time))
-    if not np.isfinite(numbers.values).any():
-        raise InputError(f"The column “{shortened(columns.time)}” holds no number.", field="time",
-                         hint=numbers.advice if numbers.unreadable else "Choose another column.")
-    missing = int((~np.isfinite(numbers.values[first])).sum())
-    if missing:
-        notes.append(f"{counted(missing, 'time')} missing: these people count as censored at once")
+    time = _times(table, columns, notes)
     status = np.ones(table.n_rows, dtype=np.int64)
     if columns.status is not None:
-        status = _coded(table, columns.status, columns.events, "events")
+        status = _coded(table, columns.status, columns.events, "events", notes)
+        if columns.counted is Counted.LABELS:
+            status = np.minimum(status, 1)
     group = None
     if columns.group is not None:
-        group = np.maximum(_coded(table, columns.group, columns.groups, "groups") - 1, 0)
+        codes = _coded(table, columns.group, columns.groups, "groups", notes)
+        others = int((codes[first] < 1).sum())
+        if others:
+            notes.append(f"in neither group: {others:,} people, who count in "
+                         f"“{shortened(columns.groups[0])}”")
+        group = np.maximum(codes - 1, 0)
+    notes += _doubtful(time[first], status[first], columns)
+    if unused := columns.unused(table):
+        notes.append(f"not used: {listed(unused)}")
     order = order_by_person(people.server, people.ids)
     rows = first[order]
     return EventTable(
-        time=numbers.values[rows], status=status[rows],
-        group=None if group is None else group[rows], notes=tuple(notes),
+        time=time[rows], status=status[rows], group=None if group is None else group[rows],
+        counted=columns.counted, notes=tuple(notes),
         **in_order(table, layout, order, people.server, people.ids, np.empty((len(first), 0))))
 
 
-def _coded(table: Table, name: str, stated: Sequence[str], field: str) -> Integers:
-    """1 … J for the stated texts of a column, 0 for others, −1 where nothing stands: (rows,)."""
+def _times(table: Table, columns: EventColumns, notes: list[str]) -> Array:
+    """Times, values or scores of all rows; of two dates the days between them: (rows,)."""
+    end = _numbers(table, columns.time, columns.counted)
+    if columns.start is None:
+        if end.conversion and columns.counted is Counted.OUTCOMES and "dates" in end.conversion:
+            raise InputError(f"The column “{shortened(columns.time)}” holds dates, and a time is "
+                             "counted from a start.", field="start",
+                             hint="Choose the column with the date at which each person came under "
+                             "observation.")
+        if end.conversion:
+            notes.append(end.conversion)
+        return end.values
+    start = _numbers(table, columns.start, columns.counted)
+    if bool(start.conversion) != bool(end.conversion):
+        raise InputError(f"Of “{shortened(columns.start)}” and “{shortened(columns.time)}” one "
+                         "holds dates and the other numbers.", field="start",
+                         hint="Give both as dates, or times since the start alone.")
+    notes.append(f"times are days from “{shortened(columns.start)}” to "
+                 f"“{shortened(columns.time)}”" if end.conversion else
+                 f"times are “{shortened(columns.time)}” less “{shortened(columns.start)}”")
+    with np.errstate(invalid="ignore"):
+        return np.asarray(end.values - start.values)
+
+
+def _numbers(table: Table, name: str, kind: Counted) -> Numbers:
+    """One column as numbers, with +∞ and −∞ where it says so."""
     column = table.find(name)
+    numbers = table.numbers(column)
+    if numbers.infinite:
+        codes, texts = table.codes(column)
+        ends = np.array([_infinite(text, table.decimal) for text in texts])[codes]
+        numbers = replace(numbers, values=np.where(np.isnan(ends), numbers.values, ends))
+    if numbers.is_ambiguous:
+        raise InputError(f"The dates in “{shortened(name)}” can be read in two ways.",
+                         field="dates", hint=numbers.advice)
+    if np.isnan(numbers.values).all():
+        raise InputError(f"The column “{shortened(name)}” holds no number.", field="time",
+                         hint=numbers.advice if numbers.unreadable else
+                         f"Choose the column of {_DUE[kind]}.")
+    return numbers
+
+
+def _infinite(text: str, decimal: str) -> float:
+    try:
+        number = float(text.replace(decimal, "."))
+    except ValueError:
+        return math.nan
+    return number if math.isinf(number) else math.nan
+
+
+def _coded(table: Table, name: str, stated: Sequence[str], field: str, notes: list[str]
+           ) -> Integers:
+    """1 … J for the stated texts of a column, 0 for others, −1 where nothing stands: (rows,).
+
+    A stated text that nobody has is told the holder and no reason to refuse, or a release would
+    show that somebody has it; where nobody has any of them it is the wrong column.
+    """
+    column = table.find(name)
+    if not stated:
+        raise InputError(f"Say which texts of “{shortened(name)}” are {field}.", field=field,
+                         hint="Give each text as it stands in the file.")
     codes, texts = table.codes(column)
     strange = [text for text in stated if text not in texts]
-    if strange or not stated:
-        raise InputError(
-            f"The column “{shortened(name)}” never holds “{shortened(strange[0])}”." if strange
-            else f"Say which texts of “{shortened(name)}” are {field}.", field=field,
-            hint="Give each text as it stands in the file.")
+    if len(strange) == len(stated):
+        raise InputError(f"The column “{shortened(name)}” never holds {listed(strange)}.",
+                         field=field, hint="Give each text as it stands in the file.")
+    if strange:
+        notes.append(f"“{shortened(name)}” never holds {listed(strange)}")
     meaning = [stated.index(text) + 1 if text in stated else 0 if text else _UNKNOWN
                for text in texts]
     return np.array(meaning, dtype=np.int64)[codes]
 
 
-def declare_events(time_low: float, time_high: float, origin: str, columns: EventColumns,
-                   edges: Sequence[float] = (), group_sizes: Sequence[int] = (), **words: Any
-                   ) -> EventFacts:
+def _doubtful(time: Array, status: Integers, columns: EventColumns) -> list[str]:
+    """What strange rows count as; counts of private data, for the holder alone."""
+    missing, outcomes = int(np.isnan(time).sum()), columns.counted is Counted.OUTCOMES
+    applies = {
+        f"{counted(missing, 'time')} missing: these people count as censored at once":
+            missing if outcomes else 0,
+        f"{counted(missing, 'number')} missing: these people count in the lowest interval":
+            0 if outcomes else missing}
+    if outcomes:
+        early = int((time <= 0).sum())
+        applies[f"{counted(early, 'time')} of 0 or less: these people count in the first "
+                "interval"] = early
+    if columns.status is not None:
+        blank = int((status == _UNKNOWN).sum())
+        applies[f"no status: {blank:,} people, who count as censored" if outcomes else
+                f"no label: {blank:,} people, who count as without it"] = blank
+    return [note for note, holds in applies.items() if holds]
+
+
+def codes_in(table: Table, column: str) -> tuple[str, ...]:
+    """The texts of a column of codes, for its holder to say what they mean.
+
+    Parameters
+    ----------
+    table : Table
+    column : str
+
+    Raises
+    ------
+    InputError
+        If there are more than `MOST_CODES`: then it holds no codes.
+    """
+    if table.n_texts(column) > MOST_CODES:
+        raise InputError(f"The column “{shortened(column)}” holds more than {MOST_CODES} different "
+                         "texts.", field="status", hint="Choose a column of codes, such as alive "
+                         "and dead.")
+    return tuple(sorted(text for text in table.codes(column)[1] if text))
+
+
+def declare_events(time_low: float | None, time_high: float | None, origin: str,
+                   columns: EventColumns, edges: Sequence[float] = (),
+                   group_sizes: Sequence[int] = (), **words: Any) -> EventFacts:
     """The facts a person states about their times, from outside the data.
 
     Parameters
     ----------
     time_low, time_high : float
-        The planned follow-up, not the longest time seen; of scores and values their range.
+        0 and the planned follow-up, not the longest time seen; of scores and values their range.
     origin : str
         Where they come from: a protocol, a manual.
     columns : EventColumns
@@ -175,17 +416,38 @@ def declare_events(time_low: float, time_high: float, origin: str, columns: Even
     Raises
     ------
     InputError
-        If the origin is missing or the range makes no sense.
+        If the range or the origin is not stated or makes no sense.
     """
+    kind = columns.counted
+    outcomes, labels = kind is Counted.OUTCOMES, kind is Counted.LABELS
+    low, high = stated_bounds(
+        "time", (time_low, time_high),
+        "the planned follow-up" if outcomes else f"the lowest and highest possible {_DUE[kind]}",
+        "It comes from how the study was planned: the longest time seen would leak."
+        if outcomes else "They come from outside the file.")
     if not origin.strip():
-        raise InputError("Say where the planned follow-up comes from.", field="origin",
-                         hint="For example the protocol of the study.")
+        whence = "planned follow-up" if outcomes else "range"
+        raise InputError(f"Say where the {whence} comes from.", field="origin",
+                         hint="For example the protocol of the study." if outcomes else
+                         "For example a manual.")
+    if not all(math.isfinite(edge) for edge in edges):
+        raise InputError("The edges of intervals must be numbers.", field="edges",
+                         hint="For example 0, 90, 180, 365.")
+    causes = columns.events or ("Event",)
     return EventFacts(
-        kind=DataKind.UPLOAD, name="Your people", time_low=time_low, time_high=time_high,
-        origin=origin.strip()[:200], causes=columns.events or ("Event",), groups=columns.groups,
-        edges=tuple(map(float, edges)), group_sizes=tuple(map(int, group_sizes)),
-        value_name="Share of people", value_low=0.0, value_high=1.0,
-        **{name: word for name, word in words.items() if word})
+        kind=DataKind.UPLOAD, name="Your people", time_low=low, time_high=high,
+        origin=origin.strip()[:200], causes=(" or ".join(causes),) if labels else causes,
+        groups=columns.groups, edges=tuple(map(float, edges)),
+        group_sizes=tuple(map(int, group_sizes)),
+        value_name="True-positive share" if labels else "Share of people", value_low=0.0,
+        value_high=1.0, **{name: word for name, word in words.items() if word})
+
+
+class Moved(NamedTuple):
+    """How many people have a time outside what was stated; for the holder of the file alone."""
+
+    below: int
+    beyond: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -220,11 +482,31 @@ class UploadEvents(UploadedData[EventData]):
     def sizes(self) -> Sizes:
         return Sizes(tuple(np.bincount(self.events.server).tolist()), len(self.events.time), 1)
 
+    @property
+    def moved(self) -> Moved:
+        """How many times are outside the stated range, and count at its ends."""
+        time, facts = self.events.time, self.declared
+        return Moved(int((time < facts.time_low).sum()), int((time > facts.time_high).sum()))
+
     def serves(self, task: str) -> bool:
-        """Incidences need several events; all but a distribution need how times ended."""
-        has_causes = len(self.declared.causes) > 1
-        return task in self.tasks and (task != INCIDENCE.key or has_causes) and (
-            task == DISTRIBUTION.key or bool(self.declared.causes))
+        """What a file was read for: outcomes, values or labels; incidences need several events."""
+        return (task in self.tasks and counted_for(task) is self.events.counted
+                and (task != INCIDENCE.key or len(self.declared.causes) > 1))
+
+    def check_sizes(self) -> None:
+        """Compare the sizes of groups that were stated as public with those in the file.
+
+        Raises
+        ------
+        InputError
+            If they are others: what is stated as public must be true.
+        """
+        stated, group = self.declared.group_sizes, self.events.group
+        if stated and group is not None and stated != (int((group == 0).sum()),
+                                                       int((group == 1).sum())):
+            raise InputError("The sizes of the groups are stated as public, and these are others.",
+                             field="group_sizes",
+                             hint="State them as they are, or leave them private.")
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
         """Return the people as they are; `rng` is not used.

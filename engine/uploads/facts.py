@@ -91,12 +91,13 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
     value, time = (words.get(name, usual).lower() for name, usual in
                    (("value_name", "value"), ("time_name", "time")))
     person = words.get("person", "person")
-    lowest, highest = _bounds(
+    lowest, highest = stated_bounds(
         "value", (value_low, value_high), f"the lowest and highest possible {value}",
         f"Without them there is no limit on what one {person} can change. Any public source will "
         "do.")
-    first, last = _bounds("time", (time_low, time_high), f"the first and last possible {time}",
-                          "They come from how the study was planned, not from the file.")
+    first, last = stated_bounds(
+        "time", (time_low, time_high), f"the first and last possible {time}",
+        "They come from how the study was planned, not from the file.")
     spread = _spread(reading_sd, "an observation", "the curve") if single else 0.0
     names = [covariate.name for covariate in covariates]
     if len(names) > MOST_COVARIATES:
@@ -261,15 +262,30 @@ def _reach(reach: float | None) -> float:
 def _range(stated: StatedCovariate | Covariate, person: str) -> Covariate:
     """A column with its range; `Covariate` refuses one that is not in order."""
     _stated_words({"unit": stated.unit})
-    low, high = _bounds(
+    low, high = stated_bounds(
         "covariate", (stated.low, stated.high),
         f"the lowest and highest possible “{shortened(stated.name)}”",
         f"They limit what one {person} can change. Any public source will do.")
     return Covariate(stated.name, low, high, stated.unit)
 
 
-def _bounds(field: str, ends: tuple[float | None, float | None], bounds: str, why: str
-            ) -> list[float]:
+def stated_bounds(field: str, ends: tuple[float | None, float | None], bounds: str, why: str
+                  ) -> list[float]:
+    """Both ends of a stated range.
+
+    Parameters
+    ----------
+    field : str
+        Which range, for errors.
+    ends : pair of float or None
+    bounds, why : str
+        What is to be stated, and why.
+
+    Raises
+    ------
+    InputError
+        If an end is missing or no number that can be computed with.
+    """
     numbers = []
     for end, bound in zip(("low", "high"), ends, strict=True):
         if bound is None:

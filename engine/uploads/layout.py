@@ -261,7 +261,7 @@ def roles_by_name(table: Table, choices: Mapping[str, Any]) -> dict[str, str]:
         Role → column or columns that a person chose: neither is looked for.
     """
     used = _names_of(choices)
-    free = {_plain(column): column for column in reversed(table.columns) if column not in used}
+    free = {plain_name(column): column for column in reversed(table.columns) if column not in used}
     columns: dict[str, str] = {}
     for role in ("server", "time", "value", "id"):  # site_id is a site before it is an id
         names = [name for name in _SYNONYMS[role] if name in free]
@@ -272,8 +272,13 @@ def roles_by_name(table: Table, choices: Mapping[str, Any]) -> dict[str, str]:
     return columns
 
 
-def _plain(column: str) -> str:
-    """A column name without case, a unit in brackets and punctuation: “Age (years)” is age."""
+def plain_name(column: str) -> str:
+    """A column name without case, a unit in brackets and punctuation: “Age (years)” is age.
+
+    Parameters
+    ----------
+    column : str
+    """
     name = re.sub(r"[(\[][^)\]]{0,50}[)\]]", "", column[:200]).casefold()
     return re.sub(r"[\W_]+", "_", name).strip("_")
 
@@ -315,7 +320,7 @@ def _numbered(column: str, table: Table) -> tuple[str, float | None]:
     end = re.search(r"[0-9]+(\.[0-9]+)?$", name[-30:])  # a longer number is no time
     if end is None:
         return name, None
-    return _plain(name[:len(name) - len(end[0])]) or "_", float(end[0])
+    return plain_name(name[:len(name) - len(end[0])]) or "_", float(end[0])
 
 
 def _kind(choices: Mapping[str, Any], suggested: Mapping[str, str], series: Mapping[str, float]

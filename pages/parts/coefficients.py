@@ -11,17 +11,14 @@ from engine.core.tasks import VARYING_COEFFICIENTS
 from engine.core.types import Budget
 from engine.language import glossary, numbers, quality, tags
 from engine.questions import Question, ask
+from engine.simulation.metrics import totals
+from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
 from engine.topics.coefficients import charts as figures
 from engine.topics.coefficients import words
 from engine.topics.coefficients.answer import (
-    BUDGET_STEPS,
     CoefficientsAnswer,
     coefficients_answer,
     cost_of_covariates,
-    errors_over_budgets,
-    total,
-    totals,
-    with_present_budget,
 )
 from engine.topics.mean.answer import other_methods
 from pages.parts.explore import budgets as budget_cards
@@ -60,7 +57,7 @@ class Effects(ReleaseView):
     @property
     def error_in_words(self) -> str:
         return "" if self.shown.is_refused else numbers.error(
-            total(self.shown.error), self.facts.value_unit, self.shown.within)
+            self.shown.total, self.facts.value_unit, self.shown.within)
 
     @property
     def cautions(self) -> list[str]:
@@ -168,8 +165,9 @@ def over_budgets(view: Effects) -> None:
     """The errors at other budgets, and those of the other methods at this one."""
     st.header("What each budget would buy", anchor=False)
     source, current = view.source, view.now
-    steps, errors_by_step = with_present_budget(view.shown, BUDGET_STEPS, run.answer(
-        errors_over_budgets, source, view.mechanism, view.budget.delta, current.seed))
+    steps, errors_by_step = with_present(BUDGET_STEPS, run.answer(
+        errors_over_budgets, source, view.mechanism, view.budget.delta, current.seed),
+        view.budget.epsilon, view.shown.error)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         beside = None if not source.is_random else rate_cards.beside(
@@ -187,7 +185,7 @@ def over_budgets(view: Effects) -> None:
             errors = {label: float(errors[0]) for label, (_, errors) in others.items()}
             ranked = sorted(errors, key=lambda label: np.nan_to_num(errors[label], nan=np.inf))
             few = {label: errors[label] for label in ranked[:budget_cards.FEW]}
-            st.markdown(words.compared(total(view.shown.error), few))
+            st.markdown(words.compared(view.shown.total, few))
 
 
 def cost(view: Effects) -> None:

@@ -8,6 +8,8 @@ from engine.core.tasks import COUNTED, ROC, SURVIVAL, TASKS
 from engine.core.types import Budget
 from engine.language import glossary, numbers, tags
 from engine.questions import Question, ask
+from engine.simulation.metrics import totals
+from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
 from engine.topics.counting import answer as topic
 from engine.topics.counting import charts as figures
 from engine.topics.counting import words
@@ -15,6 +17,7 @@ from engine.topics.counting.answer import CountingAnswer
 from pages.shared.frame import controls, layout
 from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session
+from pages.shared.uploads import panel
 
 
 class Counts(ReleaseView):
@@ -79,6 +82,11 @@ def options() -> None:
     controls.more_options(task())
 
 
+def own_people() -> None:
+    """The visitor's own people: the dialog, and how many times lie outside what was stated."""
+    panel.draw("Show the protected curve", task())
+
+
 # -- what is shown --------------------------------------------------------------------------
 
 
@@ -133,8 +141,9 @@ def agreement(view: Counts) -> None:
 def over_budgets(view: Counts) -> None:
     """The error at other budgets."""
     st.header("What each budget would buy", anchor=False)
-    steps, errors = topic.with_present_budget(view.shown, topic.BUDGET_STEPS, run.answer(
-        topic.errors_over_budgets, view.source, view.mechanism, view.now.seed))
+    steps, errors = with_present(BUDGET_STEPS, totals(run.answer(
+        errors_over_budgets, view.source, view.mechanism, view.budget.delta, view.now.seed)),
+        view.budget.epsilon, view.shown.error)
     view.draw("Error over ε", figures.over_budgets(
         steps, errors, view.budget.epsilon, layout.theme()), "over_budgets", 300)
     st.markdown(":small[No point: nothing would be published.]")

@@ -10,11 +10,10 @@ from engine.core.tasks import PERCENTILE_CURVES
 from engine.core.types import Budget
 from engine.language import glossary, numbers, tags
 from engine.questions import Question, ask
+from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
 from engine.topics.percentiles import charts, words
 from engine.topics.percentiles.answer import (
-    BUDGET_STEPS,
     PercentilesAnswer,
-    errors_over_budgets,
     percentiles_answer,
 )
 from pages.shared.frame import controls, layout
@@ -49,7 +48,7 @@ class Percentiles(ReleaseView):
     def error_in_words(self) -> str:
         shown = self.shown
         return "" if shown.is_refused else numbers.error(
-            float(shown.error[shown.middle]), self.facts.value_unit, shown.within)
+            shown.total, self.facts.value_unit, shown.within)
 
     def question(self) -> Question:
         mechanism: Any = self.mechanism
@@ -106,6 +105,7 @@ def errors(view: Percentiles) -> None:
     st.header("Error", anchor=False, help=glossary.explain("Error"))
     view.draw("Errors", charts.errors(view.shown, layout.theme()), "percentile_errors",
               90 + 44 * len(view.shown.names))
+    st.markdown(":small[Line: 80 % of releases.]")
     st.markdown(words.accuracy(view.shown))
 
 
@@ -129,8 +129,9 @@ def over_budgets(view: Percentiles) -> None:
     """The errors at other budgets."""
     st.header("What each budget would buy", anchor=False)
     mechanism: Any = view.mechanism
-    by_curve = run.answer(errors_over_budgets, view.source, mechanism, view.budget.delta,
-                          view.now.seed)
+    steps, by_curve = with_present(BUDGET_STEPS, run.answer(
+        errors_over_budgets, view.source, mechanism, view.budget.delta, view.now.seed),
+        view.budget.epsilon, view.shown.error)
     view.draw("Errors over ε", charts.over_budgets(
-        BUDGET_STEPS, by_curve, view.shown, layout.theme()), "percentiles_over_budgets", 340, 320)
-    st.markdown(":small[No line: nothing would be published.]")
+        steps, by_curve, view.shown, layout.theme()), "percentiles_over_budgets", 340, 320)
+    st.markdown(":small[Upright: you are here. No line: nothing would be published.]")

@@ -38,12 +38,13 @@ BAND = SparseInference(target="band", noise_sd=0.5, rounds=3)
 ROUNDS = SparseInference(pilot="thresholding", noise_sd=0.5, rounds=3)
 MOMENTS = SparseInference(pilot="moments", noise_sd=0.5)
 NEWTON = SparseNewton(pilot="moments", noise_sd=0.5)
+NEWTON_SCALED = SparseNewton(pilot="moments", noise_sd=0.5, feature_scale="released")
 NEWTON_ROUNDS = SparseNewton(pilot="thresholding", noise_sd=0.5, rounds=3)
 STAGES = SparseHeterogeneous(noise_sd=0.5, rounds=3)
 OWN_ONE = SparseHeterogeneous(target="coordinates", features="3", directions="column",
                               noise_sd=0.5, rounds=3)
 OWN_BAND = SparseHeterogeneous(target="band", noise_sd=0.5, rounds=3)
-WHOLE = [ONE, GROUP, BAND, ROUNDS, MOMENTS, NEWTON, NEWTON_ROUNDS, SparseInference(conservative=True, noise_sd=0.5, rounds=3), STAGES,
+WHOLE = [ONE, GROUP, BAND, ROUNDS, MOMENTS, NEWTON, NEWTON_SCALED, NEWTON_ROUNDS, SparseInference(conservative=True, noise_sd=0.5, rounds=3), STAGES,
          SparseHeterogeneous(fit="local", noise_sd=0.5, rounds=3),
          SparseHeterogeneous(fit="pooled", noise_sd=0.5, rounds=3), OWN_ONE, OWN_BAND]
 # What is spent in all: Gaussian messages alone are counted exactly, noisy choices by zCDP.

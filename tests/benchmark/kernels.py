@@ -1,15 +1,15 @@
 """The kernels of the benchmark: each over what it cannot do without, or under what is naive.
 
-Every ratio interleaves its candidates, takes the smallest thread time of each, and divides. The
-unit of a Monte-Carlo study is the time to draw its own random numbers: no implementation can be
-faster than that without drawing fewer.
+Every ratio interleaves its candidates, takes the smallest thread time of each, and divides. A study
+is compared with its floor, which is derived beside it: see `floors`.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 
-from engine.core.types import Budget, CurveData, Design
+from engine.core.types import Budget, CurveData, Design, Public
 from engine.mechanisms import Mechanism
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
@@ -45,41 +45,60 @@ from engine.sources.sparse_rows import SparseRows
 from engine.uploads.curves import read_curves
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
+from tests.benchmark.floors import (
+    CHANGE,
+    PASS,
+    PRODUCT,
+    READ,
+    Work,
+    horner,
+    measured,
+    moments_of_a_reading,
+)
 from tests.benchmark.naive import study as naive_study
 from tests.benchmark.record import Row
 
 STUDY = SparseCurves(n_curves=4000, n_observations_per_curve=20)
 PUBLISHED = NoisyGradientMean(scheme="split", constants="published", truncation=7)
 REPEATS = 5
+SIZE, FEATURES = 7, 20  # basis functions; means of 13 waves, and products with the values
+GOAL = 1.5  # times the floor
+_IDLE = 1.5  # load average of one busy process, at most
 TWENTY = [(Budget(float(e), 1e-3),) for e in np.geomspace(0.1, 10, 20)]
 
 
 def rows() -> list[Row]:
     """Every kernel with its goal, where there is one; see docs/benchmarks.md."""
-    point = WaveletPointwise(points="0.37")
     return [
-        Row("Monte-Carlo study / its random numbers", _study_over_floor(), 2.5),
+        _floored("Monte-Carlo study / its floor", lambda: _run(TWENTY[:1]), _study_work(1), GOAL),
+        _floored("twenty budgets / their floor", lambda: _run(TWENTY), _study_work(20), GOAL),
+        *_parts_of_the_study(),
         Row("twenty budgets / one budget", _twenty_over_one(), 1.6),
-        Row("twenty budgets / the random numbers of one", _twenty_over_floor(), 3.2),
-        Row("naive loop / Monte-Carlo study", _naive_over_study(), more_is_better=True),
+        Row("naive loop / Monte-Carlo study", _naive_over_study(), more_is_better=True,
+            is_compared=False),
         Row("full-batch study / its moments", _full_batch_over_moments()),
         Row("federated study, 8 servers / central", _federated_over_central()),
-        Row("coefficient study, d = 2 / its random numbers", _coefficients_over_floor()),
+        Row("coefficient study, d = 2 / its random numbers", _coefficients_over_floor(),
+            is_compared=False),
+        _floored("adaptive mean, data and fit / their floor", _adaptive_study, _adaptive_work()),
         Row("adaptive fit / its statistics", _adaptive_over_statistics()),
         Row("adaptive, twenty budgets / one budget", _adaptive_twenty_over_one()),
         Row("100 ICLP paths / their random numbers", _paths_over_floor(), 4.0),
-        Row("path by path / 100 ICLP paths", _naive_over_paths(), more_is_better=True),
-        Row("released means / their random numbers", _whole_means_over_floor()),
-        Row("wavelets, a million observations / their random numbers",
-            _wavelets_over_floor(READINGS), 1.6),
-        Row("wavelets, 200 small sites / their random numbers",
-            _wavelets_over_floor(SMALL_SITES), 2.0),
-        Row("wavelets at a point / their random numbers", _wavelets_over_floor(READINGS, point)),
-        Row("sparse regression, data and fit / their random numbers", _sparse_over_floor(), 1.25),
+        Row("path by path / 100 ICLP paths", _naive_over_paths(), more_is_better=True,
+            is_compared=False),
+        Row("released means / their random numbers", _whole_means_over_floor(),
+            is_compared=False),
+        _floored("wavelets, a million observations / their floor", _wavelet_release(READINGS),
+                 _wavelet_work(READINGS), GOAL),
+        _floored("wavelets, 200 small sites / their floor", _wavelet_release(SMALL_SITES),
+                 _wavelet_work(SMALL_SITES), GOAL),
+        Row("wavelets at a point / their random numbers", _wavelets_at_a_point(),
+            is_compared=False),
+        _floored("sparse regression, data and fit / their floor", _sparse_study, _sparse_work(),
+                 GOAL),
         Row("a table of a million observations / its bare read_csv", _table_over_read_csv(), 4.0),
         *(Row(name, ratio) for name, ratio in _sweeps_over_their_blocks().items()),
-        Row("one process / two, sweep of 200 cells", _one_process_over_two(), 1.6,
-            more_is_better=True),
+        *_two_processes(),
     ]
 
 
@@ -111,25 +130,59 @@ def _run(budgets: list[tuple[Budget, ...]], mechanism: Mechanism = PUBLISHED,
     return float(total.mean())
 
 
-def _random_numbers() -> None:
-    """Exactly the draws of `_run`: times, path weights, reading errors, one noise per round."""
-    rng, curves, m = _generator(), REPEATS * STUDY.n_curves, STUDY.n_observations_per_curve
-    terms = path_polynomials(4.0, 0.8, 1.0).shape[1]
-    rounds = PUBLISHED._rounds(STUDY.draw(1, _generator()).sizes) if not _ROUNDS else _ROUNDS[0]
-    _ROUNDS[:] = [rounds]
-    rng.random((curves, m))
-    rng.standard_normal((curves, terms))
-    rng.standard_normal((curves, m))
-    rng.standard_normal((rounds, REPEATS, 1, 7))
+def _floored(name: str, study: Callable[[], object], work: Work, goal: float | None = None) -> Row:
+    """A row of a study over its floor."""
+    times = measured(study, work)
+    return Row(name, times.ratio, goal, milliseconds={
+        "random numbers": times.random, "passes": times.passes, "products": times.products,
+        "measured": times.study})
 
 
-_ROUNDS: list[int] = []
+def _study_work(budgets: int) -> Work:
+    """Curves, their moments, and rounds in each of which other curves take part, in `_run`."""
+    return _drawing_work(STUDY, REPEATS) + _moments_work() + _rounds_work(budgets)
 
 
-def _study_over_floor() -> float:
-    one = [(Budget(1.0, 1e-3),)]
-    times = interleaved({"study": lambda: _run(one), "floor": _random_numbers})
-    return times["study"] / times["floor"]
+def _drawing_work(source: SparseCurves, repeats: int) -> Work:
+    """Each curve a polynomial of its own, at places on [−1, 1]; errors, and their sum with it."""
+    degree, terms = (number - shift for number, shift in zip(
+        path_polynomials(4.0, 0.8, 1.0).shape, (1, 0), strict=True))
+    reading = Work(uniforms=1, normals=1, cached=3 * CHANGE + PASS) + horner(degree)
+    curve = Work(normals=terms, operations=2 * terms * (degree + 1),
+                 cached=(degree + 1) * CHANGE)  # the mean is added
+    curves = repeats * source.n_curves
+    return reading.times(curves * source.n_observations_per_curve) + curve.times(curves)
+
+
+def _moments_work() -> Work:
+    """Of seven Fourier functions; divided by the number of readings, and looked at once."""
+    curves = REPEATS * STUDY.n_curves
+    return (moments_of_a_reading(SIZE, True).times(curves * STUDY.n_observations_per_curve)
+            + Work(cached=FEATURES * (CHANGE + READ)).times(curves))
+
+
+def _rounds_work(budgets: int) -> Work:
+    """Gradients of every curve once, clipped from both sides and summed; one column has no noise."""
+    rows = (budgets + 1) * SIZE
+    curve = Work(operations=2 * rows * FEATURES, cached=rows * (2 * CHANGE + READ))
+    noise = Work(normals=PUBLISHED._rounds(STUDY.sizes) * REPEATS * SIZE)
+    return curve.times(REPEATS * STUDY.n_curves) + noise
+
+
+def _parts_of_the_study() -> Iterator[Row]:
+    """Where a study of twenty budgets spends its time, each part over its own floor."""
+    data = STUDY.draw(REPEATS, _generator())
+    basis = PUBLISHED.basis(SIZE, data.facts)
+    plans = [PUBLISHED.plan(data.public, asked) for asked in TWENTY]
+    servers = PUBLISHED._servers(data, basis, plans[0].rounds, 1, _generator())
+    yield _floored("drawing its curves / their floor", lambda: STUDY.draw(REPEATS, _generator()),
+                   _drawing_work(STUDY, REPEATS))
+    yield _floored("moments of its curves / their floor", lambda: curve_moments(
+        data.times, data.values, data.counts, basis), _moments_work())
+    yield _floored("its rounds at one budget / their floor", lambda: PUBLISHED._descended(
+        servers, plans[:1], SIZE, 1), _rounds_work(1))
+    yield _floored("its rounds at twenty budgets / their floor", lambda: PUBLISHED._descended(
+        servers, plans, SIZE, 1), _rounds_work(20))
 
 
 def _federated_over_central() -> float:
@@ -209,11 +262,6 @@ def _twenty_over_one() -> float:
     return times["twenty"] / times["one"]
 
 
-def _twenty_over_floor() -> float:
-    times = interleaved({"twenty": lambda: _run(TWENTY), "floor": _random_numbers})
-    return times["twenty"] / times["floor"]
-
-
 def _naive_over_study() -> float:
     """Per replicate; the naive loop is timed on a tenth of the curves of one replicate."""
     small = 400
@@ -239,10 +287,33 @@ def _full_batch_over_moments() -> float:
 
 
 ADAPTIVE = AdaptiveMean(truncation=12)
+SMALL = SparseCurves(n_curves=1000, n_observations_per_curve=10)
 
 
 def _adaptive_data() -> CurveData:
-    return SparseCurves(n_curves=1000, n_observations_per_curve=10).draw(1, _generator())
+    return SMALL.draw(1, _generator())
+
+
+def _adaptive_study() -> None:
+    ADAPTIVE.release_many(_adaptive_data(), [(Budget(1.0, 1e-3),)], 1, _generator())
+
+
+def _adaptive_work() -> Work:
+    """n = 1000 curves of 10 readings, 12 cosines, four releases and a band.
+
+    Inverses for 1, 2, … functions come by bordering; every release reads T_i and t_i once.
+    """
+    n, m, r, releases = 1000, 10, 12, 4
+    waves, borders = 2 * (r - 1) + 1, sum(s**2 for s in range(r))
+    curve = Work(
+        operations=(waves * r * (r + 1)  # rows of S_i
+                    + 2 * r**3 + 2 * releases * r * (r + 1) + 2 * r**2),  # T_i, h_i, their products
+        cached=((waves + r) * (CHANGE + READ)
+                + borders * (READ + READ + PASS)  # S⁻¹ times a border, and its own change
+                + r**2 * (PRODUCT + 2 * CHANGE)
+                + releases * (r * (r + 1) * READ + r * (PASS + PRODUCT))))
+    return (_drawing_work(SMALL, 1) + moments_of_a_reading(r, False).times(n * m) + curve.times(n)
+            + Work(normals=releases * 2 * r + r**2))
 
 
 def _adaptive_over_statistics() -> float:
@@ -276,18 +347,41 @@ READINGS = RegressionPoints(n_curves=1_000_000, n_servers=16)
 SMALL_SITES = RegressionPoints(n_curves=64_000, n_servers=200)
 
 
-def _wavelets_over_floor(source: RegressionPoints,
-                         mechanism: Mechanism = WaveletGlobal()) -> float:  # noqa: B008
-    """A release from readings that are there, over the time to draw their times and errors."""
-    repeats = 1_000_000 // source.n_curves or 1
-    data, one = source.draw(repeats, _generator()), [(Budget(1.0, 1e-5),)]
+def _wavelet_release(source: RegressionPoints,
+                     mechanism: Mechanism = WaveletGlobal()) -> Callable[[], object]:  # noqa: B008
+    """A release from readings that are there."""
+    data, one = source.draw(_wavelet_repeats(source), _generator()), [(Budget(1.0, 1e-5),)]
+    return lambda: mechanism.release_many(data, one, 1, _generator())
 
+
+def _wavelet_repeats(source: RegressionPoints) -> int:
+    return 1_000_000 // source.n_curves or 1
+
+
+def _wavelet_work(source: RegressionPoints) -> Work:
+    """Readings are checked and clipped, placed on a table, and spread over the functions they meet.
+
+    A reading adds to 2A − 1 functions from two rows of the table.
+    """
+    repeats, mechanism = _wavelet_repeats(source), WaveletGlobal()
+    plan = mechanism.plan(Public(source.sizes, source.facts), (Budget(1.0, 1e-5),))
+    width = 2 * mechanism.moments - 1
+    checked = Work(large=4 * READ, cached=2 * CHANGE)  # counted, then times and values looked at
+    placed = 3 * CHANGE + 12 + 8 + PASS  # on [0, 1], in steps, whole steps, what is left
+    spread = 2 * PASS + 3 * 8 + 2 * width * PASS
+    message = Work(normals=1, cached=PASS + CHANGE + PASS)  # noise of its scale, then the sum
+    return ((checked + Work(cached=placed + spread)).times(repeats * source.n_curves)
+            + message.times(repeats * source.n_servers * plan.basis.size))
+
+
+def _wavelets_at_a_point() -> float:
+    """A release from readings that are there, over the time to draw their times and errors."""
     def floor() -> None:
         rng = _generator()
-        rng.random((repeats, source.n_curves))
-        rng.standard_normal((repeats, source.n_curves))
+        rng.random(READINGS.n_curves)
+        rng.standard_normal(READINGS.n_curves)
 
-    times = interleaved({"release": lambda: mechanism.release_many(data, one, 1, _generator()),
+    times = interleaved({"release": _wavelet_release(READINGS, WaveletPointwise(points="0.37")),
                          "floor": floor})
     return times["release"] / times["floor"]
 
@@ -319,24 +413,24 @@ ROWS = SparseRows(n_curves=2000, n_servers=1, n_features=1000, n_shared=10, desi
 FEW = SparseRegression(sparsity=10, rounds=20)
 
 
-def _sparse_over_floor() -> float:
-    """Drawing 2000 rows of 1000 features and fitting them in 20 rounds, over their normals.
+def _sparse_study() -> None:
+    """Drawing 2000 rows of 1000 features and fitting them in 20 rounds."""
+    rng = _generator()
+    FEW.release_many(ROWS.draw(1, rng), [(Budget(1.0, 1e-6),)], 1, rng)
 
-    Each round chooses 10 of 1000 with one Gumbel variable each, and publishes 10 noisy values.
+
+def _sparse_work() -> Work:
+    """Rows are copied, clipped and looked at; half of X'X; then every round reads all rows once.
+
+    Each round chooses 10 of 1000 features with a Gumbel variable each, and has noise ready for all
+    values.
     """
-    def study() -> None:
-        rng = _generator()
-        FEW.release_many(ROWS.draw(1, rng), [(Budget(1.0, 1e-6),)], 1, rng)
-
-    def floor() -> None:
-        rng = _generator()
-        rng.standard_normal((2000, 1000))
-        rng.standard_normal(2000)
-        rng.gumbel(size=(20, 1000))
-        rng.standard_normal((20, 10))
-
-    times = interleaved({"study": study, "floor": floor})
-    return times["study"] / times["floor"]
+    n, d, rounds = ROWS.n_curves, ROWS.n_features, FEW.rounds or 0
+    numbers = n * d
+    once = 3 * CHANGE + READ + READ + CHANGE  # copied, clipped, drawn back to a norm; looked at
+    return Work(normals=numbers + n + rounds * d, gumbels=rounds * d,
+                large=numbers * (once + rounds * READ), cached=2 * d**2 * CHANGE,
+                operations=numbers * (d + 1))
 
 
 def _table_over_read_csv() -> float:
@@ -358,6 +452,13 @@ def _table_over_read_csv() -> float:
     times = interleaved({"checked": checked,
                          "bare": lambda: pd.read_csv(io.BytesIO(content))}, rounds=3)
     return times["checked"] / times["bare"]
+
+
+def _two_processes() -> Iterator[Row]:
+    """The speed-up, where both cores are idle but for this benchmark."""
+    if hasattr(os, "getloadavg") and os.getloadavg()[0] < _IDLE:
+        yield Row("one process / two, sweep of 200 cells", _one_process_over_two(), 1.6,
+                  more_is_better=True, is_compared=False)
 
 
 def _one_process_over_two() -> float:

@@ -22,12 +22,31 @@ REGRESSION = 0.2  # share by which a ratio may become worse before it is flagged
 
 @dataclass(frozen=True)
 class Row:
-    """One ratio, the goal for it where there is one, and which way is better."""
+    """One ratio, the goal for it where there is one, and which way is better.
+
+    Parameters
+    ----------
+    name : str
+        What is divided by what.
+    ratio : float
+        What was measured.
+    goal : float or None
+        What it shall be at most, or at least where more is better.
+    more_is_better : bool
+        Whether it is a speed-up.
+    is_compared : bool
+        Whether it may be compared with what another machine gave: not if one part is arithmetic and
+        the other memory, or if cores must be idle.
+    milliseconds : dict of str to float or None
+        Of a study over its floor: the parts of the floor, and what was measured.
+    """
 
     name: str
     ratio: float
     goal: float | None = None
     more_is_better: bool = False
+    is_compared: bool = True
+    milliseconds: dict[str, float] | None = None
 
     @property
     def reaches_goal(self) -> bool | None:
@@ -35,6 +54,10 @@ class Row:
         if self.goal is None:
             return None
         return self.ratio >= self.goal if self.more_is_better else self.ratio <= self.goal
+
+    def better(self, other: Row) -> Row:
+        """This row or another run of it, whichever is better."""
+        return other if self.worse_than(other.ratio) > 1 else self
 
     def worse_than(self, before: float) -> float:
         """Factor by which the ratio became worse than `before`; below 1 where it became better."""
@@ -45,7 +68,7 @@ def regressions(rows: Sequence[Row], before: Sequence[Row]) -> list[tuple[Row, f
     """Rows that became worse by more than a fifth, with the ratio they had; new ones are none."""
     known = {row.name: row.ratio for row in before}
     return [(row, known[row.name]) for row in rows if row.name in known
-            and row.worse_than(known[row.name]) > 1 + REGRESSION]
+            and row.is_compared and row.worse_than(known[row.name]) > 1 + REGRESSION]
 
 
 def here() -> dict[str, Any]:
@@ -63,11 +86,21 @@ def _processor() -> str:
     return names[0] if names else platform.machine()
 
 
-def save(rows: Sequence[Row], machine: dict[str, Any]) -> None:
-    """Keep a run as the one that later ones are compared with, and as a page to read."""
+def save(rows: Sequence[Row], machine: dict[str, Any], before: Sequence[Row] = ()) -> None:
+    """Keep a run as the one that later ones are compared with, and as a page to read.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        Of this run.
+    machine : dict
+        As `here` gives it.
+    before : sequence of Row
+        The run that was kept until now, whose ratios stand beside.
+    """
     FILE.write_text(json.dumps({"machine": machine, "rows": [asdict(row) for row in rows]},
                                indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    DOCUMENT.write_text(document(rows, machine), encoding="utf-8")
+    DOCUMENT.write_text(document(rows, machine, before), encoding="utf-8")
 
 
 def load(file: Path = FILE) -> list[Row]:
@@ -99,29 +132,45 @@ def _goal(row: Row) -> str:
 
 _WHERE_TIME_GOES = """## Where the time goes
 
-* *Studies.* The goal was set over the random numbers of a rougher process: two normal draws and an
-  exponential one for each observation, where these curves need one and a half normal draws and a uniform
-  one. Over the random numbers of that process the ratio is less by three tenths. Nearly half of a
-  study is the draw of its curves, of which half are random numbers; two fifths are the basis functions at
-  their times and the products summed over each curve, the rest the rounds. These are double
-  precision passes over arrays, each at what the cache gives: a third less would need single
-  precision, in which released moments would differ from what is tested. All that reads arrays larger
-  than the cache slows down more than random numbers do while other programs share the cores: record
-  on an idle machine.
-* *Sparse regression.* The goal was set for a variant that meets each row once. The method here
-  uses all rows in every one of its 20 rounds, which needs less noise; half of its time are those 20
-  passes over the features, whose speed is that of memory, the rest is the draw.
-* *Wavelets.* Of a million observations on 16 sites three quarters of the time are the sums over
-  observations, half of those one product with a sparse matrix of two entries for each observation. With 200
-  small sites the sums are three fifths; a sixth is spent site by site, because each draws from its
-  own generator.
+* *Monte-Carlo study.* Its curves are drawn at little more than their floor: half are random numbers, most
+  of the rest the products and sums of a polynomial of degree 16. Moments take nearly twice theirs:
+  looking up a cosine takes more than twice as long as its bytes, and a block's basis functions fill new
+  arrays of 800 kB, which are slower to write than those in use. In each of the 34 rounds only 585 curves
+  take part, so that calls are nine tenths of it.
+* *Twenty budgets.* Rounds take longer than their floor because products over 20 features reach
+  two thirds of the rate of large ones, and clipping works on 735 short rows. Planning and
+  its ledgers, which no floor counts, take 2.4 ms. To be within 1.5 of the floor, moments would have to
+  be at theirs.
+* *Sparse regression.* Two fifths are X'X, from which the length of steps follows, a sixth the draw, a
+  sixth the rounds, which read all rows each.
+* *Adaptive mean.* For a thousand curves of ten observations, calls on arrays of twelve numbers take most.
+* *Wavelets.* The sums spread each observation over the seven functions it meets by a sparse matrix with
+  two entries for each: half of the time, and by index, not in a row. With 200 small sites a sixth
+  is spent site by site, because each draws from its own generator.
 * *A table of a million observations.* Sorting observations takes a third; parsing, telling people apart by
   their ids and putting curves in their public order a sixth each, parsing numbers a
   tenth.
+* *What varies.* Passes slow down while other programs share the cache, by up to a half, floors with
+  them: a ratio is known to about a tenth, of wavelets to a fifth.
 """
 
 
-def document(rows: Sequence[Row], machine: dict[str, Any]) -> str:
+def floors(rows: Sequence[Row], before: Sequence[Row] = ()) -> str:
+    """The studies and their floors in processor milliseconds, and the ratio that was kept before."""
+    known = {row.name: row.ratio for row in before}
+    lines = ["| study | random numbers | passes | products | floor | measured | ratio | before |",
+             "|---|---:|---:|---:|---:|---:|---:|---:|"]
+    for row in rows:
+        if row.milliseconds:
+            *parts, measured = row.milliseconds.values()
+            numbers = " | ".join(f"{number:.1f}" for number in (*parts, sum(parts), measured))
+            earlier = f"{known[row.name]:.2f}" if row.name in known else ""
+            lines.append(f"| {row.name.partition(' / ')[0]} | {numbers} | {row.ratio:.2f} | "
+                         f"{earlier} |")
+    return "\n".join(lines)
+
+
+def document(rows: Sequence[Row], machine: dict[str, Any], before: Sequence[Row] = ()) -> str:
     """The same for reading, with what the ratios are."""
     load = ", ".join(f"{one:g}" for one in machine["load"]) or "unknown"
     body = "\n".join(f"| {row.name} | {row.ratio:.2f} | {_goal(row)} | "
@@ -129,19 +178,33 @@ def document(rows: Sequence[Row], machine: dict[str, Any]) -> str:
                      for row in rows)
     return f"""# Benchmarks
 
-Written by `make bench RECORD=1`; `make bench` measures again, compares with these figures and ends
-with exit code 1 if a ratio became worse by more than a fifth. Tests never assert a time.
+Written by `make bench RECORD=1`; `make bench` measures again, compares ratios with these and ends
+with exit code 1 if one became worse by more than a fifth in two runs. Not compared are ratios that
+differ from machine to machine: those of arithmetic or of Python to memory, those to other libraries,
+and those that need idle cores. Tests never assert a time.
 
 Every figure is a ratio taken in one run: candidates take turns, and the least processor time of each
-counts. The unit of a study is the time to draw its own random numbers, below which nothing can be
-without drawing fewer. “Naive” is the loop as the papers write it down. Peers do the same job on the
-same numbers; those that are not installed are left out. Memory that is freed stays with the process,
-as with one that has run for a while.
+counts. “Naive” is the loop as the papers write it down. Peers do the same job on the same numbers;
+those that are not installed are left out. Memory that is freed stays with the process, as with one
+that has run for a while.
 
 Version {machine["version"]} on {machine["processor"]}, {machine["cores"]} cores, one thread for
 linear algebra; Python {machine["python"]}, NumPy {machine["numpy"]}, SciPy {machine["scipy"]}.
 Load averages over 1, 5 and 15 minutes at the end of the run: {load}.
-The speed-up of two processes means something on two idle cores only.
+The speed-up of two processes is left out where cores are busy.
+
+## Studies and their floors
+
+The floor of a study is what it cannot do without: so many random numbers of each kind, so many bytes
+read and written by passes over arrays, and so many operations in products of matrices. The counts
+are derived beside each study in `tests/benchmark/kernels.py`; what one of each takes is measured in
+turn with the study. Calls, copies, planning and small arrays are above the floor. Processor
+milliseconds, each study the run with the middle ratio of five; the ratio before is the one that was
+kept until this run.
+
+{floors(rows, before)}
+
+## All ratios
 
 | what | ratio | goal | reached |
 |---|---:|---:|---|

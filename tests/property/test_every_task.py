@@ -10,12 +10,13 @@ from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.sources import sources
 from engine.uploads.curves import Upload
+from engine.uploads.events import EventColumns, UploadEvents
 from engine.uploads.layout import Layout
 from engine.uploads.rows import UploadRows
 from pages.parts.lab.estimands import ESTIMANDS
 from pages.shared.state import settings
 
-ROLES = {field.name for field in fields(Layout)} - {"times", "data"}
+ROLES = {field.name for layout in (Layout, EventColumns) for field in fields(layout)} - {"times", "data"} | {"label"}
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=lambda task: task.key)
 
 
@@ -38,7 +39,7 @@ def test_its_usual_source_and_method_serve_it_and_the_method_is_offered_first(ta
 
 @every_task
 def test_columns_of_a_file_have_roles_that_are_read_and_so_much_of_them_as_its_data_have(task):
-    upload = UploadRows if task.features else Upload
+    upload = UploadRows if task.features else UploadEvents if task.data is DataType.EVENTS else Upload
     assert set(task.roles) <= ROLES
     assert (task.features is not None) == (task.data is DataType.RECORDS and bool(task.roles))
     assert bool(task.roles) == (task.key in upload.tasks or task.data_of in Upload.tasks)

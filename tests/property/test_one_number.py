@@ -1,5 +1,7 @@
 """One scenario, one number: every page, command and memo says the same of the same scenario."""
 
+import functools
+import inspect
 import json
 import math
 from dataclasses import dataclass, field, replace
@@ -10,6 +12,7 @@ import pytest
 
 from engine.__main__ import main
 from engine.core.errors import InputError
+from engine.core.tasks import TASKS, WAVELET_REGRESSION
 from engine.core.types import Budget
 from engine.exports import memo
 from engine.language import chances, numbers, quality
@@ -19,16 +22,24 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.privacy import risk
 from engine.privacy.failure import delta_rule
+from engine.questions import ask, kinds
+from engine.running import executors
 from engine.running.steps import result_of
-from engine.simulation import scenario, studies
+from engine.simulation import experiments, scenario, studies
 from engine.simulation.experiments import Run
 from engine.simulation.metrics import Accuracy
 from engine.sources import Source, sources
 from engine.sources.bundled import SeaTemperature
+from engine.sources.coefficient_curves import CoefficientCurves
+from engine.sources.event_times import EventTimes
 from engine.sources.hormone_study import HormoneStudy
+from engine.sources.labelled_points import LabelledPoints
+from engine.sources.population_readings import PopulationReadings
 from engine.sources.sparse_curves import SparseCurves
+from engine.sources.sparse_rows import SparseRows
 from engine.topics.asking import WITHIN
 from engine.topics.decision import answer as decisions
 from engine.topics.mean.answer import EPSILON_STEPS, errors_and_shares, if_doubled, other_methods
@@ -39,7 +50,7 @@ from pages.parts.compare import pin_facts
 from pages.shared import places
 from pages.shared.state import address, run, settings
 from pages.shared.state.pins import Pin
-from tests.conftest import FEW_DATA_SETS, fewer_data_sets
+from tests.conftest import FEW_DATA_SETS, VERY_FEW_DATA_SETS, fewer_data_sets
 from tests.heavy import few
 from tests.pages.opening import visit
 from tests.pages.reading import components, words
@@ -329,6 +340,12 @@ def quick():
     yield from fewer_data_sets(FEW_DATA_SETS)
 
 
+@pytest.fixture
+def quickest():
+    """Very few of them."""
+    yield from fewer_data_sets(VERY_FEW_DATA_SETS)
+
+
 @pytest.mark.parametrize("case", few(FAST), ids=name)
 def test_every_page_command_and_memo_says_the_same(case, tmp_path, capsys, monkeypatch, quick):
     check_commands(case, tmp_path, capsys)
@@ -343,6 +360,121 @@ def test_every_page_command_and_memo_says_the_same_of_further_scenarios(case, tm
     check_commands(case, tmp_path, capsys)
     check_pages(case, monkeypatch)
     check_pins(case)
+
+
+# -- every estimand of Lab ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """A scenario of Lab: a task, and what differs from the data and the method it begins with."""
+
+    task: str
+    source: Source | None = None
+    mechanism: Mechanism | None = None
+    epsilon: float = 1.0
+    seed: int = 1
+
+    @property
+    def settings(self):
+        task = TASKS[self.task]
+        changed = {f"{task.prefix}{name}": value for name, value in
+                   (("source", self.source), ("mechanism", self.mechanism)) if value is not None}
+        return settings.Settings(**settings.estimating(self.task), **changed, seed=self.seed,
+                                 epsilon=self.epsilon)
+
+    @property
+    def parts(self):
+        """Source, method and budgets: of a network those of its sites."""
+        chosen = self.settings
+        source, mechanism = chosen.source_of(self.task), chosen.mechanism_of(self.task)
+        if self.task == WAVELET_REGRESSION.key:
+            return chosen.network.source(source), mechanism, chosen.network.budgets
+        delta = delta_rule(source.sizes.n_curves, None, mechanism.guarantee == "pure").value
+        return source, mechanism, (Budget(self.epsilon, delta),)
+
+    def answers(self):
+        """What `ask` says to every question about one release of this scenario."""
+        source, mechanism, budgets = self.parts
+        known = {"source": source, "mechanism": mechanism, "budget": budgets[0], "seed": self.seed,
+                 "task": self.task, "network": self.settings.network}
+        for kind in kinds.kinds().values():
+            wanted = inspect.signature(kind.function).parameters
+            is_of_one_release = {*wanted} <= {*known} and {"budget", "network"} & {*wanted}
+            if self.task in kind.tasks and is_of_one_release:
+                question = ask(kind.function, *(
+                    self.settings.source_of(self.task) if name == "source" and "network" in wanted
+                    else known[name] for name in wanted))
+                yield kind.name, question
+
+
+# In place of data that take long, as many as give the same paths.
+SMALL = {"mean_function": grown(200, 12), "varying_coefficients": CoefficientCurves(n_curves=500),
+         "sparse_regression": SparseRows(n_curves=20_000, n_features=12, n_shared=3),
+         "percentile_curves": PopulationReadings(n_curves=700, n_observations_per_curve=8)}
+# What a scenario may differ in: percentiles, groups, a loss with another aim, too little to publish.
+DIFFERENT = [
+    Estimated("percentile_curves", PopulationReadings(population="growth", n_curves=600,
+                                                      n_observations_per_curve=4),
+              PercentileCurves(percentiles="10, 33.5, 90"), 3.0, 5),
+    Estimated("percentile_curves", PopulationReadings(population="growth", n_curves=100,
+                                                      n_observations_per_curve=4), epsilon=0.2),
+    Estimated("survival", EventTimes(n_curves=400, comparison="hazard ratio"), epsilon=0.7, seed=3),
+    Estimated("survival", EventTimes(n_curves=150, comparison="hazard ratio"), epsilon=0.2),
+    Estimated("survival", EventTimes(n_curves=300, n_servers=3), epsilon=2.0),
+    Estimated("risk_minimisation", LabelledPoints(), Iclp(task="risk_minimisation", loss="hinge"))]
+EVERY = [*(Estimated(key, SMALL.get(key)) for key, task in TASKS.items() if task.estimand), *DIFFERENT]
+
+
+def of_case(case):
+    changed = [part.key for part in (case.source, case.mechanism) if part is not None]
+    return ", ".join([case.task, *changed, f"{case.epsilon:g}"])
+
+
+@pytest.mark.parametrize("case", EVERY, ids=of_case)
+def test_every_estimand_has_one_number_in_lab_run_ask_and_pin(case, tmp_path, capsys, quickest):
+    """An answer's numbers begin with the error of the strip and what 95 % of releases are within."""
+    source, mechanism, budgets = case.parts
+    file = tmp_path / "scenario.json"
+    file.write_text(json.dumps(scenario.to_plain(source, mechanism, budgets,
+                                                 Run(seed=case.seed, is_study=True))))
+    assert main(["run", str(file), "--json"]) == 0
+    (cell,) = json.loads(capsys.readouterr().out)["cells"]
+    said = [math.nan if cell[name] is None else cell[name] for name in (
+        "rms_error", "within_95", "rms_error_without_privacy", "attacker_accuracy")]
+    same = functools.partial(pytest.approx, rel=1e-9, nan_ok=True)
+    asked = [*case.answers()]
+    assert asked, "nothing asks for the answer of Lab"
+    for name, question in asked:
+        file.write_text(json.dumps(kinds.to_plain(question)))
+        assert main(["ask", str(file), "--json"]) == 0
+        numbers_of = json.loads(capsys.readouterr().out)
+        values = [math.nan if value is None else value for value in numbers_of.values()]
+        assert values[:2] == [same(said[0]), same(said[1])], name
+        for other, value in numbers_of.items():
+            if other.startswith("error without privacy"):
+                assert value == same(said[2]), name
+        assert numbers_of["attacker’s accuracy, at most"] == same(said[3]), name
+    token = address.encode(case.settings)
+    pin = pin_facts.of(Pin("A", "lab", token))
+    assert [pin.error, pin.within, pin.odds.right] == [same(said[0]), same(said[1]), same(said[3])]
+    (sent,) = [one for one in components(visit("lab", token), "") if "chips" in one]
+    here = sent["budgets"][sent["budget"]]
+    assert here["error"] == numbers.error(said[0], pin.error_unit, said[1])
+    assert here["odds"].startswith(chances.odds_short(SimpleNamespace(right=said[3], group=1)))
+
+
+@pytest.mark.parametrize("task", [key for key, task in TASKS.items() if task.decided])
+def test_what_decide_says_of_a_budget_is_what_run_says_of_its_study(task, quick):
+    source, mechanism, _ = Estimated(task).parts
+    rows = decisions.at_one_budget(decisions.alike(source, "Site"))
+    profile = result_of(decisions.profile_of(source, mechanism, rows, None, "sites"))
+    option = profile.option(EPSILON_STEPS.index(1.0))
+    cell = experiments.Cell({}, profile.source, profile.mechanism, (option.budget,))
+    (outcome,) = experiments.run_cells([cell], Run(is_study=True), executors.make("serial"))
+    for name in ("error", "within"):
+        assert getattr(option.accuracy, name) == pytest.approx(getattr(outcome.accuracy, name),
+                                                               rel=1e-9), name
 
 
 # -- privacy never helps --------------------------------------------------------------------------

@@ -1,4 +1,11 @@
-"""Errors and coverage of percentile curves, against an independent implementation's numbers."""
+"""Errors and coverage of percentile curves, against an independent implementation's numbers.
+
+The independent implementation clips shares half as widely. The same releases with its width must
+agree with it; the width of the default buys coverage with some of the error, which is held to twice
+that of the better estimate without protection.
+"""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +15,8 @@ from engine.core.types import Budget
 from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.simulation.experiments import generator
 from engine.sources.population_readings import PopulationReadings
+from engine.topics.coverage import percentiles as coverage_table
+from tests.heavy import all_but
 
 TIMES = (np.arange(24) + 0.5) / 24
 SETTINGS = {
@@ -29,12 +38,21 @@ CELLS = {
     ("glucose", 2000, 100, 1, 1.0): ([1.09, 1.06, 1.26, 1.94, 4.67], [.18, .12, .08, .20, 1.01])}
 
 
-def simulated(population, people, readings, sites, epsilon, repeats):
+class ClippedAsSpecified(PercentileCurves):
+    """With κ₀ = N/90 between 3 and 12, as in the independent implementation."""
+
+    def planned(self, public, budgets):
+        plan = super().planned(public, budgets)
+        return replace(plan, width=min(max(plan.verdict.effective_size / 90, 3.0), 12.0))
+
+
+def simulated(population, people, readings, sites, epsilon, repeats, kind=PercentileCurves):
     """Errors (repeats, percentiles) and coverage, at the middles of 24 parts of the time range."""
     source = PopulationReadings(population=population, n_curves=people, n_servers=sites,
                                 n_observations_per_curve=readings)
-    mechanism = PercentileCurves(**SETTINGS[population])
-    truth = source.known_percentiles(tuple(mechanism.levels.tolist()), tuple(TIMES.tolist()))
+    mechanism = kind(**SETTINGS[population])
+    known = mechanism.truth_of(source.draw(1, generator(7, 0, 0))).grid_values
+    truth = np.stack([np.interp(TIMES, drawing_grid(), row) for row in known])
     budget = (Budget(epsilon, float(people / sites) ** -2),)
     errors, covered = [], []
     for k in range(repeats):
@@ -53,7 +71,7 @@ def simulated(population, people, readings, sites, epsilon, repeats):
     *(pytest.param(cell, 40, marks=pytest.mark.slow) for cell in CELLS)])
 def test_errors_are_those_of_an_independent_implementation(cell, repeats):
     """Within three standard errors of both, or 15 %."""
-    errors, _ = simulated(*cell, repeats)
+    errors, _ = simulated(*cell, repeats, ClippedAsSpecified)
     error = np.sqrt(errors.mean(axis=0))
     uncertainty = errors.std(axis=0, ddof=1) / np.sqrt(repeats) / (2 * error)
     expected, of_expected = map(np.array, CELLS[cell])
@@ -61,8 +79,49 @@ def test_errors_are_those_of_an_independent_implementation(cell, repeats):
     assert (error <= expected + allowed).all(), (error, expected)
 
 
+# error of the 25, 50 and 75 % curves of the better of two estimates without protection, by the
+# independent implementation: least squares of indicators, and quantiles in 24 bins
+WITHOUT_PROTECTION = {
+    ("growth", 2000, 4, 1, 1.0): [.41, .33, .42], ("glucose", 2000, 30, 1, 1.0): [1.12, 1.19, 1.56],
+    ("glucose", 2000, 100, 1, 1.0): [.88, .96, 1.29]}
+
+
+@pytest.mark.parametrize("cell", [
+    pytest.param(cell, marks=[] if cell[0] == "growth" else pytest.mark.slow)
+    for cell in WITHOUT_PROTECTION], ids=str)
+def test_middle_curves_err_at_most_twice_as_much_as_without_protection(cell):
+    repeats = 12 if cell[0] == "growth" else 40
+    errors, _ = simulated(*cell, repeats)
+    middle = errors[:, slice(2, 5) if cell[0] == "growth" else slice(1, 4)]
+    error = np.sqrt(middle.mean(axis=0))
+    uncertainty = middle.std(axis=0, ddof=1) / np.sqrt(repeats) / (2 * error)
+    assert (error <= 2 * np.array(WITHOUT_PROTECTION[cell]) + 2 * uncertainty).all(), (error, uncertainty)
+
+
+HELD = [setting for setting in coverage_table.settings() if (setting.label, setting.epsilon) in {
+    ("6 even times each", 1.0), ("30 even times each", 1.0), ("1 even times each", 1.0),
+    ("visits a tenth apart", 1.0), ("windows of a fifth", 1.0), ("visits a tenth apart", 4.0),
+    ("windows of a fifth", 4.0), ("heights", 1.0), ("heights, four sites", 1.0)}
+    and setting.source.n_curves == 2000]
+
+
+@pytest.mark.parametrize("setting", all_but(HELD[1:], HELD),
+                         ids=lambda each: f"{each.label}, {each.epsilon:g}")
+def test_bands_of_every_percentile_hold_at_most_times(setting):
+    """.90 to .98 over all percentiles; each single one is held to it within chance."""
+    repeats = 12 if setting is HELD[0] else 60
+    row = coverage_table.measured(setting, repeats, seed=9)
+    print(setting.label, row.covered_by_all.round(3), row.warned)
+    assert 0.90 - 0.3 / np.sqrt(repeats) <= row.covered_by_all.min()
+    assert 0.90 <= row.covered_by_all.mean() <= 0.99
+
+
 @pytest.mark.slow
-def test_bands_hold_where_people_are_many():
-    _, covered = simulated("growth", 2000, 4, 1, 1.0, 60)
-    assert ((covered.mean(axis=0) > 0.84) & (covered.mean(axis=0) < 0.99)).all(), covered.mean(axis=0)
-    assert covered[:, 1:6].mean() > 0.90
+def test_groups_and_skew_are_said_and_normal_people_are_not_warned_of():
+    warned = {}
+    for setting in coverage_table.settings():
+        if setting.label in ("6 even times each", "two groups", "exponential levels", "glucose"):
+            warned.setdefault(setting.label, []).append(
+                coverage_table.measured(setting, 30, seed=9).warned)
+    assert min(warned["two groups"]) == 1 and min(warned["exponential levels"]) > 0.7, warned
+    assert max(warned["glucose"]) < 0.25, warned

@@ -9,7 +9,7 @@ import pywt
 from engine.numerics import wavelets
 from engine.numerics.wavelet_bases import WaveletBasis
 from tests.benchmark import __main__ as bench
-from tests.benchmark import record
+from tests.benchmark import floors, record
 from tests.benchmark.record import Row, regressions
 
 MACHINE = {"version": "1", "processor": "A processor", "cores": 2, "python": "3", "numpy": "2",
@@ -26,6 +26,19 @@ def test_a_ratio_that_became_worse_by_more_than_a_fifth_is_flagged(more, before,
 
 def test_a_new_row_is_no_regression_and_one_that_is_gone_is_none_either():
     assert regressions([Row("new", 9.0)], [Row("gone", 1.0)]) == []
+
+
+def test_what_differs_between_machines_is_not_flagged():
+    assert regressions([Row("a", 9.0, is_compared=False)], [Row("a", 1.0)]) == []
+
+
+def test_only_what_is_worse_in_two_runs_ends_with_an_error(monkeypatch, capsys):
+    runs = iter([[Row("noisy", 1.5), Row("slow", 1.5)], [Row("noisy", 1.1), Row("slow", 1.4)]])
+    monkeypatch.setattr(bench, "measured", lambda: next(runs))
+    monkeypatch.setattr(record, "load", lambda: [Row("noisy", 1.0), Row("slow", 1.0)])
+    assert bench.main([]) == 1
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line}
+    assert "WORSE" in lines["slow"] and "WORSE" not in lines["noisy"]
 
 
 @pytest.mark.parametrize("row, reached", [
@@ -52,6 +65,7 @@ def test_a_run_that_is_kept_comes_back_and_can_be_read(tmp_path, monkeypatch):
     record.save(rows, MACHINE)
     assert record.load(record.FILE) == rows
     page = record.DOCUMENT.read_text()
+    assert "| study |" in page
     assert "| a / b | 1.50 | ≤ 2 | yes |" in page and "| c | 2.00 | ≥ 3 | **no** |" in page
     assert "A processor, 2 cores" in page and "0.5, 0.25, 0.1" in page
 
@@ -97,3 +111,25 @@ def test_short_and_long_vectors_are_filtered_alike(size, monkeypatch):
     found = WaveletBasis(size, 4).to_levels(signals)
     monkeypatch.setattr(wavelets, "_SHORT", 0 if size <= 128 else 1024)
     assert np.allclose(WaveletBasis(size, 4).to_levels(signals), found, rtol=0, atol=1e-13)
+
+
+def test_a_floor_is_the_work_at_the_rates_that_were_measured(monkeypatch):
+    monkeypatch.setattr(floors, "_RUNS", 1)
+    monkeypatch.setattr(floors, "_ROUNDS", 1)
+    half, whole = (floors.measured(lambda: None, floors.Work(normals=count, operations=count))
+                   for count in (0.0, 1e6))
+    assert half.floor == 0 and whole.random > 0 and whole.products > 0 and whole.passes == 0
+    assert whole.floor == whole.random + whole.passes + whole.products
+    assert whole.ratio == whole.study / whole.floor
+
+
+def test_work_adds_up():
+    reading = floors.Work(uniforms=1, cached=24)
+    assert reading.times(3) + floors.Work(normals=2) == floors.Work(3, 2, 0, 72)
+
+
+def test_the_page_shows_floors_beside_the_ratio_that_was_kept():
+    parts = {"random numbers": 1.0, "passes": 2.0, "products": 0.5, "measured": 7.0}
+    table = record.floors([Row("a study / its floor", 2.0, milliseconds=parts), Row("b", 1.0)],
+                          [Row("a study / its floor", 3.0)])
+    assert table.splitlines()[2:] == ["| a study | 1.0 | 2.0 | 0.5 | 3.5 | 7.0 | 2.00 | 3.00 |"]

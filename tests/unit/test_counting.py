@@ -417,6 +417,17 @@ def test_equal_sites_are_plainly_added():
     assert plan.weights == (1.0,) * 4 and plan.totals == (800.0,) and plan.spread == 1.0
 
 
+@pytest.mark.parametrize(("sites", "epsilons", "known"), [
+    (4, (1.0,) * 4, 2), (4, (1.0, 1.0, 1.0, 3.0), 1), (1, (1.0,), 2)])
+def test_public_sizes_of_groups_are_used_over_sites_where_all_weigh_the_same(sites, epsilons, known):
+    source = EventTimes(n_curves=1000, n_servers=sites, comparison="hazard ratio")
+    budgets = tuple(map(Budget, epsilons))
+    plan = NoisyCounts().plan(source.public, budgets)
+    assert len(plan.totals) == known
+    table = NoisyCounts().release(source.draw(1, generator(1, 0, 0)), budgets, generator(1, 1, 0)).released[0]
+    assert (table.estimated.sum(axis=-1) == pytest.approx(np.full((1, 1, 2), 500.0))) == (known == 2)
+
+
 def test_stated_edges_are_taken_as_they_are():
     data = EventTimes(n_curves=500, follow_up=5.0).draw(1, generator(1, 0, 0))
     edges = (0.0, 0.5, 1.0, 2.0, 5.0)

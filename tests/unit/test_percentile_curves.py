@@ -7,15 +7,23 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from engine.core.errors import InputError
-from engine.core.grids import drawing_grid
-from engine.core.types import NON_PRIVATE, Budget, PublicFacts, Sizes
+from engine.core.grids import PERCENTAGES, drawing_grid
+from engine.core.types import NON_PRIVATE, Budget, Design, PublicFacts, Sizes, Truth
 from engine.mechanisms.families.percentile_stages import releases
-from engine.mechanisms.percentile_curves import PercentileCurves, ValueScale
+from engine.mechanisms.percentile_curves import (
+    BEYOND,
+    FEW_COMMON_TIMES,
+    HARDLY_OBSERVED,
+    NOT_NORMAL,
+    PercentileCurves,
+    ValueScale,
+)
 from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.percentile_surface import ShareSurface
 from engine.privacy import accounting, transcript
 from engine.simulation.experiments import generator
 from engine.sources.population_readings import PopulationReadings
+from engine.sources.sparse_curves import SparseCurves
 
 GROWTH = PopulationReadings(population="growth", n_curves=1500, n_observations_per_curve=4)
 BUDGET = (Budget(2.0, 1e-6),)
@@ -100,6 +108,54 @@ def test_errors_of_shares_are_those_of_the_coefficients_by_simulation():
     assert np.std(averages) == pytest.approx(stated, rel=5 / np.sqrt(2 * 400))
 
 
+def mixture_surface(shift, levels=(0.02, 0.05, 0.12, 0.25, 0.5, 0.75, 0.88, 0.95, 0.98)):
+    """A fifth of readings lies `shift` above the others; thresholds placed by mean and size."""
+    grid, levels = drawing_grid(), np.array(levels)
+    spread = 0.05 * np.sqrt(1 + 0.16 * shift**2)
+    heights = 0.01 * shift + spread * ndtri(levels)
+    shares = 0.8 * ndtr(heights / 0.05) + 0.2 * ndtr(heights / 0.05 - shift)
+    shape = (len(levels), len(grid))
+    thresholds, expected, exact = (np.broadcast_to(each[:, None], shape)
+                                   for each in (heights, levels, shares))
+    coefficients = (exact - expected)[:, :1]
+    return ShareSurface(thresholds, expected, np.eye(len(levels)), coefficients, coefficients,
+                        4e-4 * np.eye(len(levels)) * (shares * (1 - shares))[:, None],
+                        np.ones((len(grid), 1)), np.full(len(grid), spread),
+                        np.zeros((0, len(grid))), np.zeros(0))
+
+
+def test_groups_depart_from_a_normal_law_and_normal_readings_do_not():
+    assert mixture_surface(0.0).departure_from_normal(9) == pytest.approx(0.0, abs=1e-6)
+    departures = [float(mixture_surface(shift).departure_from_normal(9)) for shift in (2, 4, 8)]
+    assert departures == sorted(departures) and departures[-1] > 10
+
+
+def test_normal_readings_on_badly_placed_thresholds_do_not_depart():
+    """They are on a line in the probit wherever the thresholds are."""
+    surface = normal_surface()
+    assert float(replace(surface, covariance=1e-4 * np.eye(surface.coefficients.size))
+                 .departure_from_normal(5)) < 0.1
+
+
+@pytest.mark.parametrize("is_simultaneous", [False, True])
+@pytest.mark.parametrize("side", [1, -1])
+def test_beyond_all_thresholds_a_band_reaches_to_the_bound(side, is_simultaneous):
+    """Nothing was measured there, so nothing but the outermost threshold can be said."""
+    surface = mixture_surface(12.0)
+    if side < 0:
+        shares = surface.expected + surface.coefficients
+        surface = replace(surface, thresholds=-surface.thresholds,
+                          coefficients=(1 - shares - surface.expected)[:, :1],
+                          unshrunk=(1 - shares - surface.expected)[:, :1])
+    levels = np.array([0.5, 0.97 if side > 0 else 0.03])
+    lower, upper = surface.band(levels, is_simultaneous)
+    outermost = side * (side * surface.thresholds).max(axis=0)
+    near, far = (lower, upper) if side > 0 else (upper, lower)
+    assert far[1] == pytest.approx(side) and near[1] == pytest.approx(outermost)
+    assert (np.abs(far[0]) < 1).all()
+    assert surface.time_beyond(levels) == pytest.approx([0.0, 1.0])
+
+
 def test_weighted_isotonic_means_are_those_of_repeated_entries():
     values, weights = np.array([2.0, 3.0, 1.0, 4.0]), np.array([1, 2, 3, 1])
     repeated = non_increasing_fit(np.repeat(values, weights))
@@ -166,14 +222,28 @@ def test_a_person_without_a_number_stays_in_the_count_and_tells_nothing(data):
 
 def test_time_in_range_is_of_the_same_release_and_sums_to_one(data):
     mechanism = replace(MEAN, limits="120, 150")
-    in_ranges, = mechanism.time_in_ranges(data, [BUDGET], 1, generator(1, 1, 0))
+    estimate = released(mechanism, data)
+    in_ranges, = estimate.released
     assert in_ranges.limits == (120.0, 150.0)
     assert np.allclose(in_ranges.shares.sum(axis=-2), 1)
-    median = released(mechanism, data).coefficients[0, 0, 0, 2]
-    below = in_ranges.shares[0, 0, 0]
+    median, below = estimate.coefficients[0, 0, 0, 2], in_ranges.shares[0, 0, 0]
     assert ((below > 0.5) == (median < 120)).mean() > 0.97
-    with pytest.raises(InputError, match="needs a cut-off"):
-        MEAN.time_in_ranges(data, [BUDGET], 1, generator(1, 1, 0))
+    assert released(MEAN, data).released == (None,)
+
+
+@pytest.mark.parametrize("percentiles", ["5, 25, 50, 75, 95", "2, 98", "33.5", "29"])
+def test_the_truth_of_any_percentile_lies_between_those_that_the_population_states(percentiles):
+    mechanism, known = PercentileCurves(percentiles=percentiles), GROWTH.truth
+    data = replace(GROWTH, n_curves=2).draw(1, generator(1, 0, 0))
+    truth = mechanism.truth_of(data)
+    for k, percentage in enumerate(100 * mechanism.levels):
+        above = int(np.ceil(round(percentage, 9))) - PERCENTAGES[0]
+        below = int(round(percentage, 9)) - PERCENTAGES[0]
+        for rows, stated in ((truth.grid_values, known.grid_values),
+                             (truth.node_values, known.node_values)):
+            assert rows[k] == pytest.approx((stated[below] + stated[above]) / 2)
+    assert mechanism.truth_of(replace(data, truth=None)) is None
+    assert mechanism.truth_of(replace(data, truth=Truth.of(np.sin))) is None
 
 
 def test_zeros_with_a_share_of_their_own_are_the_low_percentiles():
@@ -237,6 +307,48 @@ def test_few_people_are_refused_by_public_numbers_alone(n, settings, feasible):
     verdict = PercentileCurves(**settings).feasibility(Sizes((n,), 4 * n, 4), (budget,))
     assert verdict.effective_size == pytest.approx(n)
     assert verdict.is_feasible is feasible
+
+
+PEOPLE = SparseCurves(mean="growth", n_curves=2000, n_observations_per_curve=6)
+
+
+@pytest.mark.parametrize(("tails", "warnings"), [
+    ("normal", set()), ("groups", {NOT_NORMAL, BEYOND}), ("skewed", {NOT_NORMAL, BEYOND})])
+def test_a_release_says_that_people_fall_into_groups_or_are_skewed(tails, warnings):
+    source = replace(PEOPLE, deviation_tails=tails)
+    estimate = MEAN.release_many(source.draw(2, generator(1, 0, 0)), [(Budget(2.0, 2.5e-7),)], 2,
+                                 generator(1, 1, 0))
+    for caution in estimate.cautions:
+        if caution.text in (NOT_NORMAL, BEYOND):
+            assert (caution.applies == (caution.text in warnings)).all(), caution
+
+
+def test_zeros_piled_up_are_said():
+    source = PopulationReadings(population="activity", n_curves=2000, n_observations_per_curve=10)
+    mechanism = PercentileCurves(value_scale="log1p", log_offset=20.0, point_mass=0.0)
+    estimate = released(mechanism, source.draw(1, generator(1, 0, 0)), (Budget(2.0, 1e-6),))
+    assert NOT_NORMAL in estimate.warnings
+
+
+def test_outliers_that_no_release_shows_are_named_where_the_band_is():
+    assert "outliers" in MEAN.limit_of_band(PEOPLE.facts)
+
+
+def test_times_that_are_not_stated_are_refused_before_anything_is_drawn():
+    facts = replace(PEOPLE.facts, design=Design(law="unknown"))
+    data = replace(PEOPLE.draw(1, generator(1, 0, 0)), facts=facts)
+    with pytest.raises(InputError) as problem:
+        MEAN.plan(data.public, BUDGET)
+    assert problem.value.field == "design" and problem.value.hint
+
+
+@pytest.mark.parametrize(("design", "text"), [
+    ({"times": "density", "time_density": "1, 1, 1, 1, 1, 0, 0"}, HARDLY_OBSERVED),
+    ({"times": "common"}, FEW_COMMON_TIMES)])
+def test_a_release_says_where_the_stated_times_tell_nothing(design, text):
+    data = replace(PEOPLE, **design).draw(1, generator(1, 0, 0))
+    assert text in released(MEAN, data).warnings
+    assert text not in released(MEAN, PEOPLE.draw(1, generator(1, 0, 0))).warnings
 
 
 def test_bands_of_few_people_carry_a_warning(data):

@@ -7,7 +7,7 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.core.types import NON_PRIVATE, Budget
-from engine.mechanisms.wavelet_adaptive import CENTRE_NOT_MEAN, WaveletAdaptive
+from engine.mechanisms.wavelet_adaptive import CENTRE_NOT_MEAN, StagedPlan, WaveletAdaptive
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.numerics.clipped_readings import (
     clipped_size,
@@ -160,3 +160,12 @@ def test_moments_of_clipped_normals_are_those_of_numerical_integration():
         size = clipped_size(1 / width)
         assert size == pytest.approx(density @ np.abs(clipped) / width, rel=1e-6)
         assert spread_of_clipped(size) == pytest.approx(1 / width, rel=1e-4)
+
+
+@pytest.mark.parametrize("signal", ["smooth", "bumps", "blocks"])
+def test_a_first_spread_that_is_mostly_noise_does_not_rule_out_three_messages(signal):
+    """Few observations, wide bounds, many sites: three are planned as well, and are far better."""
+    source = RegressionPoints(signal=signal, n_curves=4000, n_servers=30, bound=20.0)
+    budget = (Budget(0.35, 1e-5),)
+    assert isinstance(WaveletAdaptive().plan(source.public, budget), StagedPlan)
+    assert error(WaveletAdaptive(), source, budget) < 0.5 * WaveletGlobal().exact_risk(source, budget)

@@ -8,11 +8,13 @@ import numpy as np
 
 from engine.audit.broken import Broken, bug
 from engine.core.types import Array, Budget, EventData, Public
-from engine.mechanisms.noisy_counts import CountPlan, NoisyCounts
+from engine.mechanisms.noisy_counts import COUNTS, CountPlan, NoisyCounts
 from engine.numerics.counts.cells import Cells, equal_edges
 from engine.numerics.counts.tables import CountTable
+from engine.privacy import transcript
 
 _BUDGET = Budget(1.5)
+_NOISE_ON_TIMES = 0.1  # of the follow-up: enough to hide a day, and not that somebody died
 
 
 class _Counts(Broken, NoisyCounts):
@@ -132,3 +134,22 @@ class LessNoiseWhereFewAreAtRisk(_Counts):
         at_risk = np.cumsum(exact[..., ::-1], axis=-1)[..., ::-1]
         share = at_risk / at_risk.max(axis=-1, keepdims=True)
         return np.asarray(exact / np.maximum(share, 0.05))
+
+
+@bug(_BUDGET)
+class NoiseOnTimesAlone(_Counts):
+    """Every time gets noise and how it ended gets none, so that the number of events is exact."""
+
+    def _released(self, data: EventData, plan: CountPlan, standard: Array) -> CountTable | None:
+        repeats, draws, sites = standard.shape[:3]
+        rng = np.random.default_rng(np.frombuffer(standard[:1, 0, 0, :2].tobytes(), np.uint64))
+        shape = (repeats, draws, data.n_curves)
+        times = data.time[:, None] + _NOISE_ON_TIMES * rng.laplace(size=shape)
+        status, group = (None if each is None else np.broadcast_to(each[:, None], shape).reshape(
+            -1, data.n_curves) for each in (data.status, data.group))
+        assert status is not None
+        counts = plan.cells.counts(times.reshape(-1, data.n_curves), status, group, data.server,
+                                   sites)
+        flat = counts.reshape(repeats, draws, sites, -1)
+        sent = transcript.sent_by_each(COUNTS, flat, np.ones((sites, 1)))
+        return plan.table(self._combined(plan, sent.reshape(repeats, draws, *counts.shape[1:])))

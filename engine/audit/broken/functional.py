@@ -17,6 +17,7 @@ from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import THEOREM_8_EXCESS, Iclp
 from engine.mechanisms.summaries import summaries
+from engine.mechanisms.summaries.centred_mean import CentredMean, clip_of
 from engine.mechanisms.summaries.coefficients import CoefficientSummary
 from engine.mechanisms.summaries.covariance import CovarianceSummary, second_moments
 from engine.mechanisms.summaries.density import DensitySummary
@@ -114,6 +115,20 @@ class RateForScale(_Otherwise, Frl):
 
     def scaled(self, scales: Array, block: Block) -> Array:
         return np.asarray(scales / np.sqrt(2))
+
+
+@bug(Budget(40.0), messages="three", n_functions=3)
+class DeviationsNotDrawnBack(_Otherwise, Frl):
+    """Deviations from a coarse mean are not drawn back to the size that noise is made for."""
+
+    class _Unclipped(CentredMean):
+        def values(self, block: int, records: Any, smoothing: Smoothing, earlier: Any) -> Array:
+            if block < 2:
+                return super().values(block, records, smoothing, earlier)
+            mean = records.mean[:, None] - self._centre(earlier)
+            return np.asarray(mean / clip_of(earlier[1]))
+
+    summary_class = _Unclipped
 
 
 # -- curves that are held otherwise ---------------------------------------------------------------

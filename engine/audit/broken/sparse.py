@@ -172,6 +172,15 @@ class GramOfHalfTheRow(_Newton):
         return replace(honest, gram=honest.gram / 2)
 
 
+@bug(_ROWS, _CHUNK, sparsity=2, pilot="moments", feature_scale="released")
+class ScaleOfTheRowsAsTheyAre(_Newton):
+    """How wide features spread is told with a thirtieth of the noise that hides one row."""
+
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        honest = super().planned(public, budgets)
+        return replace(honest, scale=(honest.scale or 0.0) / 30)
+
+
 class _Laplace(Broken, SparseMeanLaplace):
     """Averages of machines."""
 

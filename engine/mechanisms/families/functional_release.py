@@ -56,6 +56,7 @@ from engine.core.types import (
     PublicFacts,
     Sizes,
     Spend,
+    Truth,
     Unit,
 )
 from engine.mechanisms.base import ATTAINED, Mechanism, Trial
@@ -152,6 +153,11 @@ class FunctionalRelease(Mechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.check_task()
+
+    def truth_of(self, data: Any) -> Truth | None:
+        """That of the data; None where the summary aims at something else, as some losses do."""
+        is_target = summaries[self.task].aims_at_the_truth(self, data.facts)
+        return super().truth_of(data) if is_target else None
 
     def why_not_published(self, budget: Budget) -> str:
         return str(summaries[self.task].why_not_published)

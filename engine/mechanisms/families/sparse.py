@@ -36,7 +36,7 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.core.arrays import Indices, hard_threshold
+from engine.core.arrays import Indices, all_finite, hard_threshold
 from engine.core.enumerations import Enumeration, NoiseLaw
 from engine.core.types import Array, Budget, Composition, PublicFacts, SampleData, Spend, Step, Unit
 from engine.noise.selection import Draw, Scales, SelectionLaw, costs, draw, noisy_hard_threshold
@@ -98,7 +98,21 @@ class Rows:
     @cached_property
     def blocks(self) -> tuple[tuple[slice, ...], ...]:
         """The rows of every machine, cut into pieces that stay in cache."""
-        size = max(1, _BLOCK // self.n_features)
+        return self.pieces(max(1, _BLOCK // self.n_features))
+
+    def pieces(self, size: int) -> tuple[tuple[slice, ...], ...]:
+        """The rows of every machine, cut into pieces.
+
+        Parameters
+        ----------
+        size : int
+            Rows of a piece at most.
+
+        Returns
+        -------
+        tuple of tuple of slice
+            For each machine its pieces.
+        """
         stops = np.cumsum(self.per_machine).tolist()
         return tuple(tuple(slice(k, min(k + size, stop)) for k in range(stop - n, stop, size))
                      for n, stop in zip(self.per_machine, stops, strict=True))
@@ -150,7 +164,7 @@ def _products(x: Array, vectors: Array, used: Indices) -> Array:
 
 
 def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = math.inf,
-            is_secure: bool = False, norm: float | None = None) -> Rows:
+            is_secure: bool = False, norm: float | None = None, scale: float = 1.0) -> Rows:
     """Rows in standard units, by public constants alone.
 
     Features are moved so that their stated range is ±`reach` and held to ±`clip`; responses lose
@@ -173,6 +187,8 @@ def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = 
         Whether machines mask what they send.
     norm : float or None
         B.
+    scale : float
+        Of features, in standard deviations as stated: they are divided by it before they are held.
 
     Returns
     -------
@@ -186,8 +202,11 @@ def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = 
                          for end in ("low", "high"))
             x -= (low + high) / 2
             x *= 2 * reach / (high - low)
+        if scale != 1:
+            x /= scale
         for block in (x, y):
-            block[~np.isfinite(block)] = 0.0
+            if not all_finite(block):
+                block[~np.isfinite(block)] = 0.0
     if norm is not None:
         _shorten(x, y, clip, norm)
     np.clip(x, -clip, clip, out=x)

@@ -14,6 +14,7 @@ What one row can do, whatever it holds; R, τ, W and B are the clips and N the r
     squared residuals   [y − x'b]_R²      R²/N, as squares lie in [0, R²]
     unclipped share     |y − x'b| ≤ R     1/N; with squared residuals in units of R²: √2/N together
     squared products    [x'b]_τ²          τ²/N
+    squared lengths     ‖x‖², ‖x‖ ≤ B     B²/N, as they lie in [0, B²]
     Gram matrix         x x', ‖x‖ ≤ B     √2 B²/N in the Euclidean norm of its entries, because
                                           ‖xx' − zz'‖² = ‖x‖⁴ + ‖z‖⁴ − 2(x'z)² ≤ 2B⁴
     corrections         w [y − x'b]_R with w = Θx, ‖w‖ ≤ W     2WR/N in the Euclidean norm
@@ -32,6 +33,8 @@ from engine.core.arrays import Indices
 from engine.core.types import Array, Step
 from engine.mechanisms.families.sparse import Rows
 from engine.privacy import transcript
+
+_PIECE = 2**19  # numbers of rows whose products are summed at once
 
 
 class Averages(Protocol):
@@ -230,12 +233,27 @@ class RowAverages:
             return _sum_of_squares(self.rows.x[r, rows] @ vectors[r].T, clip)
         return self._average(Step("average squared product"), vectors.shape[:2], part)
 
+    def squared_lengths(self) -> Array:
+        """Averages of ‖x‖².
+
+        Returns
+        -------
+        (repeats, 1)
+        """
+        def part(r: int, rows: slice) -> Array:
+            x = self.rows.x[r, rows].ravel()
+            return np.asarray([x @ x])
+        return self._average(Step("average squared length"), (len(self.rows.x), 1), part)
+
     def gram(self, norm: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
             x = _drawn_back(self.rows.x[r, rows], norm)
             return np.asarray(x.T @ x)[None]
         size = self.rows.n_features
-        return self._average(Step("average of x x'"), (len(self.rows.x), 1, size, size), part)[:, 0]
+        # adding up d² numbers for each piece costs little beside products of 2d rows
+        pieces = self.rows.pieces(max(2 * size, _PIECE // size))
+        return self._average(Step("average of x x'"), (len(self.rows.x), 1, size, size), part,
+                             pieces)[:, 0]
 
     def gram_on(self, where: Indices, norm: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
@@ -258,14 +276,16 @@ class RowAverages:
             return out
         return self._average(Step("average correction"), directions.shape[:3], part)
 
-    def _average(self, step: Step, shape: tuple[int, ...], part: Callable[[int, slice], Array]
-                 ) -> Array:
+    def _average(self, step: Step, shape: tuple[int, ...], part: Callable[[int, slice], Array],
+                 pieces: tuple[tuple[slice, ...], ...] | None = None) -> Array:
         """Sums over blocks of rows, put together machine by machine, over the number of rows."""
         total = np.zeros(shape)
-        for machine, blocks in enumerate(self.rows.blocks):
+        for machine, blocks in enumerate(self.rows.blocks if pieces is None else pieces):
             if blocks:
-                sums = np.stack([sum(part(r, rows) for rows in blocks)
-                                for r in range(shape[0])])
+                sums = np.zeros(shape)
+                for r, total_of in enumerate(sums):
+                    for rows in blocks:
+                        total_of += part(r, rows)
                 if not self.rows.is_secure:
                     transcript.entrusted(machine, step, sums / self.rows.per_machine[machine])
                 total += sums

@@ -76,7 +76,7 @@ def row_sum(gram: Array, q: int) -> Array:
     >>> float(row_sum(np.array([[1.0, -0.5, 0.2], [-0.5, 1.0, 0.0], [0.2, 0.0, 1.0]]), 2))
     1.5
     """
-    largest_of_row = np.sort(np.abs(gram), axis=-1)[..., -q:]
+    largest_of_row = np.partition(np.abs(gram), -q, axis=-1)[..., -q:]
     return np.asarray(largest_of_row.sum(axis=-1).max(axis=-1))
 
 

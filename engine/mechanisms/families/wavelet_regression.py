@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.arrays import all_finite
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.registry import param
@@ -542,7 +543,7 @@ def readings(data: CurveData, clip: float) -> Array:
         raise InputError("Wavelet regression needs exactly one observation from every person.",
                          field="counts")
     centred = data.values - data.facts.value_middle
-    if _all_finite(centred) and _all_finite(data.times):
+    if all_finite(centred) and all_finite(data.times):
         return np.clip(centred, -clip, clip, out=centred)
     missing = ~(np.isfinite(centred) & np.isfinite(data.times))
     np.clip(centred, -clip, clip, out=centred)
@@ -561,10 +562,4 @@ def times_of(data: CurveData) -> Array:
     -------
     (repeats, N)
     """
-    return data.times if _all_finite(data.times) else np.nan_to_num(data.times)
-
-
-def _all_finite(values: Array) -> bool:
-    """One pass: a sum is finite only if all that it adds is; if it overflows, each is looked at."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
+    return data.times if all_finite(data.times) else np.nan_to_num(data.times)

@@ -21,7 +21,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from engine.core.enumerations import NoiseLaw
-from engine.core.types import Array, Budget, Fit, FunctionBasis, Plan, ServerParts, Step
+from engine.core.types import (
+    Array,
+    Budget,
+    Fit,
+    FunctionBasis,
+    Plan,
+    PublicFacts,
+    ServerParts,
+    Step,
+)
 from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, Thresholded
 from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
 
@@ -395,6 +404,23 @@ class Summary:
         str
         """
         return ""
+
+    @classmethod
+    def aims_at_the_truth(cls, release: Any, facts: PublicFacts) -> bool:
+        """Whether what is estimated is the function that simulated records are drawn from.
+
+        Parameters
+        ----------
+        release : FunctionalRelease
+            The mechanism.
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        bool
+        """
+        return True
 
     @classmethod
     def n_columns(cls, dimension: int) -> int:

@@ -71,6 +71,12 @@ class RiskSummary(Summary):
         "it can be looked at, not published.")
 
     @classmethod
+    def aims_at_the_truth(cls, release: FunctionalRelease, facts: PublicFacts) -> bool:
+        """The hinge aims at a sign, and a loss for numbers not at log-odds."""
+        loss = loss_of(release, facts)
+        return loss != "hinge" and (loss in NUMBERS) != facts.two_classes
+
+    @classmethod
     def n_columns(cls, dimension: int) -> int:
         return dimension
 

@@ -6,7 +6,6 @@ For looking, like `engine.topics.mean.answer`: simulated with a known seed, neve
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,16 +14,15 @@ import numpy as np
 from engine.core.bands import limits
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
-from engine.core.types import Array, Budget, CurveData, Estimate, PublicFacts, Spend
+from engine.core.types import Array, Budget, CurveData, PublicFacts, Spend
 from engine.mechanisms import Mechanism
 from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
 from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.simulation.metrics import distances, errors_by_function, root_mean_square, within
+from engine.simulation.metrics import root_mean_square, totals, within
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS, check_readings
 from engine.sources import Source
 
-BUDGET_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 _MOST_READINGS = 1_000_000  # of one data set on screen
 
 
@@ -35,7 +33,8 @@ class CoefficientsAnswer:
     K functions, the intercept first, in response units: `releases`, `low` and `high` (draws, K,
     GRID_SIZE), `without` and `truth` (K, GRID_SIZE). `low` and `high` are the bands that come with
     each release. `errors` (K, releases) are distances from the truth where it is known, else from
-    the functions without protection; `baseline` (K,) is the error of those. `warnings` are the
+    the functions without protection, and NaN where nothing is published; `baseline` (K,) is the
+    error without privacy. `warnings` are the
     cautions that releases carry, each with the share of `releases` that do; those of the first one
     alone are in `first_warnings`.
     """
@@ -84,7 +83,12 @@ class CoefficientsAnswer:
     @property
     def within(self) -> float:
         """The distance, over all functions, that 95 % of the releases stay within."""
-        return float(within(np.sqrt((self.errors**2).sum(axis=0))))
+        return float(within(totals(self.errors, axis=0)))
+
+    @property
+    def total(self) -> float:
+        """The root mean squared distance over all functions."""
+        return float(totals(self.error))
 
 
 def coefficients_answer(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
@@ -120,97 +124,17 @@ def coefficients_answer(source: Source[CurveData], mechanism: Mechanism, budget:
     quiet = without.values(grid)[0, 0, 0]
     low, high = (None, None) if estimate.band is None else (
         end[0, 0] for end in limits(estimate, estimate.band))
-    errors, baseline = (_simulated_errors(source, mechanism, [budget], seed)
-                     if source.is_random else (_distances(estimate, quiet), None))
+    errors, baseline = studies.errors_and_baseline(source, mechanism, [(budget,)], seed)
     return CoefficientsAnswer(
         data=data, names=estimate.functions, budget=budget, without=quiet, low=low, high=high,
         times=data.facts.from_unit_time(grid), releases=estimate.values(grid)[0, 0],
-        truth=None if data.truth is None else data.truth.grid_values, errors=errors[0],
+        truth=None if data.truth is None else data.truth.grid_values,
+        errors=errors[0].reshape(-1, errors.shape[-1]).T,
         baseline=baseline, spends=estimate.spends[0],
         tuning=estimate.tuning[0] if estimate.tuning else {},
         feasibility=mechanism.feasibility(data.sizes, (budget,)),
         warnings=estimate.warning_shares(),
         first_warnings=estimate.warnings)
-
-
-def _simulated_errors(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
-                      seed: int) -> tuple[Array, Array]:
-    """Distances from the truth in the study, (budgets, K, releases), and without protection.
-
-    The second is (K,): of the method's own estimate without protection, or of that of these budgets
-    before noise, whichever is closer in all.
-    """
-    data = studies.data(source, seed)
-    assert data.truth is not None
-    asked = [(budget,) for budget in budgets]
-    estimate, count = studies.released(source, mechanism, data, asked, seed), len(budgets)
-    private = errors_by_function(estimate, data.truth)[:count]
-    untuned = errors_by_function(mechanism.without_protection(data), data.truth
-                                 ).mean(axis=(0, 1, 2))
-    tuned = errors_by_function(replace(
-        estimate, coefficients=estimate.unprotected[:, :, None]), data.truth
-        ).mean(axis=(1, 2))[:count]
-    least = min([untuned, *tuned], key=lambda errors: float(errors.sum()))
-    # (budgets, data sets, draws, K) to (budgets, K, releases)
-    by_function = np.moveaxis(private, -1, 1).reshape(len(budgets), private.shape[-1], -1)
-    return distances(by_function), distances(least)
-
-
-def _distances(estimate: Estimate, target: Array) -> Array:
-    """From the functions without protection (K, GRID_SIZE): (budgets, K, draws)."""
-    squared = ((estimate.values(drawing_grid())[:, 0] - target) ** 2).mean(axis=-1)
-    return distances(squared.swapaxes(1, 2))
-
-
-def errors_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int,
-                        epsilons: Sequence[float] = BUDGET_STEPS) -> Array:
-    """Error of each function at every ε: (epsilons, K); NaN where nothing is published.
-
-    Parameters
-    ----------
-    source : Source
-        What is drawn from.
-    mechanism : Mechanism
-        With its settings.
-    delta : float
-        Of every budget.
-    seed : int
-        Of data and noise.
-    epsilons : sequence of float
-        Increasing.
-    """
-    budgets = [Budget(epsilon, delta) for epsilon in epsilons]
-    if source.is_random:
-        errors = _simulated_errors(source, mechanism, budgets, seed)[0]
-    else:
-        data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
-        target = mechanism.without_protection(data).values(drawing_grid())[0, 0, 0]
-        estimate = mechanism.release_many(data, [(b,) for b in budgets], SHOWN_DRAWS,
-                                          generator(seed, NOISE_STREAM, SHOWN))
-        errors = _distances(estimate, target)
-    verdicts = [mechanism.feasibility(source.sizes, (budget,)) for budget in budgets]
-    known = np.array([v is None or v.is_feasible for v in verdicts])
-    return np.where(known[:, None], root_mean_square(errors, axis=2), np.nan)
-
-
-def with_present_budget(answer: CoefficientsAnswer, epsilons: Sequence[float], errors: Array
-             ) -> tuple[list[float], Array]:
-    """Steps of ε and their errors with what the view has at its own ε, from more data sets.
-
-    So that a chart of `errors_over_budgets` and the errors above it say the same.
-
-    Parameters
-    ----------
-    answer : CoefficientsAnswer
-        At its own ε.
-    epsilons : sequence of float
-        Increasing.
-    errors : (epsilons, K)
-        Of `errors_over_budgets`.
-    """
-    here = np.full_like(answer.error, np.nan) if answer.is_refused else answer.error
-    rows = {**dict(zip(epsilons, errors, strict=True)), answer.budget.epsilon: here}
-    return sorted(rows), np.array([rows[epsilon] for epsilon in sorted(rows)])
 
 
 @dataclass(frozen=True)
@@ -254,11 +178,9 @@ def cost_of_covariates(source: Source[CurveData], mechanism: Mechanism, budget: 
                          field="source", hint="Choose simulated curves.")
     private, without = [], []
     for variant in changed:
-        errors, baseline = _simulated_errors(variant, mechanism, [budget], seed)
-        verdict = mechanism.feasibility(variant.sizes, (budget,))
-        private.append(total(root_mean_square(errors[0])) if verdict is None or verdict.is_feasible
-                       else math.nan)
-        without.append(total(baseline))
+        errors, baseline = studies.errors_and_baseline(variant, mechanism, [(budget,)], seed)
+        private.append(root_mean_square(totals(errors), axis=None))
+        without.append(math.nan if baseline is None else totals(baseline))
     counts = tuple(variant.sizes.n_covariates for variant in changed)
     return CostOfCovariates(counts, np.array(private), np.array(without),
                             source.sizes.n_covariates)
@@ -273,29 +195,3 @@ def _with_covariates(source: Source[CurveData], count: int) -> Source[CurveData]
         return replace(source, **changed)
     except InputError:
         return None
-
-
-def total(errors: Array) -> float:
-    """The root of the summed squares of the errors of all functions.
-
-    Parameters
-    ----------
-    errors : (K,)
-        In response units.
-    """
-    return float(totals(errors))
-
-
-def totals(errors: Array) -> Array:
-    """The same at several budgets.
-
-    Parameters
-    ----------
-    errors : (..., K)
-        In response units.
-
-    Returns
-    -------
-    (...)
-    """
-    return np.asarray(np.sqrt((errors**2).sum(axis=-1)))

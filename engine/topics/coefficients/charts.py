@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
-from engine.core.lists import shortened
 from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array, PublicFacts
-from engine.figures import labels, traces
+from engine.figures import cards, labels, traces
 from engine.figures.theme import (
     Chart,
     Spec,
     axis,
     layout,
-    log_axis,
     method_style,
-    on_log_scale,
     time_axis,
 )
-from engine.figures.traces import DASHES, UNPROTECTED, plain
+from engine.figures.traces import UNPROTECTED, plain
 from engine.language.grammar import uncapital
 from engine.language.numbers import named, number, with_unit
-from engine.topics.coefficients.answer import CoefficientsAnswer, CostOfCovariates, totals
+from engine.simulation.metrics import totals
+from engine.topics.coefficients.answer import CoefficientsAnswer, CostOfCovariates
 
 TOGETHER = "All functions"
-_MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open", "cross", "x",
-            "star-open", "hexagon-open", "triangle-down-open")
 
 
 def panel(answer: CoefficientsAnswer, k: int, theme: Theme, one_release: bool = False) -> Chart:
@@ -118,29 +113,9 @@ def errors(answer: CoefficientsAnswer, theme: Theme) -> Chart:
     theme : {"light", "dark"}
         Of the page.
     """
-    unit = answer.facts.value_unit
-    low, high = np.quantile(answer.errors, [0.1, 0.9], axis=1)
-    shade, names, x = colour("gradient", theme), ["Average curve", *answer.names[1:]], answer.error
-    worst = int(np.argmax(x))
-    bars = traces.off_by((high - x).tolist(), (x - low).tolist(), shade, 2, 5)
-    data = [traces.points("This method", x.tolist(), names, {"size": 11, "color": shade},
-                          error_x=bars)]
-    table: dict[str, list[Any]] = {"function": names, "error": plain(x),
-                                   "1 in 10 below": plain(low), "1 in 10 above": plain(high)}
-    if answer.baseline is not None:
-        data.append(traces.points("No protection", answer.baseline.tolist(), names, {
-            "size": 11, "symbol": "line-ns-open", "color": colour("without", theme),
-            "line": {"width": 2.6}}))
-        table["without protection"] = plain(answer.baseline)
-    spec = {"data": data, "layout": layout(
-        theme, legend=answer.baseline is not None, hovermode="closest",
-        title=f"Largest error: {uncapital(shortened(names[worst], 24))}, "
-              f"{with_unit(number(float(x[worst])), unit)}",
-        xaxis=axis(theme, named("Error", unit), grid=True, rangemode="tozero"),
-        yaxis=axis(theme, autorange="reversed", type="category"))}
-    summary = "; ".join(f"{name} {with_unit(number(float(e)), unit)}"
-                        for name, e in zip(names, x, strict=True))
-    return Chart(spec, f"Errors: {summary}.", table)
+    return cards.errors_of_functions(["Average curve", *answer.names[1:]], answer.error,
+                                     answer.errors, answer.baseline, "function",
+                                     answer.facts.value_unit, theme)
 
 
 def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[str], here: float,
@@ -165,53 +140,9 @@ def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[
     theory : mapping of str to (epsilons,), optional
         Rates of all functions together by their names, in response units.
     """
-    columns = {name: plain(by_function[:, k])
-               for k, name in enumerate(["Average curve", *names[1:]])}
-    together = {} if theory is None else {TOGETHER: plain(totals(by_function)),
-                                          **{name: plain(rate) for name, rate in theory.items()}}
-    data = [traces.line_with_points(
-        name, epsilons, errors, colour("gradient", theme), 2, DASHES[k % len(DASHES)],
-        {"size": 7, "symbol": _MARKERS[k % len(_MARKERS)]})
-        for k, (name, errors) in enumerate(columns.items())]
-    if theory is not None:
-        data.append(traces.line_with_points(
-            TOGETHER, epsilons, together[TOGETHER], colour("text", theme), 2, "solid", {"size": 5}))
-        data += traces.fitted(epsilons, {name: together[name] for name in theory}, theme)
-    heights = np.array([*by_function.ravel(), *(totals(by_function) if theory is not None else ())])
-    known = heights[np.isfinite(heights)]
-    low, high = (known.min() * 0.85, known.max() * 1.15) if len(known) else (0.1, 1.0)
-    data.append(traces.upright(here, low, high, theme))
-    spec = {"data": data, "layout": layout(
-        theme, legend=True, title=_largest(epsilons, columns, here),
-        xaxis=log_axis(theme, "Privacy budget ε (log scale)", epsilons[0] * .93,
-                       epsilons[-1] * 1.07),
-        yaxis=log_axis(theme, on_log_scale("Error", facts.value_unit), low, high, grid=True))}
-    return Chart(spec, _over_budgets_alt(epsilons, by_function, [*columns], facts.value_unit),
-                 {"ε": list(epsilons), **columns, **together})
-
-
-def _largest(epsilons: Sequence[float], columns: Mapping[str, Sequence[Any]], here: float) -> str:
-    """Which function has the largest error at the budget nearest to the one on screen."""
-    place = min(range(len(epsilons)), key=lambda k: abs(np.log(epsilons[k] / here)))
-    known = {name: errors[place] for name, errors in columns.items() if errors[place] is not None}
-    if not known:
-        return f"Nothing would be published at ε = {epsilons[place]:g}"
-    return f"Largest error at ε = {epsilons[place]:g}: {max(known, key=known.__getitem__)}"
-
-
-def _over_budgets_alt(epsilons: Sequence[float], by_function: Array, names: Sequence[str],
-                      unit: str) -> str:
-    """From the first to the last ε at which anything is published."""
-    ranges = []
-    for name, errors in zip(names, by_function.T, strict=True):
-        known = np.flatnonzero(np.isfinite(errors))
-        if len(known):
-            ends = [with_unit(number(float(errors[k])), unit) for k in (known[0], known[-1])]
-            ranges.append(f"{name}, {ends[0]} at ε = {epsilons[known[0]]:g} to {ends[1]} at "
-                          f"ε = {epsilons[known[-1]]:g}")
-    if not ranges:
-        return f"At no ε from {epsilons[0]:g} to {epsilons[-1]:g} would anything be published."
-    return f"Errors: {'; '.join(ranges)}."
+    together = {} if theory is None else {TOGETHER: totals(by_function)}
+    return cards.errors_over_budgets(epsilons, by_function, ["Average curve", *names[1:]], here,
+                                     facts.value_unit, theme, together, theory)
 
 
 def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts, theme: Theme) -> Chart:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 from engine.core.tasks import VARYING_COEFFICIENTS
 from engine.figures.theme import Chart
 from engine.language.numbers import named
+from engine.simulation.metrics import totals
 from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
 from engine.topics.coefficients import charts
-from engine.topics.coefficients.answer import CoefficientsAnswer, coefficients_answer, total
+from engine.topics.coefficients.answer import CoefficientsAnswer, coefficients_answer
 
 
 def numbers(answer: CoefficientsAnswer, question: QuestionLike) -> Numbers:
@@ -23,12 +22,13 @@ def numbers(answer: CoefficientsAnswer, question: QuestionLike) -> Numbers:
         The question, with whose odds are said.
     """
     unit = answer.facts.value_unit
-    errors = {"error, all functions": total(answer.error),
+    errors = {"error, all functions": answer.total,
               f"{WITHIN}, all functions": answer.within,
               **{f"error, {name}": error
                  for name, error in zip(answer.names, answer.error, strict=True)}}
-    numbers = {named(name, unit): math.nan if answer.is_refused else error
-               for name, error in errors.items()}
+    if answer.baseline is not None:
+        errors["error without privacy, all functions"] = float(totals(answer.baseline))
+    numbers = {named(name, unit): error for name, error in errors.items()}
     return as_floats(numbers) | protection(answer.spends, question.person)
 
 

@@ -12,7 +12,7 @@ from engine.language import quality
 from engine.language.grammar import conjunction, escape, of, uncapital
 from engine.language.numbers import number, percent, times, two_digits_up, with_unit
 from engine.privacy.feasibility import Feasibility
-from engine.topics.coefficients.answer import CoefficientsAnswer, CostOfCovariates, total
+from engine.topics.coefficients.answer import CoefficientsAnswer, CostOfCovariates
 
 TITLE = "What shapes the curve, and what does protecting it cost?"
 LEAD = ("How a curve depends on what is known of a person, such as their sex: one function for "
@@ -141,7 +141,7 @@ def accuracy(answer: CoefficientsAnswer) -> str:
     if worst:
         text += (f" The effect of {escape(_lower(answer.names[worst]))} is furthest off: "
                  f"**{most}**.")
-    count, added = len(answer.names), number(total(answer.error))
+    count, added = len(answer.names), number(answer.total)
     return (f"{text} All {count} functions together: {with_unit(added, unit)}, "
             f"the root of their summed squares; 95 % of releases are within "
             f"{number(answer.within)}.")

@@ -21,25 +21,26 @@ from engine.mechanisms import Mechanism
 from engine.mechanisms.noisy_counts import CountPlan, NoisyCounts
 from engine.numerics import product_limit
 from engine.numerics.counts.bands import LEVEL
-from engine.numerics.counts.comparisons import Difference, LogRank, difference, log_rank
+from engine.numerics.counts.comparisons import (
+    Difference,
+    HazardRatio,
+    LogRank,
+    difference,
+    hazard_ratio,
+    log_rank,
+)
 from engine.numerics.counts.curves import CountedCurve, curves_of
 from engine.numerics.counts.distributions import Calibration, Roc, calibration, roc
 from engine.numerics.counts.life_tables import LEAST_SHOWN
 from engine.numerics.counts.tables import CountTable
 from engine.privacy.feasibility import CountFeasibility
+from engine.simulation import studies
 from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.simulation.metrics import (
-    distances,
-    integrated_squared_errors,
-    root_mean_square,
-    within,
-)
-from engine.simulation.studies import FRESH, SHOWN, SHOWN_DRAWS, check_readings
+from engine.simulation.metrics import root_mean_square, totals, within
+from engine.simulation.studies import SHOWN, SHOWN_DRAWS, check_readings
 from engine.sources import Source
 
-_MOST_PEOPLE = 1_000_000  # of a data set on screen, and of all data sets of a study
-_REPEATS, _QUICK = 100, 40  # fresh data sets behind errors, and behind errors over budgets
-BUDGET_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+_MOST_PEOPLE = 1_000_000  # of a data set on screen
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,9 +85,10 @@ class CountingAnswer:
     ordinary : Ordinary
     truth : (functions, GRID_SIZE) or None
     errors : (releases,)
-        Distances from the truth on fresh data sets, else from the ordinary curves.
+        Distances from the truth on fresh data sets, else from the ordinary curves; NaN where
+        nothing is released.
     baseline : float or None
-        The error of the ordinary curves.
+        The error without privacy: of the ordinary curves, or of exact counts if that is smaller.
     spends : tuple of Spend
     tuning : dict
     verdict : CountFeasibility
@@ -147,6 +149,11 @@ class CountingAnswer:
         return log_rank(self.table) if self.has_groups and self.table is not None else None
 
     @cached_property
+    def hazard_ratio(self) -> HazardRatio | None:
+        """The ratio of hazards of both groups, supposing that it is the same at all times."""
+        return hazard_ratio(self.table) if self.has_groups and self.table is not None else None
+
+    @cached_property
     def difference(self) -> Difference | None:
         """The difference of two survival curves."""
         if not self.has_groups or self.task != SURVIVAL.key:
@@ -196,9 +203,7 @@ def counting_answer(source: Source[EventData], mechanism: Mechanism, budget: Bud
     plan: CountPlan = mechanism.plan(data.public, (budget,))
     released = estimate.released[0]
     quiet = _functions(mechanism.without_protection(data).coefficients[0, 0, 0])
-    errors, baseline = (simulated_errors(source, mechanism, [budget], seed, _REPEATS)
-                        if source.is_random else (_from_ordinary(estimate.coefficients, quiet),
-                                                  None))
+    errors, baseline = studies.errors_and_baseline(source, mechanism, [(budget,)], seed)
     facts, grid = data.facts, drawing_grid()
     times = grid if mechanism.task == ROC.key else facts.from_unit_time(grid)
     test = None
@@ -212,101 +217,14 @@ def counting_answer(source: Source[EventData], mechanism: Mechanism, budget: Bud
         drawn=np.stack([_functions(curves) for curves in estimate.coefficients[0, 0]]),
         ordinary=Ordinary(quiet, test),
         truth=None if data.truth is None else _functions(data.truth.grid_values),
-        errors=errors[0], baseline=baseline, spends=estimate.spends[0],
+        errors=totals(errors).ravel(),
+        baseline=None if baseline is None else float(totals(baseline)), spends=estimate.spends[0],
         tuning=estimate.tuning[0], verdict=plan.verdict, least=mechanism.least_at_risk)
-
-
-def simulated_errors(source: Source[EventData], mechanism: Mechanism, budgets: Sequence[Budget],
-                     seed: int, repeats: int = _QUICK) -> tuple[Array, float | None]:
-    """Distances from the truth on fresh data sets, (budgets, releases), and without privacy.
-
-    Parameters
-    ----------
-    source : Source
-        Of simulated people.
-    mechanism : Mechanism
-        Noised counts.
-    budgets : sequence of Budget
-    seed : int
-        Of data and noise.
-    repeats : int
-        Data sets at most.
-    """
-    repeats = int(np.clip(_MOST_PEOPLE // source.sizes.n_curves, 2, repeats))
-    data = source.draw(repeats, generator(seed, DATA_STREAM, FRESH))
-    estimate = mechanism.release_many(data, [(budget,) for budget in budgets],
-                                      -(-_QUICK // repeats), generator(seed, NOISE_STREAM, FRESH))
-    total = integrated_squared_errors(estimate, data.truth).total
-    own = integrated_squared_errors(mechanism.without_protection(data), data.truth).total
-    assert total is not None and own is not None
-    return distances(total.reshape(len(budgets), -1)), float(np.sqrt(own.mean()))
-
-
-def errors_over_budgets(source: Source[EventData], mechanism: Mechanism, seed: int,
-                        epsilons: Sequence[float] = BUDGET_STEPS) -> Array:
-    """The error at every ε; NaN where nothing is published.
-
-    Parameters
-    ----------
-    source : Source
-        Simulated people, or real ones: then errors are distances from the ordinary curves.
-    mechanism : Mechanism
-        Noised counts.
-    seed : int
-        Of data and noise.
-    epsilons : sequence of float
-        Increasing.
-
-    Returns
-    -------
-    (epsilons,)
-    """
-    budgets = [Budget(epsilon) for epsilon in epsilons]
-    if source.is_random:
-        errors = simulated_errors(source, mechanism, budgets, seed)[0]
-    else:
-        data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
-        estimate = mechanism.release_many(data, [(each,) for each in budgets], SHOWN_DRAWS,
-                                          generator(seed, NOISE_STREAM, SHOWN))
-        errors = _from_ordinary(estimate.coefficients, _functions(
-            mechanism.without_protection(data).coefficients[0, 0, 0]))
-    plans = [mechanism.plan(source.public, (budget,)) for budget in budgets]
-    known = np.array([plan.verdict.is_feasible for plan in plans])
-    return np.where(known, root_mean_square(errors), np.nan)
-
-
-def with_present_budget(answer: CountingAnswer, epsilons: Sequence[float], errors: Array
-                        ) -> tuple[list[float], Array]:
-    """Steps of ε and their errors with what the view has at its own ε, from more data sets.
-
-    Parameters
-    ----------
-    answer : CountingAnswer
-        On screen.
-    epsilons : sequence of float
-    errors : (epsilons,)
-
-    Returns
-    -------
-    epsilons : list of float
-    errors : (epsilons,)
-    """
-    found = dict(zip(epsilons, errors.tolist(), strict=True))
-    found[answer.budget.epsilon] = float("nan") if answer.is_refused else answer.error
-    steps = sorted(found)
-    return steps, np.array([found[epsilon] for epsilon in steps])
 
 
 def _functions(curves: Array) -> Array:
     """(functions, GRID_SIZE), of one or several."""
     return np.atleast_2d(curves)
-
-
-def _from_ordinary(coefficients: Array, quiet: Array) -> Array:
-    """Distances of releases of one data set from its ordinary curves: (budgets, draws)."""
-    shape = (*coefficients.shape[:1], coefficients.shape[2], *quiet.shape)
-    squares = (coefficients[:, 0].reshape(shape) - quiet) ** 2
-    return distances(squares.mean(axis=-1).sum(axis=-1))
 
 
 def _of_counts(mechanism: Mechanism) -> NoisyCounts:

@@ -12,6 +12,7 @@ from engine.core.palette import Theme, colour, translucent
 from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL
 from engine.core.types import Array
 from engine.figures import labels, traces
+from engine.figures.at_risk import numbers_at_risk
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -29,8 +30,6 @@ from engine.topics.counting.answer import CountingAnswer, Power
 _QUANTITY = {SURVIVAL.key: "Event-free share", INCIDENCE.key: "Cumulative incidence",
              DISTRIBUTION.key: "Share of people", ROC.key: "True-positive share"}
 _ROLES = ("gradient", "bias", "functional", "wavelet")
-_MOST_MARKS = 7  # numbers at risk side by side
-_ROW = 20  # pixels of a row of numbers at risk
 
 
 def curve(answer: CountingAnswer, theme: Theme, with_releases: bool = True) -> Chart:
@@ -114,22 +113,9 @@ def _at_risk(answer: CountingAnswer, theme: Theme) -> tuple[list[Spec], int]:
         rows = rows[::max(len(answer.facts.causes), 1)]
     if not rows:
         return [], 0
-    notes = [_note(0.0, "At risk", 0, theme, paper=True)]
-    for r, counted in enumerate(rows):
-        last = int(counted.shown.sum())
-        step = max(1, -(-(last + 1) // _MOST_MARKS))
-        shade = colour(_ROLES[r % len(_ROLES)], theme)
-        notes += [_note(counted.edges[k], f"{counted.at_risk[k]:.0f}", r + 1, theme, shade)
-                  for k in range(0, last + 1, step)]
-    return notes, _ROW * (len(rows) + 1) + 54
-
-
-def _note(x: float, text: str, row: int, theme: Theme, shade: str = "", paper: bool = False
-          ) -> Spec:
-    return {"x": x, "y": 0, "xref": "paper" if paper else "x", "yref": "paper", "text": text,
-            "showarrow": False, "yshift": -46 - _ROW * row, "yanchor": "top",
-            "xanchor": "left" if paper or not x else "center",
-            "font": {"size": 12, "color": shade or colour("quiet", theme)}}
+    last = max(int(counted.shown.sum()) for counted in rows)
+    return numbers_at_risk({"time": rows[0].edges[:last + 1], **{
+        str(r): counted.at_risk[:last + 1].tolist() for r, counted in enumerate(rows)}}, theme)
 
 
 def height(answer: CountingAnswer, plot: int = 380) -> int:

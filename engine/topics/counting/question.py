@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL
 from engine.figures.theme import Chart
 from engine.language.numbers import named
@@ -22,9 +20,7 @@ def numbers(answer: CountingAnswer, question: QuestionLike) -> Numbers:
     question : QuestionLike
         The question, with whose odds are said.
     """
-    refused = answer.is_refused
-    found = {"error": math.nan if refused else answer.error,
-             WITHIN: math.nan if refused else answer.within,
+    found = {"error": answer.error, WITHIN: answer.within,
              "noise in a share": answer.verdict.noise}
     if answer.baseline is not None:
         found["error without privacy"] = answer.baseline
@@ -36,6 +32,8 @@ def numbers(answer: CountingAnswer, question: QuestionLike) -> Numbers:
     if answer.test is not None:
         found["log-rank z"] = float(answer.test.statistic)
         found["log-rank p"] = float(answer.test.p_value)
+    if answer.hazard_ratio is not None:
+        found["hazard ratio"] = float(answer.hazard_ratio.ratio)
     if answer.roc is not None:
         found["area under the curve"] = float(answer.roc.area)
         found["its standard error"] = float(answer.roc.error)

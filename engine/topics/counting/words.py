@@ -9,10 +9,9 @@ import numpy as np
 
 from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL
 from engine.core.types import Budget
-from engine.language.counts import count_columns
+from engine.language import counts
 from engine.language.grammar import capital, uncapital
 from engine.language.numbers import number, percent, two_digits_up, whole, with_unit
-from engine.numerics.counts.curves import CountedCurve
 from engine.topics.counting.answer import CountingAnswer, CountingStudy, Power
 
 PURE = ("This method needs no δ: the guarantee is the stronger one with δ = 0.")
@@ -131,45 +130,6 @@ def counted(answer: CountingAnswer) -> str:
             f"of about ± {noise} people (95 %). All else follows from the noised counts.")
 
 
-def median(curve: CountedCurve, unit: str) -> str:
-    """The median with its interval, or that it is not reached.
-
-    Parameters
-    ----------
-    curve : CountedCurve
-        A survival curve.
-    unit : str
-        Of the times.
-    """
-    if curve.median is None:
-        return ""
-    low, high = float(curve.median.low), float(curve.median.high)
-    last = with_unit(number(float(curve.last)), unit)
-    if not math.isfinite(float(curve.median.time)):
-        return f"Median: not reached within {last}."
-    until = f"to {with_unit(number(high), unit)}" if math.isfinite(high) else f"to beyond {last}"
-    middle = with_unit(number(float(curve.median.time)), unit)
-    return f"Median: **{middle}** (95 % confidence interval {number(low)} {until})."
-
-
-def mean(curve: CountedCurve, unit: str) -> str:
-    """The restricted mean, where it is given.
-
-    Parameters
-    ----------
-    curve : CountedCurve
-        A survival curve.
-    unit : str
-        Of the times.
-    """
-    if curve.mean is None or not math.isfinite(float(curve.mean.mean)):
-        return ""
-    until = with_unit(number(float(curve.mean.until)), unit)
-    middle = with_unit(number(float(curve.mean.mean)), unit)
-    return (f"Mean time without an event, within {until}: **{middle}** "
-            f"± {number(float(curve.mean.half_width))}.")
-
-
 def read_off(answer: CountingAnswer) -> str:
     """Median and restricted mean of each survival curve, or the area under an ROC curve.
 
@@ -179,7 +139,7 @@ def read_off(answer: CountingAnswer) -> str:
         With a release.
     """
     unit = answer.facts.time_unit
-    rows = [(name, " ".join(filter(None, (median(curve, unit), mean(curve, unit)))))
+    rows = [(name, " ".join(filter(None, (counts.median(curve, unit), counts.mean(curve, unit)))))
             for name, curve in zip(answer.names, answer.curves, strict=bool(answer.curves))]
     said = [f"{name}: {text}" if name else text for name, text in rows if text]
     return "  \n".join(filter(None, [*said, area(answer)]))
@@ -214,6 +174,8 @@ def test(answer: CountingAnswer) -> str:
     p, share = float(answer.test.p_value), float(answer.test.noise_share)
     text = (f"Private log-rank test: **p {_p(p)}** (z = {number(float(answer.test.statistic))}). "
             f"{capital(percent(share))} of the variance of this test is noise.")
+    if answer.hazard_ratio is not None:
+        text += " " + counts.hazard_ratio(answer.hazard_ratio, *answer.facts.groups)
     if answer.ordinary.test is not None:
         text += f" The ordinary test of the same {answer.facts.people}: p " \
                 f"{_p(answer.ordinary.test[1])}."
@@ -303,7 +265,8 @@ def off(answer: CountingAnswer) -> str:
         With a release.
     """
     target = "true" if answer.truth is not None else "non-private"
-    text = (f"Releases are typically **{number(answer.error)}** from the {target} curve, as a "
+    curves = "curve" if len(answer.names) == 1 else f"curves, all {len(answer.names)} together"
+    text = (f"Releases are typically **{number(answer.error)}** from the {target} {curves}, as a "
             f"share of people; 95 % of them are within {number(answer.within)}.")
     if answer.baseline is not None:
         text += f" Without privacy the error is {number(answer.baseline)}."
@@ -320,4 +283,4 @@ def table(answer: CountingAnswer) -> dict[str, list[Any]]:
     """
     found = answer.table
     assert found is not None
-    return count_columns(found, answer.facts)
+    return counts.count_columns(found, answer.facts)

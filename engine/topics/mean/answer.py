@@ -418,7 +418,7 @@ def _study_of_real_curves(estimate: Estimate, without: Estimate, count: int) -> 
         estimate.coefficients[:, 0] - estimate.unprotected[:, 0][:, None]).mean(axis=1)
     parts = np.stack([privacy, np.zeros_like(bias), bias], axis=1)
     shares = parts / parts.sum(axis=1, keepdims=True)
-    return Study(distances(squared_distances_from(estimate, without))[:count], None,
+    return Study(distances(squared_distances_from(estimate, without)[:count, 0, :, 0]), None,
                  shares[:count])
 
 

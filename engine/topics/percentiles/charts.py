@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array
-from engine.figures import labels, traces
-from engine.figures.theme import Chart, Spec, axis, free_range, layout, log_axis, time_axis
-from engine.figures.traces import DASHES, plain
+from engine.figures import cards, labels, traces
+from engine.figures.theme import Chart, Spec, axis, free_range, layout, time_axis
+from engine.figures.traces import plain
 from engine.language.grammar import uncapital
 from engine.language.numbers import named, number, percent, with_unit
+from engine.simulation.metrics import totals
 from engine.topics.percentiles import words
 from engine.topics.percentiles.answer import PercentilesAnswer
 
@@ -114,32 +114,16 @@ def errors(answer: PercentilesAnswer, theme: Theme) -> Chart:
     theme : {"light", "dark"}
         Of the page.
     """
-    unit, names, x = answer.facts.value_unit, [*answer.names], answer.error
-    low, high = np.quantile(answer.errors, [0.1, 0.9], axis=1)
-    shade, worst = colour("gradient", theme), int(np.argmax(np.nan_to_num(answer.error)))
-    bars = traces.off_by((high - x).tolist(), (x - low).tolist(), shade, 2, 5)
-    data = [traces.points("This method", x.tolist(), names, {"size": 11, "color": shade},
-                          error_x=bars)]
-    table: dict[str, list[Any]] = {"percentile": names, "error": plain(x),
-                                   "1 in 10 below": plain(low), "1 in 10 above": plain(high)}
-    if answer.baseline is not None:
-        data.append(traces.points("No protection", answer.baseline.tolist(), names, {
-            "size": 11, "symbol": "line-ns-open", "color": colour("without", theme),
-            "line": {"width": 2.6}}))
-        table["without protection"] = plain(answer.baseline)
-    spec = {"data": data, "layout": layout(
-        theme, legend=answer.baseline is not None, hovermode="closest",
-        title=f"Largest error: {names[worst]}, {with_unit(number(float(x[worst])), unit)}",
-        xaxis=axis(theme, named("Error", unit), grid=True, rangemode="tozero"),
-        yaxis=axis(theme, type="category"))}
-    summary = "; ".join(f"{name} {with_unit(number(float(e)), unit)}"
-                        for name, e in zip(names, x, strict=True))
-    return Chart(spec, f"Errors: {summary}.", table)
+    order = slice(None, None, -1)  # the highest curve on top
+    baseline = None if answer.baseline is None else answer.baseline[order]
+    return cards.errors_of_functions(_names(answer)[order], answer.error[order],
+                                     answer.errors[order], baseline, "percentile",
+                                     answer.facts.value_unit, theme)
 
 
 def over_budgets(epsilons: Sequence[float], by_curve: Array, answer: PercentilesAnswer,
                  theme: Theme) -> Chart:
-    """The error of every percentile curve against ε, on log axes.
+    """The error of every percentile curve against ε, and of all together, on log axes.
 
     Parameters
     ----------
@@ -148,25 +132,17 @@ def over_budgets(epsilons: Sequence[float], by_curve: Array, answer: Percentiles
     by_curve : (epsilons, T)
         NaN where nothing is published.
     answer : PercentilesAnswer
-        At its own ε.
+        At the ε on screen.
     theme : {"light", "dark"}
         Of the page.
     """
-    unit, shown = answer.facts.value_unit, by_curve[np.isfinite(by_curve)]
-    shade = colour("gradient", theme)
-    data = [traces.line(name, list(epsilons), plain(by_curve[:, k]), shade,
-                        3.0 if k == answer.middle else 1.6, DASHES[abs(k - answer.middle) % 4])
-            for k, name in enumerate(answer.names)]
-    ends = (float(shown.min()), float(shown.max())) if len(shown) else (0.1, 1.0)
-    spec = {"data": data, "layout": layout(
-        theme, legend=True, title=labels.changed(
-            f"Error of the {answer.names[answer.middle]} curve",
-            *map(float, by_curve[[0, -1], answer.middle])),
-        xaxis=log_axis(theme, "Privacy budget ε", epsilons[0], epsilons[-1]),
-        yaxis=log_axis(theme, named("Error", unit), *ends, grid=True))}
-    table = {"ε": plain(list(epsilons)),
-             **{name: plain(by_curve[:, k]) for k, name in enumerate(answer.names)}}
-    return Chart(spec, "The error of every percentile curve falls as ε grows.", table)
+    return cards.errors_over_budgets(epsilons, by_curve, _names(answer), answer.budget.epsilon,
+                                     answer.facts.value_unit, theme,
+                                     together={words.TOGETHER: totals(by_curve)})
+
+
+def _names(answer: PercentilesAnswer) -> list[str]:
+    return [f"{name} curve" for name in answer.names]
 
 
 def ranges(answer: PercentilesAnswer, theme: Theme) -> Chart:
@@ -183,15 +159,16 @@ def ranges(answer: PercentilesAnswer, theme: Theme) -> Chart:
     share, error = answer.ranges.average[0, 0], answer.ranges.error[0, 0]
     names = words.names_of_ranges(answer.ranges.limits, answer.facts.value_unit)
     shade, most = colour("gradient", theme), int(np.argmax(share))
-    opacities = np.linspace(0.25, 0.95, len(names))
-    data = [{"type": "bar", "orientation": "h", "name": name, "x": [float(part)], "y": [""],
+    opacities = np.linspace(0.15, 0.55, len(names))  # the words of the page can be read on each
+    data = [{"type": "bar", "orientation": "h", "name": name, "x": [100 * float(part)], "y": [""],
              "text": [percent(float(part))], "textposition": "inside", "insidetextanchor": "middle",
+             "textangle": 0, "insidetextfont": {"color": colour("text", theme)},
              "marker": {"color": translucent(shade, float(opacity))}, "hoverinfo": "name+text"}
             for name, part, opacity in zip(names, share, opacities, strict=True)]
     spec = {"data": data, "layout": layout(
         theme, legend=True, barmode="stack", hovermode="closest",
         title=f"Most observations: {names[most]}, {percent(float(share[most]))}",
-        xaxis=axis(theme, "Share of observations", range=[0, 1], tickformat=".0%"),
+        xaxis=axis(theme, "Share of observations", range=[0, 100], ticksuffix="\u202f%"),
         yaxis=axis(theme, visible=False))}
     summary = "; ".join(f"{name} {percent(float(part))}"
                         for name, part in zip(names, share, strict=True))

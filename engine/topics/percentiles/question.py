@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 from engine.core.tasks import PERCENTILE_CURVES
 from engine.figures.theme import Chart
 from engine.language.numbers import named
-from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats, protection
+from engine.simulation.metrics import totals
+from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
 from engine.topics.percentiles import charts
 from engine.topics.percentiles.answer import PercentilesAnswer, percentiles_answer
 
@@ -23,9 +22,13 @@ def numbers(answer: PercentilesAnswer, question: QuestionLike) -> Numbers:
         The question, with whose odds are said.
     """
     unit = answer.facts.value_unit
-    errors = {named(f"error of the {name} curve", unit): math.nan if answer.is_refused else error
-              for name, error in zip(answer.names, answer.error, strict=True)}
-    return as_floats(errors) | protection(answer.spends, question.person)
+    errors = {"error, all curves": answer.total, f"{WITHIN}, all curves": answer.within,
+              **{f"error of the {name} curve": error
+                 for name, error in zip(answer.names, answer.error, strict=True)}}
+    if answer.baseline is not None:
+        errors["error without privacy, all curves"] = float(totals(answer.baseline))
+    return as_floats({named(name, unit): error for name, error in errors.items()}
+                     ) | protection(answer.spends, question.person)
 
 
 def chart(answer: PercentilesAnswer, _: QuestionLike) -> Chart:

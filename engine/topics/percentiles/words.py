@@ -10,6 +10,8 @@ from engine.language.numbers import number, percent, two_digits_up, with_unit
 from engine.privacy.feasibility import Feasibility
 from engine.topics.percentiles.answer import PercentilesAnswer
 
+TOGETHER = "All curves"
+
 
 def meaning(answer: PercentilesAnswer) -> str:
     """What the lines are, with numbers of one release at one time.
@@ -51,23 +53,27 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_people: 
 
 
 def accuracy(answer: PercentilesAnswer) -> str:
-    """The errors of the middle and the outer curves.
+    """The errors of all curves together, of the middle one and of the outer ones.
 
     Parameters
     ----------
     answer : PercentilesAnswer
         With the error of each curve, in response units.
     """
-    unit, error = answer.facts.value_unit, answer.error
+    unit, error, n = answer.facts.value_unit, answer.error, len(answer.names)
     middle = with_unit(number(float(error[answer.middle])), unit)
     target = "the true one" if answer.baseline is not None else "the one without protection"
     text = (f"The published {answer.names[answer.middle]} curve has an error of **{middle}** from "
-            f"{target}; 95 % of releases are within {number(answer.within)}.")
-    if len(error) > 1:
-        outer = [with_unit(number(float(error[k])), unit) for k in (0, -1)]
-        text += (f" At {answer.names[0]} it is {outer[0]}, at {answer.names[-1]} {outer[1]}: few "
-                 "observations lie there, and the noise counts for more.")
-    return text
+            f"{target}")
+    if n == 1:
+        return f"{text}; 95 % of releases are within {number(answer.within)}."
+    outer = error[[0, -1]]
+    low, high = (with_unit(number(float(each)), unit) for each in outer)
+    why = (": few observations lie there, and the noise counts for more"
+           if outer.min() > error[answer.middle] else "")
+    return (f"{text}. At {answer.names[0]} it is {low}, at {answer.names[-1]} {high}{why}. All {n} "
+            f"curves together: **{with_unit(number(answer.total), unit)}**, the root of their "
+            f"summed squares; 95 % of releases are within {number(answer.within)}.")
 
 
 def warned(answer: PercentilesAnswer) -> list[str]:
@@ -97,7 +103,8 @@ def in_ranges(answer: PercentilesAnswer) -> list[str]:
     for name, part, spread in zip(names_of_ranges(ranges.limits, unit), share, error, strict=True):
         low, high = max(part - 1.96 * spread, 0.0), min(part + 1.96 * spread, 1.0)
         value = percent(float(part)) if part >= 0.02 else "below 2 %"
-        lines.append(f"{name}: **{value}** ({percent(float(low))} to {percent(float(high))})")
+        lines.append(f"{name}: **{value}** (95 % confidence interval {percent(float(low))} to "
+                     f"{percent(float(high))})")
     return lines[::-1]
 
 

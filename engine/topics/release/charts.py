@@ -5,9 +5,10 @@ from __future__ import annotations
 from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array
 from engine.figures import traces
+from engine.figures.at_risk import SHADES, numbers_at_risk
 from engine.figures.theme import Chart, Spec, axis, layout
 from engine.figures.traces import plain
-from engine.release.files import alt, columns, heading
+from engine.release.files import alt, columns, heading, is_staircase
 from engine.release.published import Published
 from engine.release.uncertainty import covered_places
 
@@ -24,19 +25,40 @@ def chart(release: Published, theme: Theme) -> Chart:
     theme : {"light", "dark"}
         Of the page.
     """
-    shade = colour("gradient", theme)
+    stepped, several = is_staircase(release), len(release.columns)
+    shades = [colour(SHADES[k % len(SHADES)] if stepped else SHADES[0], theme)
+              for k in range(several)]
     data: list[Spec] = []
-    for pair in release.ranges.values():
-        data += _band(release.x, pair, shade)
+    for pair, shade in zip(release.ranges.values(), shades, strict=bool(release.ranges)):
+        data += (_steps if stepped else _band)(release.x, pair, shade)
     table = {name: plain(values, 6) for name, values in columns(release).items()}
     x = plain(release.x, 6)
-    data += [traces.line(name, x, table[name], shade, 2.6, _DASHES[k % len(_DASHES)])
+    data += [traces.line(name, x, table[name], shades[k], 2.6, _DASHES[k % len(_DASHES)])
              for k, name in enumerate(release.columns)]
-    spec = {"data": data, "layout": layout(
-        theme, legend=len(release.columns) > 1, title=heading(release),
-        xaxis=axis(theme, release.axis),
-        yaxis=axis(theme, release.value, grid=True))}
-    return Chart(spec, alt(release), table)
+    look = layout(theme, legend=several > 1, title=heading(release),
+                  xaxis=axis(theme, release.axis), yaxis=axis(theme, release.value, grid=True))
+    if release.at_risk:
+        notes, room = numbers_at_risk(release.at_risk, theme)
+        look |= {"annotations": notes, "margin": {**look["margin"], "b": 8 + room}}
+    return Chart({"data": data, "layout": look}, alt(release), table)
+
+
+def height(release: Published, plot: int) -> int:
+    """Pixels of the picture, with the numbers at risk below it.
+
+    Parameters
+    ----------
+    release : Published
+    plot : int
+        Pixels of the picture alone.
+    """
+    return plot + (numbers_at_risk(release.at_risk, "light")[1] if release.at_risk else 0)
+
+
+def _steps(x: Array, pair: tuple[Array, Array], shade: str) -> list[Spec]:
+    """The band as steps: what is at a place holds back to the place before it."""
+    low, high = ({**_edge(x, end, {"width": 0, "shape": "vh"})} for end in pair)
+    return [low, {**high, "fill": "tonexty", "fillcolor": translucent(shade, 0.14)}]
 
 
 def _band(x: Array, pair: tuple[Array, Array], shade: str) -> list[Spec]:

@@ -17,20 +17,26 @@ import numpy as np
 
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
-from engine.core.tasks import Argument, DataType
+from engine.core.tasks import INCIDENCE, Argument, DataType
 from engine.core.types import (
     Array,
     Budget,
     CurveData,
     Data,
     Estimate,
+    EventFacts,
     PublicFacts,
     SampleData,
     Sizes,
 )
 from engine.mechanisms import Mechanism
+from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.privacy.feasibility import Feasibility
+from engine.release.counts import curves_in, first_table
+from engine.release.published import places as published_places
+from engine.release.uncertainty import STAIRCASE
 from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.sources.event_twin import EventTwin
 from engine.sources.twin import Twin
 
 MOST_OBSERVATIONS = 2_000_000  # of one simulated data set
@@ -67,7 +73,7 @@ class ReleasePreview:
     curves : tuple of PreviewedCurve
         In response units.
     band : str
-        "pointwise", "simultaneous", or empty without a band.
+        "pointwise", "simultaneous", "staircase", or empty without a band.
     errors : (releases,)
         Root mean squared distances of simulated releases from the truth.
     verdict : Feasibility or None
@@ -134,9 +140,12 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     if estimate.functions:
         squared = squared.sum(axis=-1)
     peaks, height = _peaks(simulate, study, facts, mechanism, budget, seed)
+    band = estimate.band.kind if _has_band(estimate) and estimate.band else ""
+    curves = _curves(estimate, released, study, scale, facts)
+    if isinstance(mechanism, NoisyCounts):
+        curves, band = _with_steps(curves, estimate, mechanism, places)
     return ReleasePreview(
-        facts=facts, places=places, curves=_curves(estimate, released, study, scale, facts),
-        band=estimate.band.kind if _has_band(estimate) and estimate.band else "",
+        facts=facts, places=places, curves=curves, band=band,
         errors=np.sqrt(squared.ravel()), verdict=mechanism.feasibility(sizes, (budget,)),
         peaks=peaks, peak_height=height * scale, warnings=estimate.warnings)
 
@@ -156,6 +165,11 @@ class _Study:
 
 def _simulator(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism) -> Simulate:
     """How data sets are simulated, with so many peaks or as usual, and their truth."""
+    if isinstance(mechanism, NoisyCounts) and isinstance(facts, EventFacts):
+        people = EventTwin.of(facts, sizes, mechanism.counted, mechanism.task == INCIDENCE.key)
+        functions = people.truth(drawing_grid())
+        return lambda repeats, rng, peaks: (
+            people.draw(repeats, rng), np.broadcast_to(functions, (repeats, *functions.shape)))
     if mechanism.main_task.data is DataType.RECORDS:
         return lambda repeats, rng, peaks: _records(facts, sizes, repeats, rng)
     twin = Twin.of(facts, sizes)
@@ -228,6 +242,8 @@ def _has_band(estimate: Estimate) -> bool:
 
 def _places(facts: PublicFacts, mechanism: Mechanism, grid: Array) -> tuple[Array, float]:
     """Places in their own unit, and the unit of the values there."""
+    if isinstance(mechanism, NoisyCounts):
+        return published_places(mechanism, facts)[0], 1.0
     if mechanism.main_task.argument is Argument.FEATURE:
         own = facts.covariates[0]
         return own.low + grid * (own.high - own.low), 1 / (own.high - own.low)
@@ -249,6 +265,21 @@ def _curves(estimate: Estimate, released: Array, study: _Study, scale: float, fa
                  for k, name in enumerate(names))
 
 
+def _with_steps(curves: tuple[PreviewedCurve, ...], estimate: Estimate, mechanism: NoisyCounts,
+                places: Array) -> tuple[tuple[PreviewedCurve, ...], str]:
+    """Counted curves with their bands, as far as enough people are left; which band it is."""
+    counted = curves_in(first_table(estimate), mechanism) if estimate.released[0] else []
+    if not counted:
+        return curves, ""
+    stepped = []
+    for curve, steps in zip(curves, counted, strict=True):
+        until = places <= float(steps.last) * (1 + 1e-12)
+        low, high, released = (np.where(until, row, np.nan) for row in (
+            *steps.staircase(places), curve.released))
+        stepped.append(replace(curve, released=released, low=low, high=high))
+    return tuple(stepped), STAIRCASE
+
+
 # -- what survives --------------------------------------------------------------------------------
 
 
@@ -259,8 +290,8 @@ def _peaks(simulate: Simulate, study: _Study, facts: PublicFacts, mechanism: Mec
     A peak counts if it is near its true place and stands out by half of what it truly does. Nothing
     of several functions or of a number.
     """
-    estimate = study.estimate
-    if estimate.functions or mechanism.main_task.argument is Argument.NOTHING:
+    estimate, task = study.estimate, mechanism.main_task
+    if estimate.functions or task.argument is Argument.NOTHING or task.data is DataType.EVENTS:
         return None, 0.0
     data, truths = simulate(1, generator(seed, DATA_STREAM, 1), PEAKS)
     released = _released(data, mechanism, budget, _TIMES_ASKED, seed + 1).values(drawing_grid())

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array
 from engine.figures import traces
+from engine.figures.at_risk import SHADES
 from engine.figures.theme import Chart, Spec, axis, layout
 from engine.figures.traces import plain
 from engine.language.numbers import number
+from engine.release.uncertainty import STAIRCASE
 from engine.topics.release.preview import ReleasePreview
 
 
@@ -23,13 +27,15 @@ def chart(preview: ReleasePreview, across: str, up: str, theme: Theme) -> Chart:
     theme : {"light", "dark"}
         Of the page.
     """
-    shade, quiet = colour("gradient", theme), colour("quiet", theme)
+    quiet, stepped = colour("quiet", theme), preview.band == STAIRCASE
     x, data = plain(preview.places, 6), []
     table: dict[str, list[float]] = {across: x}
     for k, curve in enumerate(preview.curves):
+        shade = colour(SHADES[k % len(SHADES)] if stepped else SHADES[0], theme)
         dash, name = traces.DASHES[k % len(traces.DASHES)], curve.name
         if curve.low is not None and curve.high is not None:
-            data += [_edge(x, curve.low), {**_edge(x, curve.high), "fill": "tonexty",
+            shape = "vh" if stepped else "linear"
+            data += [_edge(x, curve.low, shape), {**_edge(x, curve.high, shape), "fill": "tonexty",
                                            "fillcolor": translucent(shade, 0.14)}]
             table |= {f"{name}, band from": plain(curve.low, 6),
                       f"{name}, band to": plain(curve.high, 6)}
@@ -45,18 +51,20 @@ def chart(preview: ReleasePreview, across: str, up: str, theme: Theme) -> Chart:
     return Chart(spec, _alt(preview), table)
 
 
-def _edge(x: list[float], y: Array) -> Spec:
-    return {"type": "scatter", "mode": "lines", "x": x, "y": plain(y, 6), "line": {"width": 0},
+def _edge(x: list[float], y: Array, shape: str) -> Spec:
+    return {"type": "scatter", "mode": "lines", "x": x, "y": plain(y, 6),
+            "line": {"width": 0, "shape": shape},
             "hoverinfo": "skip", "showlegend": False}
 
 
 def _finding(preview: ReleasePreview) -> str:
     first = preview.curves[0]
-    return f"Release within {number(float(abs(first.released - first.truth).max()))} of the truth"
+    farthest = float(np.nanmax(abs(first.released - first.truth)))
+    return f"Release within {number(farthest)} of the truth"
 
 
 def _alt(preview: ReleasePreview) -> str:
     first = preview.curves[0]
-    return (f"Simulated release: {first.name} from {number(float(first.released.min()))} to "
-            f"{number(float(first.released.max()))}; the twin’s truth from "
+    return (f"Simulated release: {first.name} from {number(float(np.nanmin(first.released)))} to "
+            f"{number(float(np.nanmax(first.released)))}; the twin’s truth from "
             f"{number(float(first.truth.min()))} to {number(float(first.truth.max()))}.")

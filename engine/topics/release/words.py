@@ -37,6 +37,7 @@ def band(preview: ReleasePreview) -> str:
         Of one method at one budget.
     """
     where = {"simultaneous": "for the whole curve at once",
+             "staircase": "for the whole curve at once, as steps",
              "pointwise": f"at each {preview.facts.time_name.lower()} on its own"}
     if not preview.band:
         return "This method states no confidence band. Dashed: the true curve of the twin."

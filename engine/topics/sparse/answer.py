@@ -21,6 +21,7 @@ from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.numerics import sparse_fits
 from engine.privacy import accounting
+from engine.simulation import studies
 from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS
 from engine.sources import Source
@@ -125,7 +126,8 @@ def sparse_answer(source: Source[SampleData], mechanism: Way, budget: Budget, se
         If the rows are too many for a picture, or machines differ in their coefficients.
     """
     data = _drawn(source, seed)
-    estimate = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
+    draws = studies.draws(source) if source.is_random else SHOWN_DRAWS  # the study is of these rows
+    estimate = mechanism.release_many(data, [(budget,)], draws,
                                       generator(seed, NOISE_STREAM, SHOWN))
     without, releases = mechanism.without_protection(data).coefficients[0, 0, 0], \
         estimate.coefficients[0, 0]

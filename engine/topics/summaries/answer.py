@@ -15,14 +15,12 @@ import numpy as np
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.registry import parameters
-from engine.core.tasks import RISK_MINIMISATION
 from engine.core.types import Array, Budget, Data, Estimate, Public, PublicFacts, Spend, Truth
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.mechanisms.summaries.covariance import Steps
 from engine.mechanisms.summaries.mean import ClippedCurves
 from engine.mechanisms.summaries.parts import Linear
-from engine.mechanisms.summaries.risk import NUMBERS, loss_of
 from engine.numerics.pairs import Pairs
 from engine.privacy import accounting
 from engine.simulation import studies
@@ -43,8 +41,7 @@ class Way:
     `releases` (draws, functions, points) or, of two numbers, (draws, 1, SURFACE, SURFACE).
     `errors` (releases,) are distances from the truth on fresh data where it is known, else from
     the estimate without protection. `parts` (3,) are the squared error's shares of privacy noise,
-    sampling, and smoothing with all else. `refusal` says why there is nothing;
-    `before_noise` is the error of the same estimates before noise is added.
+    sampling, and smoothing with all else. `refusal` says why there is nothing.
     """
 
     label: str
@@ -55,7 +52,6 @@ class Way:
     parts: Array | None = None
     spends: tuple[Spend, ...] = ()
     refusal: str = ""
-    before_noise: float = math.inf
 
     @property
     def error(self) -> float:
@@ -132,23 +128,18 @@ def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budg
     check_readings(source, _MOST_READINGS)
     data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
     study = studies.data(source, seed) if source.is_random else None
-    if not _estimates_the_truth(selected, data.facts):
-        data, study = replace(data, truth=None), None
+    truth = selected.truth_of(data)
     reference = selected.without_protection(data)
     drawing = _Drawing.of(reference, data.facts)
-    baseline = None
-    if study is not None:
-        total = integrated_squared_errors(selected.without_protection(study), study.truth).total
-        baseline = None if total is None else float(root_mean_square(distances(total), None))
     ways = tuple(_way(label, method, source, data, study, reference, drawing, budget, seed)
                  for label, method in _all_ways(selected, task, data.facts))
-    if baseline is not None:
-        baseline = min(baseline, ways[0].before_noise)
+    baseline = None if study is None or ways[0].refusal else studies.baseline(
+        source, mechanism, ways[0].budget.delta, seed)
     return SummariesAnswer(
         task=task, facts=data.facts, names=reference.functions or ("",), axis=drawing.axis,
         across=drawing.across,
         without=drawing.draw(reference)[0], baseline=baseline, n=data.n_curves,
-        truth=None if data.truth is None else drawing.of_truth(data.truth),
+        truth=None if truth is None else drawing.of_truth(truth),
         shortened=_shortened(selected, data) if source.is_random else None,
         ways=ways)
 
@@ -171,42 +162,36 @@ def _alike(other: Any, selected: Any) -> Any:
                              for p in parameters(FunctionalRelease) if p.only_for})
 
 
-def _estimates_the_truth(selected: Any, facts: PublicFacts) -> bool:
-    """A loss may aim at something else: the hinge at a sign, that of numbers not at log-odds."""
-    if getattr(selected, "task", "") != RISK_MINIMISATION.key:
-        return True
-    loss = loss_of(selected, facts)
-    return loss != "hinge" and (loss in NUMBERS) != facts.two_classes
-
-
 def _way(label: str, mechanism: Any, source: Source[Data], data: Data, study: Data | None,
          reference: Estimate, drawing: _Drawing, asked: Budget, seed: int) -> Way:
     budget = replace(asked, delta=0.0) if mechanism.guarantee == "pure" else asked
     try:
         estimate = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
                                           generator(seed, NOISE_STREAM, SHOWN))
-        errors, parts, before = (
-            (*_from_reference(estimate, drawing, reference), math.inf) if study is None else
-            _simulated(source, mechanism, study, budget, seed))
+        errors, parts = (_from_reference(estimate, drawing, reference) if study is None else
+                         _simulated(source, mechanism, study, budget, seed))
     except InputError as problem:
         return Way(label, mechanism, budget, refusal=str(problem))
-    return Way(label, mechanism, budget, drawing.draw(estimate), errors, parts, estimate.spends[0],
-               before_noise=before)
+    return Way(label, mechanism, budget, drawing.draw(estimate), errors, parts, estimate.spends[0])
 
 
 def _simulated(source: Source[Data], mechanism: Any, study: Data, budget: Budget, seed: int
-               ) -> tuple[Array, Array, float]:
-    """Distances from the truth on fresh data, parts of the squared error, and error unprotected."""
+               ) -> tuple[Array, Array]:
+    """Distances in the study, and parts of the squared error."""
     estimate = studies.released(source, mechanism, study, [(budget,)], seed)
-    errors = integrated_squared_errors(estimate, study.truth)
-    assert errors.total is not None and errors.estimation is not None
-    quiet = estimate.unprotected[0]
-    spread = estimate.squared_distance(quiet - quiet.mean(axis=0))
-    sampling = float(spread.sum() / max(len(quiet) - 1, 1))
-    rest = max(float(errors.estimation[0].mean()) - sampling, 0.0)
-    parts = np.array([float(errors.privacy[0].mean()), sampling, rest])
-    before = math.sqrt(float(errors.estimation[0].mean()))
-    return distances(errors.total[0]).ravel(), parts / parts.sum(), before
+    squares = studies.squared_errors(source, mechanism, study, estimate, [(budget,)])[0].sum(
+        axis=-1)
+    errors = integrated_squared_errors(estimate, mechanism.truth_of(study))
+    privacy, sampling = float(errors.privacy[0].mean()), 0.0
+    if errors.estimation is None:  # sampling cannot be told apart
+        rest = max(float(squares.mean()) - privacy, 0.0)
+    else:
+        quiet = estimate.unprotected[0]
+        spread = estimate.squared_distance(quiet - quiet.mean(axis=0))
+        sampling = float(spread.sum() / max(len(quiet) - 1, 1))
+        rest = max(float(errors.estimation[0].mean()) - sampling, 0.0)
+    parts = np.array([privacy, sampling, rest])
+    return distances(squares).ravel(), parts / parts.sum()
 
 
 def _from_reference(estimate: Estimate, drawing: _Drawing, reference: Estimate

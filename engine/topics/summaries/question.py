@@ -21,6 +21,8 @@ def numbers(answer: SummariesAnswer, question: QuestionLike) -> Numbers:
     """
     errors = as_floats({f"{name}, {method.label}": value for method in answer.ways
                         for name, value in (("error", method.error), (WITHIN, method.within))})
+    if answer.baseline is not None:
+        errors["error without privacy"] = answer.baseline
     spends = answer.ways[0].spends
     return errors | protection(spends, question.person) if spends else errors
 

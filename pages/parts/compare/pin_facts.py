@@ -6,15 +6,22 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.core.errors import InputError
-from engine.core.tasks import SPARSE_REGRESSION, TASKS, VARYING_COEFFICIENTS, WAVELET_REGRESSION
+from engine.core.tasks import (
+    PERCENTILE_CURVES,
+    SPARSE_REGRESSION,
+    TASKS,
+    VARYING_COEFFICIENTS,
+    WAVELET_REGRESSION,
+)
 from engine.core.types import Budget, Unit
 from engine.language import error_parts, tags
 from engine.privacy import accounting
 from engine.privacy.failure import delta_rule
-from engine.topics.coefficients.answer import coefficients_answer, total
+from engine.topics.coefficients.answer import coefficients_answer
 from engine.topics.counting.answer import counting_answer
 from engine.topics.decision import answer as decisions
 from engine.topics.decision import words as decision_words
+from engine.topics.percentiles.answer import percentiles_answer
 from engine.topics.pins.answer import Pinned
 from engine.topics.planning import answer as planner
 from engine.topics.planning.answer import Setting, usual_target
@@ -151,7 +158,7 @@ def _coefficients(scenario: Settings) -> dict[str, Any]:
             "method": scenario.mechanism_of(task).nearest_preset()[0],
             "people": answer.data.n_curves,
             "budget": budget, "budgets": tags.budget_chip(budget), "spends": answer.spends,
-            "error": float("nan") if answer.is_refused else total(answer.error),
+            "error": answer.total, "within": answer.within,
             "error_unit": answer.data.facts.value_unit}
 
 
@@ -186,7 +193,7 @@ def _summary(scenario: Settings) -> dict[str, Any]:
     return {"facts": answer.facts, "protects": unit, "people": answer.n, "budget": method.budget,
             "method": f"{method.label}: {TASKS[task].result}", "spends": method.spends,
             "budgets": tags.budget_chip(method.budget), "error": method.error,
-            "error_unit": summary_words.unit_of(answer),
+            "within": method.within, "error_unit": summary_words.unit_of(answer),
             "limits": "" if method.parts is None else _largest(summary_words.PARTS, method.parts)}
 
 
@@ -214,13 +221,25 @@ def _counts(scenario: Settings) -> dict[str, Any]:
     return {"facts": answer.facts, "protects": tags.unit_tag(answer.facts, TASKS[task].unit)[0],
             "method": f"{mechanism.label}: {TASKS[task].result}", "people": answer.n,
             "budget": budget, "budgets": tags.budget_chip(budget), "spends": answer.spends,
-            "error": float("nan") if answer.is_refused else answer.error,
-            "within": float("nan") if answer.is_refused else answer.within}
+            "error": answer.error, "within": answer.within}
+
+
+def _percentiles(scenario: Settings) -> dict[str, Any]:
+    """All percentile curves together."""
+    task = PERCENTILE_CURVES.key
+    source, budget = scenario.source_of(task), _budget(scenario, task)
+    mechanism: Any = scenario.mechanism_of(task)
+    answer = run.answer(percentiles_answer, source, mechanism, budget, scenario.seed)
+    return {"facts": answer.facts, "protects": tags.unit_tag(answer.facts)[0],
+            "method": mechanism.nearest_preset()[0], "people": answer.n_people, "budget": budget,
+            "budgets": tags.budget_chip(budget), "spends": answer.spends, "error": answer.total,
+            "within": answer.within, "error_unit": answer.facts.value_unit}
 
 
 _IN_LAB: dict[str, Callable[[Settings], dict[str, Any]]] = {
     "mean": _average, "coefficients": _coefficients, "regression": _regression,
-    "summaries": _summary, "sparse": _sparse, "survival": _counts}
+    "summaries": _summary, "sparse": _sparse, "survival": _counts,
+    "percentiles": _percentiles}
 _ON_PAGE: dict[str, Callable[[Settings], dict[str, Any]]] = {
     "explore": _average, "decide": _decide,
     "lab": lambda scenario: _IN_LAB[scenario.estimand](scenario)}

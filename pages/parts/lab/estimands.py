@@ -147,7 +147,8 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
         details=(More("sparse_paper", "What the paper reports beside its noise", sparse.paper),)),
     Estimand(
         key="survival", title="Survival and other counts", see=counting.Counts,
-        choices=counting.choices, budget=counting.budget, options=counting.options,
+        choices=counting.choices, budget=counting.budget, own_data=counting.own_people,
+        options=counting.options,
         cards=(counting.curve, (counting.error, blocks.attacker), counting.comparison,
                counting.agreement, counting.over_budgets),
         details=(More("counting_table", "The noised counts", counting.table),

@@ -6,11 +6,15 @@ from functools import partial
 
 import streamlit as st
 
+from engine.core.tasks import TASKS
+from engine.core.types import Budget
+from engine.language import tags
+from engine.language.grammar import uncapital
 from pages.parts.lab import method_notes as notes
 from pages.parts.lab.estimands import Estimand
 from pages.parts.rates import cards
 from pages.parts.rates import practice as practice_cards
-from pages.shared.frame import controls, page
+from pages.shared.frame import controls, page, strips
 from pages.shared.frame.drawer import Detail
 from pages.shared.state import session
 
@@ -24,11 +28,14 @@ def draw(estimand: Estimand) -> list[Detail]:
                    lambda key: session.change(theory=key or part), "theory",
                    options=list(_PARTS), format_func=_PARTS.__getitem__,
                    label_visibility="collapsed")
-    return (_rates if part == "rates" else _notes)()
+    return _rates(estimand.task) if part == "rates" else _notes()
 
 
-def _rates() -> list[Detail]:
+def _rates(task: str) -> list[Detail]:
     """What limits the error by theory, and whether simulations agree."""
+    if cards.rate_on_screen(session.current()) is None:
+        _without_rate(task)
+        return []
     view = page.look(cards.RateAtPoint)
     page.cards(view, cards.choices, (cards.regimes, cards.answer), practice_cards.practice,
                cards.notions, cards.by_eye)
@@ -36,6 +43,17 @@ def _rates() -> list[Detail]:
         return []
     return [Detail("rate_options", "Trust and smoothness", partial(cards.options, view)),
             *view.details()]
+
+
+def _without_rate(task: str) -> None:
+    """That nobody has published a rate for what is estimated."""
+    source, epsilon = session.source(task), session.current().epsilon
+    budget = Budget(epsilon, session.delta(source, task))
+    strips.fixed(source.facts, tags.budget_chip(budget), "rates_strip",
+                 strips.by_budget_alone(budget), "", TASKS[task].unit, epsilon, pins_here=False)
+    st.info(f"**No rate is published for this estimand: {uncapital(TASKS[task].label)}.** "
+            "*Compare* measures how its error falls with people, observations and ε; *Method "
+            "notes* say what is guaranteed.", icon=":material/info:")
 
 
 def _notes() -> list[Detail]:

@@ -37,8 +37,9 @@ class RateAtPoint(View):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rate = _rate(self.now)
-        self.problem = settings.TASK if self.serves_curves else min(self.rate.tasks)
+        self.rate = rate_on_screen(self.now) or self.now.rate
+        self.problem = (self.now.estimated if self.now.estimated in self.rate.tasks
+                        else settings.TASK if self.serves_curves else min(self.rate.tasks))
         self.source = session.source(self.problem if self.has_scenario else settings.TASK)
         if self.has_scenario and not self.now.example:
             self.rate = self.rate.of_scenario(self.source)
@@ -170,13 +171,18 @@ class RateAtPoint(View):
                    measured.values, measured.limits, measured.seed)
 
 
-def _rate(current: settings.Settings) -> Rate:
-    """The chosen rate; where none was chosen, the first about the estimand."""
-    tasks = [current.estimated, *(key for key, task in TASKS.items()
-                                  if task.estimand == current.estimand)]
-    members = [rate for task in tasks for rate in rates.for_task(task)]
-    is_chosen = current.rate != settings.FRONT_PAGE.rate or current.example
-    return members[0]() if members and not is_chosen else current.rate
+def rate_on_screen(current: settings.Settings) -> Rate | None:
+    """The chosen rate; where none was chosen, the first about the estimand, if there is any.
+
+    Parameters
+    ----------
+    current : Settings
+        On screen.
+    """
+    if current.rate != settings.FRONT_PAGE.rate or current.example:
+        return current.rate
+    members = rates.for_task(current.estimated)
+    return members[0]() if members else None
 
 
 # -- above the picture --------------------------------------------------------------------------

@@ -40,6 +40,8 @@ _FILES = {"release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
           "release.svg": ("Figure (SVG)", "image/svg+xml", ":material/image:"),
           "release.html": ("Report (HTML)", "text/html", ":material/article:"),
           "guarantee.json": ("Guarantee card (JSON)", "application/json", ":material/verified:"),
+          "counts.csv": ("Noised counts (CSV)", "text/csv", ":material/table:"),
+          "at_risk.csv": ("Numbers at risk (CSV)", "text/csv", ":material/groups:"),
           "again.json": ("Settings (JSON)", "application/json", ":material/replay:")}
 
 
@@ -438,7 +440,8 @@ def _picture(release: Published) -> None:
         st.metric(release.value, number(float(next(iter(release.columns.values()))[0]), 4))
         return
     chart = released.chart(release, layout.theme())
-    layout.draw(chart, "released", 340, 280)
+    layout.draw(chart, "released", released.height(release, 340),
+                released.height(release, 280))
     for sentence in words.band_explained(release.uncertainty, release.facts):
         st.markdown(f":small[{escape(sentence)}]")
     with layout.fold("Numbers behind this picture", "release_numbers") as is_open:

@@ -216,6 +216,8 @@ def changed_chips(member: Any) -> list[str]:
 
 
 def _in_words(value: Any) -> str:
+    if value == "":
+        return "none"
     if isinstance(value, float):
         return f"{value:g}"
     if value == "usual":  # the key of a rule, in links

@@ -31,6 +31,7 @@ from pages.shared.state.settings import (
 
 if TYPE_CHECKING:
     from engine.uploads.curves import Upload
+    from engine.uploads.events import UploadEvents
     from engine.uploads.rows import UploadRows
 
 # Where the session keeps the visitor's own data.
@@ -204,20 +205,20 @@ def set_seed(seed: int | None) -> None:
 
 
 def own_key(task: str) -> str:
-    """Where the session keeps the visitor's own data: curves, single readings or records."""
+    """Where the session keeps the visitor’s own data: curves, readings, records or people."""
     return OWN_KEYS[TASKS[task].data]
 
 
-def own(task: str = TASK) -> Upload | UploadRows | None:
+def own(task: str = TASK) -> Upload | UploadRows | UploadEvents | None:
     """The visitor's own data that a task looks at, whether they are shown or not."""
     data = st.session_state.get(own_key(task))
     return data if data is not None and data.serves(data_task(task)) else None
 
 
-def own_with(facts: PublicFacts) -> Upload | UploadRows | None:
+def own_with(facts: PublicFacts) -> Upload | UploadRows | UploadEvents | None:
     """The visitor's own data of which these facts were stated."""
     for key in OWN_KEYS.values():
-        data: Upload | UploadRows | None = st.session_state.get(key)
+        data: Upload | UploadRows | UploadEvents | None = st.session_state.get(key)
         if data is not None and data.facts == facts:
             return data
     return None

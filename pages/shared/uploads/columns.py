@@ -18,6 +18,7 @@ from engine.language.grammar import capital
 from engine.uploads import curves, rows
 from engine.uploads.conversions import CALENDAR, Dates, time_in_name
 from engine.uploads.curves import CurveTable, read_curves
+from engine.uploads.events import EventColumns, EventTable, read_events
 from engine.uploads.facts import check_columns
 from engine.uploads.layout import (
     KINDS,
@@ -75,7 +76,7 @@ def file_step(task: str) -> bool:
     observations = _read(table, layout, several)
     draft.keep(Draft(layout, several, observations,
                      None if before is None else before.declared))
-    _in_short(_counts(observations, layout), observations.notes)
+    in_short(_counts(observations, layout), observations.notes)
     if isinstance(observations, CurveTable) and observations.is_of_rows:
         st.warning("**One row is protected, not one person.** Average the rows of each person, or "
                    "state beside the odds how many rows one person has.",
@@ -83,8 +84,11 @@ def file_step(task: str) -> bool:
     return True
 
 
-def _read(table: Table, layout: Layout, several: str) -> CurveTable | RowTable:
+def _read(table: Table, layout: Layout | EventColumns, several: str
+          ) -> CurveTable | RowTable | EventTable:
     """What is in the columns; dates that can be read in two ways are asked for."""
+    if isinstance(layout, EventColumns):
+        return tables.read(read_events, table, layout, None)
     if layout.data is DataType.RECORDS:
         return tables.read(read_rows, table, layout, None)
     return tables.read(read_curves, table, layout, several)
@@ -97,8 +101,11 @@ def file_line(task: str) -> str:
                                                                current.layout)))
 
 
-def _counts(observations: CurveTable | RowTable, layout: Layout) -> list[str]:
+def _counts(observations: CurveTable | RowTable | EventTable, layout: Layout | EventColumns
+            ) -> list[str]:
     """How many there are, of what and where."""
+    if isinstance(observations, EventTable) or isinstance(layout, EventColumns):
+        return [f"{len(observations.server):,} people"]
     if isinstance(observations, RowTable):
         return [f"{observations.n_rows:,} records of "
                 f"{counted(len(observations.covariate_names), 'number')}"]
@@ -155,8 +162,13 @@ def _numbers_of(read: CurveTable, is_single: bool) -> list[str]:
             f"{each} {'observation' if most == 1 else 'observations'} each"]
 
 
-def _in_short(counts: Sequence[str], notes: Sequence[str]) -> None:
-    """What was read in a bold line, and a list of what to know of it."""
+def in_short(counts: Sequence[str], notes: Sequence[str]) -> None:
+    """What was read in a bold line, and a list of what to know of it.
+
+    Parameters
+    ----------
+    counts, notes : sequence of str
+    """
     listed = "".join(f"\n- {plain(capital(note))}" for note in notes)
     st.markdown(f"**{plain(' · '.join(counts))}**\n{listed}")
 
@@ -179,7 +191,7 @@ def _layout(table: Table, task: str) -> Layout:
                                  data=data, dates=dates), problem
     table = layout.of(table)
     is_curve = data is DataType.CURVES
-    person = layout.id if is_curve else _who(table, layout.id)
+    person = layout.id if is_curve else who(table, layout.id)
     is_known = is_curve or person in table.columns
     layout = replace(layout, id=person if is_known else None, covariates=())
     roles = [role for role in _ROLES if role != "id" or is_curve]
@@ -253,8 +265,15 @@ def _with_response(table: Table, layout: Layout, task: str) -> Layout:
         format_func=lambda name: "none" if name is None else shortened(name)))
 
 
-def _who(table: Table, suggested: str | None) -> str | None:
-    """Who a row belongs to, as chosen: a column, or every row is another person."""
+def who(table: Table, suggested: str | None) -> str | None:
+    """Who a row belongs to, as chosen: a column, or every row is another person.
+
+    Parameters
+    ----------
+    table : Table
+    suggested : str or None
+        A column whose name is usual for people.
+    """
     names = list(table.columns)
     return st.selectbox(
         _ROLES["id"], [_EVERY_ROW, *names], placeholder="Choose",
@@ -264,7 +283,7 @@ def _who(table: Table, suggested: str | None) -> str | None:
         "have several rows a column must tell them apart.")
 
 
-def _site_column(table: Table, layout: Layout) -> str | None:
+def _site_column(table: Table, layout: Layout | EventColumns) -> str | None:
     """Who is trusted with the data: a column of sites, or None for one trusted centre.
 
     Where a column looks like one of sites the question has no answer at first, and nothing is shown

@@ -10,6 +10,7 @@ import streamlit as st
 from engine.core.tasks import TASKS
 from engine.core.types import PublicFacts
 from engine.uploads.curves import CurveTable
+from engine.uploads.events import EventColumns, EventTable, counted_for
 from engine.uploads.layout import Layout
 from engine.uploads.rows import RowTable
 from pages.shared.server import visitors
@@ -25,19 +26,19 @@ class Draft:
 
     Parameters
     ----------
-    layout : Layout
+    layout : Layout or EventColumns
         Which column plays which role; without sites before somebody has said who is trusted.
     several : str
         What is done with several rows of one person.
-    observations : CurveTable or RowTable
+    observations : CurveTable, RowTable or EventTable
         What was read.
     declared : PublicFacts or None
         What was stated, once it is whole.
     """
 
-    layout: Layout
+    layout: Layout | EventColumns
     several: str
-    observations: CurveTable | RowTable
+    observations: CurveTable | RowTable | EventTable
     declared: PublicFacts | None = None
 
 
@@ -50,7 +51,11 @@ def of(task: str) -> Draft | None:
         Its key.
     """
     draft: Draft | None = st.session_state.get("upload_draft")
-    return draft if draft is not None and draft.layout.data == TASKS[task].data else None
+    if draft is None or draft.layout.data != TASKS[task].data:
+        return None
+    is_other = (isinstance(draft.layout, EventColumns)
+                and draft.layout.counted is not counted_for(task))
+    return None if is_other else draft
 
 
 def keep(draft: Draft | None) -> None:

@@ -15,12 +15,14 @@ import streamlit as st
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
 from engine.core.tasks import TASKS, DataType
-from engine.core.types import PublicFacts
+from engine.core.types import EventFacts, PublicFacts
 from engine.language.grammar import capital, span
+from engine.numerics.counts.cells import Counted
 from engine.sources import Source
 from engine.uploads.bounds_library import public_bounds
 from engine.uploads.curves import CurveTable, Upload
 from engine.uploads.design import LAWS, SINGLE_LAWS, StatedDesign, StatedLaw, numbers_in
+from engine.uploads.events import EventColumns, EventTable, UploadEvents, declare_events
 from engine.uploads.facts import REACHES, StatedCovariate, declare, declare_rows
 from engine.uploads.rows import RowTable, UploadRows
 from pages.shared import components as pieces
@@ -46,6 +48,13 @@ _LEADS = {
     DataType.RECORDS: _FROM_OUTSIDE.format(
         "a manual, an earlier study", " **One row is one record, and one record is protected: "
         "somebody with several rows is protected less.**")}
+_LEADS_OF_EVENTS = {
+    Counted.OUTCOMES: "These come from outside the file: the protocol says how long people are "
+                      "followed. The longest time seen would leak.",
+    Counted.VALUES: _FROM_OUTSIDE.format("a manual", ""),
+    Counted.LABELS: _FROM_OUTSIDE.format("the definition of the score", "")}
+_OF_TIMES: Fields = (("time_name", "What is measured", "Time since surgery"),
+                     ("time_unit", "Unit", "days"))
 _MOST_LISTED = 3  # columns whose ranges are asked for one by one without a choice
 _SPREAD = {False: "Not known, or with skew, groups or outliers",
            True: "Symmetric about their mean"}
@@ -68,9 +77,13 @@ def bounds_step(task: str) -> bool:
     if current is None:
         st.markdown("First a file that can be read.")
         return False
-    st.markdown(_LEADS[data])
-    declared, numbers = (_of_rows(current.observations, task) if data is DataType.RECORDS else
-                         _of_curves(current.observations, data is DataType.READINGS))
+    if isinstance(current.layout, EventColumns):
+        st.markdown(_LEADS_OF_EVENTS[current.layout.counted])
+        declared, numbers = _of_events(current.layout)
+    else:
+        st.markdown(_LEADS[data])
+        declared, numbers = (_of_rows(current.observations, task) if data is DataType.RECORDS else
+                             _of_curves(current.observations, data is DataType.READINGS))
     draft.declare(None)
     is_begun = any(number is not None for number in numbers)
     try:
@@ -103,6 +116,9 @@ def in_short(facts: PublicFacts) -> str:
     facts : PublicFacts
     """
     value = facts.value_name or "value"
+    if isinstance(facts, EventFacts):
+        compared = f", {' against '.join(facts.groups)}" if facts.groups else ""
+        return plain(f"{span(facts)}{compared} · from {shortened(facts.origin)}")
     ranges = (", ".join(f"{c.name} {c.low:g} to {c.high:g} {c.unit}".strip()
                         for c in facts.covariates[:3]) if facts.covariates and not facts.time_high
               else f"{value} {facts.value_low:g} to {facts.value_high:g} {facts.value_unit}".strip()
@@ -110,7 +126,7 @@ def in_short(facts: PublicFacts) -> str:
     return plain(f"{ranges} · from {shortened(facts.origin)}")
 
 
-def own_data(task: str) -> Upload | UploadRows | None:
+def own_data(task: str) -> Upload | UploadRows | UploadEvents | None:
     """The visitor's own data, once file and bounds are there.
 
     Parameters
@@ -127,6 +143,14 @@ def own_data(task: str) -> Upload | UploadRows | None:
     if current is None or current.declared is None:
         return None
     observations, facts = current.observations, current.declared
+    if isinstance(observations, EventTable) and isinstance(facts, EventFacts):
+        people = UploadEvents(events=observations, declared=facts)
+        people.check_sizes()
+        if not people.serves(task):
+            raise InputError("Incidences are those of several causes, and one event was stated.",
+                             field="causes", hint="State a text for each cause.")
+        return people
+    assert not isinstance(observations, EventTable)
     return (Upload(curves=observations, declared=facts) if isinstance(observations, CurveTable)
             else UploadRows(rows=observations, declared=facts))
 
@@ -163,8 +187,43 @@ def doubts(upload: Upload) -> None:
 Stated = tuple[Callable[[], PublicFacts], Sequence[Bound]]  # how to declare it, and its numbers
 
 
-def _of_curves(curves: CurveTable | RowTable | None, is_single: bool) -> Stated:
-    assert not isinstance(curves, RowTable)
+def _of_events(columns: EventColumns) -> Stated:
+    """Planned follow-up, or range; intervals, and sizes of groups where they are public."""
+    outcomes = columns.counted is Counted.OUTCOMES
+    words = {**_words(_OF_TIMES), **_words(_OF_PEOPLE)}
+    if outcomes:
+        if columns.start and not words["time_unit"]:
+            words["time_unit"] = "days"
+        low: Bound = 0.0
+        high = _number("Planned follow-up", "e.g. 1095", "time_high", "From the protocol, in the "
+                       "unit of the times. People who are followed longer count as event-free "
+                       "until then.")
+    else:
+        low, high = _pair(("Range: from", "e.g. 0", "time_low"),
+                          ("Range: to", "e.g. 1", "time_high"))
+    edges = _numbers("Edges of intervals (optional)", "event_edges", "e.g. 0, 90, 180, 365",
+                     "From the plan of the study. Left empty, there are as many equally wide "
+                     "intervals as people and ε allow.")
+    origin = _origin("protocol of the study" if outcomes else "manual of the device")
+    sizes = _group_sizes(columns.groups) if columns.groups else ()
+    return (partial(declare_events, low, high, origin, columns, edges, sizes, **words),
+            (high,) if outcomes else (low, high))
+
+
+def _group_sizes(groups: Sequence[str]) -> tuple[int, ...]:
+    """How many people are in each group, where everybody may know it."""
+    if not st.toggle("The sizes of the groups are public", key="upload_event_sizes_public",
+                     help="In a trial they are, in a registry usually not. Public sizes make the "
+                     "comparison more accurate."):
+        return ()
+    sizes = [st.number_input(f"People in {plain(shortened(name))}", value=None, step=1, min_value=1,
+                             key=f"upload_event_size_{k}", placeholder="e.g. 120")
+             for k, name in enumerate(groups)]
+    return tuple(int(size or 0) for size in sizes)
+
+
+def _of_curves(curves: CurveTable | RowTable | EventTable | None, is_single: bool) -> Stated:
+    assert not isinstance(curves, RowTable | EventTable)
     is_of_rows = curves is not None and curves.is_of_rows
     _library()
     words = {**_words(_OF_CURVES), **_words(_OF_ROWS if is_of_rows else _OF_PEOPLE)}
@@ -213,8 +272,8 @@ def _fill() -> None:
             st.session_state[f"upload_{name}"] = stated[name]
 
 
-def _of_rows(rows: CurveTable | RowTable | None, task: str) -> Stated:
-    assert not isinstance(rows, CurveTable)
+def _of_rows(rows: CurveTable | RowTable | EventTable | None, task: str) -> Stated:
+    assert not isinstance(rows, CurveTable | EventTable)
     words = _words(_OF_PEOPLE)
     covariates = _ranges(rows.covariate_names) if rows is not None else []
     response = _response(rows.value_name, task) if rows is not None and rows.value_name else {}

@@ -9,12 +9,14 @@ from typing import TypeVar
 import streamlit as st
 
 from engine.core.errors import InputError
+from engine.core.tasks import TASKS, DataType
 from engine.sources import Source
 from pages.shared.frame.controls import message
-from pages.shared.uploads import columns, draft, facts
+from pages.shared.uploads import columns, draft, events, facts
 
 Result = TypeVar("Result")
-_QUESTIONS = ("trust", "dates")  # fields of questions that have no answer at first
+# Fields of questions that have no answer at first.
+_QUESTIONS = ("trust", "dates", "columns", "events", "groups")
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,11 @@ class Step:
     line: Callable[[str], str]
 
 
-FILE = Step("file", "File", columns.file_step, columns.file_line)
+def _file_step(task: str) -> bool:
+    return (events if TASKS[task].data is DataType.EVENTS else columns).file_step(task)
+
+
+FILE = Step("file", "File", _file_step, columns.file_line)
 BOUNDS = Step("bounds", "Public bounds", facts.bounds_step, facts.bounds_line)
 TRUST = Step("trust", "Who is trusted", columns.trust_step, columns.trust_line)
 STEPS = (FILE, BOUNDS, TRUST)

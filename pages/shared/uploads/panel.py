@@ -12,10 +12,11 @@ from functools import partial
 import streamlit as st
 
 from engine.core.lists import counted
-from engine.core.tasks import TASKS
+from engine.core.tasks import SURVIVAL, TASKS, DataType
 from engine.language.grammar import span
 from engine.sources import Source
 from engine.uploads.curves import Upload
+from engine.uploads.events import UploadEvents
 from engine.uploads.rows import UploadRows
 from pages.shared.frame import controls
 from pages.shared.server import visitors
@@ -51,8 +52,9 @@ def button(task: str = settings.TASK) -> None:
 
 
 def _title(task: str) -> str:
-    """What a file is asked for: whole curves, single observations, or rows of numbers."""
-    return f"Use my {TASKS[task].data}"
+    """What a file is asked for: whole curves, single observations, rows of numbers, or people."""
+    data = TASKS[task].data
+    return f"Use my {'people' if data is DataType.EVENTS else data}"
 
 
 def open_dialog() -> None:
@@ -143,13 +145,17 @@ def _show(upload: Source, request: DialogRequest) -> None:
     request.then()
 
 
-def moved(upload: Upload | UploadRows) -> None:
+def moved(upload: Upload | UploadRows | UploadEvents) -> None:
     """How much was moved into the stated bounds; only ever shown beside one's own data.
 
     Parameters
     ----------
-    upload : Upload or UploadRows
+    upload : Upload, UploadRows or UploadEvents
     """
+    if isinstance(upload, UploadEvents):
+        if sentence := _moved_of_events(upload):
+            st.warning(f"**{sentence}** This count is for you only.", icon=":material/compress:")
+        return
     if isinstance(upload, Upload):
         facts.doubts(upload)
         sentence = _moved_of_curves(upload)
@@ -172,6 +178,21 @@ def _moved_of_curves(upload: Upload) -> str:
     if covariates:
         sentences.append(f"{counted(covariates, 'number')} of columns that may explain the curves "
                          "lay outside what you stated.")
+    return " ".join(sentences)
+
+
+def _moved_of_events(upload: UploadEvents) -> str:
+    below, beyond = upload.moved
+    if not upload.serves(SURVIVAL.key):
+        outside = below + beyond
+        return (f"{outside:,} people lie outside the stated range and count at its nearest end."
+                if outside else "")
+    sentences = []
+    if below:
+        sentences.append(f"{below:,} people have a time below 0 and count in the first interval.")
+    if beyond:
+        sentences.append(f"{beyond:,} people are followed beyond the stated end and count as "
+                         "event-free until then.")
     return " ".join(sentences)
 
 

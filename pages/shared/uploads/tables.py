@@ -14,6 +14,7 @@ from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.exports.code_for import OwnFile
 from engine.running.bounded import Bounds, Ended
+from engine.uploads.events import EventColumns
 from engine.uploads.layout import Layout
 from engine.uploads.limits import MOST_BYTES
 from engine.uploads.reading import BOUNDS, OF_COLUMNS, too_much
@@ -72,8 +73,8 @@ def uploaded(label: str, example: str) -> Table | None:
     return table
 
 
-def read(reader: Callable[..., Built], table: Table, layout: Layout, several: str | None
-         ) -> Built:
+def read(reader: Callable[..., Built], table: Table, layout: Layout | EventColumns,
+         several: str | None) -> Built:
     """What a reader makes of the table in the panel.
 
     In a worker and within the bounds of observation: it takes seconds for the largest files, during
@@ -83,7 +84,7 @@ def read(reader: Callable[..., Built], table: Table, layout: Layout, several: st
     Parameters
     ----------
     reader : callable
-        `read_curves` or `read_rows`.
+        `read_curves`, `read_rows` or `read_events`.
     table, layout
         What it gets.
     several : str or None

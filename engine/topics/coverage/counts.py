@@ -1,0 +1,102 @@
+"""Do the bands of counting curves hold? A table of outcomes, numbers of people and budgets.
+
+Each row repeats one scenario: people are drawn anew and counted once, and the intervals at the
+edges and the whole band are compared with the curve of the population.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engine.core.tasks import DISTRIBUTION, INCIDENCE, SURVIVAL
+from engine.core.types import Budget, EventData
+from engine.mechanisms.noisy_counts import NoisyCounts
+from engine.sources import Source
+from engine.sources.bounded_values import BoundedValues
+from engine.sources.competing_events import CompetingEvents
+from engine.sources.event_times import SHAPES, EventTimes
+from engine.topics.counting.answer import CountingStudy, counting_study
+from engine.topics.coverage.table import POINTWISE, SIMULTANEOUS
+
+
+@dataclass(frozen=True)
+class CountSetting:
+    """One scenario: whose times or values, which curve, and at which ε; δ is 0."""
+
+    label: str
+    source: Source[EventData]
+    epsilon: float
+    task: str = SURVIVAL.key
+
+
+@dataclass(frozen=True)
+class CountRow:
+    """What was measured of one setting."""
+
+    setting: CountSetting
+    study: CountingStudy
+
+    @property
+    def holds(self) -> bool:
+        """Whether bands cover as often as is asked of them, but for two standard errors of chance.
+
+        Nothing is asked of the other side: a curve that moves in a few steps, as that of rare
+        events does, is covered more often.
+        """
+        chance = 2 * self.study.error
+        return (self.study.pointwise >= POINTWISE[0] - chance
+                and self.study.simultaneous >= SIMULTANEOUS - chance)
+
+
+def settings() -> Iterator[CountSetting]:
+    """All rows: shapes of survival, competing causes, values, and sites."""
+    for shape in SHAPES:
+        for n, epsilon in ((228, 0.5), (228, 3.0), (1000, 1.0)):
+            yield CountSetting(f"survival, {shape}", EventTimes(design=shape, n_curves=n), epsilon)
+    yield CountSetting("survival, 4 sites", EventTimes(n_servers=4), 1.0)
+    for n, epsilon in ((500, 1.0), (1000, 0.5)):
+        yield CountSetting("two causes", CompetingEvents(n_curves=n), epsilon, INCIDENCE.key)
+        yield CountSetting("values", BoundedValues(n_curves=n), epsilon, DISTRIBUTION.key)
+    yield CountSetting("values near an end", BoundedValues(first=0.6, second=4.0), 1.0,
+                       DISTRIBUTION.key)
+
+
+def measured(setting: CountSetting, repeats: int, seed: int) -> CountRow:
+    """Repeat a setting so often.
+
+    Parameters
+    ----------
+    setting : CountSetting
+        One scenario.
+    repeats : int
+        How many data sets.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    CountRow
+    """
+    mechanism = NoisyCounts(task=setting.task)
+    return CountRow(setting, counting_study(setting.source, mechanism, Budget(setting.epsilon),
+                                            seed, repeats))
+
+
+def as_markdown(rows: list[CountRow]) -> str:
+    """The table for the notes on the methods.
+
+    Parameters
+    ----------
+    rows : list of CountRow
+        In their order.
+    """
+    names = ("Curve and people", "n", "ε", "Pointwise", "Simultaneous")
+    head = "| " + " | ".join(names) + " |\n|--" + "|--:" * (len(names) - 1) + "|"
+    return "\n".join([head, *map(_line, rows)]) + "\n"
+
+
+def _line(row: CountRow) -> str:
+    cells = (row.setting.label, f"{row.setting.source.sizes.n_curves}", f"{row.setting.epsilon:g}",
+             f"{row.study.pointwise:.2f}", f"{row.study.simultaneous:.2f}")
+    return "| " + " | ".join(cells) + " |"

@@ -1,0 +1,207 @@
+"""Do the bands of percentile curves hold on data as they come? A table of designs and people.
+
+Each row repeats one scenario: data are drawn anew, released once, and the band of every percentile
+is compared with the percentiles of the population. Releases with a warning are counted apart: what
+is asked of a band is that it holds wherever it is given without one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from engine.core.grids import drawing_grid
+from engine.core.types import Array, Budget
+from engine.mechanisms.percentile_curves import PercentileCurves
+from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.sources.population_readings import PopulationReadings
+from engine.sources.sparse_curves import SparseCurves
+from engine.topics.coverage.table import POINTWISE
+
+TIMES = (np.arange(24) + 0.5) / 24  # where bands are compared with the population
+_PEOPLE, _SEED = 60_000, 20_261_123  # behind its percentiles
+_COUNTS: dict[str, Any] = {"value_scale": "log1p", "log_offset": 20.0, "point_mass": 0.0}
+_TRUNCATED = "1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One scenario: what is drawn, how it is released, and at which ε; δ is 1/n² of a site."""
+
+    label: str
+    source: SparseCurves | PopulationReadings
+    mechanism: PercentileCurves = field(default_factory=PercentileCurves)
+    epsilon: float = 1.0
+
+    @property
+    def budget(self) -> Budget:
+        people = self.source.n_curves / self.source.n_servers
+        return Budget(self.epsilon, people**-2.0)
+
+    @property
+    def truth(self) -> Array:
+        """Percentiles of the population at `TIMES`: (T, times)."""
+        return _percentiles(replace(self.source, n_servers=1),
+                            tuple(self.mechanism.levels.tolist()))
+
+
+@dataclass(frozen=True)
+class PercentileRow:
+    """What was measured of one setting, percentile by percentile: (T,) each.
+
+    Parameters
+    ----------
+    setting : Setting
+    effective_size : float
+        N.
+    error : (T,)
+        Root mean squared distances to the percentiles of the population, in response units.
+    covered, uncertainty : (T,)
+        Share of time and releases at which the band of a release without a warning holds, with its
+        standard error over data sets; NaN where all have a warning, and no limit to the second
+        of one release.
+    covered_by_all : (T,)
+        The same of all releases.
+    warned : float
+        Share of releases with a warning.
+    """
+
+    setting: Setting
+    effective_size: float
+    error: Array
+    covered: Array
+    uncertainty: Array
+    covered_by_all: Array
+    warned: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether bands do what is asked of them, but for two standard errors of chance.
+
+        Each percentile must be covered often enough, and all together not too often.
+        """
+        if np.isnan(self.covered).any():
+            return True
+        low, high = POINTWISE
+        is_enough = (self.covered >= low - 2 * self.uncertainty).all()
+        return bool(is_enough and self.covered.mean() <= high + 2 * self.uncertainty.mean())
+
+
+def settings() -> Iterator[Setting]:
+    """All rows: observations per person, designs, people who are not alike, sites, populations."""
+    people = SparseCurves(mean="growth", n_curves=2000, n_observations_per_curve=6)
+    for m in (1, 6, 30):
+        yield Setting(f"{m} even times each", replace(people, n_observations_per_curve=m))
+    yield Setting("2 to 20 even times each",
+                  replace(people, n_observations_per_curve=2, more_observations=18))
+    designs = {
+        "times mostly in the middle": replace(people, times="density", time_density="1, 2, 1"),
+        "times end before the range": replace(people, times="density", time_density=_TRUNCATED),
+        "visits a tenth apart": replace(people, times="visits", time_span=0.1),
+        "windows of a fifth": replace(people, times="windows"),
+        "24 common times": replace(people, times="common", n_observations_per_curve=24),
+        "6 common times": replace(people, times="common")}
+    tails = {"two groups": "groups", "exponential levels": "skewed", "heavy tails": "heavy"}
+    for label, source in designs.items():
+        for epsilon in (1.0, 4.0):
+            yield Setting(label, source, epsilon=epsilon)
+    for label, law in tails.items():
+        for n, epsilon in ((500, 3.0), (2000, 1.0), (2000, 4.0)):
+            yield Setting(label, replace(people, n_curves=n, deviation_tails=law), epsilon=epsilon)
+    outliers = replace(people, deviation_tails="outliers")
+    yield Setting("5 % outliers, up to 90 %", outliers,
+                  PercentileCurves(percentiles="10, 25, 50, 75, 90"))
+    for n, epsilon in ((500, 1.0), (500, 3.0), (8000, 1.0)):
+        yield Setting("6 even times each", replace(people, n_curves=n), epsilon=epsilon)
+    growth = PopulationReadings(population="growth", n_observations_per_curve=4)
+    yield Setting("heights", growth)
+    yield Setting("heights, four sites", replace(growth, n_servers=4))
+    yield Setting("glucose", PopulationReadings())
+    yield Setting("glucose", PopulationReadings(), epsilon=4.0)
+    yield Setting("activity", PopulationReadings(population="activity"),
+                  PercentileCurves(**_COUNTS))
+
+
+def measured(setting: Setting, repeats: int, seed: int) -> PercentileRow:
+    """Repeat a setting so often, each time with random streams of its own.
+
+    Parameters
+    ----------
+    setting : Setting
+        One scenario.
+    repeats : int
+        How many data sets.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    PercentileRow
+    """
+    mechanism, truth, grid = setting.mechanism, setting.truth, drawing_grid()
+    squares, inside, warned = [], [], []
+    for k in range(repeats):
+        data = setting.source.draw(1, generator(seed, DATA_STREAM, k))
+        estimate = mechanism.release(data, (setting.budget,), generator(seed, NOISE_STREAM, k))
+        assert estimate.limits is not None
+        curves, low, high = (
+            np.stack([np.interp(TIMES, grid, row) for row in rows[0, 0, 0]])
+            for rows in (estimate.coefficients, *estimate.limits))
+        squares.append(((curves - truth) ** 2).mean(axis=-1))
+        inside.append(((low <= truth) & (truth <= high)).mean(axis=-1))
+        warned.append(bool(estimate.warnings))
+    each, clear = np.array(inside), ~np.array(warned)
+    covered, uncertainty = np.full((2, len(truth)), math.nan)
+    if clear.any():
+        covered = each[clear].mean(axis=0)
+        uncertainty = (each[clear].std(axis=0, ddof=1) / math.sqrt(clear.sum())
+                       if clear.sum() > 1 else np.full(len(truth), math.inf))
+    effective = mechanism.feasibility(setting.source.sizes, (setting.budget,)).effective_size
+    return PercentileRow(setting, effective, np.sqrt(np.mean(squares, axis=0)), covered,
+                         uncertainty, each.mean(axis=0), float(np.mean(warned)))
+
+
+@lru_cache(maxsize=64)
+def _percentiles(source: SparseCurves | PopulationReadings, levels: tuple[float, ...]) -> Array:
+    """Of the observations of many people, held to the stated bounds: (T, times)."""
+    rng, facts = np.random.default_rng(_SEED), source.facts
+    values = [np.clip(source.values_at(np.full((_PEOPLE, 1), time), rng)[:, 0],
+                      facts.value_low, facts.value_high) for time in TIMES]
+    return np.asarray(np.quantile(values, levels, axis=1))
+
+
+def as_markdown(rows: list[PercentileRow]) -> str:
+    """The table for the notes on the methods.
+
+    Parameters
+    ----------
+    rows : list of PercentileRow
+        In their order.
+    """
+    names = ("Design and people", "n", "m", "ε", "N", "Error of 50 %", "Without a warning",
+             "All releases", "Warned")
+    head = "| " + " | ".join(names) + " |\n|--" + "|--:" * (len(names) - 1) + "|"
+    return "\n".join([head, *map(_line, rows)]) + "\n"
+
+
+def _line(row: PercentileRow) -> str:
+    sizes = row.setting.source.sizes
+    middle = int(np.argmin(np.abs(row.setting.mechanism.levels - 0.5)))
+    cells = (row.setting.label, f"{sizes.n_curves}", f"{sizes.fewest_per_curve}",
+             f"{row.setting.epsilon:g}", f"{row.effective_size:.0f}", f"{row.error[middle]:.3g}",
+             _range(row.covered), _range(row.covered_by_all),
+             f"{row.warned:.0%}".replace("%", " %"))
+    return "| " + " | ".join(cells) + " |"
+
+
+def _range(shares: Array) -> str:
+    """The lowest and the highest of all percentiles."""
+    if np.isnan(shares).any():
+        return "–"
+    low, high = (f"{share:.2f}".removeprefix("0") for share in (shares.min(), shares.max()))
+    return f"{low}–{high}"

@@ -1,0 +1,48 @@
+"""Lab, percentile curves: what stands on the page, where no rate is known, and when nothing can."""
+
+import pytest
+
+from engine.core.tasks import TASKS
+from engine.rates import rates
+from tests.pages.opening import visit
+
+HEIGHTS = "J-population_readings~J.population-growth~J.n_curves-700~J.n_observations_per_curve-4~epsilon-3"
+
+
+def page(*words):
+    return visit("lab", "~".join(["estimand-percentiles", *words]))
+
+
+def text(at):
+    return "\n".join(element.value for element in at.markdown)
+
+
+def test_every_curve_and_all_together_have_their_error():
+    at = page(HEIGHTS, "Z-percentile_curves~Z.percentiles-10, 50, 90")
+    assert not at.error
+    assert "The published 50 % curve has an error of" in text(at)
+    assert "All 3 curves together" in text(at) and "State cut-offs" in text(at)
+
+
+def test_time_in_stated_ranges_follows_with_its_interval():
+    at = page(HEIGHTS, "Z-percentile_curves~Z.limits-120, 150")
+    said = text(at)
+    assert "above 150 cm: **" in said and "95 % confidence interval" in said
+    assert "Cut-offs of ranges 120, 150 (default none)" in said
+
+
+def test_too_few_people_are_told_so_and_no_error_is_stated():
+    at = page(HEIGHTS.replace("700", "100"))
+    assert "Too few children" in at.error[0].value
+    assert "has an error of" not in text(at)
+
+
+@pytest.mark.parametrize("task", [task for task in TASKS.values() if task.estimand],
+                         ids=lambda task: task.key)
+def test_theory_shows_a_rate_of_what_is_estimated_or_says_that_there_is_none(task):
+    among = [f"{task.among}-{task.key}"] * bool(task.among)
+    at = visit("lab", "~".join([f"estimand-{task.estimand}", "tab-theory", *among]))
+    known = [rate.label for rate in rates.for_task(task.key)]
+    shown = [box.value for box in at.selectbox if box.key == "w_rate"]
+    assert shown == known[:1]
+    assert any("No rate is published" in info.value for info in at.info) is not bool(known)

@@ -1,0 +1,78 @@
+"""Publish: survival and other counts from a file, or of public patients, to one release with its files."""
+
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+
+from engine.release import files as release_files
+from tests.pages.opening import visit
+from tests.pages.test_upload_events import TRIAL, choose, ran, said, state
+
+
+@pytest.fixture(autouse=True)
+def ledger(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRIVACY_CURVES_LEDGER", str(tmp_path / "ledger.sqlite3"))
+
+
+@pytest.mark.parametrize(("what", "data"), [
+    ("survival", "Survival with heart failure"), ("survival", "Heart failure by blood pressure"),
+    ("distribution", "Creatinine with heart failure"), ("roc", "Creatinine with heart failure")])
+def test_public_patients_are_released_with_their_counts(what, data):
+    at = visit("publish", f"publish-{what}")
+    at.selectbox(key=f"w_release_source_{what}").set_value(data)
+    ran(at)
+    at.button(key="wizard_next").click()
+    ran(at)
+    assert not at.error and "Simulated from stated facts" in said(at)
+    at.button(key="wizard_next").click()
+    ran(at)
+    publish(at)
+    release = at.session_state.released
+    written = release_files.all_files(release)
+    assert {"counts.csv", "release.csv", "guarantee.json", "release.html"} <= set(written)
+    assert ("at_risk.csv" in written) == (what == "survival")
+    assert release.card["guarantee"]["delta"] == 0
+    assert f"Released: {release.name}" in [header.value for header in at.header]
+
+
+def publish(at):
+    for box in at.checkbox:
+        if str(box.key).startswith("release_tick"):
+            box.check()
+    name = next(text for text in at.text_input if str(text.key).startswith("release_name"))
+    name.set_value("hearts-2026")
+    ran(at)
+    at.button(key="release_publish").click()
+    ran(at)
+    assert not at.error
+
+
+def test_a_file_of_ones_own_goes_through_the_wizard_to_a_release(monkeypatch):
+    given = SimpleNamespace(file_id="trial", name="a.csv", getvalue=TRIAL.encode)
+    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
+    at = choose(visit("publish", "publish-survival"), event_time="days", event_status="end", who="patient",
+                event_group="arm")
+    at.multiselect(key="upload_event_codes_end").set_value(["death"])
+    at.multiselect(key="upload_event_groups_arm").set_value(["A", "B"])
+    ran(at)
+    for _ in range(2):
+        at.button(key="wizard_next").click()
+        ran(at)
+        if any(field.key == "upload_time_high" for field in at.number_input):
+            state(at, time_high=900)
+    at.radio(key="upload_trust").set_value("One trusted centre holds all of it")
+    ran(at)
+    at.button(key="wizard_next").click()
+    ran(at)
+    assert not at.error
+    at.number_input(key="w_release_epsilon").set_value(1.5)
+    ran(at)
+    at.button(key="wizard_next").click()
+    ran(at)
+    publish(at)
+    release = at.session_state.released
+    assert list(release.columns) == ["A", "B"] and release.sizes.n_curves == 300
+    report = release_files.report(release).decode()
+    assert "At risk" in report and "Log-rank test" in report and "ends the band does not cover" not in report
+    assert "p17" not in report

@@ -1,0 +1,195 @@
+"""Times, values and scores from a file of one's own: columns, codes, dates, and rows that are strange."""
+
+import numpy as np
+import pytest
+
+from engine.core.errors import InputError
+from engine.core.types import Budget, EventFacts
+from engine.exports.code_for import OwnFile, release
+from engine.mechanisms.noisy_counts import NoisyCounts
+from engine.numerics.counts.cells import Cells, Counted
+from engine.questions import ask
+from engine.release import published, request
+from engine.uploads import events as readers
+from engine.uploads.conversions import Dates
+from engine.uploads.events import (
+    EventColumns,
+    UploadEvents,
+    codes_in,
+    declare_events,
+    read_events,
+    suggest_columns,
+)
+from engine.uploads.tables import read_table
+
+DEATH = EventColumns(time="days", status="end", events=("death",))
+
+
+def read(text, columns=DEATH):
+    return read_events(read_table(text.encode()), columns)
+
+
+def rows(events):
+    return sorted(zip(np.nan_to_num(events.time, nan=-99).tolist(), events.status.tolist(), strict=True))
+
+
+def test_hostile_rows_stay_in_the_count_and_count_as_the_method_says():
+    text = "days,end\n-3,death\n0,death\n,death\ninf,death\n-inf,alive\nwords,alive\n5,unknown\n6,\n1e400,death\n7,death\n"
+    events = read(text)
+    assert len(events.time) == 10
+    assert rows(events) == [(-np.finfo(float).max, 0), (-99, 0), (-99, 1), (-3, 1), (0, 1), (5, 0), (6, -1), (7, 1),
+                            (np.finfo(float).max, 1), (np.finfo(float).max, 1)]
+    cells = Cells((0.0, 4.0, 8.0)).counts(events.time[None], events.status[None], None, events.server, 1).ravel()
+    # deaths: −3 and 0 in the first interval, 7 in the second; censored: no time (twice) and −∞ in the first, an
+    # unknown and a missing status in the second; both infinite times are beyond
+    assert cells.tolist() == [2, 1, 3, 2, 2]
+    notes = " ".join(events.notes)
+    assert "2 times missing" in notes and "3 times of 0 or less" in notes and "no status: 1 people" in notes
+    assert not any(word in notes for word in ("words", "unknown", "-3"))
+
+
+@pytest.mark.parametrize("strange", ["-3,death", ",odd", "12,", "inf,odd", "NA,NA", "1e9,death", "x,death"])
+def test_what_one_row_holds_changes_two_counts_at_most_and_never_how_many_people_there_are(strange):
+    usual = "days,end\n" + "".join(f"{k},{'death' if k % 2 else 'alive'}\n" for k in range(1, 40))
+    other = usual.replace("\n9,death\n", f"\n{strange}\n")
+    assert usual != other
+    cells = Cells(tuple(np.linspace(0.0, 40.0, 6).tolist()))
+    one, two = (cells.counts(events.time[None], events.status[None], None, events.server, 1).ravel()
+                for events in (read(usual), read(other)))
+    assert one.sum() == two.sum() == 39 and abs(one - two).sum() <= 2
+
+
+def test_of_a_person_with_several_rows_the_first_counts_where_a_column_tells_them_apart():
+    text = "who,days,end\na,3,death\nb,4,alive\na,9,alive\n"
+    events = read(text, EventColumns(time="days", status="end", events=("death",), id="who"))
+    assert rows(events) == [(3, 1), (4, 0)] and "1 further row" in " ".join(events.notes)
+    assert len(read(text).time) == 3
+
+
+def test_dates_of_start_and_end_become_days_and_leap_days_count():
+    text = "from,to,end\n2024-02-28,2024-03-01,death\n2023-02-28,2023-03-01,alive\n2024-01-01,,alive\n2024-03-05,2024-03-01,death\n"
+    events = read(text, EventColumns(time="to", start="from", status="end", events=("death",)))
+    assert rows(events) == [(-99, 0), (-4, 1), (1, 0), (2, 1)]
+    assert "times are days from “from” to “to”" in " ".join(events.notes)
+
+
+def test_dates_that_can_be_read_in_two_ways_are_asked_for():
+    text = "from,to,end\n3/4/2024,5/4/2024,death\n1/2/2024,2/2/2024,alive\n"
+    columns = EventColumns(time="to", start="from", status="end", events=("death",))
+    with pytest.raises(InputError, match="two ways") as told:
+        read(text, columns)
+    assert told.value.field == "dates"
+    by_day, by_month = (read(text, EventColumns(time="to", start="from", status="end", events=("death",),
+                                               dates=Dates(first))) for first in (True, False))
+    assert rows(by_day) == [(1, 0), (2, 1)] and rows(by_month) == [(31, 0), (61, 1)]
+
+
+@pytest.mark.parametrize(("text", "columns", "told"), [
+    ("to,end\n2024-02-28,death\n2024-03-28,alive\n", EventColumns(time="to", status="end", events=("death",)), "counted from a start"),
+    ("from,to,end\n5,2024-02-28,death\n6,2024-03-28,alive\n",
+     EventColumns(time="to", start="from", status="end", events=("death",)), "dates and the other numbers"),
+    ("days,end\nsoon,death\nlate,alive\n", DEATH, "no number"),
+    ("days,end\n1,death\n", DEATH, "1 rows"),
+    ("days,end\n1,death\n2,alive\n", EventColumns(time="days", status="end", events=("deth",)), "never holds"),
+    ("days,end\n1,death\n2,alive\n", EventColumns(time="days", status="end"), "Say which texts"),
+    ("days,end\n1,death\n2,alive\n", EventColumns(time="days", status="days", events=("1",)), "two roles"),
+    ("days,end\n1,death\n2,alive\n", EventColumns(time="days", status="end", events=("death", "death")), "stated twice"),
+    ("days,end,arm\n1,death,A\n2,alive,B\n",
+     EventColumns(time="days", status="end", events=("death",), group="arm", groups=("A",)), "Two groups"),
+    ("days,end,who\n1,death,\n2,alive,b\n", EventColumns(time="days", status="end", events=("death",), id="who"), "blank|no")])
+def test_what_cannot_be_read_is_told_without_a_value_of_the_data(text, columns, told):
+    with pytest.raises(InputError, match=told) as problem:
+        read(text, columns)
+    assert not any(cell in str(problem.value) for cell in ("soon", "2024", "late"))
+
+
+def test_a_cause_that_nobody_has_is_told_and_no_reason_to_refuse():
+    columns = EventColumns(time="days", status="end", events=("death", "relapse"))
+    events = read("days,end\n1,death\n2,alive\n", columns)
+    assert "never holds “relapse”" in " ".join(events.notes) and rows(events) == [(1, 1), (2, 0)]
+
+
+def test_a_column_of_codes_gives_its_texts_and_one_of_numbers_is_refused():
+    table = read_table(b"days,end\n1,b\n2,a\n3,\n")
+    assert codes_in(table, "end") == ("a", "b")
+    with pytest.raises(InputError, match="different texts"):
+        codes_in(read_table(("days,end\n" + "".join(f"{k},a\n" for k in range(300))).encode()), "days")
+
+
+@pytest.mark.parametrize(("kind", "example", "columns"), [
+    (Counted.OUTCOMES, readers.EXAMPLE_OUTCOMES_CSV,
+     {"start": "start", "status": "status", "time": "end", "id": "patient_id"}),
+    (Counted.VALUES, readers.EXAMPLE_VALUES_CSV, {"time": "concentration", "id": "patient_id"}),
+    (Counted.LABELS, readers.EXAMPLE_SCORES_CSV, {"time": "score", "status": "label", "id": "patient_id"})])
+def test_the_example_that_can_be_downloaded_is_read_as_it_is(kind, example, columns):
+    table = read_table(example.encode())
+    assert suggest_columns(table, kind) == columns
+    texts = {Counted.OUTCOMES: ("death", "relapse"), Counted.LABELS: ("yes",)}.get(kind, ())
+    events = read_events(table, EventColumns(**columns, events=texts, counted=kind, server="site"))
+    assert len(events.time) == 24 and np.isfinite(events.time).all() and (events.time > 0).all()
+    assert events.server_names == ("North", "South")
+    if texts:
+        assert set(events.status.tolist()) == set(range(len(texts) + 1))
+
+
+SCORES = EventColumns(time="score", status="label", events=("yes",), counted=Counted.LABELS)
+VALUES = EventColumns(time="value", counted=Counted.VALUES)
+
+
+@pytest.mark.parametrize(("text", "columns", "serves"), [
+    ("days,end\n1,death\n2,alive\n", DEATH, {"survival"}),
+    ("days,end\n1,death\n2,relapse\n", EventColumns(time="days", status="end", events=("death", "relapse")),
+     {"survival", "cumulative_incidence"}),
+    ("value,x\n1,a\n2,b\n", VALUES, {"distribution"}), ("score,label\n.1,no\n.2,yes\n", SCORES, {"roc"})])
+def test_a_file_serves_what_it_was_read_for_and_nothing_else(text, columns, serves):
+    source = UploadEvents(events=read(text, columns), declared=declare_events(0, 10, "a plan", columns))
+    assert {task for task in UploadEvents.tasks if source.serves(task)} == serves
+
+
+@pytest.mark.parametrize(("stated", "told"), [
+    ({"time_high": None}, "planned follow-up"), ({"origin": " "}, "comes from"), ({"time_high": float("nan")}, "finite"),
+    ({"edges": (0, float("nan"))}, "must be numbers"), ({"edges": (0, 5)}, "must rise"), ({"time_high": -1}, "time|low|range")])
+def test_public_facts_are_stated_whole_or_asked_for(stated, told):
+    with pytest.raises(InputError, match=told):
+        declare_events(**{"time_low": 0.0, "time_high": 10.0, "origin": "a plan", "columns": DEATH, **stated})
+
+
+def test_public_sizes_of_groups_must_be_those_of_the_file():
+    columns = EventColumns(time="days", status="end", events=("death",), group="arm", groups=("A", "B"))
+    events = read("days,end,arm\n1,death,A\n2,alive,B\n3,alive,C\n", columns)
+    assert "in neither group: 1 people" in " ".join(events.notes)
+    UploadEvents(events=events, declared=declare_events(0, 10, "a plan", columns, group_sizes=(2, 1))).check_sizes()
+    with pytest.raises(InputError, match="stated as public"):
+        UploadEvents(events=events, declared=declare_events(0, 10, "a plan", columns, group_sizes=(1, 2))).check_sizes()
+
+
+def test_the_holder_alone_is_told_how_many_lie_outside_what_was_stated():
+    source = UploadEvents(events=read("days,end\n-1,death\n5,alive\n30,death\n"), declared=declare_events(0, 10, "plan", DEATH))
+    assert source.moved == (1, 1)
+    assert sorted(source.draw(1, np.random.default_rng(0)).time[0].tolist()) == [-1.0, 5.0, 30.0]
+
+
+LARGE = "patient,from,to,end,arm\n" + "".join(
+    f"p{k},01.02.2020,{1 + k % 27:02d}.0{1 + k % 9}.2021,{('alive', 'death')[k % 2]},{'AB'[k % 2]}\n" for k in range(240))
+
+
+def test_code_and_command_read_the_same_file_in_the_same_way(tmp_path):
+    columns = EventColumns(time="to", start="from", status="end", events=("death",), group="arm", groups=("A", "B"),
+                           id="patient")
+    facts = declare_events(0, 700, "protocol", columns, (0, 300, 700), (120, 120), time_name="Time", time_unit="days",
+                           person="patient", people="patients")
+    source = UploadEvents(events=read(LARGE, columns), declared=facts)
+    own = OwnFile("trial.csv", "utf-8", None, columns)
+    (tmp_path / "trial.csv").write_text(LARGE)
+    plain = request.to_plain(source, NoisyCounts(), Budget(2.0), own)
+    from json import dumps
+    again = request.from_json(dumps(plain), tmp_path)
+    assert again.source.facts == facts and again.budget == Budget(2.0)
+    for name in ("time", "status", "group"):
+        assert (getattr(again.source.events, name) == getattr(source.events, name)).all()
+    code = release(ask(published.quote, source, NoisyCounts(), Budget(2.0)), own)
+    assert "read_events" in code.python and "p17" not in code.python
+    scope = {}
+    exec(compile(code.run.replace('"trial.csv"', repr(str(tmp_path / "trial.csv"))), "code", "exec"), scope)
+    assert isinstance(scope["source"].facts, EventFacts) and scope["source"].facts == facts
+    assert (scope["source"].events.time == source.events.time).all()
