@@ -25,6 +25,7 @@ from engine.core.tasks import (
     COVARIANCE,
     DENSITY,
     DISTRIBUTION,
+    FUNCTIONAL_SUMMARY,
     INCIDENCE,
     MEAN_FUNCTION,
     PERCENTILE_CURVES,
@@ -174,18 +175,11 @@ def family_of(mechanism: Mechanism) -> Family:
     foreign = sorted(mechanism.served - TASKS.keys())
     task = foreign[0] if foreign else mechanism.main_task.key
     key = (task, "whole" if mechanism.family == "functional" else "")
-    family = FAMILIES.get(key) or _family_by_data(task)
-    if family is None:
+    if key not in FAMILIES:
         raise InputError(f"No neighbours are known for mechanisms of the {mechanism.family} family "
                          f"with the task {task!r}.", field="mechanism",
                          hint="Add a family of pairs to engine.audit.neighbours.")
-    return family
-
-
-def _family_by_data(task: str) -> Family | None:
-    """That of other tasks with such data and such a unit of protection."""
-    record = TASKS.get(task)
-    return None if record is None else _BY_DATA.get((record.data, record.unit))
+    return FAMILIES[key]
 
 
 def enlarged(usual: Any, copies: int) -> Any:
@@ -855,5 +849,9 @@ FAMILIES: dict[tuple[str, str], Family] = {
     (DENSITY.key, "whole"): Family("points", usual_points, pairs_of_points),
     (RISK_MINIMISATION.key, "whole"): Family("labelled points", usual_labelled, pairs_of_labelled),
 }
-# Of a task that has no line above; readings and rows differ too much from task to task.
+# A task without a line above takes the pairs of such data with such a unit of protection; single
+# observations and rows differ too much from task to task. Summaries are attacked as means.
 _BY_DATA = {(DataType.CURVES, Unit.CURVE): _CURVES, (DataType.EVENTS, Unit.PERSON): _EVENTS}
+FAMILIES |= {(task.key, ""): _BY_DATA[task.data, task.unit] for task in TASKS.values()
+             if (task.data, task.unit) in _BY_DATA and task is not FUNCTIONAL_SUMMARY
+             and not {(task.key, ""), (task.key, "whole")} & FAMILIES.keys()}

@@ -91,22 +91,22 @@ class Code:
 # -- a question, a release, a sweep -------------------------------------------------------------
 
 
-def code_for(question: Question, own: OwnFile | None = None) -> Code:
+def code_for(question: Question, file: OwnFile | None = None) -> Code:
     """The question of a page, its answer, the numbers that stand there and a picture of them."""
-    script = _Script(own)
+    script = _Script(file)
     script.line(f"question = {script.call_of(question)}")
     script.line("answer = question.answer()")
     return Code(question.kind.page, script.text, "print(question.text(answer))",
                 _CHART.format("question.chart(answer)"), question.command())
 
 
-def release(question: Question, own: OwnFile | None = None) -> Code:
+def release(question: Question, file: OwnFile | None = None) -> Code:
     """Release: what it would cost, and with a name the release itself."""
     from engine.release import request as release_request  # on first use: it takes a moment
 
-    cost = code_for(question, own)
+    cost = code_for(question, file)
     plain = release_request.to_plain(question["source"], question["mechanism"], question["budget"],
-                                     own)
+                                     file)
     return dataclasses.replace(
         cost, say=f"{cost.say}\n\n{_PUBLISH}", command="" if plain is None else here_document(
             "release -", plain),
@@ -117,9 +117,9 @@ def release(question: Question, own: OwnFile | None = None) -> Code:
         prints="What it would cost, as on the page, and then the release itself:", spends=True)
 
 
-def sweep(chosen: Scenario, own: OwnFile | None = None) -> Code:
+def sweep(chosen: Scenario, file: OwnFile | None = None) -> Code:
     """Sweeps: a scenario with axes, which is a record of its own, to the last bit."""
-    script = _Script(own)
+    script = _Script(file)
     for of in (blocks, gather, run_block, as_csv, provenance, Scenario, to_plain):
         script.name(of)
     for name, value in (("source", chosen.source), ("mechanism", chosen.mechanism),
@@ -133,7 +133,7 @@ def sweep(chosen: Scenario, own: OwnFile | None = None) -> Code:
                 "from engine.topics.sweeps.answer import sweep_view\n" + _CHART.format(
                     "figures.along_axis(\n    sweep_view(outcomes), {path: path for path in axes}, "
                     'source.facts.value_unit, "light")'),
-                "" if own else here_document("run - --csv", dict(chosen.plain)))
+                "" if file else here_document("run - --csv", dict(chosen.plain)))
 
 
 # -- a notebook -----------------------------------------------------------------------------
@@ -174,8 +174,8 @@ def _split(text: str) -> list[str]:
 class _Script:
     """Imports and lines; values write themselves and bring their imports."""
 
-    def __init__(self, own: OwnFile | None = None) -> None:
-        self._own = own
+    def __init__(self, file: OwnFile | None = None) -> None:
+        self._file = file
         self._imports: dict[str, set[str]] = {}
         self._lines: list[str] = []
 
@@ -198,10 +198,10 @@ class _Script:
 
     def _of_file(self, value: Any) -> str:
         """Sites of one's own, which are named and sized by the file alone; empty for others."""
-        if self._own is not None and isinstance(value, Network):
+        if self._file is not None and isinstance(value, Network):
             epsilons = self.written(tuple(group.epsilon for group in value.groups))
             return f"{self.name(Network)}.of_upload(source, {epsilons}, delta={value.delta!r})"
-        if self._own is not None and isinstance(value, tuple) and isinstance(value[0], SiteRow):
+        if self._file is not None and isinstance(value, tuple) and isinstance(value[0], SiteRow):
             chosen = tuple((row.epsilon, row.delta, row.included) for row in value)
             return f"{self.name(rows_with)}(source, {self.written(chosen)})"
         return ""
@@ -214,16 +214,16 @@ class _Script:
             self.line(f"{name} = {self.written(value)}")
 
     def _from_file(self, source: Upload | UploadRows | UploadEvents) -> None:
-        if self._own is None:
+        if self._file is None:
             raise ValueError("how the file was read is not known")
-        own, kind = self._own, type(source)
+        file, kind = self._file, type(source)
         name, reader = _READERS[kind]
-        several = f", {_text(own.several)}" if kind is Upload else ""
+        several = f", {_text(file.several)}" if kind is Upload else ""
         self._imports["pathlib"] = {"Path"}
-        self.line(f"FILE = {_text(own.name)}  # your own file, in this folder")
+        self.line(f"FILE = {_text(file.name)}  # your own file, in this folder")
         self.line(f"table = {self.name(read_table)}(Path(FILE).read_bytes(), "
-                  f"{_text(own.encoding)}, {self.written(own.sheet)})")
-        self.line(f"layout = {self.written(own.layout)}")
+                  f"{_text(file.encoding)}, {self.written(file.sheet)})")
+        self.line(f"layout = {self.written(file.layout)}")
         self.line(f"{name} = {self.name(reader)}(table, layout{several})")
         self.line(f"facts = {self.written(source.declared)}  # as you stated them")
         self.line(f"source = {self.name(kind)}({name}={name}, declared=facts)")

@@ -410,8 +410,8 @@ class NoisyCounts(Mechanism):
         edges = table.cells.edges
         times = edges[0] + (edges[-1] - edges[0]) * drawing_grid()
         if self.task == ROC.key:
-            found = roc(table)
-            return _interpolated(found.false_positive, found.true_positive)
+            roc_curve = roc(table)
+            return _interpolated(roc_curve.false_positive, roc_curve.true_positive)
         if self.task == DISTRIBUTION.key:
             return np.asarray(monotone_cubic(edges, distribution(table)[0], 0.0)(times))
         lives = life_tables(table)

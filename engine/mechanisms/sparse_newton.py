@@ -334,9 +334,9 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
         first, is_distinct = self._features(averages, plans, columns, size, rng)
         where, corrected = self._step(averages, first, plans, columns, rng)
         end = first.copy()
-        held = np.take_along_axis(first, where, axis=-1)
+        selected = np.take_along_axis(first, where, axis=-1)
         np.put_along_axis(end, where, np.where(
-            corrected.is_distinct[..., None], corrected.values, held), axis=-1)
+            corrected.is_distinct[..., None], corrected.values, selected), axis=-1)
         return Fit(
             basis=Coordinates(size), coefficients=columns.released(end),
             unprotected=columns.quiet(end), cautions=_cautions(corrected, is_distinct, columns))

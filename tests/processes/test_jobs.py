@@ -388,17 +388,17 @@ def test_an_abandoned_job_goes_on_until_another_needs_its_slot(pool, long_job, m
 
 def test_a_job_on_ones_own_data_is_kept_by_its_session_alone(pool):
     own = finished(pool, "own", "squares", 3, is_shared=False)
-    until(lambda: "own" not in pool._kept)
+    until(lambda: "own" not in pool._jobs)
     assert own.result is not None
     again = finished(pool, "own", "squares", 3)
-    assert again is not own and pool._kept["own"] is again
+    assert again is not own and pool._jobs["own"] is again
 
 
 def test_a_job_on_ones_own_data_that_was_stopped_while_it_waited_is_forgotten_too(pool, long_job):
     own = pool.start("mine", TARGETS + "squares", 3, is_shared=False)
     own.stop()
     long_job.stop()
-    until(lambda: "mine" not in pool._kept)
+    until(lambda: "mine" not in pool._jobs)
 
 
 # -- the view -------------------------------------------------------------------------------

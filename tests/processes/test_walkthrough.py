@@ -218,6 +218,14 @@ def test_the_code_is_written_as_all_code_is(copy):
 
 
 @pytest.mark.slow
+def test_its_types_are_checked_as_all_are(copy):
+    shutil.copy(ROOT / "pyproject.toml", copy)
+    shutil.copy(ROOT / "app.py", copy)
+    done = python(copy, "-m", "mypy", "--cache-dir", os.devnull)
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+@pytest.mark.slow
 @pytest.mark.timeout(4 * 3600)
 def test_the_whole_default_suite_passes_with_them(tmp_path):
     folder = tmp_path / "project"

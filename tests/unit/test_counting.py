@@ -246,7 +246,7 @@ def test_the_same_counts_give_the_same_limits_and_they_hold_the_curve():
     assert (both[0][0] == both[1][0]).all() and (both[0][1] == both[1][1]).all()
     times = np.linspace(0, 5, 301)
     low, high = staircase(table.cells.edges, *both[0], times)
-    inside = times <= np.asarray(table.cells.edges)[limits[0].shown.sum(axis=-1)][..., None]
+    inside = times <= np.asarray(table.cells.edges)[limits[0].drawn.sum(axis=-1)][..., None]
     drawn = monotone_cubic(table.cells.edges, life.survival)(times)
     assert ((low <= drawn + 1e-12) & (drawn <= high + 1e-12))[inside].all()
     assert (np.diff(low, axis=-1) <= 1e-12).all() and (np.diff(high, axis=-1) <= 1e-12).all()

@@ -163,8 +163,8 @@ def _alike(other: Any, selected: Any) -> Any:
 
 
 def _way(label: str, mechanism: Any, source: Source[Data], data: Data, study: Data | None,
-         reference: Estimate, drawing: _Drawing, asked: Budget, seed: int) -> Way:
-    budget = replace(asked, delta=0.0) if mechanism.guarantee == "pure" else asked
+         reference: Estimate, drawing: _Drawing, stated: Budget, seed: int) -> Way:
+    budget = replace(stated, delta=0.0) if mechanism.guarantee == "pure" else stated
     try:
         estimate = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
                                           generator(seed, NOISE_STREAM, SHOWN))
@@ -379,7 +379,7 @@ def spectrum(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Spec
         noise = plan.noise[middle][0][-1]
         scales[kind] = math.sqrt(noise.variance) * noise.scales
         energy[kind] = scale * math.sqrt(plan.energy(middle))
-        shrinkage = _kept(plan.smoothings[middle], len(noise.scales))
+        shrinkage = _shrinkage(plan.smoothings[middle], len(noise.scales))
     if shrinkage is None:
         return None
     order = np.argsort(-shrinkage, kind="stable")  # pairs of functions have no order of their own
@@ -388,7 +388,7 @@ def spectrum(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Spec
                     mechanism.constants)
 
 
-def _kept(smoothing: Any, r: int) -> Array:
+def _shrinkage(smoothing: Any, r: int) -> Array:
     """The filter of every coefficient; one where there is none."""
     linear = smoothing.pairs if isinstance(smoothing, Steps) else smoothing
     if isinstance(linear, Linear) and len(linear.shrink) == r:

@@ -282,29 +282,29 @@ def equal_protection(view: SideBySide) -> None:
 def shapes_kept(view: SideBySide) -> None:
     """One question of shape to all methods at all budgets."""
     st.header("What would still be true of its shape?", anchor=False)
-    asked = shape_cards.ask(view.facts)
-    if asked is None:
+    question = shape_cards.ask(view.facts)
+    if question is None:
         return
-    answers = [(method, _answer(view, method, asked)) for method in view.known]
+    answers = [(method, _answer(view, method, question)) for method in view.known]
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        chart = figures.kept(EPSILON_STEPS, [
+        chart = figures.agreeing_share(EPSILON_STEPS, [
             (_line(method, np.where(answer.known, method.error, np.nan)), answer.kept)
             for method, answer in answers], None, layout.theme())
-        view.draw(shapes.short(asked, view.facts), chart, "shape", 320, 300)
+        view.draw(shapes.short(question, view.facts), chart, "shape", 320, 300)
         st.markdown(f":small[{shapes.KEY.replace(' ◇ you are here.', '')}]")
     with right:
         first = answers[0][1]
-        st.markdown(shapes.reference(asked, first.said, view.facts, first.is_truth))
+        st.markdown(shapes.reference(question, first.said, view.facts, first.is_truth))
         st.markdown("Releases that say so, too; in brackets, what simulating so few leaves open:")
         for method, answer in answers:
             _kept_at(view, method, answer)
 
 
-def _answer(view: SideBySide, method: MethodAnswer, asked: Question) -> shape_cards.Answer:
+def _answer(view: SideBySide, method: MethodAnswer, question: Question) -> shape_cards.Answer:
     draws = run.answer(drawn, view.source, method.mechanism, view.known[0].mechanism,
                        method.picture.budgets, view.now.seed)
-    return shape_cards.answer(asked, draws, method.error, view.facts)
+    return shape_cards.answer(question, draws, method.error, view.facts)
 
 
 def _kept_at(view: SideBySide, method: MethodAnswer, answer: shape_cards.Answer) -> None:

@@ -96,8 +96,8 @@ def _study(scenario: Settings) -> dict[str, Any]:
     studied = estimands.linked(scenario)
     if studied.refusal is not None:
         raise studied.refusal
-    source, facts = studied.simulated, studied.shown.facts
-    rows = (studied.shown.has_free_sites and scenario.sites) or decisions.alike(source, "Site")
+    source, facts = studied.simulated, studied.on_screen.facts
+    rows = (studied.on_screen.has_free_sites and scenario.sites) or decisions.alike(source, "Site")
     profile = run.answer(decisions.profile_of, source, method, decisions.at_one_budget(rows),
                          estimands.delta_of(scenario), scenario.noise, scenario.seed)
     target = scenario.target

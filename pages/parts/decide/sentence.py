@@ -131,6 +131,6 @@ def _resize(dial: str) -> Callable[[int | None], None]:
             high = min(high, site_table.MOST_SITES)
         if value is None or not low <= value <= high:
             raise InputError(f"This must lie between {low:g} and {high:g}.", field=dial)
-        estimands.resize(view.decided, view.shown, setting.moved(dial, value).curves)
+        estimands.resize(view.decided, view.on_screen, setting.moved(dial, value).curves)
         editor.restart()
     return write

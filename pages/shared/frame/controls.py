@@ -100,7 +100,8 @@ def source_choice(task: str = settings.TASK, key: str = "", **more: Any) -> None
     """
     presets, noun = _presets(sources, task), _noun(task)
     mine = f"Your {noun.lower()}"
-    labels = [label for label, _, _ in presets] + ([mine] if session.own(task) is not None else [])
+    labels = [*(label for label, _, _ in presets),
+              *([mine] if session.upload_of(task) is not None else [])]
     current = (mine if session.uploaded(task)
                else session.current().source_of(task).nearest_preset()[0])
 

@@ -85,8 +85,8 @@ def _trust(facts: PublicFacts) -> list[pieces.Chip]:
     upload = session.own_with(facts)
     if upload is None:
         return []
-    held = "curve" if upload.holds_curves else "record"
-    return [pieces.Chip(*stated.trust_tag(upload.sizes, held), "gray", "person")]
+    noun = "curve" if upload.holds_curves else "record"
+    return [pieces.Chip(*stated.trust_tag(upload.sizes, noun), "gray", "person")]
 
 
 def delta_chips(stated: Delta) -> list[pieces.Chip]:
