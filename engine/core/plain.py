@@ -32,6 +32,16 @@ def is_registered(value: Any) -> bool:
 def to_plain(value: Any) -> Any:
     """What JSON can hold of a record, of registered members in it, and of containers of them.
 
+    Parameters
+    ----------
+    value : object
+        A record, a registered member, a mapping, a sequence or a number.
+
+    Returns
+    -------
+    object
+        As `json` writes it; infinity is "inf".
+
     Raises
     ------
     InputError
@@ -96,12 +106,42 @@ def read(hint: Any, value: Any, field: str) -> Any:
 
 
 def record(cls: type[T], value: Any, field: str) -> T:
-    """A record from an object with its fields; see `read` for what is refused."""
+    """A record from an object with its fields; see `read` for what is refused.
+
+    Parameters
+    ----------
+    cls : type
+        A dataclass.
+    value : object
+        What was read of JSON.
+    field : str
+        Where it stands, for errors.
+
+    Returns
+    -------
+    object
+        Of that class.
+    """
     return cls(**arguments(cls, value, field))
 
 
 def arguments(function: Callable[..., Any], values: Any, field: str) -> dict[str, Any]:
-    """What a function or class is called with, from an object; see `read` for what is refused."""
+    """What a function or class is called with, from an object; see `read` for what is refused.
+
+    Parameters
+    ----------
+    function : callable
+        With type hints.
+    values : object
+        What was read of JSON.
+    field : str
+        Where it stands, for errors.
+
+    Returns
+    -------
+    dict
+        Arguments by name.
+    """
     known = writable(function)
     values, hints = checked_object(values, field, tuple(known)), typing.get_type_hints(function)
     missing = [name for name, default in known.items()
@@ -133,14 +173,45 @@ def _member_of(kinds: tuple[Any, ...], value: Any, field: str, shelf: Registry) 
 
 
 def member(description: Any, field: str, shelf: Registry) -> Any:
-    """A registered member from `{"key": …, "parameters": {…}}`; see `read`."""
+    """A registered member from `{"key": …, "parameters": {…}}`; see `read`.
+
+    Parameters
+    ----------
+    description : object
+        What was read of JSON.
+    field : str
+        Where it stands, for errors.
+    shelf : Registry
+        Where its key is looked up.
+
+    Returns
+    -------
+    Source, Mechanism or Rate
+    """
     parts = checked_object(description, field, ("key", "parameters"))
     return shelf.build(parts.get("key"), checked_object(parts.get("parameters", {}),
                                                         f"{field}.parameters"))
 
 
 def number(value: Any, field: str) -> float:
-    """A number as a float; "inf" stands for no bound."""
+    """A number as a float; "inf" stands for no bound.
+
+    Parameters
+    ----------
+    value : object
+        What was read of JSON.
+    field : str
+        Where it stands, for errors.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InputError
+        If it is no number, or none that can be computed with.
+    """
     if value == "inf":
         return math.inf
     if (isinstance(value, bool) or not isinstance(value, int | float) or value != value
@@ -167,6 +238,19 @@ def _listed(value: Any, field: str) -> list[Any]:
 
 def checked_object(value: Any, name: str, known: tuple[str, ...] = ()) -> dict[str, Any]:
     """The same dictionary, if it has known keys only.
+
+    Parameters
+    ----------
+    value : object
+        What was read of JSON.
+    name : str
+        Where it stands, for errors.
+    known : tuple of str
+        The keys that it may have; empty: any.
+
+    Returns
+    -------
+    dict
 
     Raises
     ------

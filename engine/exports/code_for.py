@@ -92,7 +92,18 @@ class Code:
 
 
 def code_for(question: Question, file: OwnFile | None = None) -> Code:
-    """The question of a page, its answer, the numbers that stand there and a picture of them."""
+    """The question of a page, its answer, the numbers that stand there and a picture of them.
+
+    Parameters
+    ----------
+    question : Question
+    file : OwnFile, optional
+        How the file with the visitor's own data was read.
+
+    Returns
+    -------
+    Code
+    """
     script = _Script(file)
     script.line(f"question = {script.call_of(question)}")
     script.line("answer = question.answer()")
@@ -101,7 +112,19 @@ def code_for(question: Question, file: OwnFile | None = None) -> Code:
 
 
 def release(question: Question, file: OwnFile | None = None) -> Code:
-    """Release: what it would cost, and with a name the release itself."""
+    """Release: what it would cost, and with a name the release itself.
+
+    Parameters
+    ----------
+    question : Question
+        What a release would cost.
+    file : OwnFile, optional
+        How the file with the visitor's own data was read.
+
+    Returns
+    -------
+    Code
+    """
     from engine.release import request as release_request  # on first use: it takes a moment
 
     cost = code_for(question, file)
@@ -118,7 +141,19 @@ def release(question: Question, file: OwnFile | None = None) -> Code:
 
 
 def sweep(chosen: Scenario, file: OwnFile | None = None) -> Code:
-    """Sweeps: a scenario with axes, which is a record of its own, to the last bit."""
+    """Sweeps: a scenario with axes, which is a record of its own, to the last bit.
+
+    Parameters
+    ----------
+    chosen : Scenario
+        With its axes.
+    file : OwnFile, optional
+        How the file with the visitor's own data was read.
+
+    Returns
+    -------
+    Code
+    """
     script = _Script(file)
     for of in (blocks, gather, run_block, as_csv, provenance, Scenario, to_plain):
         script.name(of)
@@ -140,7 +175,17 @@ def sweep(chosen: Scenario, file: OwnFile | None = None) -> Code:
 
 
 def notebook(code: Code) -> bytes:
-    """The code as a notebook (nbformat 4.5): words, run, numbers, plot, where it is from."""
+    """The code as a notebook (nbformat 4.5): words, run, numbers, plot, where it is from.
+
+    Parameters
+    ----------
+    code : Code
+
+    Returns
+    -------
+    bytes
+        Of an .ipynb file.
+    """
     cells = [_words("about", f"# Privacy Curves: {code.page}\n\n{code.about} {_FOLDER}"),
              _cell("run", code.run),
              _words("numbers-about", code.prints),

@@ -21,6 +21,20 @@ def numbers_csv(answer: MeanAnswer, budget: int, plain: dict[str, Any] | None) -
     """The numbers of the picture at one budget: a row for each time, a column for each curve.
 
     Lines that begin with # say what the file is and how to make it again.
+
+    Parameters
+    ----------
+    answer : MeanAnswer
+        The picture.
+    budget : int
+        Its place among the budgets of the answer.
+    plain : dict or None
+        The scenario; None where it is about data of one's own.
+
+    Returns
+    -------
+    bytes
+        UTF-8.
     """
     facts, at = answer.data.facts, answer.budgets[budget]
     out = io.StringIO()

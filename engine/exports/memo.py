@@ -23,7 +23,20 @@ def decision_memo(setting: Setting, answer: PlanningAnswer, facts: PublicFacts,
                   rule: float | None = None) -> bytes:
     """The answer, what it rests on, what is not covered, and one step either way.
 
-    `rule` is the most ε by a rule of one's own, None where there is none.
+    Parameters
+    ----------
+    setting : Setting
+        What was planned.
+    answer : PlanningAnswer
+    facts : PublicFacts
+        Of the data.
+    rule : float, optional
+        The most ε by a rule of one's own.
+
+    Returns
+    -------
+    bytes
+        HTML.
     """
     return render(
         "decision_memo", title=tags.title(facts), facts=facts, is_possible=answer.is_possible,

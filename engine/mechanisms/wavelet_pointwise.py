@@ -38,8 +38,8 @@ from engine.mechanisms.families.wavelet_regression import (
     Sites,
     WaveletRegression,
     choose,
+    clipped_observations,
     pointwise_band,
-    readings,
     site_lines,
     times_of,
 )
@@ -441,7 +441,7 @@ class WaveletPointwise(WaveletRegression):
     def _averages(self, data: CurveData, plan: PointsPlan) -> Array:
         """What every site sends, without noise: (repeats, sites, width)."""
         per_site = np.array(data.sizes.n_curves_per_server)
-        times, clipped = times_of(data), readings(data, plan.clip)
+        times, clipped = times_of(data), clipped_observations(data, plan.clip)
         if self.known_design is not None:
             times = self.known_design.rank(times)
         if plan.kind == "curve":

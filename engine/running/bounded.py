@@ -57,6 +57,14 @@ class Bounds:
 def within(bounds: Bounds, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function in this process, which is to be a worker, and is ended beyond the bounds.
 
+    Parameters
+    ----------
+    bounds : Bounds
+        Of time and memory.
+    function : callable
+    *arguments : object
+        What it is called with.
+
     Returns
     -------
     What the function returns.
@@ -85,6 +93,15 @@ class BoundedWorker:
 
     def call(self, bounds: Bounds, function: Callable[..., Any], *arguments: Any) -> Any:
         """What the function, which is one of a module, returns.
+
+        Parameters
+        ----------
+        bounds : Bounds
+            Of time and memory.
+        function : callable
+            Of a module, so that the worker finds it.
+        *arguments : object
+            Picklable.
 
         Raises
         ------

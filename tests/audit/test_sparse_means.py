@@ -77,8 +77,8 @@ def counted_loss(mechanism, epsilon):
 @pytest.mark.parametrize("per_machine", [None, 2, 6])
 def test_no_row_costs_more_than_epsilon_and_some_cost_all_of_it(per_machine):
     """150 pairs; the claim is met from below, and attained to 1e-9."""
-    found = worst_shift(SparseMeanLaplace(per_machine=per_machine))
-    assert found == pytest.approx(EPSILON, rel=1e-9)
+    result = worst_shift(SparseMeanLaplace(per_machine=per_machine))
+    assert result == pytest.approx(EPSILON, rel=1e-9)
 
 
 def test_a_whole_machine_costs_as_much_as_its_rows_together():

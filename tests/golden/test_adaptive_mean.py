@@ -33,9 +33,9 @@ def differences(row):
         "repeats": REPEATS.get(n, 80), "draws": 3, "seed": 11})
     with executors.make("serial") as executor:
         outcomes = run_cells(chosen.cells(), chosen.run, executor)
-    found = [outcome.summary("total_error") for outcome in outcomes]
+    rows = [outcome.summary("total_error") for outcome in outcomes]
     return [(got["mean"] - mean) / np.hypot(got["se"], se)
-            for got, mean, se in zip(found, row["mean"], row["se"], strict=True)]
+            for got, mean, se in zip(rows, row["mean"], row["se"], strict=True)]
 
 
 def match(rows):

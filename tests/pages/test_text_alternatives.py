@@ -37,9 +37,9 @@ def test_a_page_that_only_tells_has_no_chart_when_it_is_opened(page):
 def test_so_does_every_chart_of_a_detail_of_explore(detail):
     fold = {"budget_curve": "budget"}.get(detail, detail)
     at = open_page(f"open-{detail}", **{f"fold_{fold}_numbers": True})
-    said = sentences(at)
-    assert said
-    in_fold(at, said)
+    text = sentences(at)
+    assert text
+    in_fold(at, text)
 
 
 @pytest.mark.parametrize(("page", "token"), [
@@ -59,9 +59,9 @@ def test_every_chart_says_a_number_and_its_sentence_and_table_are_among_the_numb
 def in_fold(at, said):
     """Whether the sentences stand in the fold of numbers, each with a table."""
     fold = next(fold for fold in at.expander if fold.label.startswith("Numbers behind"))
-    told = " ".join(element.value for element in fold.markdown).lower()
+    text = " ".join(element.value for element in fold.markdown).lower()
     assert len(fold.dataframe) >= len(said)
     assert all(len(frame.value) for frame in fold.dataframe)
     for alt in said:
         assert re.search(r"\d.*\.$", alt), alt
-        assert escape(alt).split(": ")[-1].lower() in told, alt  # its title stands apart
+        assert escape(alt).split(": ")[-1].lower() in text, alt  # its title stands apart

@@ -61,12 +61,12 @@ def test_a_worker_gives_what_would_be_computed_here(monkeypatch):
 
 
 def test_steps_are_told_as_they_come_and_the_result_is_that_of_the_generator(monkeypatch):
-    told = []
-    there = computing.computed("steps", job_targets.squares, 5, 0.1, progress=told.append)
+    collected = []
+    there = computing.computed("steps", job_targets.squares, 5, 0.1, progress=collected.append)
     monkeypatch.setattr(computing, "_in_workers", False)
     here = []
     assert there == computing.computed("steps", job_targets.squares, 5, progress=here.append)
-    assert here == [1, 2, 3, 4, 5] and told and set(told) <= set(here)
+    assert here == [1, 2, 3, 4, 5] and collected and set(collected) <= set(here)
 
 
 def test_what_a_person_can_put_right_is_raised_and_a_fault_has_no_message():

@@ -255,10 +255,10 @@ def test_the_same_counts_give_the_same_limits_and_they_hold_the_curve():
 def test_intervals_beyond_which_too_few_are_left_are_not_shown():
     table = released(EventTimes(n_curves=228)).released[0]
     life, = life_tables(table)
-    shown = is_shown(table, life)
-    assert (life.at_risk[..., 1:][shown] >= 10).all()
-    assert (shown[..., :-1] >= shown[..., 1:]).all()
-    assert is_shown(table, life, 60.0).sum() < shown.sum()
+    result = is_shown(table, life)
+    assert (life.at_risk[..., 1:][result] >= 10).all()
+    assert (result[..., :-1] >= result[..., 1:]).all()
+    assert is_shown(table, life, 60.0).sum() < result.sum()
 
 
 # -- against other formulas, written here -----------------------------------------------------------------

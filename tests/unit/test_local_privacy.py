@@ -127,9 +127,9 @@ def test_the_people_and_the_budget_that_would_be_needed_reach_the_least_size(few
 def test_interaction_is_told_by_the_messages_of_the_ledger(few_data_sets):
     rows = (SiteRow("A", 30, 6), SiteRow("B", 30, 6))
     source = replace(DEVICES, n_curves=60, n_servers=2)
-    asked = {mechanism: words.protection(profile(source, mechanism, rows))["Interaction"]
+    by_name = {mechanism: words.protection(profile(source, mechanism, rows))["Interaction"]
              for mechanism in (AdaptiveMean(), NoisyGradientMean(), GaussianProcess())}
-    adaptive, descent, process = asked.values()
+    adaptive, descent, process = by_name.values()
     assert "4 rounds, sequential" in adaptive and "10 rounds, sequential" in descent
     assert "one message from each device" in process
     assert "Interaction" not in words.protection(profile(source, AdaptiveMean(), rows, "centre"))

@@ -38,9 +38,9 @@ def modules(*names):
 
 def on_place(place):
     """Titles and labels on a place."""
-    own = {text for file in modules(*(f"pages/{part}" for part in PAGES_OF[place]))
+    by_name = {text for file in modules(*(f"pages/{part}" for part in PAGES_OF[place]))
            for text in strings(file)}
-    return own | ({lesson.label for lesson in lessons.all()} if place == "Learn" else set())
+    return by_name | ({lesson.label for lesson in lessons.all()} if place == "Learn" else set())
 
 
 def written():

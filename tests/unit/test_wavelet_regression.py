@@ -262,8 +262,8 @@ def test_values_at_points_are_clipped_kernel_means():
     basis = WaveletBasis(16)
     kernel = basis.scaling(data.times[0]) @ basis.scaling(np.array([0.3]))[0]
     expected = (np.clip(data.values[0], -1.5, 1.5) * kernel).mean()
-    found = mechanism.release(data, budgets, generator(1, 1, 0)).coefficients.item()
-    assert found == pytest.approx(expected, abs=1e-10)
+    estimate = mechanism.release(data, budgets, generator(1, 1, 0)).coefficients.item()
+    assert estimate == pytest.approx(expected, abs=1e-10)
 
 
 # -- options --------------------------------------------------------------------------------------

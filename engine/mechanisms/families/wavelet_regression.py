@@ -519,7 +519,7 @@ def pointwise_band(centre: Array, covariance: Array, bias: Sequence[float]) -> B
                 np.broadcast_to(np.array(bias)[:, None, None], centre.shape[:-1]))
 
 
-def readings(data: CurveData, clip: float) -> Array:
+def clipped_observations(data: CurveData, clip: float) -> Array:
     """Clipped readings [Y]_τ around the middle of the bounds, 0 where a number is missing.
 
     A reading that is no number, or has no time, counts as zero and stays in the public n.

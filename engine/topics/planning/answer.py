@@ -66,6 +66,20 @@ class Setting:
         """With the sizes of a source; people on each site are those of the smallest one.
 
         Of real curves only the facts and the sizes are used, which are public: by their twin.
+
+        Parameters
+        ----------
+        source : Source
+            Whose sizes are taken.
+        mechanism : Mechanism
+        epsilon : float
+            Of every site.
+        delta : float, optional
+            By the rule of all pages if it is left out.
+
+        Returns
+        -------
+        Setting
         """
         if not source.is_random:
             source = Twin.of(source.facts, source.sizes)
@@ -89,7 +103,18 @@ class Setting:
         return self.source.resized(self.people, self.readings, self.sites)
 
     def moved(self, dial: str, value: float) -> Setting:
-        """The same with one dial at another value; counts are whole."""
+        """The same with one dial at another value; counts are whole.
+
+        Parameters
+        ----------
+        dial : "epsilon", "people", "readings" or "sites"
+        value : float
+            Rounded where it is a count.
+
+        Returns
+        -------
+        Setting
+        """
         if dial == "epsilon":
             return replace(self, epsilon=float(f"{value:.6g}"))
         changed: dict[str, Any] = {dial: round(value)}
@@ -189,12 +214,33 @@ class PlanningAnswer:
 
 
 def usual_target(facts: PublicFacts) -> float:
-    """A first error to ask for, in the unit of the values."""
+    """A first error to ask for, in the unit of the values.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        With the stated range of the values.
+
+    Returns
+    -------
+    float
+        A share of that range, with one digit.
+    """
     return float(f"{(facts.value_high - facts.value_low) / _USUAL_SHARE:.1g}")
 
 
 def plain(answer: PlanningAnswer) -> dict[str, Any]:
-    """An answer as plain values, for JSON; infinite errors become None."""
+    """An answer as plain values, for JSON; infinite errors become None.
+
+    Parameters
+    ----------
+    answer : PlanningAnswer
+
+    Returns
+    -------
+    dict
+        Numbers, texts, lists and dicts of them.
+    """
     def row(measured: Measured) -> dict[str, Any]:
         at = measured.setting
         return {"epsilon": at.epsilon, "people": at.people, "readings": at.readings,
@@ -214,7 +260,20 @@ def plain(answer: PlanningAnswer) -> dict[str, Any]:
 
 
 def protection(setting: Setting, seed: int = 1) -> Protection:
-    """What one release at this setting really gives, from its ledger."""
+    """What one release at this setting really gives, from its ledger.
+
+    Parameters
+    ----------
+    setting : Setting
+        All dials.
+    seed : int
+        Of data and noise, on which no guarantee depends.
+
+    Returns
+    -------
+    Protection
+        Of the worst site.
+    """
     data = setting.curves.draw(1, np.random.default_rng(seed))
     estimate = setting.mechanism.release(data, (setting.budget,), np.random.default_rng(seed))
     spends = estimate.spends[0]
@@ -327,6 +386,18 @@ def _check(unknown: str, target: float) -> None:
 def measure(setting: Setting, seed: int) -> Measured:
     """The error at one setting: exact where a formula is known, else that of its study.
 
+    Parameters
+    ----------
+    setting : Setting
+        All dials.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    Measured
+        In response units.
+
     Raises
     ------
     InputError
@@ -365,7 +436,20 @@ def _summary(setting: Setting, budget: Budget, accuracy: Accuracy) -> Measured:
 
 
 def bounds(setting: Setting, unknown: str) -> tuple[float, float]:
-    """The allowed values of a dial; sizes end where a data set would be too large."""
+    """The allowed values of a dial; sizes end where a data set would be too large.
+
+    Parameters
+    ----------
+    setting : Setting
+        The other dials.
+    unknown : str
+        The dial.
+
+    Returns
+    -------
+    tuple of float
+        Lowest and highest.
+    """
     low, high = _LOWEST[unknown], _HIGHEST[unknown]
     most_people = _MOST_PEOPLE if setting.source.holds_curves else _MOST_RECORDS
     if unknown != "epsilon":
@@ -523,6 +607,21 @@ def error_map(setting: Setting, people: Sequence[int], epsilons: Sequence[float]
     """Errors over people on each site and ε: one row (epsilons,) for each size.
 
     NaN where nothing would be published. δ follows the people by its rule unless it was chosen.
+
+    Parameters
+    ----------
+    setting : Setting
+        All other dials.
+    people : sequence of int
+        On each site.
+    epsilons : sequence of float
+    seed : int
+        Of data and noise.
+
+    Yields
+    ------
+    (epsilons,)
+        Errors in response units, one row for each number of people.
     """
     for count in people:
         here = setting.moved("people", count)

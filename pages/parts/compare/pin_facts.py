@@ -34,7 +34,7 @@ from engine.topics.sparse.answer import Way, sparse_answer
 from engine.topics.summaries import words as summary_words
 from engine.topics.summaries.answer import summaries_answer
 from pages.parts.decide import estimands
-from pages.shared.state import address, pins, run, session, settings
+from pages.shared.state import links, pins, run, session, settings
 from pages.shared.state.pins import Pin
 from pages.shared.state.settings import Settings
 
@@ -47,7 +47,7 @@ def of(pin: Pin) -> Pinned:
     InputError
         Where its page would refuse it.
     """
-    scenario, _ = address.decode(pin.token)
+    scenario, _ = links.decode(pin.token)
     estimated = {"decide": scenario.decided, "lab": scenario.estimated}
     return Pinned(name=pin.name, page=pins.PAGES[pin.page], group=scenario.group,
                   estimated=estimated.get(pin.page, settings.TASK),

@@ -29,7 +29,7 @@ from pages.shared.cards import limits as limit_cards
 from pages.shared.frame import controls, layout
 from pages.shared.frame.progress import begin, progress, warm_up
 from pages.shared.server.jobs import Job
-from pages.shared.state import address, session, settings
+from pages.shared.state import links, session, settings
 
 if TYPE_CHECKING:
     from pages.parts.rates.cards import RateAtPoint
@@ -310,7 +310,7 @@ def _misses(view: RateAtPoint, here: Check, limits: CoverageAnswer) -> None:
     st.markdown(f"{kind.label}, by *{_name(here.limits.mechanism)}* at "
                 f"{tags.budget_chip(here.limits.budget)}.{_instead(view, here)}")
     limit_cards.misses(here.limits, limits, draw)
-    token = address.encode(replace(view.now, tab="verify", part="coverage",
+    token = links.encode(replace(view.now, tab="verify", part="coverage",
                                    limits=here.limits.kind, folds=()))
     st.page_link(st.Page(_LAB), label="Other bands and intervals, under Verify",
                  query_params={"s": token}, icon=":material/arrow_forward:")

@@ -18,7 +18,7 @@ from engine.mechanisms import Mechanism
 from engine.privacy.failure import Delta, delta_rule, usual_delta
 from engine.sources import Source
 from engine.sources.twin import Twin
-from pages.shared.state import address, pins
+from pages.shared.state import links, pins
 from pages.shared.state.settings import (
     MOST_FOLDS,
     TASK,
@@ -61,7 +61,7 @@ def load(page: str) -> None:
     is_first = "settings" not in state
     if is_first or (written_token != state.written and (written_token or same_page) and not moved):
         token, pinned, problems = pins.split(written_token)
-        state.settings, problems_found = address.decode(token)
+        state.settings, problems_found = links.decode(token)
         state.link_problems = problems_found + problems
         if pinned:
             pins.take_over(pinned)
@@ -93,7 +93,7 @@ def save() -> None:
     """Write the settings into the address; a page on one's own data cannot be linked."""
     page = st.session_state.page
     is_own = shows_own_data() and uploaded(task_on_screen())
-    token = "" if is_own else address.encode(st.session_state.settings)
+    token = "" if is_own else links.encode(st.session_state.settings)
     if shows_pins(page) and not is_own and pins.pinned() != st.session_state.get("left_out"):
         token = pins.join(token, pins.pinned())
     st.session_state.written = token
