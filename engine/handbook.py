@@ -109,14 +109,14 @@ def search(words: str) -> tuple[Found, ...]:
         Parts of words count, too; in any case. No word finds nothing.
     """
     wanted = words.casefold().split()
-    found = [(heading, Found(key, text.title, section))
+    hits = [(heading, Found(key, text.title, section))
              for key in CHAPTERS if wanted for text in (chapter(key),)
              for section, body in {"": text.text.partition("\n## ")[0],
                                    **_sections(text.text)}.items()
              for heading in (f"{text.title} {section}".casefold(),)
              if all(word in f"{heading} {body.casefold()}" for word in wanted)]
-    found.sort(key=lambda pair: not all(word in pair[0] for word in wanted))
-    return tuple(part for _, part in found)
+    hits.sort(key=lambda pair: not all(word in pair[0] for word in wanted))
+    return tuple(part for _, part in hits)
 
 
 @cache

@@ -177,7 +177,7 @@ class ReleasedCurve:
             raise InputError(_NOT_ASKED, field="mechanism", hint="Choose the adaptive mean, with a "
                              "confidence band.")
         assert isinstance(estimate.basis, Basis)
-        size = estimate.kept[budget]
+        size = estimate.basis_sizes[budget]
         tuning = estimate.tuning[budget] if estimate.tuning else {}
         spends = estimate.spends[budget]
         return cls(
@@ -185,7 +185,7 @@ class ReleasedCurve:
             covariance=ten_digits(band.covariance[where][:size, :size]),
             family=estimate.basis.family, offset=_public(estimate),
             effective_size=float(ten_digits(np.array(tuning.get("effective_size", math.inf)))),
-            is_pure=any(line.asked.is_private and line.asked.is_pure for line in spends), **other)
+            is_pure=any(line.budget.is_private and line.budget.is_pure for line in spends), **other)
 
     def together(self) -> ReleasedCurve:
         """The same curve, of which all answers hold at once with 95 %."""

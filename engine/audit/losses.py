@@ -62,14 +62,14 @@ class Claim:
         -------
         Claim
         """
-        asked, of_site = lines[0].asked, tuple(lines)
+        budget, of_site = lines[0].budget, tuple(lines)
         if all(line.mu is not None for line in lines):
-            most = accounting.exact_mu(asked.epsilon, asked.delta)
+            most = accounting.exact_mu(budget.epsilon, budget.delta)
             return cls("mu", min(accounting.total_mu(lines), most), of_site)
         pure = accounting.total_epsilon(lines)
         if pure is not None:
-            return cls("epsilon", min(pure, asked.epsilon), of_site)
-        most = accounting.rho_of(asked.epsilon, asked.delta)
+            return cls("epsilon", min(pure, budget.epsilon), of_site)
+        most = accounting.rho_of(budget.epsilon, budget.delta)
         return cls("rho", math.sqrt(2 * min(accounting.total_rho(lines), most)), of_site)
 
     def composed(self, losses: Sequence[Array]) -> Array:

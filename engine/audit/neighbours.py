@@ -25,6 +25,7 @@ from engine.core.tasks import (
     COVARIANCE,
     DENSITY,
     DISTRIBUTION,
+    FUNCTIONAL_SUMMARY,
     INCIDENCE,
     MEAN_FUNCTION,
     PERCENTILE_CURVES,
@@ -37,6 +38,7 @@ from engine.core.tasks import (
     UNIVARIATE_MEAN,
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
+    DataType,
 )
 from engine.core.types import (
     Array,
@@ -847,3 +849,9 @@ FAMILIES: dict[tuple[str, str], Family] = {
     (DENSITY.key, "whole"): Family("points", usual_points, pairs_of_points),
     (RISK_MINIMISATION.key, "whole"): Family("labelled points", usual_labelled, pairs_of_labelled),
 }
+# A task without a line above takes the pairs of such data with such a unit of protection; single
+# observations and rows differ too much from task to task. Summaries are attacked as means.
+_BY_DATA = {(DataType.CURVES, Unit.CURVE): _CURVES, (DataType.EVENTS, Unit.PERSON): _EVENTS}
+FAMILIES |= {(task.key, ""): _BY_DATA[task.data, task.unit] for task in TASKS.values()
+             if (task.data, task.unit) in _BY_DATA and task is not FUNCTIONAL_SUMMARY
+             and not {(task.key, ""), (task.key, "whole")} & FAMILIES.keys()}

@@ -30,7 +30,7 @@ from engine.privacy import transcript
 _NOTHING = 1e-30  # for zero, so that directions of noise remain defined
 _PROBES = 16  # draws that show which messages differ, and whether they follow earlier ones
 _COMPARED = 500  # draws by which pairs are compared
-_PLACES, _PARTS_OF_ONE = (own / 2 for own in np.polynomial.legendre.leggauss(32))
+_PLACES, _PARTS_OF_ONE = (nodes / 2 for nodes in np.polynomial.legendre.leggauss(32))
 _PLACES += 0.5
 # denser at both ends, where what is integrated may be steep
 _NODES = _PLACES**3 * (10 - 15 * _PLACES + 6 * _PLACES**2)
@@ -102,7 +102,7 @@ class _Ears:
     def summed(self, step: Step, parts: transcript.Parts) -> None:
         return None
 
-    def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, kept: int,
+    def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_selected: int,
                 scales: Scales) -> None: ...
 
 
@@ -120,9 +120,9 @@ class _Replayed(_Ears):
         self.exact.append(self._weighed if place in self.choices else values[0].copy())
         return self._answers[place].values[None].copy()
 
-    def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, kept: int,
+    def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_selected: int,
                 scales: Scales) -> None:
-        self.choices[len(self.exact)] = Selection(law, kept, scales)
+        self.choices[len(self.exact)] = Selection(law, n_selected, scales)
         self._weighed = values[0].copy()
 
 
@@ -370,8 +370,8 @@ def _choice(exact: Exact, heard: Array, claim: Claim) -> _Part:
     loss = choice.loss(most, claim.unit)
     if claim.unit != "epsilon":
         return _Part(ratio + values, loss, _NO_PARTS)
-    numbers = np.full(choice.kept, most.max() / choice.scales.values)
-    bits = np.array([2 * choice.kept * most.max() / choice.scales.choice])
+    numbers = np.full(choice.n_selected, most.max() / choice.scales.values)
+    bits = np.array([2 * choice.n_selected * most.max() / choice.scales.choice])
     return _Part(ratio + values, loss, (numbers, bits, _NO_PARTS[2]))
 
 
@@ -387,7 +387,7 @@ def _log_chance(choice: Selection, values: Array, is_sent: Array) -> Array:
         return np.asarray(np.where(is_sent, keys, 0.0).sum(axis=1))
     out = np.where(is_sent, -np.inf, keys)
     left = np.log(np.exp(out - keys.max(axis=1, keepdims=True)).sum(axis=1)) + keys.max(axis=1)
-    places = np.argsort(-is_sent.astype(int), axis=1, kind="stable")[:, :choice.kept]
+    places = np.argsort(-is_sent.astype(int), axis=1, kind="stable")[:, :choice.n_selected]
     odds = np.exp(np.clip(np.take_along_axis(keys, places, axis=1) - left[:, None], -600, 600))
     exceed = -np.expm1(odds[:, :, None] * np.log(_NODES))
     return np.asarray(np.log(np.maximum(exceed.prod(axis=1) @ _WEIGHTS, 1e-300)))

@@ -37,14 +37,14 @@ class Selection:
     ----------
     law : SelectionLaw
         Of the choice.
-    kept : int
+    n_selected : int
         How many entries.
     scales : Scales
         Of the noise in choices and values.
     """
 
     law: SelectionLaw
-    kept: int
+    n_selected: int
     scales: Scales
 
     def loss(self, shift: Array, unit: str) -> Array:
@@ -62,8 +62,10 @@ class Selection:
         (…)
         """
         if unit == "epsilon":
-            return np.asarray(shift * self.kept * (2 / self.scales.choice + 1 / self.scales.values))
-        return np.asarray(shift * math.sqrt(2 * sum(costs(self.law, self.kept, 1.0, self.scales))))
+            each = 2 / self.scales.choice + 1 / self.scales.values
+            return np.asarray(shift * self.n_selected * each)
+        rho = sum(costs(self.law, self.n_selected, 1.0, self.scales))
+        return np.asarray(shift * math.sqrt(2 * rho))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +129,7 @@ class Recorder:
         self.added: list[tuple[Step, Array]] = []
         self.answers: list[Array] = []
         self.has_sums = False
-        self._given, self._rng = answers, rng
+        self._prescribed, self._rng = answers, rng
 
     def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
         spread, before = np.broadcast_to(noise, values.shape), self.heard.get((server, step.key))
@@ -144,10 +146,10 @@ class Recorder:
         self._note(Heard(transcript.CENTRE, step, parts.values.copy(),
                          np.broadcast_to(parts.noise, parts.values.shape).copy(), parts.law))
 
-    def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, kept: int,
+    def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_selected: int,
                 scales: Scales) -> None:
         self._note(Heard(server, step, values[:, :1].copy(), np.ones_like(values[:, :1]),
-                         Selection(law, kept, scales)))
+                         Selection(law, n_selected, scales)))
 
     def _note(self, message: Heard) -> None:
         """Parts of a run for other repeats, and calls of one name, are put together."""
@@ -156,10 +158,10 @@ class Recorder:
         self.heard[key] = message if before is None else before.followed_by(message)
 
     def _answer(self, values: Array, spread: Array) -> Array:
-        if self._given is not None:
+        if self._prescribed is not None:
             place = len(self.answers)
-            fits = place < len(self._given) and self._given[place].shape == values.shape
-            return self._given[place] if fits else values
+            fits = place < len(self._prescribed) and self._prescribed[place].shape == values.shape
+            return self._prescribed[place] if fits else values
         if self._rng is None:
             return values
         return _adversary(values, spread, self._rng)

@@ -43,7 +43,7 @@ class Shapes:
     def one(self, rng: np.random.Generator) -> Array:
         return np.asarray(self.some[rng.integers(len(self.some))] * rng.choice([-1, 1]))
 
-    def held(self, shape: Array) -> Array:
+    def at_bound(self, shape: Array) -> Array:
         """The shape at the bound.
 
         Parameters
@@ -204,7 +204,7 @@ def sized(shape: Array, size: float) -> Array:
 
 def _extreme(shapes: Shapes, rng: np.random.Generator) -> Array:
     """A worst shape at the bound or far beyond it, wild numbers, or none in places."""
-    curve: Array = shapes.held(shapes.one(rng)) * rng.choice(_SIZES)
+    curve: Array = shapes.at_bound(shapes.one(rng)) * rng.choice(_SIZES)
     kind = rng.integers(8)
     if kind == 0:
         curve[rng.integers(len(curve), size=5)] = rng.choice([np.nan, np.inf, -np.inf, 1e308])
@@ -220,14 +220,14 @@ def _ends(shapes: Shapes, k: int, rng: np.random.Generator) -> tuple[Array | Non
     count = len(shapes.some)
     if k % 3 == 1 and len(shapes.couples):
         x, y = shapes.couples[k // 3 % len(shapes.couples)]
-        return None, shapes.held(x), shapes.held(y)
+        return None, shapes.at_bound(x), shapes.at_bound(y)
     if k < 3 * count:
-        shape = shapes.held(shapes.some[k % count])
+        shape = shapes.at_bound(shapes.some[k % count])
         return (None, shape, shapes.lifting)[k // count], shape, -shape
     if k < 4 * count:
         before, after = shapes.some[k - 3 * count], shapes.some[k - 3 * count - 1]
-        return None, shapes.held(before), shapes.held(after)
+        return None, shapes.at_bound(before), shapes.at_bound(after)
     first = _extreme(shapes, rng)
-    second = (-first, first, _extreme(shapes, rng), shapes.held(shapes.one(rng)))[k % 4]
-    others = (None, shapes.held(shapes.one(rng)), _extreme(shapes, rng))[k % 3]
+    second = (-first, first, _extreme(shapes, rng), shapes.at_bound(shapes.one(rng)))[k % 4]
+    others = (None, shapes.at_bound(shapes.one(rng)), _extreme(shapes, rng))[k % 3]
     return others, first, second

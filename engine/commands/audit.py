@@ -96,10 +96,10 @@ def _audited(options: argparse.Namespace) -> list[Audited]:
 
 def _of_scenario(options: argparse.Namespace) -> Audited:
     stated = scenario.from_json(text_of(options.scenario))
-    asked = audit_topic.Attack(
+    attack = audit_topic.Attack(
         stated.mechanism, min(stated.budgets, key=lambda budget: budget.epsilon),
         None if options.small else stated.source, options.broken or "")
-    return asked.name, asked.fault, partial(audit_topic.finished, asked)
+    return attack.name, attack.fault, partial(audit_topic.finished, attack)
 
 
 def _cases(options: argparse.Namespace) -> list[tuple[str, str, audit.Case]]:

@@ -59,7 +59,7 @@ def command(options: argparse.Namespace) -> int:
         if folder is not None:
             folder_to_fill(folder, field)  # before minutes of work
     if options.key != ALL:
-        return 0 if _shown(*find(options.key), options) else 1
+        return 0 if _run_and_print(*find(options.key), options) else 1
     surprises = [key for key in names() if not _tried(key, options)]
     return 1 if surprises else 0
 
@@ -67,7 +67,7 @@ def command(options: argparse.Namespace) -> int:
 def _tried(key: str, options: argparse.Namespace) -> bool:
     """One of all exhibits; False if it was refused, or a claim fails that should hold."""
     try:
-        return _shown(*find(key), options)
+        return _run_and_print(*find(key), options)
     except InputError as refusal:
         print(f"{key}: {refusal}", file=sys.stderr, flush=True)
         return False
@@ -80,12 +80,12 @@ def _list() -> None:
             print(f"  {paper.key}/{exhibit.key}  {exhibit.title}")
 
 
-def _shown(paper: Paper, exhibit: Exhibit, options: argparse.Namespace) -> bool:
+def _run_and_print(paper: Paper, exhibit: Exhibit, options: argparse.Namespace) -> bool:
     """Run and print one exhibit; False if a claim fails that should hold."""
     form: Form = "full" if options.full else "quick"
     result = _result(paper, exhibit, form, options)
-    found = exhibit.findings(result.table)
-    lines = [exhibit_words.claim(*pair) for pair in zip(exhibit.claims, found, strict=True)]
+    findings = exhibit.findings(result.table)
+    lines = [exhibit_words.claim(*pair) for pair in zip(exhibit.claims, findings, strict=True)]
     print("\n  ".join([f"{paper.key}/{exhibit.key}: {exhibit.title} ({result.seconds:.1f} s)",
                        *lines]), flush=True)
     if options.out is not None:
@@ -95,7 +95,7 @@ def _shown(paper: Paper, exhibit: Exhibit, options: argparse.Namespace) -> bool:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(exhibit_files.as_json(paper, exhibit, result), "utf-8")
     return all(one.holds or claim.fails_because
-               for claim, one in zip(exhibit.claims, found, strict=True))
+               for claim, one in zip(exhibit.claims, findings, strict=True))
 
 
 def _result(paper: Paper, exhibit: Exhibit, form: Form, options: argparse.Namespace) -> Result:

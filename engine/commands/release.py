@@ -133,6 +133,6 @@ def _total(options: argparse.Namespace, n: int, before: Odometer | None) -> Budg
         return None
     usual = published.usual_total(n) if before is None else before.total
     chosen = (options.total_epsilon, options.total_delta)
-    epsilon, delta = (one if own is None else own for one, own in
+    epsilon, delta = (one if part is None else part for one, part in
                       zip((usual.epsilon, usual.delta), chosen, strict=True))
     return Budget(epsilon, delta)

@@ -13,7 +13,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
@@ -332,6 +332,22 @@ def json_of(text: str, noun: str) -> Any:
         raise InputError(f"The {noun} is nested more than {MOST_DEPTH} levels deep.", field=noun,
                          hint="Objects and lists need not stand so deep within each other.")
 
+    try:
+        plain = json.loads(text, **_hooks(noun))
+        json.dumps(plain, ensure_ascii=False).encode()  # half of a pair of surrogates is no text
+    except InputError:
+        raise
+    except UnicodeError:
+        raise InputError(f"The {noun} holds text that is no Unicode.", field=noun,
+                         hint="Check escapes that begin with \\u.") from None
+    except ValueError as problem:
+        raise InputError(f"The {noun} is not valid JSON (line {getattr(problem, 'lineno', 1)}).",
+                         field=noun, hint="Check commas, quotes and brackets there.") from None
+    return plain
+
+
+def _hooks(noun: str) -> dict[str, Callable[..., Any]]:
+    """What `json.loads` calls for numbers and objects: each refuses what nothing here can hold."""
     def too_large(_: str = "") -> NoReturn:
         raise InputError(f"The {noun} holds a number that is too large to compute with.",
                          field=noun, hint="Write a smaller one.")
@@ -358,19 +374,8 @@ def json_of(text: str, noun: str) -> Any:
             plain[key] = value
         return plain
 
-    try:
-        plain = json.loads(text, parse_int=whole, parse_float=broken, parse_constant=not_a_number,
-                           object_pairs_hook=object_of)
-        json.dumps(plain, ensure_ascii=False).encode()  # half of a pair of surrogates is no text
-    except InputError:
-        raise
-    except UnicodeError:
-        raise InputError(f"The {noun} holds text that is no Unicode.", field=noun,
-                         hint="Check escapes that begin with \\u.") from None
-    except ValueError as problem:
-        raise InputError(f"The {noun} is not valid JSON (line {getattr(problem, 'lineno', 1)}).",
-                         field=noun, hint="Check commas, quotes and brackets there.") from None
-    return plain
+    return {"parse_int": whole, "parse_float": broken, "parse_constant": not_a_number,
+            "object_pairs_hook": object_of}
 
 
 def _depth(text: str) -> int:

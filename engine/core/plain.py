@@ -32,6 +32,16 @@ def is_registered(value: Any) -> bool:
 def to_plain(value: Any) -> Any:
     """What JSON can hold of a record, of registered members in it, and of containers of them.
 
+    Parameters
+    ----------
+    value : object
+        A record, a registered member, a mapping, a sequence or a number.
+
+    Returns
+    -------
+    object
+        As `json` writes it; infinity is "inf".
+
     Raises
     ------
     InputError
@@ -58,7 +68,7 @@ def stated(record: Any) -> list[Field[Any]]:
         f.default is MISSING or getattr(record, f.name) != f.default)]
 
 
-def read(hint: Any, given: Any, field: str) -> Any:
+def read(hint: Any, value: Any, field: str) -> Any:
     """A value of a type from its plain form.
 
     Parameters
@@ -75,41 +85,71 @@ def read(hint: Any, given: Any, field: str) -> Any:
         refuses.
     """
     kinds = typing.get_args(hint) if is_union(hint) else (hint,)
-    if given is None and type(None) in kinds:
+    if value is None and type(None) in kinds:
         return None
     kind = typing.get_origin(kinds[0]) or kinds[0]
     parts = typing.get_args(kinds[0])
     if kind in (tuple, Sequence):
-        return tuple(read(parts[0], part, field) for part in _listed(given, field))
+        return tuple(read(parts[0], part, field) for part in _listed(value, field))
     if issubclass(kind, Mapping):
         return {name: read(parts[1], part, field)
-                for name, part in checked_object(given, field).items()}
+                for name, part in checked_object(value, field).items()}
     if issubclass(kind, Parameterised):
-        return _member_of(kinds, given, field, kind.registry)
+        return _member_of(kinds, value, field, kind.registry)
     if isinstance(kind, type) and is_dataclass(kind):
-        return record(kind, given, field)
+        return record(kind, value, field)
     if issubclass(kind, Enumeration):
-        return kind.named(given, field)
+        return kind.named(value, field)
     if kinds[0] is float:
-        return number(given, field)
-    return _scalar(given, field, tuple(kind for kind in kinds if kind in _WORDS))
+        return number(value, field)
+    return _scalar(value, field, tuple(kind for kind in kinds if kind in _WORDS))
 
 
-def record(cls: type[T], given: Any, field: str) -> T:
-    """A record from an object with its fields; see `read` for what is refused."""
-    return cls(**arguments(cls, given, field))
+def record(cls: type[T], value: Any, field: str) -> T:
+    """A record from an object with its fields; see `read` for what is refused.
+
+    Parameters
+    ----------
+    cls : type
+        A dataclass.
+    value : object
+        What was read of JSON.
+    field : str
+        Where it stands, for errors.
+
+    Returns
+    -------
+    object
+        Of that class.
+    """
+    return cls(**arguments(cls, value, field))
 
 
-def arguments(function: Callable[..., Any], given: Any, field: str) -> dict[str, Any]:
-    """What a function or class is called with, from an object; see `read` for what is refused."""
+def arguments(function: Callable[..., Any], values: Any, field: str) -> dict[str, Any]:
+    """What a function or class is called with, from an object; see `read` for what is refused.
+
+    Parameters
+    ----------
+    function : callable
+        With type hints.
+    values : object
+        What was read of JSON.
+    field : str
+        Where it stands, for errors.
+
+    Returns
+    -------
+    dict
+        Arguments by name.
+    """
     known = writable(function)
-    given, hints = checked_object(given, field, tuple(known)), typing.get_type_hints(function)
+    values, hints = checked_object(values, field, tuple(known)), typing.get_type_hints(function)
     missing = [name for name, default in known.items()
-               if name not in given and default is inspect.Parameter.empty]
+               if name not in values and default is inspect.Parameter.empty]
     if missing:
         raise InputError(f"“{field}” lacks “{missing[0]}”.", field=missing[0],
                          hint=f"It has {', '.join(known)}.")
-    return {name: read(hints[name], part, name) for name, part in given.items()}
+    return {name: read(hints[name], part, name) for name, part in values.items()}
 
 
 def writable(function: Callable[..., Any]) -> dict[str, Any]:
@@ -124,49 +164,93 @@ def is_union(hint: Any) -> bool:
     return typing.get_origin(hint) in _UNIONS
 
 
-def _member_of(kinds: tuple[Any, ...], given: Any, field: str, shelf: Registry) -> Any:
-    found = member(given, field, shelf)
-    if not isinstance(found, tuple(typing.get_origin(kind) or kind for kind in kinds)):
-        raise InputError(f"The {shelf.noun} {brief(found.key)} cannot be used here.", field=field,
-                         hint="Choose another one.")
-    return found
+def _member_of(kinds: tuple[Any, ...], value: Any, field: str, shelf: Registry) -> Any:
+    registered = member(value, field, shelf)
+    if not isinstance(registered, tuple(typing.get_origin(kind) or kind for kind in kinds)):
+        raise InputError(f"The {shelf.noun} {brief(registered.key)} cannot be used here.",
+                         field=field, hint="Choose another one.")
+    return registered
 
 
-def member(given: Any, field: str, shelf: Registry) -> Any:
-    """A registered member from `{"key": …, "parameters": {…}}`; see `read`."""
-    given = checked_object(given, field, ("key", "parameters"))
-    return shelf.build(given.get("key"), checked_object(given.get("parameters", {}),
+def member(description: Any, field: str, shelf: Registry) -> Any:
+    """A registered member from `{"key": …, "parameters": {…}}`; see `read`.
+
+    Parameters
+    ----------
+    description : object
+        What was read of JSON.
+    field : str
+        Where it stands, for errors.
+    shelf : Registry
+        Where its key is looked up.
+
+    Returns
+    -------
+    Source, Mechanism or Rate
+    """
+    parts = checked_object(description, field, ("key", "parameters"))
+    return shelf.build(parts.get("key"), checked_object(parts.get("parameters", {}),
                                                         f"{field}.parameters"))
 
 
-def number(given: Any, field: str) -> float:
-    """A number as a float; "inf" stands for no bound."""
-    if given == "inf":
+def number(value: Any, field: str) -> float:
+    """A number as a float; "inf" stands for no bound.
+
+    Parameters
+    ----------
+    value : object
+        What was read of JSON.
+    field : str
+        Where it stands, for errors.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InputError
+        If it is no number, or none that can be computed with.
+    """
+    if value == "inf":
         return math.inf
-    if (isinstance(given, bool) or not isinstance(given, int | float) or given != given
-            or sys.float_info.max < abs(given) < math.inf):
-        raise InputError(f"“{field}” must be a number; got {brief(given)}.", field=field)
-    return float(given)
+    if (isinstance(value, bool) or not isinstance(value, int | float) or value != value
+            or sys.float_info.max < abs(value) < math.inf):
+        raise InputError(f"“{field}” must be a number; got {brief(value)}.", field=field)
+    return float(value)
 
 
-def _scalar(given: Any, field: str, kinds: tuple[type[Any], ...]) -> Any:
+def _scalar(value: Any, field: str, kinds: tuple[type[Any], ...]) -> Any:
     """A value of one of these types, as it was written; truth values are no numbers."""
     low = 0 if field == "seed" else -_MOST_WHOLE
-    if type(given) not in kinds or (type(given) is int and not low <= given <= _MOST_WHOLE):
+    if type(value) not in kinds or (type(value) is int and not low <= value <= _MOST_WHOLE):
         words = " or ".join(_WORDS[kind] for kind in kinds)
-        raise InputError(f"“{field}” must be {words}; got {brief(given)}.", field=field)
-    return given
+        raise InputError(f"“{field}” must be {words}; got {brief(value)}.", field=field)
+    return value
 
 
-def _listed(given: Any, field: str) -> list[Any]:
+def _listed(value: Any, field: str) -> list[Any]:
     """The same list, if it is one."""
-    if not isinstance(given, list):
+    if not isinstance(value, list):
         raise InputError(f"“{field}” must be a list in brackets.", field=field)
-    return given
+    return value
 
 
 def checked_object(value: Any, name: str, known: tuple[str, ...] = ()) -> dict[str, Any]:
     """The same dictionary, if it has known keys only.
+
+    Parameters
+    ----------
+    value : object
+        What was read of JSON.
+    name : str
+        Where it stands, for errors.
+    known : tuple of str
+        The keys that it may have; empty: any.
+
+    Returns
+    -------
+    dict
 
     Raises
     ------

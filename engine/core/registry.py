@@ -277,7 +277,7 @@ class Parameterised:
         return max(self.offered(), key=lambda preset: sum(
             1 if values[name] == value else -1 for name, value in preset[1].items()))
 
-    def shown(self) -> tuple[Parameter, ...]:
+    def relevant_parameters(self) -> tuple[Parameter, ...]:
         """The parameters that matter for the task of this member, if it serves several."""
         task = getattr(self, "task", None)
         return tuple(p for p in self.parameters()

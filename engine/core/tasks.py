@@ -258,14 +258,6 @@ SPARSE_MEAN = Task(
     unit=Unit.ROW, data=DataType.RECORDS, argument=Argument.NOTHING,
     source="sparse_means", mechanism="sparse_mean_laplace")
 
-PERCENTILE_CURVES = Task(
-    key="percentile_curves", label="Percentile curves", result="Percentile curves",
-    meaning="At every time, the heights below which 5, 25, 50, 75 and 95 % of observations lie.",
-    loss="squared error, averaged over times and summed over percentiles",
-    unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
-    source="population_readings", mechanism="percentile_curves",
-    estimand="percentiles", prefix="percentiles_", letters="JZ")
-
 SURVIVAL = Task(
     key="survival", label="Survival", result="Survival curve",
     meaning="The share of people to whom nothing has happened yet, at every time.",
@@ -302,10 +294,17 @@ ROC = Task(
     roles=("id", "time", "label", "server"), release=8,
     estimand="survival", among="counted", prefix="scores_", letters="tz")
 
-TASKS = {task.key: task for task in (
-    MEAN_FUNCTION, VARYING_COEFFICIENTS, UNIVARIATE_MEAN, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY,
-    DENSITY, COVARIANCE, RISK_MINIMISATION, SPARSE_REGRESSION, SPARSE_MEAN, SURVIVAL, INCIDENCE,
-    DISTRIBUTION, ROC, PERCENTILE_CURVES)}
+PERCENTILE_CURVES = Task(
+    key="percentile_curves", label="Percentile curves", result="Percentile curves",
+    meaning="At every time, the heights below which 5, 25, 50, 75 and 95 % of observations lie.",
+    loss="squared error, averaged over times and summed over percentiles",
+    unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
+    source="population_readings", mechanism="percentile_curves",
+    estimand="percentiles", prefix="percentiles_", letters="JZ")
+
+# All records above, by key.
+TASKS: dict[str, Task] = {task.key: task for task in tuple(globals().values())
+                          if isinstance(task, Task)}
 # Keys of what is computed from counts, in the order in which it is offered.
 COUNTED = tuple(key for key, task in TASKS.items() if task.among == "counted")
 # Keys of what *Summaries* shows and of what *Release* publishes, in their order there.

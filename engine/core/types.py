@@ -1231,7 +1231,7 @@ class Spend:
     composition : Composition, or its name
         "sequential" when the same people take part in each (μ's add in squares) or "parallel" when
         every person takes part in one.
-    asked : Budget
+    budget : Budget
         What was asked for, for the whole ledger of this server.
     why : str
         How the noise follows, for people.
@@ -1262,7 +1262,7 @@ class Spend:
     noise_scale: tuple[float, ...]
     count: int
     composition: Composition
-    asked: Budget
+    budget: Budget
     why: str
     epsilon: float | None = None
     rho: float | None = None
@@ -1282,6 +1282,17 @@ class Spend:
         """The line of another server, of which only these fields differ; they are not checked.
 
         Thousands of machines have lines alike: this takes a fifth of the time of a new record.
+
+        Parameters
+        ----------
+        server : int
+            Its number.
+        **other
+            Fields with other values.
+
+        Returns
+        -------
+        Spend
         """
         line = object.__new__(Spend)
         line.__dict__.update(self.__dict__, server=server, **other)
@@ -1384,14 +1395,14 @@ class Fit:
     basis : FunctionBasis of r functions.
     coefficients : (budgets, repeats, draws, [functions,] r), in response units.
     unprotected : (budgets, repeats, [functions,] r), the same without noise.
-    kept : how many of the r each budget uses. Empty: all of them.
+    basis_sizes : how many of the r each budget uses. Empty: all of them.
     band, offset, functions, parts, intervals, cautions, released : as in `Estimate`.
     """
 
     basis: FunctionBasis
     coefficients: Array
     unprotected: Array
-    kept: tuple[int, ...] = ()
+    basis_sizes: tuple[int, ...] = ()
     band: Band | None = None
     offset: Callable[[Array], Array] | None = None
     functions: tuple[str, ...] = ()
@@ -1446,7 +1457,7 @@ class Estimate:
         What each budget's plan chose, by name.
     offset : callable, optional
         A public curve that is added to all.
-    kept : tuple of int
+    basis_sizes : tuple of int
         How many coefficients each budget uses; the rest are zero. Empty: all.
     functions : tuple of str
         Names of the functions, where there are several.
@@ -1469,7 +1480,7 @@ class Estimate:
     band: Band | None = None
     tuning: tuple[dict[str, Any], ...] = ()
     offset: Callable[[Array], Array] | None = None
-    kept: tuple[int, ...] = ()
+    basis_sizes: tuple[int, ...] = ()
     functions: tuple[str, ...] = ()
     parts: ServerParts | None = None
     intervals: Intervals | None = None
@@ -1479,11 +1490,27 @@ class Estimate:
     @classmethod
     def of(cls, task: str, fit: Fit, spends: tuple[tuple[Spend, ...], ...],
            tuning: tuple[dict[str, Any], ...] = ()) -> Estimate:
-        """A fit with what it costs: a ledger for each budget."""
+        """A fit with what it costs: a ledger for each budget.
+
+        Parameters
+        ----------
+        task : str
+            Key of the task.
+        fit : Fit
+            At every budget.
+        spends : tuple of tuple of Spend
+            A ledger for each budget.
+        tuning : tuple of dict
+            What each plan chose.
+
+        Returns
+        -------
+        Estimate
+        """
         return cls(
             task=task, basis=fit.basis, coefficients=fit.coefficients, spends=spends,
             unprotected=fit.unprotected, band=fit.band, tuning=tuning, offset=fit.offset,
-            kept=fit.kept or (fit.basis.size,) * len(spends), functions=fit.functions,
+            basis_sizes=fit.basis_sizes or (fit.basis.size,) * len(spends), functions=fit.functions,
             parts=fit.parts, intervals=fit.intervals, cautions=fit.cautions,
             released=fit.released)
 

@@ -91,22 +91,45 @@ class Code:
 # -- a question, a release, a sweep -------------------------------------------------------------
 
 
-def code_for(question: Question, own: OwnFile | None = None) -> Code:
-    """The question of a page, its answer, the numbers that stand there and a picture of them."""
-    script = _Script(own)
-    script.line(f"question = {script.asked(question)}")
+def code_for(question: Question, file: OwnFile | None = None) -> Code:
+    """The question of a page, its answer, the numbers that stand there and a picture of them.
+
+    Parameters
+    ----------
+    question : Question
+    file : OwnFile, optional
+        How the file with the visitor's own data was read.
+
+    Returns
+    -------
+    Code
+    """
+    script = _Script(file)
+    script.line(f"question = {script.call_of(question)}")
     script.line("answer = question.answer()")
     return Code(question.kind.page, script.text, "print(question.text(answer))",
                 _CHART.format("question.chart(answer)"), question.command())
 
 
-def release(question: Question, own: OwnFile | None = None) -> Code:
-    """Release: what it would cost, and with a name the release itself."""
+def release(question: Question, file: OwnFile | None = None) -> Code:
+    """Release: what it would cost, and with a name the release itself.
+
+    Parameters
+    ----------
+    question : Question
+        What a release would cost.
+    file : OwnFile, optional
+        How the file with the visitor's own data was read.
+
+    Returns
+    -------
+    Code
+    """
     from engine.release import request as release_request  # on first use: it takes a moment
 
-    cost = code_for(question, own)
+    cost = code_for(question, file)
     plain = release_request.to_plain(question["source"], question["mechanism"], question["budget"],
-                                     own)
+                                     file)
     return dataclasses.replace(
         cost, say=f"{cost.say}\n\n{_PUBLISH}", command="" if plain is None else here_document(
             "release -", plain),
@@ -117,15 +140,27 @@ def release(question: Question, own: OwnFile | None = None) -> Code:
         prints="What it would cost, as on the page, and then the release itself:", spends=True)
 
 
-def sweep(chosen: Scenario, own: OwnFile | None = None) -> Code:
-    """Sweeps: a scenario with axes, which is a record of its own, to the last bit."""
-    script = _Script(own)
+def sweep(chosen: Scenario, file: OwnFile | None = None) -> Code:
+    """Sweeps: a scenario with axes, which is a record of its own, to the last bit.
+
+    Parameters
+    ----------
+    chosen : Scenario
+        With its axes.
+    file : OwnFile, optional
+        How the file with the visitor's own data was read.
+
+    Returns
+    -------
+    Code
+    """
+    script = _Script(file)
     for of in (blocks, gather, run_block, as_csv, provenance, Scenario, to_plain):
         script.name(of)
     for name, value in (("source", chosen.source), ("mechanism", chosen.mechanism),
                         ("budget", chosen.budgets[0]), ("run", chosen.run),
                         ("axes", {path: tuple(each) for path, each in chosen.axes.items()})):
-        script.given(name, value)
+        script.assign(name, value)
     script.line(_SWEEP)
     return Code("Sweeps", script.text,
                 'print(as_csv(outcomes, provenance(chosen, "serial")), end="")',
@@ -133,14 +168,24 @@ def sweep(chosen: Scenario, own: OwnFile | None = None) -> Code:
                 "from engine.topics.sweeps.answer import sweep_view\n" + _CHART.format(
                     "figures.along_axis(\n    sweep_view(outcomes), {path: path for path in axes}, "
                     'source.facts.value_unit, "light")'),
-                "" if own else here_document("run - --csv", dict(chosen.plain)))
+                "" if file else here_document("run - --csv", dict(chosen.plain)))
 
 
 # -- a notebook -----------------------------------------------------------------------------
 
 
 def notebook(code: Code) -> bytes:
-    """The code as a notebook (nbformat 4.5): words, run, numbers, plot, where it is from."""
+    """The code as a notebook (nbformat 4.5): words, run, numbers, plot, where it is from.
+
+    Parameters
+    ----------
+    code : Code
+
+    Returns
+    -------
+    bytes
+        Of an .ipynb file.
+    """
     cells = [_words("about", f"# Privacy Curves: {code.page}\n\n{code.about} {_FOLDER}"),
              _cell("run", code.run),
              _words("numbers-about", code.prints),
@@ -174,21 +219,21 @@ def _split(text: str) -> list[str]:
 class _Script:
     """Imports and lines; values write themselves and bring their imports."""
 
-    def __init__(self, own: OwnFile | None = None) -> None:
-        self._own = own
+    def __init__(self, file: OwnFile | None = None) -> None:
+        self._file = file
         self._imports: dict[str, set[str]] = {}
         self._lines: list[str] = []
 
     def line(self, text: str) -> None:
         self._lines.append(text)
 
-    def asked(self, question: Question) -> str:
+    def call_of(self, question: Question) -> str:
         """Python that makes a question; sources, mechanisms and rates get lines above it."""
         named = []
         for name, value in question.arguments.items():
             is_member = isinstance(value, Parameterised)
             if is_member:
-                self.given(name, value)
+                self.assign(name, value)
             written = name if is_member else self._of_file(value) or self.written(value)
             named.append(f"{name}={written}")
         made = _wrapped(f"{self.name(ask)}(", [self.name(question.function), *named], ")")
@@ -198,15 +243,15 @@ class _Script:
 
     def _of_file(self, value: Any) -> str:
         """Sites of one's own, which are named and sized by the file alone; empty for others."""
-        if self._own is not None and isinstance(value, Network):
+        if self._file is not None and isinstance(value, Network):
             epsilons = self.written(tuple(group.epsilon for group in value.groups))
             return f"{self.name(Network)}.of_upload(source, {epsilons}, delta={value.delta!r})"
-        if self._own is not None and isinstance(value, tuple) and isinstance(value[0], SiteRow):
+        if self._file is not None and isinstance(value, tuple) and isinstance(value[0], SiteRow):
             chosen = tuple((row.epsilon, row.delta, row.included) for row in value)
             return f"{self.name(rows_with)}(source, {self.written(chosen)})"
         return ""
 
-    def given(self, name: str, value: Any) -> None:
+    def assign(self, name: str, value: Any) -> None:
         """A line `name = value`; a source of one's own is read from its file."""
         if isinstance(value, Upload | UploadRows | UploadEvents):
             self._from_file(value)
@@ -214,16 +259,16 @@ class _Script:
             self.line(f"{name} = {self.written(value)}")
 
     def _from_file(self, source: Upload | UploadRows | UploadEvents) -> None:
-        if self._own is None:
+        if self._file is None:
             raise ValueError("how the file was read is not known")
-        own, kind = self._own, type(source)
+        file, kind = self._file, type(source)
         name, reader = _READERS[kind]
-        several = f", {_text(own.several)}" if kind is Upload else ""
+        several = f", {_text(file.several)}" if kind is Upload else ""
         self._imports["pathlib"] = {"Path"}
-        self.line(f"FILE = {_text(own.name)}  # your own file, in this folder")
+        self.line(f"FILE = {_text(file.name)}  # your own file, in this folder")
         self.line(f"table = {self.name(read_table)}(Path(FILE).read_bytes(), "
-                  f"{_text(own.encoding)}, {self.written(own.sheet)})")
-        self.line(f"layout = {self.written(own.layout)}")
+                  f"{_text(file.encoding)}, {self.written(file.sheet)})")
+        self.line(f"layout = {self.written(file.layout)}")
         self.line(f"{name} = {self.name(reader)}(table, layout{several})")
         self.line(f"facts = {self.written(source.declared)}  # as you stated them")
         self.line(f"source = {self.name(kind)}({name}={name}, declared=facts)")
@@ -263,7 +308,7 @@ def _arguments(value: Any) -> dict[str, Any]:
     """What makes the value again: of what is plugged in all that matters, else what differs."""
     if not plain.is_registered(value):
         return {f.name: getattr(value, f.name) for f in plain.stated(value)}
-    changed, matter = value.changed(), {p.name for p in value.shown()}
+    changed, matter = value.changed(), {p.name for p in value.relevant_parameters()}
     return {name: part for name, part in value.values().items()
             if name in changed or (name in matter and part is not None)}
 

@@ -33,13 +33,26 @@ def stored(paper: Paper, exhibit: Exhibit, form: Form = "quick") -> Result | Non
 
 
 def as_json(paper: Paper, exhibit: Exhibit, result: Result) -> str:
-    """The result with what it says on each claim; a row of the table on each line."""
-    found = [{"says": claim.says, "holds": finding.holds, "measured": finding.measured,
+    """The result with what it says on each claim; a row of the table on each line.
+
+    Parameters
+    ----------
+    paper : Paper
+    exhibit : Exhibit
+        Of the paper.
+    result : Result
+        From a run of it.
+
+    Returns
+    -------
+    str
+    """
+    findings = [{"says": claim.says, "holds": finding.holds, "measured": finding.measured,
               "fails_because": claim.fails_because, "is_ours": claim.is_ours}
              for claim, finding in zip(exhibit.claims, exhibit.findings(result.table),
                                        strict=True)]
     plain = {"paper": paper.reference, "exhibit": f"{paper.key}/{exhibit.key}",
-             "title": exhibit.title, **asdict(result), "table": "ROWS", "claims": found}
+             "title": exhibit.title, **asdict(result), "table": "ROWS", "claims": findings}
     rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in result.table)
     text = json.dumps(plain, ensure_ascii=False, indent=1)
     return text.replace('"ROWS"', f"[\n{rows}\n]", 1) + "\n"
@@ -52,11 +65,24 @@ def from_json(text: str) -> Result:
 
 
 def as_csv(paper: Paper, exhibit: Exhibit, result: Result) -> str:
-    """A line for each row of the table; lines that begin with # say where the numbers are from."""
+    """A line for each row of the table; lines that begin with # say where the numbers are from.
+
+    Parameters
+    ----------
+    paper : Paper
+    exhibit : Exhibit
+        Of the paper.
+    result : Result
+        From a run of it.
+
+    Returns
+    -------
+    str
+    """
     out = io.StringIO()
-    made = ", ".join(f"{what} {version}" for what, version in result.versions.items())
+    origins = ", ".join(f"{what} {version}" for what, version in result.versions.items())
     out.write(f"# {paper.reference}\n# {exhibit.title}, {result.form} form, {result.digest}\n"
-              f"# made by {made}\n")
+              f"# made by {origins}\n")
     columns = _columns(result.table)
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()

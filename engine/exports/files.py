@@ -17,19 +17,33 @@ def scenario_json(plain: dict[str, Any]) -> bytes:
     return json.dumps(plain, ensure_ascii=False, indent=2).encode()
 
 
-def numbers_csv(shown: MeanAnswer, budget: int, plain: dict[str, Any] | None) -> bytes:
+def numbers_csv(answer: MeanAnswer, budget: int, plain: dict[str, Any] | None) -> bytes:
     """The numbers of the picture at one budget: a row for each time, a column for each curve.
 
     Lines that begin with # say what the file is and how to make it again.
+
+    Parameters
+    ----------
+    answer : MeanAnswer
+        The picture.
+    budget : int
+        Its place among the budgets of the answer.
+    plain : dict or None
+        The scenario; None where it is about data of one's own.
+
+    Returns
+    -------
+    bytes
+        UTF-8.
     """
-    facts, at = shown.data.facts, shown.budgets[budget]
+    facts, at = answer.data.facts, answer.budgets[budget]
     out = io.StringIO()
     out.write(f"# Privacy Curves {__version__}: simulated releases, for exploring, not "
               "publishing\n")
     out.write(f"# epsilon {at.epsilon:g}, delta {at.delta:g}, protects one whole curve\n")
     if plain is not None:
         out.write(f"# scenario {json.dumps(plain, ensure_ascii=False)}\n")
-    columns = _columns(shown, budget, safe_cell(_axis(facts.time_name, facts.time_unit)))
+    columns = _columns(answer, budget, safe_cell(_axis(facts.time_name, facts.time_unit)))
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     rows = zip(*columns.values(), strict=True)
@@ -37,18 +51,18 @@ def numbers_csv(shown: MeanAnswer, budget: int, plain: dict[str, Any] | None) ->
     return out.getvalue().encode()
 
 
-def _columns(shown: MeanAnswer, budget: int, time: str) -> dict[str, Any]:
-    columns = {time: shown.times, "without protection": shown.without,
-               "noise range low": shown.noise_low[budget],
-               "noise range high": shown.noise_high[budget],
-               "sampling range half-width": shown.sampling}
-    if shown.truth is not None:
-        columns["true average"] = shown.truth
-    for k, release in enumerate(shown.releases[budget]):
+def _columns(answer: MeanAnswer, budget: int, time: str) -> dict[str, Any]:
+    columns = {time: answer.times, "without protection": answer.without,
+               "noise range low": answer.noise_low[budget],
+               "noise range high": answer.noise_high[budget],
+               "sampling range half-width": answer.sampling}
+    if answer.truth is not None:
+        columns["true average"] = answer.truth
+    for k, release in enumerate(answer.releases[budget]):
         columns[f"possible release {k + 1}"] = release
-        if shown.band is not None:
-            columns[f"plausible from {k + 1}"] = shown.band.low[budget, k]
-            columns[f"plausible to {k + 1}"] = shown.band.high[budget, k]
+        if answer.band is not None:
+            columns[f"plausible from {k + 1}"] = answer.band.low[budget, k]
+            columns[f"plausible to {k + 1}"] = answer.band.high[budget, k]
     return columns
 
 

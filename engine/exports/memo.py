@@ -23,7 +23,20 @@ def decision_memo(setting: Setting, answer: PlanningAnswer, facts: PublicFacts,
                   rule: float | None = None) -> bytes:
     """The answer, what it rests on, what is not covered, and one step either way.
 
-    `rule` is the most ε by a rule of one's own, None where there is none.
+    Parameters
+    ----------
+    setting : Setting
+        What was planned.
+    answer : PlanningAnswer
+    facts : PublicFacts
+        Of the data.
+    rule : float, optional
+        The most ε by a rule of one's own.
+
+    Returns
+    -------
+    bytes
+        HTML.
     """
     return render(
         "decision_memo", title=tags.title(facts), facts=facts, is_possible=answer.is_possible,
@@ -55,9 +68,9 @@ def _steps(answer: PlanningAnswer, facts: PublicFacts) -> list[list[str]]:
         return []
     return [["With", "Error", *["Attacker’s accuracy"] * bool(answer.beside), ""],
             *([*plan_words.step(reached, answer.unknown, facts),
-               *([] if given is None else [chances.odds_short(given.odds)]),
+               *([] if protection is None else [chances.odds_short(protection.odds)]),
                "the answer" if reached is answer.reached else ""]
-              for reached, given in answer.rows())]
+              for reached, protection in answer.rows())]
 
 
 def _by_rule(epsilon: float, rule: float | None) -> str:

@@ -23,6 +23,17 @@ def provenance(chosen: Scenario, executor: str) -> dict[str, Any]:
     """What is needed to make the same numbers again, and the digest that names them.
 
     The executor does not change them, nor does a run that was resumed.
+
+    Parameters
+    ----------
+    chosen : Scenario
+    executor : str
+        What ran it.
+
+    Returns
+    -------
+    dict
+        With the version of the engine.
     """
     question = (chosen.source, chosen.mechanism, chosen.budgets, chosen.run, dict(chosen.axes))
     return {"engine": __version__, "digest": digest(question), "seed": chosen.run.seed,
@@ -30,7 +41,21 @@ def provenance(chosen: Scenario, executor: str) -> dict[str, Any]:
 
 
 def as_json(outcomes: Sequence[Outcome], origin: Mapping[str, Any], seconds: float) -> str:
-    """Every cell with its place on the axes, its errors and the guarantee of every server."""
+    """Every cell with its place on the axes, its errors and the guarantee of every server.
+
+    Parameters
+    ----------
+    outcomes : sequence of Outcome
+        One for each cell.
+    origin : mapping
+        From `provenance`.
+    seconds : float
+        How long it took.
+
+    Returns
+    -------
+    str
+    """
     return json.dumps({"provenance": origin, "cells": [_row(o) for o in outcomes],
                        "seconds": seconds}, ensure_ascii=False)
 
@@ -70,6 +95,17 @@ def as_csv(outcomes: Sequence[Outcome], origin: Mapping[str, Any]) -> str:
 
     Columns are the axes, the error as pages show it, mean and standard error of each measure, the
     budget proved for the least protected server, the repeats, and why a cell failed.
+
+    Parameters
+    ----------
+    outcomes : sequence of Outcome
+        One for each cell.
+    origin : mapping
+        From `provenance`.
+
+    Returns
+    -------
+    str
     """
     out = io.StringIO()
     for name, value in origin.items():
@@ -101,16 +137,16 @@ def _csv_cell(value: Any) -> Any:
 def as_table(outcomes: Sequence[Outcome], seconds: float) -> str:
     """Aligned columns for a person to read; ± is half a 95 % confidence interval."""
     axes = list(outcomes[0].cell.at)
-    held = [kind for kind in KINDS if not kind.endswith("error")
+    kinds = [kind for kind in KINDS if not kind.endswith("error")
             and any(outcome.summary(kind) for outcome in outcomes)]
     has_baseline = any(outcome.baseline is not None for outcome in outcomes)
     rows = [[*axes, "error", "95 % within", *["without privacy"] * has_baseline,
-             "attacker's accuracy", *(kind.replace("_", " ") for kind in held), "guarantee"]]
+             "attacker's accuracy", *(kind.replace("_", " ") for kind in kinds), "guarantee"]]
     for outcome in outcomes:
         at = [f"{outcome.cell.at[name]}" for name in axes]
         rows.append(at + ([outcome.failure] if outcome.failure else
                           [*_written(outcome, has_baseline),
-                           *(_figure(outcome.summary(kind)) for kind in held),
+                           *(_figure(outcome.summary(kind)) for kind in kinds),
                            _guarantee_text(outcome)]))
     widths = [max(len(row[k]) for row in rows if k < len(row)) for k in range(len(rows[0]))]
     lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False))

@@ -96,17 +96,17 @@ def mean(curve: CountedCurve, unit: str) -> str:
             f"± {number(float(curve.mean.half_width))}.")
 
 
-def hazard_ratio(found: HazardRatio, first: str, second: str) -> str:
+def hazard_ratio(hazards: HazardRatio, first: str, second: str) -> str:
     """The ratio of hazards with its interval, or that the noised counts give none.
 
     Parameters
     ----------
-    found : HazardRatio
+    hazards : HazardRatio
         Of one table.
     first, second : str
         Names of the groups.
     """
-    ratio, low, high = (float(each) for each in (found.ratio, found.low, found.high))
+    ratio, low, high = (float(each) for each in (hazards.ratio, hazards.low, hazards.high))
     name = f"Hazard ratio, {first} over {second}"
     if not math.isfinite(ratio) or math.isnan(low) or math.isnan(high):
         return f"{name}: the noised counts give none."

@@ -48,10 +48,10 @@ def source_tag(facts: PublicFacts) -> tuple[str, str]:
         The chip and its tooltip.
     """
     if facts.is_upload:
-        held = facts.name.removeprefix("Your ").lower()
-        return (f"Your {held} · not private",
-                f"Only you, the holder of these {held}, may look at this picture. It cannot be "
-                f"linked or shared: it shows the {of(facts.people)} own {held}.")
+        name = facts.name.removeprefix("Your ").lower()
+        return (f"Your {name} · not private",
+                f"Only you, the holder of these {name}, may look at this picture. It cannot be "
+                f"linked or shared: it shows the {of(facts.people)} own {name}.")
     if facts.kind is DataKind.TWIN:
         return (f"{facts.name}: simulated",
                 "Made by the computer from the facts that you stated and the public sizes of your "

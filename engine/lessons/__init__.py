@@ -86,7 +86,7 @@ class Worked:
         What is guessed.
     budget : str
         As it is read: "ε = 1 · δ = 2.5×10⁻⁵".
-    asked : Budget or None
+    stated_budget : Budget or None
         The same as a budget, where it is one.
     odds : Odds or None
         By the noise, where the lesson itself tells such odds.
@@ -96,7 +96,7 @@ class Worked:
     picture: Picture
     guess: Guess
     budget: str  # "ε = 1 · δ = 2.5×10⁻⁵"
-    asked: Budget | None = None  # the same as a budget, where it is one
+    stated_budget: Budget | None = None  # the same as a budget, where it is one
     odds: Odds | None = None  # by the noise, where the lesson itself tells such odds
 
 

@@ -31,10 +31,10 @@ def parts(limit: float) -> tuple[float, float]:
     limit : float
         In minutes.
     """
-    held = replace(CLASS, value_high=limit)
-    noise = METHOD.exact_error(held.sizes, (BUDGET,), held.facts)
+    clipped = replace(CLASS, value_high=limit)
+    noise = METHOD.exact_error(clipped.sizes, (BUDGET,), clipped.facts)
     assert noise is not None
-    return CLASS.true_mean - held.true_mean, math.sqrt(noise)
+    return CLASS.true_mean - clipped.true_mean, math.sqrt(noise)
 
 
 def errors() -> Array:

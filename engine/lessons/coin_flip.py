@@ -29,14 +29,14 @@ class Answers:
 
     Parameters
     ----------
-    true, said : (PUPILS,)
+    true, reported : (PUPILS,)
         Whether the right answer, and the one that was given, is yes.
     estimate, standard_error : float
         Share of pupils whose right answer is yes, worked out from what was said.
     """
 
     true: NDArray[np.bool_]
-    said: NDArray[np.bool_]
+    reported: NDArray[np.bool_]
     estimate: float
     standard_error: float
 
@@ -100,7 +100,7 @@ class CoinFlip(Lesson):
     @classmethod
     def work(cls, seed: int) -> Worked:
         answers = ask(seed)
-        yes, true = 100 * float(answers.said.mean()), 100 * float(answers.true.mean())
+        yes, true = 100 * float(answers.reported.mean()), 100 * float(answers.true.mean())
         estimate = 100 * answers.estimate
         words = {"n": str(PUPILS), "said": f"{yes:.0f}", "true": f"{true:.0f}",
                  "estimate": f"{estimate:.0f}",
@@ -115,8 +115,8 @@ class CoinFlip(Lesson):
 
 def _picture(answers: Answers, words: dict[str, str]) -> Picture:
     """A dot for each pupil, those who said yes first, so that they end at their share."""
-    order = np.lexsort((answers.said != answers.true, ~answers.said))
-    said_yes, turned = answers.said[order], (answers.said != answers.true)[order]
+    order = np.lexsort((answers.reported != answers.true, ~answers.reported))
+    said_yes, turned = answers.reported[order], (answers.reported != answers.true)[order]
     place = np.arange(PUPILS)
     x = np.asarray(100 * (place // _ROWS + 0.5) * _ROWS / PUPILS, dtype=np.float64)
     y = np.asarray(place % _ROWS + 1.0, dtype=np.float64)

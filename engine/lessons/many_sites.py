@@ -11,7 +11,7 @@ from engine.core.types import Array, Budget
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import numbers, tags
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
-from engine.lessons.stored_errors import Make, kept
+from engine.lessons.stored_errors import Make, numbers_of
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean.answer import simulated_study
@@ -48,7 +48,7 @@ def measure(seed: int) -> Errors:
     seed : int
         Of data and noise.
     """
-    together, alone, floor = kept(_NAME, seed, _simulated)
+    together, alone, floor = numbers_of(_NAME, seed, _simulated)
     return Errors(together, alone, float(floor))
 
 

@@ -20,13 +20,13 @@ SEED = 1
 Make = Callable[[int], Sequence[Any]]  # numbers of a seed, as arrays or alone
 
 
-def kept(name: str, seed: int, make: Make) -> list[Array]:
+def numbers_of(name: str, seed: int, make: Make) -> list[Array]:
     """The numbers of a seed: those of the file for `SEED`, else made now; NaN for none."""
-    found = _stored().get(name) if seed == SEED else None
-    return [np.array(one, dtype=float) for one in (make(seed) if found is None else found)]
+    numbers = _stored().get(name) if seed == SEED else None
+    return [np.array(one, dtype=float) for one in (make(seed) if numbers is None else numbers)]
 
 
 @cache
 def _stored() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(STORED.read_text("utf-8")) if STORED.exists() else {}
-    return found
+    numbers: dict[str, Any] = json.loads(STORED.read_text("utf-8")) if STORED.exists() else {}
+    return numbers

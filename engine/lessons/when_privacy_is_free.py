@@ -12,7 +12,7 @@ from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import tags
 from engine.language.numbers import number, times, together
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
-from engine.lessons.stored_errors import Make, kept
+from engine.lessons.stored_errors import Make, numbers_of
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean.answer import simulated_study
@@ -48,7 +48,7 @@ def lines(children: int, seed: int) -> Lines:
         Of data and noise.
     """
     name = _name(children)
-    return Lines(*kept(name, seed, MAKERS[name]))
+    return Lines(*numbers_of(name, seed, MAKERS[name]))
 
 
 def _name(children: int) -> str:

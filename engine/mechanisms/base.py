@@ -170,7 +170,7 @@ class Mechanism(Parameterised):
         (2, 2, 3, 5)
         """
         data = self.validated(data)
-        plans = [self.plan(data.public, asked) for asked in budgets]
+        plans = [self.plan(data.public, site_budgets) for site_budgets in budgets]
         return self.estimate_of(plans, self.fitted(data, plans, draws, rng))
 
     def release(

@@ -168,10 +168,10 @@ class Frl(Selection, KernelRelease):
             return super().why_not_published(budget)
         return "There is no hardened sampler of noise by norm. Choose Laplace noise."
 
-    def shown(self) -> tuple[Parameter, ...]:
+    def relevant_parameters(self) -> tuple[Parameter, ...]:
         """A density is released in cosines, where the kernel plays no part."""
         hidden = ("kernel", "smoothness") if self.task == DENSITY.key else ()
-        return tuple(p for p in super().shown() if p.name not in hidden)
+        return tuple(p for p in super().relevant_parameters() if p.name not in hidden)
 
     def usual(self, n: float) -> int:
         """M: the stated number of functions, else the cube root of n.

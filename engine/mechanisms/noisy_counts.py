@@ -410,8 +410,8 @@ class NoisyCounts(Mechanism):
         edges = table.cells.edges
         times = edges[0] + (edges[-1] - edges[0]) * drawing_grid()
         if self.task == ROC.key:
-            found = roc(table)
-            return _interpolated(found.false_positive, found.true_positive)
+            roc_curve = roc(table)
+            return _interpolated(roc_curve.false_positive, roc_curve.true_positive)
         if self.task == DISTRIBUTION.key:
             return np.asarray(monotone_cubic(edges, distribution(table)[0], 0.0)(times))
         lives = life_tables(table)
@@ -497,7 +497,7 @@ def _spend(server: int, budget: Budget) -> Spend:
     return Spend(
         step=COUNTS, server=server, mu=None, epsilon=budget.epsilon, sensitivity=(SENSITIVITY,),
         noise_scale=(SENSITIVITY / budget.epsilon,), count=1, composition=Composition.SEQUENTIAL,
-        asked=budget, unit=Unit.PERSON, norm="ℓ1", noise=NoiseLaw.DISCRETE_LAPLACE,
+        budget=budget, unit=Unit.PERSON, norm="ℓ1", noise=NoiseLaw.DISCRETE_LAPLACE,
         why=("Each person is in one cell: replacing a person moves one count up by 1 and another "
              "down by 1. All that is drawn follows from the noised counts."))
 

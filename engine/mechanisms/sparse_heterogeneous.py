@@ -99,7 +99,7 @@ class StagesPlan(Plan):
         Clips and public guesses.
     shared : Stage or None
         About all rows, if that part is estimated.
-    own : tuple of Stage
+    machine_stages : tuple of Stage
         About the rows of each machine, if that part is estimated.
     noise : tuple of NoiseDeviations
         That of the corrections of each machine; empty where no limits are asked for.
@@ -110,12 +110,13 @@ class StagesPlan(Plan):
     is_one: bool
     constants: Constants
     shared: Stage | None
-    own: tuple[Stage, ...]
+    machine_stages: tuple[Stage, ...]
     noise: tuple[NoiseDeviations, ...]
 
     @property
     def tuning(self) -> dict[str, Any]:
-        stages = {"shared": self.shared, "own": self.own[0] if self.own else None}
+        of_machine = self.machine_stages[0] if self.machine_stages else None
+        stages = {"shared": self.shared, "own": of_machine}
         return {f"{name}_{constant}": value for name, stage in stages.items() if stage
                 for constant, value in {**stage.rounds.tuning, "residual_clip": stage.clip}.items()}
 
@@ -244,8 +245,9 @@ class SparseHeterogeneous(SparseIntervals):
         shared = no_part if plan.shared is None else _descent(
             pooled, no_part, [each.shared for each in plans if each.shared], row, columns, rng,
             SHARED)
-        vectors = [shared if not plan.own else shared + _descent(
-            machine, shared, [each.own[k] for each in plans], row, columns, rng, of_machine(k))
+        vectors = [shared if not plan.machine_stages else shared + _descent(
+            machine, shared, [each.machine_stages[k] for each in plans], row, columns, rng,
+            of_machine(k))
             for k, machine in enumerate(machines)]
         corrected = self._corrected(pooled, machines, vectors, plans, columns, rng)
         if corrected:
@@ -344,13 +346,13 @@ class SparseHeterogeneous(SparseIntervals):
         noises = () if self.target == "none" else tuple(
             noise(c, shares, rho, sizes.n_curves, n) for n in per_machine)
         spends: list[Spend] = []
-        for server, asked in enumerate(budgets):
-            spends += _stage_lines(shared, server, asked, SHARED) if shared else []
+        for server, budget in enumerate(budgets):
+            spends += _stage_lines(shared, server, budget, SHARED) if shared else []
             if stages:
-                spends += _stage_lines(stages[server], server, asked, of_machine(server))
+                spends += _stage_lines(stages[server], server, budget, of_machine(server))
             if noises:
                 spends += inference_lines(c, shares, rho, sizes.n_curves, per_machine[server],
-                                          is_one, server, asked)
+                                          is_one, server, budget)
         return StagesPlan(sizes.n_covariates, self.places(sizes), is_one, c, shared, stages, noises,
                           spends=tuple(spends))
 

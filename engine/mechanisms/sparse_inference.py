@@ -270,10 +270,10 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals):
         assert directions.gram is not None
         sparsity, n = plans[0].sparsity, plans[0].n
         most, least = on_supports(directions.gram, vectors, sparsity)
-        asked = [min((line.asked for line in plan.spends), key=lambda budget: budget.epsilon)
+        smallest = [min((line.budget for line in plan.spends), key=lambda budget: budget.epsilon)
                  for plan in plans]
         units = [bias_unit(sparsity, plans[0].size, n, budget.epsilon, budget.delta)
-                 for budget in asked]
+                 for budget in smallest]
         return bias_factor(most, least) * columns.per_budget(units)
 
     def exact_fit(self, data: Data) -> Fit:
@@ -317,11 +317,11 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals):
                 self.steps(sizes, facts, self.sparsity), self.step_size is not None, LAW,
                 c.residual, c.feature, c.row, n, sizes.n_covariates, first)
         spends: list[Spend] = [] if rounds is None else [*rounds.lines(LAW, budgets)]
-        for server, asked in enumerate(budgets):
+        for server, budget in enumerate(budgets):
             if stage is not None:
                 spends.append(line(_FIRST_AVERAGES, 2 * ball(sizes.n_covariates) * c.response / n,
-                                   first, server, asked, WHY))
-            spends += inference_lines(c, shares, rho, n, n, is_one, server, asked)
+                                   first, server, budget, WHY))
+            spends += inference_lines(c, shares, rho, n, n, is_one, server, budget)
         return InferencePlan(
             n, sizes.n_covariates, self.places(sizes), is_one,
             min(self.sparsity, sizes.n_covariates), stage, rounds, c, noises, spends=tuple(spends))

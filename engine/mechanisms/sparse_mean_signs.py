@@ -112,8 +112,8 @@ class SparseMeanSigns(UntrustedMean):
         return self.gain(plan) ** 2 - 1
 
     def means(self, averages: Array, plan: AnswerPlan) -> Array:
-        held = np.clip(averages, -CAP, CAP)
-        return np.asarray(plan.sd * np.sqrt(2 / plan.rows[0]) * erfinv(held))
+        clipped = np.clip(averages, -CAP, CAP)
+        return np.asarray(plan.sd * np.sqrt(2 / plan.rows[0]) * erfinv(clipped))
 
     def slope(self, plan: AnswerPlan) -> float:
         """σ √(π/(2n)), as erf⁻¹ has slope √π/2 at 0."""

@@ -29,7 +29,7 @@ from engine.core.types import (
 )
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.untrusted_means import bound, check, held, largest_mean
+from engine.mechanisms.families.untrusted_means import bound, check, clipped, largest_mean
 from engine.noise import selection
 from engine.noise.selection import GUMBEL, ONE_SHOT, Scales, SelectionLaw
 from engine.numerics.coordinates import Coordinates
@@ -47,7 +47,7 @@ class CentrePlan(Plan):
     ----------
     law : SelectionLaw
         How the largest entries are chosen.
-    kept : int
+    n_selected : int
         How many of them.
     sensitivity : float
         Λ, the most by which a row moves an entry of the mean.
@@ -62,7 +62,7 @@ class CentrePlan(Plan):
     """
 
     law: SelectionLaw
-    kept: int
+    n_selected: int
     sensitivity: float
     scales: Scales
     bound: float
@@ -117,9 +117,9 @@ class SparseMeanTrusted(Mechanism):
         pooled = self.without_noise(data)
         streams = dict(zip((GUMBEL.key, ONE_SHOT.key), rng.spawn(2), strict=True))
         shape = (data.n_repeats, draws, pooled.shape[-1])
-        noise = {law.key: selection.draw(law, plans[0].kept, shape, streams[law.key])
+        noise = {law.key: selection.draw(law, plans[0].n_selected, shape, streams[law.key])
                  for law in {plan.law.key: plan.law for plan in plans}.values()}
-        quiet = hard_threshold(pooled, plans[0].kept)
+        quiet = hard_threshold(pooled, plans[0].n_selected)
         return Fit(basis=Coordinates(shape[-1]), unprotected=np.stack([quiet] * len(plans)),
                    coefficients=np.stack([self.means_of(pooled[:, None], plan, noise[plan.law.key])
                                           for plan in plans]))
@@ -154,7 +154,7 @@ class SparseMeanTrusted(Mechanism):
                        ) -> float:
         """Variance of the noise in the kept means, in squared response units."""
         plan: CentrePlan = self.plan(Public(sizes, facts), budgets)
-        return plan.kept * (plan.law.value_deviation * plan.scales.values) ** 2
+        return plan.n_selected * (plan.law.value_deviation * plan.scales.values) ** 2
 
     def without_noise(self, data: SampleData) -> Array:
         """The mean of all rows, each number held to its bound.
@@ -168,7 +168,7 @@ class SparseMeanTrusted(Mechanism):
         -------
         (repeats, d)
         """
-        return np.asarray(held(data.x, bound(data.sizes, data.facts)).mean(axis=1))
+        return np.asarray(clipped(data.x, bound(data.sizes, data.facts)).mean(axis=1))
 
     def means_of(self, pooled: Array, plan: CentrePlan, noise: selection.Draw) -> Array:
         """Choose and noise the largest means, then hold them to the largest stated one.
@@ -187,8 +187,8 @@ class SparseMeanTrusted(Mechanism):
         -------
         (repeats, draws, d)
         """
-        transcript.weighed(transcript.CENTRE, MEANS, pooled, plan.law, plan.kept, plan.scales)
-        noisy = selection.noisy_hard_threshold(pooled, plan.kept, plan.scales.choice,
+        transcript.weighed(transcript.CENTRE, MEANS, pooled, plan.law, plan.n_selected, plan.scales)
+        noisy = selection.noisy_hard_threshold(pooled, plan.n_selected, plan.scales.choice,
                                                plan.scales.values, noise)
         deviation = plan.law.value_deviation * plan.scales.values
         sent = transcript.sent(transcript.CENTRE, MEANS, noisy,
@@ -199,14 +199,14 @@ class SparseMeanTrusted(Mechanism):
         """Two lines of the one centre, repeated for every machine."""
         lines = [Spend(
             step=step, server=0, sensitivity=(plan.sensitivity,), noise_scale=(scale,),
-            count=1, composition=Composition.SEQUENTIAL, asked=plan.budgets[0], **cost,
+            count=1, composition=Composition.SEQUENTIAL, budget=plan.budgets[0], **cost,
             unit=Unit.ROW, norm="ℓ∞", noise=_noise(plan, step),
             why=("Protected is one row: replacing it moves each entry of the mean by at most "
                  "its sensitivity. One noise for all; the smallest budget is used."))
             for step, scale, cost in ((CHOICE, plan.scales.choice, _choice_cost(plan)),
                                       (VALUES, plan.scales.values, _value_cost(plan)))]
-        return tuple(line.at(server, asked=asked)
-                     for server, asked in enumerate(plan.budgets) for line in lines)
+        return tuple(line.at(server, budget=budget)
+                     for server, budget in enumerate(plan.budgets) for line in lines)
 
 
 def _noise(plan: CentrePlan, step: Step) -> NoiseLaw:
@@ -217,13 +217,13 @@ def _noise(plan: CentrePlan, step: Step) -> NoiseLaw:
 
 def _choice_cost(plan: CentrePlan) -> dict[str, Any]:
     if plan.law is ONE_SHOT:
-        return {"mu": None, "epsilon": 2 * plan.kept * plan.sensitivity / plan.scales.choice}
-    rho, _ = selection.costs(plan.law, plan.kept, plan.sensitivity, plan.scales)
+        return {"mu": None, "epsilon": 2 * plan.n_selected * plan.sensitivity / plan.scales.choice}
+    rho, _ = selection.costs(plan.law, plan.n_selected, plan.sensitivity, plan.scales)
     return {"mu": None, "rho": rho}
 
 
 def _value_cost(plan: CentrePlan) -> dict[str, Any]:
     if plan.law is ONE_SHOT:
-        return {"mu": None, "epsilon": plan.kept * plan.sensitivity / plan.scales.values}
+        return {"mu": None, "epsilon": plan.n_selected * plan.sensitivity / plan.scales.values}
     scale = plan.scales.values
-    return {"mu": math.sqrt(plan.kept) * plan.sensitivity / scale if scale else math.inf}
+    return {"mu": math.sqrt(plan.n_selected) * plan.sensitivity / scale if scale else math.inf}

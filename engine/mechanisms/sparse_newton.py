@@ -334,9 +334,9 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
         first, is_distinct = self._features(averages, plans, columns, size, rng)
         where, corrected = self._step(averages, first, plans, columns, rng)
         end = first.copy()
-        held = np.take_along_axis(first, where, axis=-1)
+        selected = np.take_along_axis(first, where, axis=-1)
         np.put_along_axis(end, where, np.where(
-            corrected.is_distinct[..., None], corrected.values, held), axis=-1)
+            corrected.is_distinct[..., None], corrected.values, selected), axis=-1)
         return Fit(
             basis=Coordinates(size), coefficients=columns.released(end),
             unprotected=columns.quiet(end), cautions=_cautions(corrected, is_distinct, columns))
@@ -389,15 +389,15 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
             If δ = 0 or σ is not stated.
         """
         sizes, facts = public.sizes, public.facts
-        asked, n, d = budgets, sizes.n_curves, sizes.n_covariates
-        s, guess, rho = min(self.sparsity, d), self.spread(facts), gaussian_rho(asked)
+        n, d = sizes.n_curves, sizes.n_covariates
+        s, guess, rho = min(self.sparsity, d), self.spread(facts), gaussian_rho(budgets)
         may_be_wide = self._may_be_wide(facts)
         feature = self.feature_clip or (CLIP if may_be_wide else self.clip_of_features(facts))
         row, response = row_norm(d, feature), self.response_clip or self.clip_of_responses(facts)
         clip = self.residual_clip or _LAST * guess
         shares = MOMENTS
         if not self._takes_moments(row, n, d, rho):
-            shares, rho = ROUNDS, accounting.smallest_rho(asked)
+            shares, rho = ROUNDS, accounting.smallest_rho(budgets)
         scale = scale_noise(row, n, SHARE * rho) if may_be_wide else None
         if scale is not None and self.feature_scale is None and not is_told(scale, d):
             scale = None
@@ -418,11 +418,11 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
                     (GRAM_OF_CHOSEN, math.sqrt(2) * ball(s) ** 2, shares.chosen),
                     (RESIDUALS, math.sqrt(2), shares.residuals),
                     (CORRECTIONS, 2 * ball(s) * clip, shares.last)]
-        spends = [] if rounds is None else [*rounds.lines(_LAW, asked)]
+        spends = [] if rounds is None else [*rounds.lines(_LAW, budgets)]
         costs = [*([(SCALE, row**2, of_scale)] if scale is not None else []),
                  *((step, most, share * rho) for step, most, share in messages)]
         spends += [line(step, most / n, cost, server, budget, WHY)
-                   for server, budget in enumerate(asked) for step, most, cost in costs]
+                   for server, budget in enumerate(budgets) for step, most, cost in costs]
         return NewtonPlan(
             s, d, feature, response, clip, row, guess, gram_noise(row, n, shares.gram * rho),
             stages, rounds, gram_noise(ball(s), n, shares.chosen * rho),

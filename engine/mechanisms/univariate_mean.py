@@ -286,10 +286,10 @@ class UnivariateMean(Mechanism):
                                  "public, and these are not as many as stated.", field="setting",
                                  hint="Protect whole people, or state how many there are.")
             return replace(data, facts=replace(data.facts, observations_per_curve=0))
-        counts, held = data.counts, self.held(data)
+        counts, clipped = data.counts, self.clipped(data)
         sums = np.zeros((data.n_repeats, data.n_curves))
         used = counts > 0
-        sums[:, used] = np.add.reduceat(held, (np.cumsum(counts) - counts)[used], axis=1)
+        sums[:, used] = np.add.reduceat(clipped, (np.cumsum(counts) - counts)[used], axis=1)
         means = np.where(used, sums / np.maximum(counts, 1), data.facts.value_middle)
         return replace(data, times=np.zeros_like(means), values=means,
                        counts=np.ones_like(counts))
@@ -530,7 +530,7 @@ class UnivariateMean(Mechanism):
         -------
         (repeats, parts, intervals)
         """
-        units = self.held(data)
+        units = self.clipped(data)
         if self.setting.is_by_person:
             low = self._lowest(places, data.facts)
             units = _averages(units, data.counts)[..., None]
@@ -539,7 +539,7 @@ class UnivariateMean(Mechanism):
             units = units[..., None]
         return _averages(units, self.groups(data))
 
-    def held(self, data: CurveData) -> Array:
+    def clipped(self, data: CurveData) -> Array:
         """Every number within the public range, its middle where it is not finite.
 
         Parameters
@@ -581,7 +581,7 @@ class UnivariateMean(Mechanism):
         (repeats, people, places) array of bool
             One True for each person.
         """
-        means, facts = _averages(self.held(data), data.counts), data.facts
+        means, facts = _averages(self.clipped(data), data.counts), data.facts
         place = (means - facts.value_low) / (2 * facts.value_half_width) * places
         place = np.clip(place.astype(int), 0, places - 1)
         return np.asarray(place[..., None] == np.arange(places))
@@ -700,12 +700,12 @@ class UnivariateMean(Mechanism):
         composition = Composition.PARALLEL if self.setting.is_local else Composition.SEQUENTIAL
         first = Spend(
             step=step, server=0, mu=None, sensitivity=(0.0,), noise_scale=(0.0,), count=1,
-            composition=composition, asked=plan.budgets[0], why=self._why(step),
+            composition=composition, budget=plan.budgets[0], why=self._why(step),
             unit=Unit.RECORD if self.setting.is_by_person else Unit.NUMBER,
             norm="ℓ1" if step is PLACE else "|·|", noise=self._law(step))
         return [first.at(server, sensitivity=(most,), noise_scale=(noise,), epsilon=epsilon,
-                         count=count, asked=asked)
-                for server, (most, noise, epsilon, count, asked) in enumerate(zip(
+                         count=count, budget=budget)
+                for server, (most, noise, epsilon, count, budget) in enumerate(zip(
                     most.tolist(), noise.tolist(), epsilon.tolist(), counts, plan.budgets,
                     strict=True))]
 

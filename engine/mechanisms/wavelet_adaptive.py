@@ -219,9 +219,9 @@ class WaveletAdaptive(WaveletGlobal):
             raise InputError("Times must be spread evenly, or ranked, where the curve is centred "
                              "first.", field="design", hint=f"Choose “{WaveletGlobal.label}”.")
 
-    def shown(self) -> tuple[Parameter, ...]:
+    def relevant_parameters(self) -> tuple[Parameter, ...]:
         """Clips follow from what is released, and what needs one clip is not offered."""
-        return tuple(p for p in super().shown() if p.name not in _WITHOUT)
+        return tuple(p for p in super().relevant_parameters() if p.name not in _WITHOUT)
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
@@ -391,7 +391,7 @@ class WaveletAdaptive(WaveletGlobal):
         is_released = np.zeros(coefficients.shape[:3], dtype=bool)
         is_released[[plan.released for plan in plans]] = not data.facts.symmetric
         return Fit(basis=final, coefficients=coefficients, unprotected=unprotected[:, :, 0],
-                   kept=tuple(plan.basis.size for plan in plans), parts=_parts(plans),
+                   basis_sizes=tuple(plan.basis.size for plan in plans), parts=_parts(plans),
                    cautions=(Caution(CENTRE_NOT_MEAN, is_released),) if is_released.any() else ())
 
 
@@ -575,8 +575,8 @@ def _shrunk(coefficients: Array, variance: Array, levels: Sequence[tuple[int, sl
 def _padded(coefficients: Sequence[Array], basis: WaveletBasis) -> Array:
     """Coefficients of all plans in the finest space: (plans, repeats, columns, size)."""
     out = np.zeros((len(coefficients), *coefficients[0].shape[:-1], basis.size))
-    for k, own in enumerate(coefficients):
-        out[k, ..., :own.shape[-1]] = own
+    for k, values in enumerate(coefficients):
+        out[k, ..., :values.shape[-1]] = values
     return out
 
 
@@ -605,13 +605,13 @@ def _side_by_side(is_staged: Sequence[bool], three: Fit, one: Fit) -> Fit:
             array, [(0, 0)] * (array.ndim - 1) + [(0, size - array.shape[-1])])
             for array in arrays])[order]
 
-    kept = (*three.kept, *one.kept)
+    basis_sizes = (*three.basis_sizes, *one.basis_sizes)
     parts = ServerParts(*(np.concatenate([getattr(three.parts, name), getattr(one.parts, name)])[
         order] for name in ("weight", "noise", "sampling")))
     applies = [np.concatenate([caution.applies, np.zeros(one.coefficients.shape[:3], dtype=bool)])[
         order] for caution in three.cautions]
     basis = max((three.basis, one.basis), key=lambda space: space.size)
     return Fit(basis=basis, coefficients=both("coefficients"), unprotected=both("unprotected"),
-               kept=tuple(kept[k] for k in order), parts=parts, cautions=tuple(
+               basis_sizes=tuple(basis_sizes[k] for k in order), parts=parts, cautions=tuple(
                    replace(caution, applies=where)
                    for caution, where in zip(three.cautions, applies, strict=True)))

@@ -40,8 +40,8 @@ from engine.mechanisms.families.wavelet_regression import (
     Sites,
     WaveletRegression,
     choose,
+    clipped_observations,
     pointwise_band,
-    readings,
     site_lines,
     times_of,
 )
@@ -242,7 +242,7 @@ class WaveletGlobal(WaveletRegression):
         released, final = self._finished(sent, plans, basis, data.facts)
         unprotected, _ = self._finished(quiet, plans, basis, data.facts)
         return Fit(basis=final, coefficients=released, unprotected=unprotected,
-                   kept=tuple(plan.basis.size * final.size // basis.size for plan in plans),
+                   basis_sizes=tuple(plan.basis.size * final.size // basis.size for plan in plans),
                    band=self._band(plans, basis, data, released),
                    parts=self._parts(plans, self._without_budgets(data)))
 
@@ -399,7 +399,7 @@ class WaveletGlobal(WaveletRegression):
     def _average(self, data: CurveData, plan: CurvePlan) -> Array:
         """One part, and with a released density another: (repeats, sites, parts, 2^J)."""
         per_site, times = data.sizes.n_curves_per_server, times_of(data)
-        parts, design = [readings(data, plan.clip)], self.known_design
+        parts, design = [clipped_observations(data, plan.clip)], self.known_design
         if design is not None and self.design == "ranked":
             times = design.rank(times)
         elif design is not None:

@@ -38,8 +38,8 @@ from engine.mechanisms.families.wavelet_regression import (
     Sites,
     WaveletRegression,
     choose,
+    clipped_observations,
     pointwise_band,
-    readings,
     site_lines,
     times_of,
 )
@@ -441,14 +441,14 @@ class WaveletPointwise(WaveletRegression):
     def _averages(self, data: CurveData, plan: PointsPlan) -> Array:
         """What every site sends, without noise: (repeats, sites, width)."""
         per_site = np.array(data.sizes.n_curves_per_server)
-        times, held = times_of(data), readings(data, plan.clip)
+        times, clipped = times_of(data), clipped_observations(data, plan.clip)
         if self.known_design is not None:
             times = self.known_design.rank(times)
         if plan.kind == "curve":
-            sums = plan.basis.sums(times, held, tuple(per_site.tolist()))
+            sums = plan.basis.sums(times, clipped, tuple(per_site.tolist()))
             return np.asarray(sums / per_site[:, None])
         site = np.repeat(np.arange(len(per_site)), per_site)
-        sums = np.stack([_kernel_sums(times, held, site, point, plan.basis)
+        sums = np.stack([_kernel_sums(times, clipped, site, point, plan.basis)
                          for point in self.ranks], axis=-1)
         return np.asarray(sums / per_site[:, None])
 
@@ -544,7 +544,7 @@ def _largest(basis: WaveletBasis, points: tuple[float, ...], order: int) -> floa
     return basis.largest_kernels(points, order)
 
 
-def _kernel_sums(times: Array, held: Array, site: NDArray[np.int64], point: float,
+def _kernel_sums(times: Array, clipped: Array, site: NDArray[np.int64], point: float,
                  basis: WaveletBasis) -> Array:
     """Σ_i y_i K(x0, x_i) over the readings of every site: (repeats, sites)."""
     near = np.zeros(basis.size + 1, dtype=bool)
@@ -553,7 +553,7 @@ def _kernel_sums(times: Array, held: Array, site: NDArray[np.int64], point: floa
     repeat, place = np.nonzero(near[(np.clip(times, 0.0, 1.0) * basis.size).astype(np.int64)])
     kernel = basis.curve(basis.scaling(np.array([point]))[0], times[repeat, place])
     n_sites = int(site[-1]) + 1
-    sums = np.bincount(repeat * n_sites + site[place], held[repeat, place] * kernel,
+    sums = np.bincount(repeat * n_sites + site[place], clipped[repeat, place] * kernel,
                        minlength=len(times) * n_sites)
     return np.asarray(sums.reshape(len(times), n_sites), dtype=float)
 

@@ -1,1 +1,13 @@
-"""Samplers of noise, and the scales it has for a sensitivity: arrays and numbers in, arrays out."""
+"""Samplers of noise, and the scales it has for a sensitivity: arrays and numbers in, arrays out.
+
+Noise is *added* by the mechanisms: in `fitted` of each, where it calls `engine.privacy.transcript`
+(`sent`, `sent_by_each`, `summed`; `weighed` for choices). In a real release `hardened` draws it
+instead. A new kind of noise is
+
+* a sampler here (for whole functions in `engine.mechanisms.families.function_noise`),
+* a member of `NoiseLaw` in `engine.core.enumerations`,
+* its trade-off in `engine.privacy.tradeoff`, chosen in `engine.privacy.accounting`,
+* its loss for the audit in `engine.audit.losses` and `engine.audit.odds`,
+* its name in `engine.language.spending`,
+* and to publish with it, its lattice in `hardened`.
+"""

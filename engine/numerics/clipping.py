@@ -119,9 +119,9 @@ def average_with_products(deviations: Deviations, centres: Array, shape: Array, 
 
 def _averaged(deviations: Deviations, centres: Array, shape: Array, radius: Array,
               statistic: Callable[[Array, Array, Array], Array]) -> Array:
-    asked = (centres, shape, radius)
-    if deviations.is_common and all((each == each[:, :1]).all() for each in asked):
-        centres, shape, radius = (each[:, :1] for each in asked)  # one answer for all columns
+    arguments = (centres, shape, radius)
+    if deviations.is_common and all((each == each[:, :1]).all() for each in arguments):
+        centres, shape, radius = (each[:, :1] for each in arguments)  # one answer for all columns
 
     def part(repeats: slice, curves: Deviations) -> Array:
         h = curves.from_centres(centres[repeats], repeats)
@@ -132,7 +132,7 @@ def _averaged(deviations: Deviations, centres: Array, shape: Array, radius: Arra
     pieces = [_summed(partial(part, repeats), among, is_large)
               for repeats, among in _blocks(deviations, centres)]
     mean = np.concatenate(pieces) / deviations.n_curves
-    return np.broadcast_to(mean, (len(mean), asked[0].shape[1], *mean.shape[2:]))
+    return np.broadcast_to(mean, (len(mean), arguments[0].shape[1], *mean.shape[2:]))
 
 
 def _summed(part: Callable[[Deviations], Array], among: Sequence[Deviations], is_large: bool

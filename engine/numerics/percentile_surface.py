@@ -119,8 +119,8 @@ class ShareSurface:
         shares = self._shares(coefficients)
         weights = 1 / self._sorted(self.standard_error) ** 2
         rising = -non_increasing_fit(-self._sorted(shares), weights)
-        held = np.clip(rising, LEAST_SHARE, 1 - LEAST_SHARE)
-        return np.asarray(ndtri(held) + _TIE * np.arange(held.shape[-1]))
+        inside = np.clip(rising, LEAST_SHARE, 1 - LEAST_SHARE)
+        return np.asarray(ndtri(inside) + _TIE * np.arange(inside.shape[-1]))
 
     @cached_property
     def _probit_error(self) -> Array:
@@ -274,8 +274,9 @@ class ShareSurface:
         """Weights of the errors of F in q between two thresholds: (…, G, K), in order."""
         size = self.heights.shape[-1]
         places = np.arange(size)
-        held = np.clip(share, 0.0, 1.0)[..., None]
-        weights = (1 - held) * (places == low[..., None]) + held * (places == low[..., None] + 1)
+        inside = np.clip(share, 0.0, 1.0)[..., None]
+        is_low, is_high = places == low[..., None], places == low[..., None] + 1
+        weights = (1 - inside) * is_low + inside * is_high
         return np.asarray(weights / np.maximum(_density(self.unshrunk_probits), _LEAST_DENSITY))
 
     def _in_coefficients(self, weights: Array) -> Array:

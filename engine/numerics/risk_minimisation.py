@@ -182,9 +182,9 @@ class Square(Loss):
         return np.full(np.broadcast_shapes(label.shape, f.shape), 2.0)
 
     def records(self, place: Indices, y: Array, n_places: int) -> Records:
-        held = np.clip(_without_gaps(y), -self.bound, self.bound)
+        clipped = np.clip(_without_gaps(y), -self.bound, self.bound)
         count = np.bincount(place, minlength=n_places)
-        total = np.bincount(place, held, n_places)
+        total = np.bincount(place, clipped, n_places)
         occupied = np.flatnonzero(count)
         return Records(occupied, total[occupied] / count[occupied], count[occupied].astype(float))
 

@@ -217,7 +217,7 @@ def precision_rows(gram: Array, s: int = 3, rounds: int = 15, step: float = 0.5,
         where = largest(np.abs(rows), s)
         values = np.take_along_axis(rows, where, axis=-1)  # (matrices, rows, s), like `where`
         products = np.einsum("bks,bksj->bkj", values, grams[batch, where])  # ΘG, s terms each
-        rows = _held(hard_threshold(rows - step * products + target, s), radius)
+        rows = _shortened(hard_threshold(rows - step * products + target, s), radius)
     return rows.reshape(*gram.shape[:-2], *target.shape)
 
 
@@ -258,7 +258,7 @@ def _times(matrix: Array, vector: Array) -> Array:
     return np.asarray((matrix @ vector[..., None])[..., 0])
 
 
-def _held(vectors: Array, radius: float) -> Array:
+def _shortened(vectors: Array, radius: float) -> Array:
     """Vectors (…, d) beyond the ball of this radius, moved to its nearest point."""
     if math.isinf(radius):
         return vectors

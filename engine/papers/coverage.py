@@ -24,31 +24,31 @@ _COMMANDS = {"exhibit": "exhibit {}", "audit": "audit {}", "list": "list"}
 
 
 @dataclass(frozen=True)
-class Shown:
-    """Where an item is shown: the kind of place, and which.
+class Place:
+    """Where an item is shown: the kind of place, and its name.
 
     Parameters
     ----------
     kind : str
         "exhibit", "audit" or "list" for a command, "page", "guide" or "notes".
-    which : str
+    target : str
         Name of the exhibit or method; shelf and key of what is listed; page and settings of a link
         with a question mark between; chapter of the guide; file below `docs/`.
     """
 
     kind: str
-    which: str
+    target: str
 
     @property
     def command(self) -> str | None:
         """What follows `python -m engine`; None for what is read."""
         form = _COMMANDS.get(self.kind)
-        return form.format(self.which) if form else None
+        return form.format(self.target) if form else None
 
     @property
     def page(self) -> tuple[str, str]:
         """Page and settings of its link."""
-        name, _, token = self.which.partition("?")
+        name, _, token = self.target.partition("?")
         return name, token
 
     @property
@@ -58,10 +58,10 @@ class Shown:
             name, token = self.page
             return f"*{name.capitalize()}*" + (f" (`?s={token}`)" if token else "")
         if self.kind == "list":
-            return f"`list` ({self.which.split()[1]})"
+            return f"`list` ({self.target.split()[1]})"
         if self.command:
             return f"`{self.command}`"
-        path = f"guide/{self.which}.md" if self.kind == "guide" else self.which
+        path = f"guide/{self.target}.md" if self.kind == "guide" else self.target
         return f"[{path.rpartition('/')[2].removesuffix('.md')}]({path})"
 
 
@@ -75,7 +75,7 @@ class Item:
         A key of `DOCUMENTS`.
     title : str
     state : {"works", "part", "no"}
-    shown : tuple of Shown
+    places : tuple of Place
     note : str
         What is missing, or why.
     """
@@ -83,7 +83,7 @@ class Item:
     document: str
     title: str
     state: str
-    shown: tuple[Shown, ...]
+    places: tuple[Place, ...]
     note: str
 
 
@@ -94,8 +94,8 @@ def items() -> tuple[Item, ...]:
                           row["note"]) for row in csv.DictReader(file, delimiter="\t"))
 
 
-def _places(cell: str) -> tuple[Shown, ...]:
-    return tuple(Shown(*place.split(" ", 1)) for place in cell.split("; ") if place)
+def _places(cell: str) -> tuple[Place, ...]:
+    return tuple(Place(*place.split(" ", 1)) for place in cell.split("; ") if place)
 
 
 def as_markdown() -> str:
@@ -114,7 +114,7 @@ def _section(title: str, of_document: Sequence[Item]) -> Iterator[str]:
     yield from (f"## {title}", "", _counts(of_document), "", "| Item | State | Shown by | Note |",
                 "| --- | --- | --- | --- |")
     for item in of_document:
-        places = ", ".join(place.markdown for place in item.shown)
+        places = ", ".join(place.markdown for place in item.places)
         yield f"| {item.title} | {STATES[item.state]} | {places} | {item.note} |"
     yield ""
 

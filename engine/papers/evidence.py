@@ -358,17 +358,17 @@ def as_exact(measure: Callable[[pd.DataFrame], pd.DataFrame], limit: float = 3.5
     return check
 
 
-def share_limits(held: float, count: int) -> tuple[float, float]:
+def share_limits(successes: float, count: int) -> tuple[float, float]:
     """Exact (Clopper–Pearson) limits for a share.
 
     Parameters
     ----------
-    held, count : number
+    successes, count : number
         How many were counted, of how many.
     """
     tail = (1 - CONFIDENCE) / 2
-    low = float(beta.ppf(tail, held, count - held + 1)) if held > 0 else 0.0
-    high = float(beta.ppf(1 - tail, held + 1, count - held)) if held < count else 1.0
+    low = float(beta.ppf(tail, successes, count - successes + 1)) if successes > 0 else 0.0
+    high = float(beta.ppf(1 - tail, successes + 1, count - successes)) if successes < count else 1.0
     return low, high
 
 
@@ -389,8 +389,8 @@ def covers(measure: Callable[[pd.DataFrame], pd.DataFrame], share: str, text: st
     """
     def check(table: pd.DataFrame) -> Finding:
         rows = measure(table)
-        limits = [share_limits(round(held * count), int(count))
-                  for held, count in zip(rows[share], rows["repeats"], strict=True)]
+        limits = [share_limits(round(measured * count), int(count))
+                  for measured, count in zip(rows[share], rows["repeats"], strict=True)]
         return Finding(all(low < most and high > least for low, high in limits), text.format(
             share=Numbers(rows[share]), rows=len(rows),
             repeats=" and ".join(f"{count:g}" for count in pd.unique(rows["repeats"]))))

@@ -667,7 +667,7 @@ def keeps_promise(spends: Sequence[Spend]) -> bool:
     bool
         Whether no proved ε exceeds the one asked for.
     """
-    return all(proved(lines).epsilon <= lines[0].asked.epsilon
+    return all(proved(lines).epsilon <= lines[0].budget.epsilon
                for lines in by_server(spends).values())
 
 
@@ -684,11 +684,11 @@ def proved(lines: Sequence[Spend]) -> Budget:
     Budget
         See `guarantee`. An ε within a millionth below the one asked for is reported as that one.
     """
-    asked, pure = lines[0].asked, total_epsilon(lines)
-    epsilon = _proved_epsilon(lines, asked.delta) if pure is None else pure
-    if epsilon <= asked.epsilon * (1 + _ROUNDING) and asked.epsilon <= epsilon * (1 + _SAME):
-        return asked
-    return Budget.covering(epsilon, asked.delta if pure is None else 0.0)
+    budget, pure = lines[0].budget, total_epsilon(lines)
+    epsilon = _proved_epsilon(lines, budget.delta) if pure is None else pure
+    if epsilon <= budget.epsilon * (1 + _ROUNDING) and budget.epsilon <= epsilon * (1 + _SAME):
+        return budget
+    return Budget.covering(epsilon, budget.delta if pure is None else 0.0)
 
 
 def _proved_epsilon(lines: Sequence[Spend], delta: float) -> float:

@@ -271,8 +271,8 @@ def least_errors(source: Source[Any], budgets: Sequence[tuple[Budget, ...]],
     besides = {family: _sampling(people, design, of_people, family)
                + _left_out(source.truth, family) for family in _FAMILIES}
     squared, sizes = np.full(len(budgets), np.nan), np.zeros(len(budgets), dtype=int)
-    for k, asked in enumerate(budgets):
-        each = one_per_server(asked, len(curves))
+    for k, site_budgets in enumerate(budgets):
+        each = one_per_server(site_budgets, len(curves))
         if any(budget.is_pure or not budget.is_private for budget in each):
             continue
         worth = (curves * [exact_mu(budget.epsilon, budget.delta) for budget in each]) ** 2

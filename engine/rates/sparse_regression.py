@@ -35,7 +35,7 @@ DELTA = Symbol("delta", "Failure probability", 1e-12, 1e-3, 1e-6, "δ")
 
 
 n, machines, d, epsilon, delta = symbols("n", "S", "d", "epsilon", "delta")
-features, shared, own = symbols("s", "s0", "s1")
+features, shared, unshared = symbols("s", "s0", "s1")
 _POOLED = machines * n
 _LOG_FEATURES, _LOG_CHANCE = log(d).called(r"\log d"), log(delta**-1).called(r"\log(1/\delta)")
 
@@ -249,15 +249,15 @@ class DifferingMachinesRate(Rate):
     def terms(self) -> tuple[Term, ...]:
         return (Term(SHARED_ROWS, _rows(shared, _POOLED)),
                 Term(SHARED_PRIVACY, _noise(shared, _POOLED), is_private=True),
-                Term(OWN_ROWS, _rows(own, n)),
-                Term(OWN_PRIVACY, _noise(own, n), is_private=True))
+                Term(OWN_ROWS, _rows(unshared, n)),
+                Term(OWN_PRIVACY, _noise(unshared, n), is_private=True))
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
         """Where privacy costs as much as rows, in each part; where the own part takes over."""
         shared_rows, shared_privacy, own_rows, own_privacy = self.terms
         return (_crossover("shared crossover", shared_privacy, shared_rows, shared, _POOLED),
-                _crossover("own crossover", own_privacy, own_rows, own, n),
+                _crossover("own crossover", own_privacy, own_rows, unshared, n),
                 border("own rows", "s1", shared_rows, own_rows, r"s_1 = s_0/S"),
                 border("own privacy", "s1", shared_privacy, own_privacy,
                        r"s_1 = s_0 S^{-1}(\log(Sn)/\log n)^{3/2}"))
@@ -266,7 +266,7 @@ class DifferingMachinesRate(Rate):
     def conditions(self) -> tuple[Condition, ...]:
         """What intervals for one machine ask (Theorem 8): s₀ + s₁ features, and little bias."""
         return (Condition("intervals, Theorem 8", r"(s_0+s_1)\log d \le n^{1/2},\;"
-                          + _noise_formula(own, n) + r"\le 1", "s1",
+                          + _noise_formula(unshared, n) + r"\le 1", "s1",
                           lambda p: np.minimum(np.sqrt(p["n"]) / np.log(p["d"]) - p["s0"],
                                                _most_unbiased(n)(p))),
                 Condition("intervals, Theorem 8", _noise_formula(shared, _POOLED) + r"\le 1",

@@ -81,10 +81,10 @@ class Quote:
 
     Parameters
     ----------
-    asked : Budget
+    budget : Budget
         What was asked for.
     certified : Budget
-        What is proved of the noise that is drawn; never more than `asked` or `by_rho`.
+        What is proved of the noise that is drawn; never more than `budget` or `by_rho`.
     by_rho : Budget
         What OpenDP's maps alone prove of it.
     ideal : Budget
@@ -101,7 +101,7 @@ class Quote:
         What is sent, by the keys of steps.
     """
 
-    asked: Budget
+    budget: Budget
     certified: Budget
     by_rho: Budget
     ideal: Budget
@@ -137,7 +137,7 @@ class Quote:
         return replace(line, mu=max(measurement.mu for measurement in alike) if all_gaussian
                        else None,
                        rho=cost if is_gaussian else None,
-                       epsilon=None if is_gaussian else cost, asked=self.certified,
+                       epsilon=None if is_gaussian else cost, budget=self.certified,
                        noise=line.noise if of_counts else NoiseLaw.UNSTATED)
 
     @property
@@ -228,12 +228,12 @@ def _check_private_counts(data: Data, mechanism: Mechanism, budget: Budget) -> N
                          field="mechanism", hint="Choose another method.")
 
 
-def _check_promise(estimate: Estimate, asked: Budget) -> None:
+def _check_promise(estimate: Estimate, budget: Budget) -> None:
     """Refuse what spends more than it says, and what releases nothing."""
     spends = estimate.spends[0]
     if not accounting.keeps_promise(spends):
-        proved_epsilon = max(budget.epsilon for budget in accounting.guarantees(spends))
-        raise InputError(spending.broken_promise(asked, proved_epsilon).replace("**", ""),
+        proved_epsilon = max(proved.epsilon for proved in accounting.guarantees(spends))
+        raise InputError(spending.broken_promise(budget, proved_epsilon).replace("**", ""),
                          field="mechanism")
     if all(accounting.total_rho(lines) == 0 for lines in accounting.by_server(spends).values()):
         raise InputError("Nothing would be published: at this ε the noise would be larger than "
@@ -295,24 +295,24 @@ def _run(data: Data, mechanism: Mechanism, budget: Budget, listener: Any) -> Est
         return mechanism.release(cast(Any, data), (budget,), generator)
 
 
-def _rehearsed(standin: Data, mechanism: Mechanism, asked: Budget, inner: Budget) -> Quote:
+def _rehearsed(standin: Data, mechanism: Mechanism, stated: Budget, inner: Budget) -> Quote:
     listener = _Rehearsal()
     estimate = _run(standin, mechanism, inner, listener)
-    _check_promise(estimate, asked)
+    _check_promise(estimate, stated)
     spends, costs = estimate.spends[0], list[tuple[Budget, Budget]]()
     messages: dict[Key, HardenedNoise] = {}
     for server, lines in accounting.by_server(spends).items():
         noised = _matched(server, lines, listener)
         messages.update(noised)
-        costs.append(_charge(lines, list(noised.values()), asked.delta))
+        costs.append(_charge(lines, list(noised.values()), stated.delta))
     if set(messages) != set(listener.heard):
         raise _unhardened(_UNLISTED)
     certified, by_rho = (max(each, key=lambda budget: budget.epsilon)
                          for each in zip(*costs, strict=True))
-    if certified.epsilon <= asked.epsilon <= certified.epsilon * (1 + _SAME):
-        certified = replace(certified, epsilon=asked.epsilon)
+    if certified.epsilon <= stated.epsilon <= certified.epsilon * (1 + _SAME):
+        certified = replace(certified, epsilon=stated.epsilon)
     ideal = max(accounting.guarantees(spends), key=lambda budget: budget.epsilon)
-    return Quote(asked, certified, by_rho, ideal, inner, spends, messages,
+    return Quote(stated, certified, by_rho, ideal, inner, spends, messages,
                  {key: exact for key, (_, exact) in listener.heard.items()}, listener.steps)
 
 

@@ -76,7 +76,7 @@ def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, q
     names = estimate.functions or ("True-positive share" if task is ROC else data.facts.value_name,)
     rows = np.atleast_2d(estimate.values(drawing_grid())[0, 0, 0])
     curves = curves_in(table, mechanism)
-    count = _shown(curves, x)
+    count = _last_drawn(curves, x)
     ranges = {name: curve.staircase(x[:count])
               for name, curve in zip(names, curves, strict=bool(curves))}
     findings = _findings(table, curves, names, data.facts, task is ROC)
@@ -126,7 +126,7 @@ def _at_risk(curves: list[CountedCurve], facts: EventFacts) -> dict[str, list[An
         return {}
     groups = facts.groups or ("at risk",)
     of_groups = counted[::max(1, len(counted) // len(groups))]  # all causes have the same people
-    last = max(int(curve.shown.sum()) for curve in of_groups)
+    last = max(int(curve.drawn.sum()) for curve in of_groups)
     table: dict[str, list[Any]] = {named(facts.time_name, facts.time_unit):
                                    list(of_groups[0].edges[:last + 1])}
     for name, curve in zip(groups, of_groups, strict=False):
@@ -136,7 +136,7 @@ def _at_risk(curves: list[CountedCurve], facts: EventFacts) -> dict[str, list[An
     return table
 
 
-def _shown(curves: list[CountedCurve], x: Array) -> int:
+def _last_drawn(curves: list[CountedCurve], x: Array) -> int:
     """How many places are given: as far as enough people of every group are left, at least two."""
     last = min((float(curve.last) for curve in curves), default=float(x[-1]))
     return max(_FEWEST_PLACES, int((x <= last * (1 + 1e-12)).sum()))
@@ -146,22 +146,22 @@ def _findings(table: CountTable, curves: list[CountedCurve], names: Sequence[str
               facts: EventFacts, is_roc: bool) -> list[str]:
     """What follows from the counts beside the curves, as sentences of the report."""
     if is_roc:
-        found = roc(table)
-        return [f"Area under the ROC curve: {float(found.area):.3f} ± "
-                f"{1.96 * float(found.error):.3f} (95 %)."]
-    said, unit, several = [], facts.time_unit, len(names) > 1
+        roc_curve = roc(table)
+        return [f"Area under the ROC curve: {float(roc_curve.area):.3f} ± "
+                f"{1.96 * float(roc_curve.error):.3f} (95 %)."]
+    sentences, unit, several = [], facts.time_unit, len(names) > 1
     last = min((float(curve.last) for curve in curves), default=math.inf)
     if last < table.cells.edges[-1]:
         until = with_unit(number(last), unit)
-        said.append(f"Beyond {until}, too few {facts.people} are left to say, by the noised "
+        sentences.append(f"Beyond {until}, too few {facts.people} are left to say, by the noised "
                     "counts.")
     for name, curve in zip(names, curves, strict=True):
         text = " ".join(filter(None, (median(curve, unit), mean(curve, unit))))
         if text:
-            said.append(f"{name}: {text}" if several else text)
+            sentences.append(f"{name}: {text}" if several else text)
     if table.cells.n_groups > 1:
         test = log_rank(table)
-        said += [f"Log-rank test of the two groups: z = {float(test.statistic):.2f}, "
+        sentences += [f"Log-rank test of the two groups: z = {float(test.statistic):.2f}, "
                  f"p = {float(test.p_value):.3f}; {float(test.noise_share):.0%} of its variance "
                  "is noise.", hazard_ratio(hazard_ratios(table), *facts.groups)]
-    return said
+    return sentences

@@ -88,7 +88,7 @@ def headline(release: Published) -> str:
     release : Published
         From `engine.release.published`.
     """
-    return words.headline(release.uncertainty, release.facts, release.quote.asked,
+    return words.headline(release.uncertainty, release.facts, release.quote.budget,
                           release.sizes.n_curves)
 
 

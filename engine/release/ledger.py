@@ -343,8 +343,8 @@ class Ledger:
                 _slow_hash(hashed, salt)  # remembered: others do not wait for it
         with self.log.writing() as log:
             data_set, books = _slow_hash(content, log.salt), Books.of(log.entries)
-            asked = _slow_hash(request, log.salt) if request else ""
-            earlier = _earlier(books, data_set, asked)
+            request_hash = _slow_hash(request, log.salt) if request else ""
+            earlier = _earlier(books, data_set, request_hash)
             if earlier is not None:
                 return _receipt(books, earlier)
             sketches = overlap.sketches(traces, log.key)
@@ -365,8 +365,9 @@ class Ledger:
                      sum_up([before.spent_delta, budget.delta])]
             number = log.add(
                 kind="release", data_set=data_set, at=timestamp, id=release_id, name=name,
-                what=description, epsilon=epsilon, delta=budget.delta, rho=rho, request=asked,
-                plan=log.keep(plan) if plan else "", **_standing(books, before.label, spent))
+                what=description, epsilon=epsilon, delta=budget.delta, rho=rho,
+                request=request_hash, plan=log.keep(plan) if plan else "",
+                **_standing(books, before.label, spent))
             after = Books.of(log.entries)
         return _receipt(after, number, is_new=True)
 

@@ -133,11 +133,11 @@ class Plan:
         bytes
             32 of them (SHA-256), as private as the data.
         """
-        asked = json.dumps({key: value for key, value in self.plain.items()
+        request = json.dumps({key: value for key, value in self.plain.items()
                             if key not in ("versions", "noise")}, ensure_ascii=False,
                            sort_keys=True)
         records = sorted(hashlib.sha256(record).digest() for record in _records(data))
-        return hashlib.sha256(asked.encode() + b"\0" + b"".join(records)).digest()
+        return hashlib.sha256(request.encode() + b"\0" + b"".join(records)).digest()
 
     @property
     def name(self) -> str:
@@ -145,7 +145,7 @@ class Plan:
         return str(self.plain["name"])
 
     @property
-    def asked(self) -> Budget:
+    def budget(self) -> Budget:
         """The budget that was asked for."""
         return Budget(**self.plain["asked"])
 
@@ -190,7 +190,7 @@ class Plan:
 @lru_cache(maxsize=8)
 def _quote(public: str) -> Quote:
     plan = Plan(json.loads(public))
-    return certified.quote(plan.standin, plan.mechanism, plan.asked)
+    return certified.quote(plan.standin, plan.mechanism, plan.budget)
 
 
 def _mechanism(stated: Mapping[str, Any]) -> Mechanism:

@@ -538,7 +538,7 @@ def _accuracy(uncertainty: Uncertainty, facts: PublicFacts, quoted: Quote, sizes
     return {
         "verdict": "coarse" if uncertainty.is_coarse else
         None if verdict is None else verdict.verdict,
-        "headline": words.headline(uncertainty, facts, quoted.asked, sizes.n_curves),
+        "headline": words.headline(uncertainty, facts, quoted.budget, sizes.n_curves),
         "band": None if band is None else {
             "level": band.level, "kind": band.kind, "average_half_width": band.half_width,
             "basis_functions": band.basis_size or None, "meant_between": list(band.covered)},

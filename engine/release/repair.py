@@ -76,7 +76,7 @@ class Repaired:
 
     Parameters
     ----------
-    kept : str
+    damaged_file : str
         The name of the damaged file; empty where only the witness was completed.
     added : int
         Lines by which the witness was completed.
@@ -90,7 +90,7 @@ class Repaired:
         Of the new ledger.
     """
 
-    kept: str = ""
+    damaged_file: str = ""
     added: int = 0
     more: Mapping[str, int] = field(default_factory=dict)
     closed: tuple[str, ...] = ()
@@ -385,9 +385,10 @@ class _Rebuilt:
         if not listed or not self.salvaged.knows_key or listed[-1][0] not in self.salvaged.intact:
             return None
         people: dict[str, Any] = listed[-1][1]
-        if not all(name in self.salvaged.kept for _, name in people.values()):
+        if not all(name in self.salvaged.contents for _, name in people.values()):
             return None
-        return {kind: [n, log.keep(self.salvaged.kept[name])] for kind, (n, name) in people.items()}
+        return {kind: [n, log.keep(self.salvaged.contents[name])]
+                for kind, (n, name) in people.items()}
 
     def _tight(self, label: str) -> float | None:
         """The δ of the tighter figure, which stands only where nothing at all is in doubt."""
@@ -403,7 +404,7 @@ class _Rebuilt:
             if entry["kind"] == "lost":
                 log.add(**entry)
                 continue
-            plan = self.salvaged.kept.get(entry.get("plan", ""))
+            plan = self.salvaged.contents.get(entry.get("plan", ""))
             again = log.add(**{**entry, "plan": "" if plan is None else log.keep(plan)})
             self._enter_end(log, number, again, plan is not None)
         (epsilon, delta), by_rows = self.total_spent(label), _sum(list(charges.values()))
@@ -419,9 +420,9 @@ class _Rebuilt:
         if end is not None and end["kind"] == "finished":
             log.add(kind="finished", release=again)
         elif end is not None and end["kind"] == "drawn" and has_plan and (
-                end["messages"] in self.salvaged.kept):
+                end["messages"] in self.salvaged.contents):
             log.add(**{**end, "release": again,
-                       "messages": log.keep(self.salvaged.kept[end["messages"]])})
+                       "messages": log.keep(self.salvaged.contents[end["messages"]])})
         elif self.rows[number].get("request"):
             entry = self.rows[number]
             log.add(kind="closed", release=again, at=self.at, id=entry["id"], label=entry["label"],

@@ -35,7 +35,7 @@ class Salvage:
         Plain values by number.
     intact : set of int
         Numbers whose seals hold.
-    kept : dict of str to bytes
+    contents : dict of str to bytes
         What entries refer to, by its digest.
     key, salt : bytes or None
         Of seals and hashes of people, and of hashes of data.
@@ -45,7 +45,7 @@ class Salvage:
 
     entries: dict[int, dict[str, Any]] = field(default_factory=dict)
     intact: set[int] = field(default_factory=set)
-    kept: dict[str, bytes] = field(default_factory=dict)
+    contents: dict[str, bytes] = field(default_factory=dict)
     key: bytes | None = None
     salt: bytes | None = None
     is_foreign: bool = False
@@ -139,7 +139,8 @@ def _rows_of(copy: Path, most: int) -> Salvage:
         for table in ("kept", "sketches"):
             rows = _readable(file, f"SELECT rowid, * FROM {table} WHERE rowid = ?",
                              range(1, _last(file, table) + 1))
-            rescued.kept |= {digest(row[2]): row[2] for row in rows if isinstance(row[2], bytes)}
+            rescued.contents |= {digest(row[2]): row[2] for row in rows
+                                 if isinstance(row[2], bytes)}
     finally:
         file.close()
     return rescued

@@ -100,7 +100,7 @@ def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, lim
         return None
     inside = covered_places(len(x))
     half = float(np.mean([(high - low)[inside].mean() / 2 for low, high in ranges]))
-    return ReleasedBand(estimate.band.kind, estimate.kept[0] if estimate.kept else 0,
+    return ReleasedBand(estimate.band.kind, estimate.basis_sizes[0] if estimate.basis_sizes else 0,
                         (float(x[inside][0]), float(x[inside][-1])), half, limit=limit)
 
 

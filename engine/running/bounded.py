@@ -57,6 +57,14 @@ class Bounds:
 def within(bounds: Bounds, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function in this process, which is to be a worker, and is ended beyond the bounds.
 
+    Parameters
+    ----------
+    bounds : Bounds
+        Of time and memory.
+    function : callable
+    *arguments : object
+        What it is called with.
+
     Returns
     -------
     What the function returns.
@@ -85,6 +93,15 @@ class BoundedWorker:
 
     def call(self, bounds: Bounds, function: Callable[..., Any], *arguments: Any) -> Any:
         """What the function, which is one of a module, returns.
+
+        Parameters
+        ----------
+        bounds : Bounds
+            Of time and memory.
+        function : callable
+            Of a module, so that the worker finds it.
+        *arguments : object
+            Picklable.
 
         Raises
         ------
@@ -201,13 +218,13 @@ def _limited(kind: str, most: int) -> Iterator[None]:
 def _silent() -> Iterator[None]:
     """Let nothing that libraries print be seen, from Python or below it."""
     null = os.open(os.devnull, os.O_WRONLY)
-    kept = {number: os.dup(number) for number in (1, 2) if _is_open(number)}
+    copies = {number: os.dup(number) for number in (1, 2) if _is_open(number)}
     try:
-        for number in kept:
+        for number in copies:
             os.dup2(null, number)
         yield
     finally:
-        for number, copy in kept.items():
+        for number, copy in copies.items():
             os.dup2(copy, number)
             os.close(copy)
         os.close(null)

@@ -333,17 +333,17 @@ def run_block(block: Block) -> Part:
 def _run_together(block: Block) -> Part:
     run = block.run
     data = block.source.draw(run.repeats, generator(run.seed, DATA_STREAM, block.index))
-    asked = studies.beside_the_highest(block.budgets) if run.is_study else block.budgets
+    budgets = studies.beside_the_highest(block.budgets) if run.is_study else block.budgets
     estimate = block.mechanism.release_many(
-        data, asked, run.draws, generator(run.seed, NOISE_STREAM, block.index))
+        data, budgets, run.draws, generator(run.seed, NOISE_STREAM, block.index))
     truth = block.mechanism.truth_of(data)
-    errors, held = integrated_squared_errors(estimate, truth), coverage(estimate, truth)
+    errors, covered = integrated_squared_errors(estimate, truth), coverage(estimate, truth)
     if run.is_study:
         squares = studies.squared_errors(block.source, block.mechanism, data, estimate,
                                          block.budgets)
         errors = replace(errors, total=squares.sum(axis=-1))
     by_kind = (errors.total, errors.privacy, errors.estimation,
-               *((None, None) if held is None else (held.of_kept, held.of_curve)))
+               *((None, None) if covered is None else (covered.of_kept, covered.of_curve)))
     return Part(
         block.index,
         {cell: {kind: None if e is None else e[k] for kind, e in zip(KINDS, by_kind, strict=True)}

@@ -167,10 +167,10 @@ def coverage(estimate: Estimate, truth: Truth | None) -> Coverage | None:
     """
     entries = entry_coverage(estimate, truth)
     if entries is not None and estimate.intervals is not None:
-        held = entries.joint if estimate.intervals.kind == "simultaneous" else entries.average
+        covered = entries.joint if estimate.intervals.kind == "simultaneous" else entries.average
         if estimate.functions:
-            held = held.mean(axis=-1)
-        return Coverage(held, held)
+            covered = covered.mean(axis=-1)
+        return Coverage(covered, covered)
     limits = estimate.limits
     if limits is None or truth is None or estimate.band is None:
         return None
@@ -199,7 +199,7 @@ def best_kept(estimate: Estimate, truth: Truth) -> Array:
         On the drawing grid, in response units; several functions before the last axis.
     """
     best = estimate.project(truth)[0]
-    n_kept = np.array(estimate.kept or [estimate.basis.size] * len(estimate.coefficients))
+    n_kept = np.array(estimate.basis_sizes or [estimate.basis.size] * len(estimate.coefficients))
     is_kept = np.arange(estimate.basis.size) < n_kept.reshape(-1, *[1] * best.ndim)
     reduced = np.where(is_kept, best, 0.0)
     return estimate.on_grid(reduced, drawing_grid())[:, None, None]
@@ -250,8 +250,8 @@ def entry_coverage(estimate: Estimate, truth: Truth | None) -> EntryCoverage | N
 
     def share(entry_mask: NDArray[np.bool_]) -> Array:
         count = entry_mask.sum(axis=-1)
-        held = (inside & entry_mask).sum(axis=-1)
-        return np.where(count > 0, held / np.maximum(count, 1), np.nan)
+        covered = (inside & entry_mask).sum(axis=-1)
+        return np.where(count > 0, covered / np.maximum(count, 1), np.nan)
     return EntryCoverage(share(known), share(known & (entries != 0)), share(known & (entries == 0)),
                          np.asarray((inside | ~known).all(axis=-1), dtype=float))
 

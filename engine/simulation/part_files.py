@@ -97,9 +97,16 @@ def _plain(part: Part) -> dict[str, Any]:
     return {"index": part.index,
             "errors": {k: {kind: _array_text(a) for kind, a in by_kind.items()}
                        for k, by_kind in part.errors.items()},
-            "spends": {k: [asdict(spend) for spend in spends]
+            "spends": {k: [_plain_line(spend) for spend in spends]
                        for k, spends in part.spends.items()},
             "failures": part.failures}
+
+
+def _plain_line(spend: Spend) -> dict[str, Any]:
+    """A line of the ledger; in files its budget is called "asked"."""
+    plain = asdict(spend)
+    plain["asked"] = plain.pop("budget")
+    return plain
 
 
 def _part(plain: Mapping[str, Any]) -> Part:
@@ -127,9 +134,9 @@ def _array(plain: Mapping[str, Any] | None) -> Array | None:
 
 def _spend(plain: Mapping[str, Any]) -> Spend:
     """A line of the ledger; files from before steps had keys name it by its text alone."""
-    values = {name: value for name, value in plain.items() if name != "what"}
+    values = {name: value for name, value in plain.items() if name not in ("what", "asked")}
     lists = {name: tuple(plain[name]) for name in ("sensitivity", "noise_scale")}
-    return Spend(**{**values, **lists, "step": _step(plain), "asked": Budget(**plain["asked"])})
+    return Spend(**{**values, **lists, "step": _step(plain), "budget": Budget(**plain["asked"])})
 
 
 def _step(plain: Mapping[str, Any]) -> Step:

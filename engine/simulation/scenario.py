@@ -66,6 +66,17 @@ class Scenario:
 def from_json(text: str, instead: Mapping[str, Any] | None = None) -> Scenario:
     """Read a scenario from JSON text; values in `instead` replace those at its top level.
 
+    Parameters
+    ----------
+    text : str
+        JSON of one object.
+    instead : mapping, optional
+        Values by key.
+
+    Returns
+    -------
+    Scenario
+
     Raises
     ------
     InputError
@@ -77,6 +88,15 @@ def from_json(text: str, instead: Mapping[str, Any] | None = None) -> Scenario:
 
 def from_plain(plain: Any) -> Scenario:
     """Check a scenario given as plain dictionaries and lists; see `from_json`.
+
+    Parameters
+    ----------
+    plain : object
+        What was read of JSON.
+
+    Returns
+    -------
+    Scenario
 
     Raises
     ------
@@ -101,7 +121,23 @@ def from_plain(plain: Any) -> Scenario:
 
 def to_plain(source: Source[Data], mechanism: Mechanism, budgets: tuple[Budget, ...], run: Run
              ) -> dict[str, Any]:
-    """The scenario of given objects, with every parameter written out."""
+    """The scenario of given objects, with every parameter written out.
+
+    Parameters
+    ----------
+    source : Source
+        Of no visitor's own data.
+    mechanism : Mechanism
+    budgets : tuple of Budget
+        One for all servers, or one for each.
+    run : Run
+        How often, and with which seed.
+
+    Returns
+    -------
+    dict
+        As `from_plain` reads it.
+    """
     how_often = {} if run.is_study else {"repeats": run.repeats, "draws": run.draws}
     return {
         "version": parsing.VERSION,

@@ -244,9 +244,9 @@ def squared_errors(source: Source[Any], mechanism: Mechanism, drawn: Any, estima
     if truth is None:
         return squared_distances_from(estimate, mechanism.without_protection(drawn))[:len(budgets)]
     squared = np.array(metrics.errors_by_function(estimate, truth)[:len(budgets)])
-    for place, asked in enumerate(budgets):
-        if is_published(mechanism, drawn.sizes, asked, estimate.spends[place]):
-            exact = mechanism.exact_risk(source, asked)
+    for place, site_budgets in enumerate(budgets):
+        if is_published(mechanism, drawn.sizes, site_budgets, estimate.spends[place]):
+            exact = mechanism.exact_risk(source, site_budgets)
             if exact is not None:
                 squared[place] *= exact / squared[place].sum(axis=-1).mean()
     return squared
@@ -256,8 +256,8 @@ def _published(source: Source[Any], mechanism: Mechanism, drawn: Any, estimate: 
                budgets: Sequence[Budgets]) -> Array:
     """Distances by function (budgets, data sets, releases, functions); NaN: nothing published."""
     squared = squared_errors(source, mechanism, drawn, estimate, budgets)
-    for place, asked in enumerate(budgets):
-        if not is_published(mechanism, drawn.sizes, asked, estimate.spends[place]):
+    for place, site_budgets in enumerate(budgets):
+        if not is_published(mechanism, drawn.sizes, site_budgets, estimate.spends[place]):
             squared[place] = np.nan
     return distances(squared)
 
@@ -400,12 +400,12 @@ def least_errors(mechanism: Mechanism, drawn: Any, estimate: Estimate, budgets: 
     truth = mechanism.truth_of(drawn)
     if truth is None:
         return None
-    own = metrics.errors_by_function(mechanism.without_protection(drawn), truth)
+    unprotected = metrics.errors_by_function(mechanism.without_protection(drawn), truth)
     tuned = metrics.errors_by_function(
         replace(estimate, coefficients=estimate.unprotected[:, :, None]), truth)
-    candidates = [own.mean(axis=(0, 1, 2))]
-    for asked, squares in zip(budgets, tuned, strict=True):
-        verdict = mechanism.feasibility(drawn.sizes, asked)
+    candidates = [unprotected.mean(axis=(0, 1, 2))]
+    for site_budgets, squares in zip(budgets, tuned, strict=True):
+        verdict = mechanism.feasibility(drawn.sizes, site_budgets)
         if verdict is None or verdict.is_feasible:
             candidates.append(squares.mean(axis=(0, 1)))
     return distances(min(candidates, key=lambda squares: float(squares.sum())))

@@ -104,7 +104,7 @@ class SparseMeans(Source[SampleData]):
         return SampleData(x, None, server, self.facts, self.truth)
 
 
-def machine_means(mean: Array, rows: int, asked: NDArray[np.int64], n_repeats: int,
+def machine_means(mean: Array, rows: int, coordinates: NDArray[np.int64], n_repeats: int,
                   rng: np.random.Generator) -> Array:
     """Means over rows of what machines are asked for, drawn as such.
 
@@ -116,7 +116,7 @@ def machine_means(mean: Array, rows: int, asked: NDArray[np.int64], n_repeats: i
         μ.
     rows : int
         On each machine.
-    asked : (machines, k)
+    coordinates : (machines, k)
         The places j that each machine is asked for.
     n_repeats : int
     rng : numpy.random.Generator
@@ -126,9 +126,9 @@ def machine_means(mean: Array, rows: int, asked: NDArray[np.int64], n_repeats: i
     (n_repeats, machines, k)
         Draws of N(μ_j, 1/rows).
     """
-    means = rng.standard_normal((n_repeats, *asked.shape))
+    means = rng.standard_normal((n_repeats, *coordinates.shape))
     means /= math.sqrt(rows)
-    means += mean[asked]
+    means += mean[coordinates]
     return means
 
 

@@ -44,11 +44,11 @@ class Effects(ReleaseView):
         if session.uploaded(TASK):
             st.session_state.upload.check_regressors()
         self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK))
-        self.shown: CoefficientsAnswer = run.answer(
+        self.answer: CoefficientsAnswer = run.answer(
             coefficients_answer, self.source, self.mechanism, self.budget, self.now.seed)
-        self.facts, self.sizes = self.shown.data.facts, self.shown.data.sizes
-        self.spends, self.tuning = self.shown.spends, self.shown.tuning
-        self.warning = " ".join(text for text, _ in self.shown.warnings)
+        self.facts, self.sizes = self.answer.data.facts, self.answer.data.sizes
+        self.spends, self.tuning = self.answer.spends, self.answer.tuning
+        self.warning = " ".join(text for text, _ in self.answer.warnings)
 
     @property
     def budget_in_words(self) -> str:
@@ -56,8 +56,8 @@ class Effects(ReleaseView):
 
     @property
     def error_in_words(self) -> str:
-        return "" if self.shown.is_refused else numbers.error(
-            self.shown.total, self.facts.value_unit, self.shown.within)
+        return "" if self.answer.is_refused else numbers.error(
+            self.answer.total, self.facts.value_unit, self.answer.within)
 
     @property
     def cautions(self) -> list[str]:
@@ -67,7 +67,7 @@ class Effects(ReleaseView):
     def formula(self) -> None:
         super().formula()
         st.markdown("Covariates are moved into their stated ranges and mapped to −1 … 1. Errors "
-                    f"are summed over {np.size(self.shown.error)} functions.")
+                    f"are summed over {np.size(self.answer.error)} functions.")
 
     def question(self) -> Question:
         return ask(coefficients_answer, self.source, self.mechanism, self.budget, self.now.seed)
@@ -109,7 +109,7 @@ def own_curves() -> None:
 
 def functions(view: Effects) -> None:
     """One panel for each function; effects share their height."""
-    answer, facts = view.shown, view.facts
+    answer, facts = view.answer, view.facts
     if answer.is_refused and answer.feasibility is not None:
         st.error(words.refused(facts, answer.feasibility, view.budget, answer.data.n_curves),
                  icon=":material/block:")
@@ -137,12 +137,12 @@ def functions(view: Effects) -> None:
 def _legend(view: Effects, is_single: bool) -> None:
     """What the lines are, once for all panels."""
     blue = ("Blue: one release, as the public would see it" + (
-            ", with its 95 % confidence band." if view.shown.low is not None else ".")
-            if is_single else f"Each blue line: one of {len(view.shown.releases)} equally likely "
+            ", with its 95 % confidence band." if view.answer.low is not None else ".")
+            if is_single else f"Each blue line: one of {len(view.answer.releases)} equally likely "
             "releases.")
-    solid = " Solid: the true function." if view.shown.truth is not None else ""
+    solid = " Solid: the true function." if view.answer.truth is not None else ""
     st.markdown(f":small[{blue} Dashed: without protection.{solid}]")
-    limit = "" if view.shown.low is None else view.mechanism.limit_of_band(view.facts)
+    limit = "" if view.answer.low is None else view.mechanism.limit_of_band(view.facts)
     if limit:
         st.markdown(f":small[{limit}]")
 
@@ -150,15 +150,15 @@ def _legend(view: Effects, is_single: bool) -> None:
 def errors(view: Effects) -> None:
     """The error of every function."""
     st.header("Error", anchor=False, help=glossary.explain("Error"))
-    if view.shown.is_refused:
+    if view.answer.is_refused:
         st.markdown("Nothing would be published at this ε, so there is no error to state.")
         return
-    names = view.shown.names
-    view.draw("Errors", figures.errors(view.shown, layout.theme()),
+    names = view.answer.names
+    view.draw("Errors", figures.errors(view.answer, layout.theme()),
               "errors", 90 + 44 * len(names))
     st.markdown(":small[Line: 80 % of releases.]")
-    st.markdown(words.accuracy(view.shown))
-    st.markdown(words.visible(view.shown))
+    st.markdown(words.accuracy(view.answer))
+    st.markdown(words.visible(view.answer))
 
 
 def over_budgets(view: Effects) -> None:
@@ -167,13 +167,13 @@ def over_budgets(view: Effects) -> None:
     source, current = view.source, view.now
     steps, errors_by_step = with_present(BUDGET_STEPS, run.answer(
         errors_over_budgets, source, view.mechanism, view.budget.delta, current.seed),
-        view.budget.epsilon, view.shown.error)
+        view.budget.epsilon, view.answer.error)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         beside = None if not source.is_random else rate_cards.beside(
             TASK, source, view.mechanism, view.budget.delta, steps, totals(errors_by_step))
         view.draw("Errors over ε", figures.over_budgets(
-            steps, errors_by_step, view.shown.names, view.budget.epsilon, view.facts,
+            steps, errors_by_step, view.answer.names, view.budget.epsilon, view.facts,
             layout.theme(), None if beside is None else beside.lines), "over_budgets", 340, 320)
         st.markdown(":small[Upright: you are here. No line: nothing would be published.]")
         if beside is not None:
@@ -181,11 +181,11 @@ def over_budgets(view: Effects) -> None:
     with right:
         budget = replace(view.budget, delta=session.chosen_delta(source))
         others = run.answer(other_methods, TASK, source, view.mechanism, (budget,), current.seed)
-        if not view.shown.is_refused:
+        if not view.answer.is_refused:
             errors = {label: float(errors[0]) for label, (_, errors) in others.items()}
             ranked = sorted(errors, key=lambda label: np.nan_to_num(errors[label], nan=np.inf))
             few = {label: errors[label] for label in ranked[:budget_cards.FEW]}
-            st.markdown(words.compared(view.shown.total, few))
+            st.markdown(words.compared(view.answer.total, few))
 
 
 def cost(view: Effects) -> None:

@@ -31,10 +31,10 @@ class Counts(ReleaseView):
         self.source = session.source(self.task)
         self.mechanism = self.now.mechanism_of(self.task)
         self.budget = Budget(self.now.epsilon)
-        self.asked = self.source, self.mechanism, self.budget, self.now.seed
-        self.shown: CountingAnswer = run.answer(topic.counting_answer, *self.asked)
-        self.facts, self.sizes = self.shown.facts, self.source.sizes
-        self.spends, self.tuning = self.shown.spends, self.shown.tuning
+        self.arguments = self.source, self.mechanism, self.budget, self.now.seed
+        self.answer: CountingAnswer = run.answer(topic.counting_answer, *self.arguments)
+        self.facts, self.sizes = self.answer.facts, self.source.sizes
+        self.spends, self.tuning = self.answer.spends, self.answer.tuning
 
     @property
     def budget_in_words(self) -> str:
@@ -42,15 +42,15 @@ class Counts(ReleaseView):
 
     @property
     def error_in_words(self) -> str:
-        return "" if self.shown.is_refused else numbers.error(self.shown.error, "",
-                                                              self.shown.within)
+        return "" if self.answer.is_refused else numbers.error(self.answer.error, "",
+                                                              self.answer.within)
 
     def formula(self) -> None:
         super().formula()
         st.markdown(words.PURE)
 
     def question(self) -> Question:
-        return ask(topic.counting_answer, *self.asked)
+        return ask(topic.counting_answer, *self.arguments)
 
 
 def task() -> str:
@@ -92,7 +92,7 @@ def own_people() -> None:
 
 def curve(view: Counts) -> None:
     """The released curve with its band, numbers at risk below it, and what they say."""
-    answer = view.shown
+    answer = view.answer
     if answer.is_refused:
         heading, why = words.refused(answer)
         st.error(f"**{heading}** {why}", icon=":material/block:")
@@ -109,7 +109,7 @@ def curve(view: Counts) -> None:
 def error(view: Counts) -> None:
     """How far off releases are, and what of it is noise."""
     st.header("Error", anchor=False, help=glossary.explain("Error"))
-    answer = view.shown
+    answer = view.answer
     if answer.is_refused:
         st.markdown("Nothing would be published at this ε, so there is no error to state.")
         return
@@ -119,22 +119,22 @@ def error(view: Counts) -> None:
 
 def comparison(view: Counts) -> None:
     """Two groups: the test, and the difference of their curves with its band."""
-    answer = view.shown
+    answer = view.answer
     if answer.test is None:
         return
     st.header("Comparison of two groups", anchor=False)
     st.markdown(words.test(answer))
-    if answer.difference is not None and answer.difference.shown.any():
+    if answer.difference is not None and answer.difference.drawn.any():
         view.draw("Difference of the groups", figures.difference(answer, layout.theme()),
                   "difference", 300)
 
 
 def agreement(view: Counts) -> None:
     """Scores: how often people of each bin have the label."""
-    if view.shown.calibration is None or not view.shown.calibration.shown.any():
+    if view.answer.calibration is None or not view.answer.calibration.drawn.any():
         return
     st.header("Calibration", anchor=False)
-    view.draw("Calibration", figures.calibration(view.shown, layout.theme()), "calibration", 320)
+    view.draw("Calibration", figures.calibration(view.answer, layout.theme()), "calibration", 320)
     st.markdown(":small[Bars: 95 % confidence intervals. Dashed: a score that is right.]")
 
 
@@ -143,7 +143,7 @@ def over_budgets(view: Counts) -> None:
     st.header("What each budget would buy", anchor=False)
     steps, errors = with_present(BUDGET_STEPS, totals(run.answer(
         errors_over_budgets, view.source, view.mechanism, view.budget.delta, view.now.seed)),
-        view.budget.epsilon, view.shown.error)
+        view.budget.epsilon, view.answer.error)
     view.draw("Error over ε", figures.over_budgets(
         steps, errors, view.budget.epsilon, layout.theme()), "over_budgets", 300)
     st.markdown(":small[No point: nothing would be published.]")
@@ -154,16 +154,16 @@ def over_budgets(view: Counts) -> None:
 
 def table(view: Counts) -> None:
     """What is released: the counts with their noise, from which everybody can compute the rest."""
-    if view.shown.table is None:
+    if view.answer.table is None:
         st.markdown("Nothing would be released at this ε.")
         return
-    st.markdown(words.counted(view.shown))
-    layout.table(words.table(view.shown), view.is_own, 420)
+    st.markdown(words.counted(view.answer))
+    layout.table(words.table(view.answer), view.is_own, 420)
 
 
 def coverage(view: Counts) -> None:
     """How often the band covers the truth, and the tests reject, in simulated data sets."""
-    if not view.source.is_random or view.task == ROC.key or view.shown.is_refused:
+    if not view.source.is_random or view.task == ROC.key or view.answer.is_refused:
         st.markdown("Coverage is counted on simulated times and values, where something is "
                     "released.")
         return

@@ -34,11 +34,11 @@ class Percentiles(ReleaseView):
         self.source, self.mechanism = session.source(TASK), self.now.mechanism_of(TASK)
         self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK))
         mechanism: Any = self.mechanism
-        self.shown: PercentilesAnswer = run.answer(
+        self.answer: PercentilesAnswer = run.answer(
             percentiles_answer, self.source, mechanism, self.budget, self.now.seed)
-        self.facts, self.sizes = self.shown.facts, self.source.sizes
-        self.spends, self.tuning = self.shown.spends, self.shown.tuning
-        self.warning = "" if self.shown.is_refused else " ".join(self.shown.warnings)
+        self.facts, self.sizes = self.answer.facts, self.source.sizes
+        self.spends, self.tuning = self.answer.spends, self.answer.tuning
+        self.warning = "" if self.answer.is_refused else " ".join(self.answer.warnings)
 
     @property
     def budget_in_words(self) -> str:
@@ -46,7 +46,7 @@ class Percentiles(ReleaseView):
 
     @property
     def error_in_words(self) -> str:
-        shown = self.shown
+        shown = self.answer
         return "" if shown.is_refused else numbers.error(
             shown.total, self.facts.value_unit, shown.within)
 
@@ -80,7 +80,7 @@ def options() -> None:
 
 def curves(view: Percentiles) -> None:
     """Nested shades of one release over the curves without protection."""
-    shown = view.shown
+    shown = view.answer
     if shown.is_refused:
         st.error(words.refused(shown.facts, shown.feasibility, view.budget, shown.n_people),
                  icon=":material/block:")
@@ -100,28 +100,28 @@ def curves(view: Percentiles) -> None:
 
 def errors(view: Percentiles) -> None:
     """The error of every curve."""
-    if view.shown.is_refused:
+    if view.answer.is_refused:
         return
     st.header("Error", anchor=False, help=glossary.explain("Error"))
-    view.draw("Errors", charts.errors(view.shown, layout.theme()), "percentile_errors",
-              90 + 44 * len(view.shown.names))
+    view.draw("Errors", charts.errors(view.answer, layout.theme()), "percentile_errors",
+              90 + 44 * len(view.answer.names))
     st.markdown(":small[Line: 80 % of releases.]")
-    st.markdown(words.accuracy(view.shown))
+    st.markdown(words.accuracy(view.answer))
 
 
 def ranges(view: Percentiles) -> None:
     """The time in stated ranges, where limits are stated."""
     st.header("Time in range", anchor=False)
-    if view.shown.is_refused:
+    if view.answer.is_refused:
         st.markdown("Nothing would be published at this ε.")
         return
-    if view.shown.ranges is None:
+    if view.answer.ranges is None:
         st.markdown("State cut-offs such as 70, 180 under *All settings*: the share of "
                     "observations in each range then follows from the same release, at no further "
                     "cost.")
         return
-    view.draw("Time in range", charts.ranges(view.shown, layout.theme()), "ranges", 180, 160)
-    for line in words.in_ranges(view.shown):
+    view.draw("Time in range", charts.ranges(view.answer, layout.theme()), "ranges", 180, 160)
+    for line in words.in_ranges(view.answer):
         st.markdown(f"- {line}")
 
 
@@ -131,7 +131,7 @@ def over_budgets(view: Percentiles) -> None:
     mechanism: Any = view.mechanism
     steps, by_curve = with_present(BUDGET_STEPS, run.answer(
         errors_over_budgets, view.source, mechanism, view.budget.delta, view.now.seed),
-        view.budget.epsilon, view.shown.error)
+        view.budget.epsilon, view.answer.error)
     view.draw("Errors over ε", charts.over_budgets(
-        steps, by_curve, view.shown, layout.theme()), "percentiles_over_budgets", 340, 320)
+        steps, by_curve, view.answer, layout.theme()), "percentiles_over_budgets", 340, 320)
     st.markdown(":small[Upright: you are here. No line: nothing would be published.]")

@@ -52,9 +52,10 @@ class Coefficients(ReleaseView):
         super().__init__()
         self.source, self.mechanism = session.source(TASK), _mechanism()
         self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK))
-        self.shown = run.answer(sparse_topic.sparse_answer, self.source, self.mechanism,
+        self.answer = run.answer(sparse_topic.sparse_answer, self.source, self.mechanism,
                                 self.budget, self.now.seed)
-        self.facts, self.sizes, self.spends = self.shown.facts, self.shown.sizes, self.shown.spends
+        self.facts, self.sizes = self.answer.facts, self.answer.sizes
+        self.spends = self.answer.spends
 
     @property
     def budget_in_words(self) -> str:
@@ -62,11 +63,11 @@ class Coefficients(ReleaseView):
 
     @property
     def error_in_words(self) -> str:
-        return numbers.error(self.shown.error, "", self.shown.within)
+        return numbers.error(self.answer.error, "", self.answer.within)
 
     @property
     def cautions(self) -> list[str]:
-        return [*super().cautions, *(words.warned(*each) for each in self.shown.warnings)]
+        return [*super().cautions, *(words.warned(*each) for each in self.answer.warnings)]
 
     def details(self) -> list[Detail]:
         return [*_interval_details(self), *super().details()]
@@ -116,13 +117,13 @@ def coefficients(view: Coefficients) -> None:
     mode = controls.look("Show", (_AS_THEY_ARE, _DIFFERENCE), "sparse_show",
                          label_visibility="collapsed",
                          help="Difference: coefficients less the true ones.")
-    view.draw("Coefficients", figures.coefficients(view.shown, layout.theme(), mode == _DIFFERENCE),
-              "coefficients", 360, 320)
-    st.markdown(f":small[{words.legend(view.shown)}]")
-    st.markdown(words.accuracy(view.shown))
-    st.markdown(words.support(view.shown))
-    if words.held_back(view.shown):
-        st.markdown(f":small[{words.held_back(view.shown)}]")
+    chart = figures.coefficients(view.answer, layout.theme(), mode == _DIFFERENCE)
+    view.draw("Coefficients", chart, "coefficients", 360, 320)
+    st.markdown(f":small[{words.legend(view.answer)}]")
+    st.markdown(words.accuracy(view.answer))
+    st.markdown(words.support(view.answer))
+    if words.held_back(view.answer):
+        st.markdown(f":small[{words.held_back(view.answer)}]")
     if view.is_own:
         st.markdown(f":small[{controls.plain(words.units(view.facts))}]")
 
@@ -130,7 +131,7 @@ def coefficients(view: Coefficients) -> None:
 def calculator(view: Coefficients) -> None:
     """The noise beside the signal, from public numbers alone."""
     st.header("Feasibility of selection", anchor=False)
-    answer, smallest = view.shown, _smallest(view)
+    answer, smallest = view.answer, _smallest(view)
     outlook = sparse_topic.feasibility(view.mechanism, answer.sizes, view.facts, answer.budget,
                                       smallest)
     _LIGHTS[outlook.light](words.light(outlook), icon=_ICONS[outlook.light])
@@ -140,7 +141,7 @@ def calculator(view: Coefficients) -> None:
 def _smallest(view: Coefficients) -> float:
     """The smallest coefficient that matters: known of simulated rows, stated of one's own."""
     if not view.is_own:
-        return float(np.abs(view.shown.target[view.shown.support]).min())
+        return float(np.abs(view.answer.target[view.answer.support]).min())
     unit = controls.plain(view.facts.value_unit or "response units")
     stated = st.number_input(
         f"The smallest coefficient that would matter ({unit})", value=None, step=None, format="%g",
@@ -155,13 +156,13 @@ def over_budgets(view: Coefficients) -> None:
     lines = run.answer(sparse_topic.over_budgets, view.source, view.mechanism,
                        view.budget.delta, view.now.seed)
     scenario = view.source, view.mechanism, view.budget.delta
-    beside = None if view.shown.truth is None or not view.source.is_random else rate_cards.beside(
+    beside = None if view.answer.truth is None or not view.source.is_random else rate_cards.beside(
         TASK, *scenario, lines.epsilons, next(iter(lines.private.values())))
     with left:
         view.draw("Typical errors over ε", figures.over_budgets(
             lines, view.budget.epsilon, layout.theme(), None if beside is None else beside.lines),
             "over_budgets", 340, 340)
-        st.markdown(f":small[{words.distance(view.shown)}]")
+        st.markdown(f":small[{words.distance(view.answer)}]")
         if beside is not None:
             rate_cards.note(beside, *scenario, view.budget.epsilon)
     with right:

@@ -47,9 +47,9 @@ class Summary(ReleaseView):
         self.source = session.source(self.task)
         self.mechanism = self.now.mechanism_of(self.task)
         budget = Budget(self.now.epsilon, session.chosen_delta(self.source))
-        self.asked = self.source, self.mechanism, self.task, budget, self.now.seed
-        self.shown: SummariesAnswer = run.answer(summaries_topic.summaries_answer, *self.asked)
-        self.chosen, self.facts = self.shown.ways[0], self.shown.facts
+        self.arguments = self.source, self.mechanism, self.task, budget, self.now.seed
+        self.answer: SummariesAnswer = run.answer(summaries_topic.summaries_answer, *self.arguments)
+        self.chosen, self.facts = self.answer.ways[0], self.answer.facts
         self.budget, self.spends = self.chosen.budget, self.chosen.spends
         self.sizes = self.source.sizes
 
@@ -59,13 +59,13 @@ class Summary(ReleaseView):
 
     @property
     def error_in_words(self) -> str:
-        return numbers.error(self.chosen.error, words.unit_of(self.shown), self.chosen.within)
+        return numbers.error(self.chosen.error, words.unit_of(self.answer), self.chosen.within)
 
     def promise(self) -> None:
         super().promise()
         if self.chosen.refusal:
             st.error(self.chosen.refusal, icon=":material/block:")
-        mixed = words.not_comparable(self.shown.ways)
+        mixed = words.not_comparable(self.answer.ways)
         if mixed:
             st.info(mixed, icon=":material/info:")
         if self.task == RISK_MINIMISATION.key and isinstance(self.mechanism, FunctionalRelease):
@@ -78,7 +78,7 @@ class Summary(ReleaseView):
                        icon=":material/warning:")
 
     def question(self) -> Question:
-        return ask(summaries_topic.summaries_answer, *self.asked)
+        return ask(summaries_topic.summaries_answer, *self.arguments)
 
     def details(self) -> list[Detail]:
         return [*_behind_the_noise(self), *super().details()]
@@ -86,17 +86,17 @@ class Summary(ReleaseView):
     @property
     def dimension(self) -> int:
         """Of how many numbers the summary is a function."""
-        return 2 if self.task == DENSITY.key and self.shown.is_surface else 1
+        return 2 if self.task == DENSITY.key and self.answer.is_surface else 1
 
     def panel(self, method: Way, k: int) -> Chart:
         """Function k in one way; thousands of numbers, so made once."""
-        return run.made_once(self.shown, ("panel", method.label, k, layout.theme()), lambda:
-                             figures.panel(self.shown, method, k, layout.theme()))
+        return run.made_once(self.answer, ("panel", method.label, k, layout.theme()), lambda:
+                             figures.panel(self.answer, method, k, layout.theme()))
 
     def surface(self, title: str, values: Array) -> Chart:
         """A function of two numbers; so is this."""
-        return run.made_once(self.shown, ("surface", title, layout.theme()), lambda:
-                             figures.surface(self.shown, values, title, layout.theme()))
+        return run.made_once(self.answer, ("surface", title, layout.theme()), lambda:
+                             figures.surface(self.answer, values, title, layout.theme()))
 
 
 def task() -> str:
@@ -146,25 +146,25 @@ def own_data() -> None:
 def ways(view: Summary) -> None:
     """Small multiples: every way on the same records, budget and axes."""
     k = _function(view)
-    if view.shown.is_surface:
+    if view.answer.is_surface:
         _surfaces(view)
         return
-    errors_in_words = words.off(view.shown.ways)
-    for row in _rows(list(view.shown.ways)):
+    errors_in_words = words.off(view.answer.ways)
+    for row in _rows(list(view.answer.ways)):
         for column, method in zip(st.columns(_IN_A_ROW, gap="medium"), row, strict=False):
             with column:
                 st.subheader(method.label, anchor=False)
                 st.markdown(_caption(method, errors_in_words))
                 if method.releases is not None:
                     view.draw(method.label, view.panel(method, k), f"way_{method.label}", 250, 220)
-    solid = " Solid: the true function." if view.shown.truth is not None else ""
+    solid = " Solid: the true function." if view.answer.truth is not None else ""
     st.markdown(":small[Each coloured line: one of 20 equally likely releases. Dashed: without "
                 f"protection.{solid}]")
 
 
 def _function(view: Summary) -> int:
     """Which of several functions is shown."""
-    names = view.shown.names
+    names = view.answer.names
     if len(names) == 1:
         return 0
     return names.index(controls.look("Function", names, "summaries_function"))
@@ -172,11 +172,11 @@ def _function(view: Summary) -> int:
 
 def _surfaces(view: Summary) -> None:
     """The truth or the estimate without protection, then one release of each way."""
-    errors_in_words = words.off(view.shown.ways)
-    pictures = _references(view.shown) + [
+    errors_in_words = words.off(view.answer.ways)
+    pictures = _references(view.answer) + [
         (method.label, _caption(method, errors_in_words),
          None if method.releases is None else method.releases[0, 0])
-        for method in view.shown.ways]
+        for method in view.answer.ways]
     for row in _rows(pictures):
         for column, (title, caption, values) in zip(st.columns(_IN_A_ROW, gap="medium"), row,
                                                     strict=False):
@@ -209,24 +209,25 @@ def _rows(items: list) -> list[list]:
 def accuracy(view: Summary) -> None:
     """How far off every way is, and why."""
     st.header("Error", anchor=False, help=glossary.explain("Error"))
-    known = [method for method in view.shown.ways if method.errors is not None]
+    known = [method for method in view.answer.ways if method.errors is not None]
     if not known:
         return
     height = 80 + 42 * len(known)
-    view.draw("Errors", figures.errors(view.shown, layout.theme()), "errors", height)
-    dashed = " Dashed: without protection." if view.shown.baseline else ""
+    view.draw("Errors", figures.errors(view.answer, layout.theme()), "errors", height)
+    dashed = " Dashed: without protection." if view.answer.baseline else ""
     st.markdown(f":small[Line: 80 % of releases.{dashed}]")
-    st.markdown(words.compared(view.shown))
-    view.draw("Parts of the error", figures.split(view.shown, layout.theme()), "split", height + 30)
+    st.markdown(words.compared(view.answer))
+    view.draw("Parts of the error", figures.split(view.answer, layout.theme()), "split",
+              height + 30)
     st.markdown(words.largest(view.chosen))
-    st.markdown(words.shortened(view.shown))
+    st.markdown(words.shortened(view.answer))
 
 
 def components(view: Summary) -> None:
     """The directions in which curves vary most, from the released covariance alone."""
     if view.task != COVARIANCE.key or view.chosen.releases is None:
         return
-    directions = summaries_topic.components(view.shown, view.source, view.now.seed)
+    directions = summaries_topic.components(view.answer, view.source, view.now.seed)
     if directions is None:
         return
     st.header("Principal components", anchor=False)
@@ -260,7 +261,7 @@ def noise(view: Summary) -> None:
             st.markdown(f":small[{printed}]")
             if view.task == DENSITY.key and isinstance(mechanism, feasible_smoothness.Release):
                 st.markdown(words.printed_density(feasible_smoothness.printed_density(
-                    mechanism, view.shown.n, view.dimension), view.chosen.budget))
+                    mechanism, view.answer.n, view.dimension), view.chosen.budget))
 
 
 def _behind_the_noise(view: Summary) -> list[Detail]:
@@ -280,7 +281,7 @@ def _behind_the_noise(view: Summary) -> list[Detail]:
 
 def _by_grid(view: Summary, mechanism: feasible_smoothness.Release) -> None:
     """The sensitivity for finer grids, and a warning where it has no end."""
-    sensitivities = run.answer(feasible_smoothness.sensitivity_by_grid, mechanism, view.shown.n,
+    sensitivities = run.answer(feasible_smoothness.sensitivity_by_grid, mechanism, view.answer.n,
                                view.dimension)
     view.draw("Sensitivity by grid", figures.by_grid(sensitivities, layout.theme()), "by_grid", 300)
     (st.markdown if sensitivities.is_finite else st.warning)(words.by_grid(sensitivities))

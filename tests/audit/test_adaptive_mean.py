@@ -115,8 +115,8 @@ def floor_from_the_data(patch):
         return counted(curves, *rest)
 
     def tightened(state, width):
-        found = honest(state, width)
-        return location.replace(found, shape=np.maximum(found.shape, 0.1 * sizes[-1]))
+        result = honest(state, width)
+        return location.replace(result, shape=np.maximum(result.shape, 0.1 * sizes[-1]))
 
     patch.setattr(clipping, "average_size", average_size)
     patch.setattr(location, "_tightened", tightened)
@@ -194,6 +194,6 @@ def test_the_ledger_of_every_split_adds_up_to_what_was_asked():
     for chosen in ({}, {"band": "none"}, {"design": "unknown"},
                    {"split": "0.2, 0.1, 0.1, 0.1, 0.4, 0.1"}):
         spends = AdaptiveMean(**chosen).release(usual_curves(None), (BUDGET,), generator(1, 1, 0)).spends[0]
-        asked = accounting.exact_mu(BUDGET.epsilon, BUDGET.delta)
-        assert accounting.total_mu(spends) == pytest.approx(asked, rel=1e-9)
+        result = accounting.exact_mu(BUDGET.epsilon, BUDGET.delta)
+        assert accounting.total_mu(spends) == pytest.approx(result, rel=1e-9)
         assert accounting.guarantees(spends) == (BUDGET,)

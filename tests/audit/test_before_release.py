@@ -98,11 +98,11 @@ def test_axes_words_and_labels_of_the_figure_are_those_of_any_other_curve(way):
 @pytest.mark.parametrize("way", WILDEST)
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: m.nearest_preset()[0])
 def test_what_a_release_would_cost_and_how_it_is_noised_says_nothing_of_a_curve(method, way):
-    asked = Budget(1.0, 0.0 if method.guarantee == "pure" else DELTA)
+    budget = Budget(1.0, 0.0 if method.guarantee == "pure" else DELTA)
 
     def quoted(source):
         try:
-            return published.quote(source, method, asked)
+            return published.quote(source, method, budget)
         except InputError as refused:
             return str(refused)
 

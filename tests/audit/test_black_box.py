@@ -397,12 +397,12 @@ def test_the_size_of_noise_is_known_from_errors_of_a_test(parts):
 
 
 def test_chances_of_all_choices_sum_to_one():
-    asked = Selection(GUMBEL, 2, Scales(0.7, 1.0))
+    result = Selection(GUMBEL, 2, Scales(0.7, 1.0))
     values = np.array([[0.3, -1.0, 0.2, 2.0, -0.1]])
     sets = np.zeros((10, 5), dtype=bool)
     for own, places in zip(sets, combinations(range(5), 2), strict=True):
         own[list(places)] = True
-    logs = odds._log_chance(asked, np.repeat(values, 10, axis=0), sets)
+    logs = odds._log_chance(result, np.repeat(values, 10, axis=0), sets)
     assert np.exp(logs).sum() == pytest.approx(1, rel=1e-6)
 
 

@@ -83,11 +83,11 @@ def search(mechanism, tries=1000, **sizes):
 @pytest.mark.parametrize("n_servers", few([1, 2]))
 def test_every_release_attains_its_claim_within_a_tenth_and_never_exceeds_it(n_servers):
     """3000 pairs; the first two releases are those of the covariates."""
-    found = search(AdaptiveCoefficients(**SMALL), 3000, n_servers=n_servers)
-    print(found.lines.round(4), round(found.worst, 4))
-    assert (found.lines <= ROUNDING).all() and found.worst <= ROUNDING
-    assert (found.lines > 0.9).all()
-    assert found.lines[0] > 1 - 1e-9
+    result = search(AdaptiveCoefficients(**SMALL), 3000, n_servers=n_servers)
+    print(result.lines.round(4), round(result.worst, 4))
+    assert (result.lines <= ROUNDING).all() and result.worst <= ROUNDING
+    assert (result.lines > 0.9).all()
+    assert result.lines[0] > 1 - 1e-9
 
 
 @pytest.mark.parametrize("chosen", few([{"gram": "declared"}, {"band": "none"}, {"truncation": 5},
@@ -95,16 +95,16 @@ def test_every_release_attains_its_claim_within_a_tenth_and_never_exceeds_it(n_s
                                                           "declared"}]), ids=str)
 def test_no_setting_releases_more_than_it_claims(chosen):
     for unequal in (False, True):
-        found = search(AdaptiveCoefficients(**{**SMALL, **chosen}), 400, unequal=unequal)
-        assert (found.lines <= ROUNDING).all()
-        assert found.worst <= ROUNDING
+        result = search(AdaptiveCoefficients(**{**SMALL, **chosen}), 400, unequal=unequal)
+        assert (result.lines <= ROUNDING).all()
+        assert result.worst <= ROUNDING
 
 
 @pytest.mark.slow
 def test_three_covariates_keep_the_claim():
     """The bound on second moments is attained for an even number of regressors."""
-    found = search(AdaptiveCoefficients(**SMALL), 600, n_covariates=3)
-    assert (found.lines <= ROUNDING).all() and found.lines[0] > 0.9
+    result = search(AdaptiveCoefficients(**SMALL), 600, n_covariates=3)
+    assert (result.lines <= ROUNDING).all() and result.lines[0] > 0.9
 
 
 def covariate_noise_forgets_the_covariates(patch):
@@ -139,9 +139,9 @@ def one_sided_sensitivity(patch):
 def test_a_broken_variant_is_caught(broken):
     with pytest.MonkeyPatch.context() as patch:
         broken(patch)
-        found = search(AdaptiveCoefficients(**SMALL))
-    print(found.lines.round(3), round(found.worst, 3))
-    assert found.worst > 1 + 1e-6 or (found.lines > 1 + 1e-6).any()
+        result = search(AdaptiveCoefficients(**SMALL))
+    print(result.lines.round(3), round(result.worst, 3))
+    assert result.worst > 1 + 1e-6 or (result.lines > 1 + 1e-6).any()
 
 
 # -- both ---------------------------------------------------------------------------------------
@@ -154,8 +154,8 @@ def test_tuning_and_ledger_do_not_look_at_readings_or_covariates(mechanism):
                                     generator(1, 1, 0)) for seed in (1, 2))
     assert one.tuning == other.tuning
     assert one.spends == other.spends
-    asked = accounting.exact_mu(LARGE.epsilon, LARGE.delta)
-    assert accounting.total_mu(one.spends[0]) == pytest.approx(asked, rel=1e-9)
+    result = accounting.exact_mu(LARGE.epsilon, LARGE.delta)
+    assert accounting.total_mu(one.spends[0]) == pytest.approx(result, rel=1e-9)
 
 
 def test_the_base_class_is_the_only_place_where_gradients_leave_a_server():

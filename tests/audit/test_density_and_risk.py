@@ -230,12 +230,12 @@ def test_with_the_hinge_and_a_heavy_penalty_minimisers_move_all_the_way():
     """In the norm of the penalty; then every record pulls with its full weight."""
     data = labelled("spread", places=(0.5,), labels=(-1.0, 1.0))
     summary = risk.RiskSummary(regression(Iclp, "hinge", risk_weight=5.0), data.sizes, data.facts)
-    own = data.of_servers([0])
-    found = minimise(summary.loss, summary.features.table, density.places(own, summary.grid),
-                     summary.labels(own), 5.0).u
+    result = data.of_servers([0])
+    found = minimise(summary.loss, summary.features.table, density.places(result, summary.grid),
+                     summary.labels(result), 5.0).u
     far = np.linalg.norm(found[0] - found[1])
     size = np.linalg.norm(summary.features.table, axis=1)
-    expected = size[density.places(own, summary.grid)[0, 0]] / (5.0 * N)
+    expected = size[density.places(result, summary.grid)[0, 0]] / (5.0 * N)
     assert far == pytest.approx(expected, rel=1e-3)
     assert far <= risk.radius(summary.loss, summary.features.table, 5.0, N)
 

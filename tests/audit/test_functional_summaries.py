@@ -115,7 +115,7 @@ def noise_on_scores(mechanism, plan, records, scores):
 def opposite_halves(mechanism, usual):
     """Curves that are held out are one shape, the others its opposite; one of those turns over."""
     shapes, n = shapes_of(mechanism, usual, BUDGET), usual.n_curves
-    shape = shapes.held(shapes.some[6])
+    shape = shapes.at_bound(shapes.some[6])
     values = np.tile(shape, (n, 1)) * np.where(np.arange(n) % 2, 1, -1)[:, None]
     other = values.copy()
     other[1] = -shape

@@ -190,18 +190,18 @@ def test_no_message_costs_more_than_its_line_in_the_ledger(mechanism):
         Public(data_set().sizes, facts_of(D)), BUDGET).spends)[0]]
     claimed = {line.step.key: accounting.total_rho([line]) for line in lines}
     for key, rho in claimed.items():
-        found = [cost for (_, step), cost in worst.items() if step == key]
-        assert not found or max(found) <= rho * (1 + 1e-9)
-        if key in ("residuals", "spread", "Gram matrix", "corrections") and found:
+        rows = [cost for (_, step), cost in worst.items() if step == key]
+        assert not rows or max(rows) <= rho * (1 + 1e-9)
+        if key in ("residuals", "spread", "Gram matrix", "corrections") and rows:
             fits = 0.6 if mechanism is NEWTON and key == "corrections" else 0.95  # of few chosen
-            assert max(found) >= fits * rho
+            assert max(rows) >= fits * rho
 
 
 def test_a_row_of_another_machine_moves_no_message_of_this_one():
     """40 pairs of rows of machine 0: the second machine's own messages stay as they are."""
     worst, _ = search(OWN_ONE, 40)
-    own = [rho for (_, step), rho in worst.items() if step in ("residuals", "corrections")]
-    assert own[0] > 0 and own[1] > 0 and own[2] == own[3] == 0
+    rows = [rho for (_, step), rho in worst.items() if step in ("residuals", "corrections")]
+    assert rows[0] > 0 and rows[1] > 0 and rows[2] == rows[3] == 0
 
 
 # -- broken versions that must be caught ----------------------------------------------------------
@@ -301,9 +301,9 @@ def test_a_spread_that_is_used_as_it_is_is_caught(monkeypatch):
     usual = sparse_directions.one_direction
 
     def exact(pooled, place, size, c, noises, columns, rng):
-        found = usual(pooled, place, size, c, noises, columns, rng)
-        own = pooled.squared_products(found.theta[:, :, 0], c.product)
-        return replace(found, spread=own[:, :, None, None])
+        result = usual(pooled, place, size, c, noises, columns, rng)
+        own = pooled.squared_products(result.theta[:, :, 0], c.product)
+        return replace(result, spread=own[:, :, None, None])
 
     monkeypatch.setattr("engine.mechanisms.sparse_inference.one_direction", exact)
     assert is_caught(ONE, 5)

@@ -77,8 +77,8 @@ def counted_loss(mechanism, epsilon):
 @pytest.mark.parametrize("per_machine", [None, 2, 6])
 def test_no_row_costs_more_than_epsilon_and_some_cost_all_of_it(per_machine):
     """150 pairs; the claim is met from below, and attained to 1e-9."""
-    found = worst_shift(SparseMeanLaplace(per_machine=per_machine))
-    assert found == pytest.approx(EPSILON, rel=1e-9)
+    result = worst_shift(SparseMeanLaplace(per_machine=per_machine))
+    assert result == pytest.approx(EPSILON, rel=1e-9)
 
 
 def test_a_whole_machine_costs_as_much_as_its_rows_together():
@@ -94,12 +94,12 @@ def test_a_whole_machine_costs_as_much_as_its_rows_together():
 
 
 def test_values_that_are_not_held_to_their_bound_are_caught(monkeypatch):
-    monkeypatch.setattr(untrusted_means, "held", lambda values, limit: np.nan_to_num(values))
+    monkeypatch.setattr(untrusted_means, "clipped", lambda values, limit: np.nan_to_num(values))
     assert worst_shift(SparseMeanLaplace()) > 100 * EPSILON
 
 
 def test_numbers_that_are_none_are_caught_where_they_pass(monkeypatch):
-    monkeypatch.setattr(untrusted_means, "held", lambda values, limit: np.clip(
+    monkeypatch.setattr(untrusted_means, "clipped", lambda values, limit: np.clip(
         values, -limit, limit))
     assert worst_shift(SparseMeanLaplace(per_machine=6)) == np.inf
 
@@ -165,6 +165,6 @@ def test_a_row_moves_the_pooled_mean_as_far_as_is_claimed_and_no_further():
 
 
 def test_a_pooled_mean_of_values_that_are_not_held_is_caught(monkeypatch):
-    monkeypatch.setattr("engine.mechanisms.sparse_mean_trusted.held",
+    monkeypatch.setattr("engine.mechanisms.sparse_mean_trusted.clipped",
                         lambda values, limit: np.nan_to_num(values))
     assert worst_move() > 100

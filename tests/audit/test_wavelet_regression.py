@@ -92,8 +92,8 @@ def largest_distance(rows, order):
         squares = ((rows - (rows.max(axis=0) + rows.min(axis=0)) / 2) ** 2).sum(axis=1)
         extreme = np.concatenate([rows.argmax(axis=0), rows.argmin(axis=0)])
         far = rows[np.append(np.argsort(-squares)[:2000], extreme)]
-        own = (far**2).sum(axis=1)
-        return float(np.sqrt(np.maximum(own[:, None] + own - 2 * far @ far.T, 0).max()))
+        result = (far**2).sum(axis=1)
+        return float(np.sqrt(np.maximum(result[:, None] + result - 2 * far @ far.T, 0).max()))
     signs = np.array(np.meshgrid(*[[-1, 1]] * rows.shape[1])).reshape(rows.shape[1], -1)
     return float(np.ptp(rows @ signs, axis=0).max())
 

@@ -236,8 +236,8 @@ def releases(table: Table, browser: Browser, url: str) -> None:
             page.locator(SETTLED).wait_for()
             late.append(time.perf_counter() - start)
             page.wait_for_timeout(250)
-        said = [ms / 1000 for ms in page.evaluate("window.__late")]
-    table.times(f"ε release to numbers, odds, accuracy on screen ({len(said)})", said, 250, 500)
+        rows = [ms / 1000 for ms in page.evaluate("window.__late")]
+    table.times(f"ε release to numbers, odds, accuracy on screen ({len(rows)})", rows, 250, 500)
     table.times(f"ε release to the server’s answer in the address ({len(late)})", late, 250, 500)
 
 
@@ -247,15 +247,15 @@ def reruns(table: Table, browser: Browser, server: Server, log: Path) -> None:
     The framework as it comes collects garbage after every run; ours does not, so the small page is
     driven both ways and the goal is that of the first.
     """
-    own = _cpu_per_key(browser, server, "#e")
+    result = _cpu_per_key(browser, server, "#e")
     for collects, how in (("true", "as the framework comes"), ("false", "without collections")):
         with running(log, script="tests/benchmark/two_elements.py",
                      STREAMLIT_RUNNER_POST_SCRIPT_GC=collects) as small:
             plain = _cpu_per_key(browser, small, "input[type=range]")
         is_goal = collects == "true"
         table.add(f"processor time of a rerun / of a page of two elements, {how}",
-                  f"{1000 * own:.0f} ms / {1000 * plain:.0f} ms = {own / plain:.1f}",
-                  "≤ 2" if is_goal else "", not is_goal or own <= 2 * plain)
+                  f"{1000 * result:.0f} ms / {1000 * plain:.0f} ms = {result / plain:.1f}",
+                  "≤ 2" if is_goal else "", not is_goal or result <= 2 * plain)
 
 
 def _cpu_per_key(browser: Browser, server: Server, slider: str, keys: int = 30) -> float:

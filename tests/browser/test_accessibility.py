@@ -110,13 +110,13 @@ def fits(page, size):
 
 def stops(page, until, most=60):
     """What the Tab key stops at, up to the first stop for which `until` holds."""
-    found = []
-    while len(found) < most:
+    collected = []
+    while len(collected) < most:
         page.keyboard.press("Tab")
-        found.append(page.evaluate(FOCUS))
-        if until(found[-1]):
-            return found
-    pytest.fail(f"not reached in {most} stops: {[stop['name'][:20] for stop in found]}")
+        collected.append(page.evaluate(FOCUS))
+        if until(collected[-1]):
+            return collected
+    pytest.fail(f"not reached in {most} stops: {[stop['name'][:20] for stop in collected]}")
 
 
 def open_folds(page):

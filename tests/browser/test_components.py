@@ -148,17 +148,17 @@ def test_a_figure_that_comes_back_stands_where_it_was(show):
 @pytest.mark.slow
 def test_sentences_and_small_charts_follow_the_slider_without_the_server(show):
     page = show()
-    said = page.locator("#said")
-    expect(said).to_have_text("Right 63 times in 100<b>")
-    expect(said.locator("strong")).to_have_text("63 times")
+    result = page.locator("#said")
+    expect(result).to_have_text("Right 63 times in 100<b>")
+    expect(result.locator("strong")).to_have_text("63 times")
     dots = page.locator("[data-chart]").first
     expect(dots).to_have_attribute("aria-label", "A dot at 13")
     drag(page, 1.0)
-    expect(said).to_contain_text("Right 73 times")
-    expect(said.locator(".warning")).to_have_text("Weak")
+    expect(result).to_contain_text("Right 73 times")
+    expect(result.locator(".warning")).to_have_text("Weak")
     expect(dots).to_have_attribute("aria-label", "A dot at 23")
     drag(page, 0.0)
-    expect(said).to_have_text("Right 50 times in 100<b>")
+    expect(result).to_have_text("Right 50 times in 100<b>")
     expect(dots).to_be_hidden()
     expect(server_says(page)).to_contain_text("runs 1")
     page.mouse.up()

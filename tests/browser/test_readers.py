@@ -66,10 +66,10 @@ def checked(people, readings, smoothness):
     settings = tuple(Setting(source, one, 1.0, people, readings, 1, delta)
                      for one in (rate.attained_by(), own))
     point = {"n": people, "m": readings, "S": 1.0, "epsilon": 1.0, "delta": delta}
-    asked = rate_check.Check(
+    budget = rate_check.Check(
         rate, point, "n", settings, tuple(sweep_values(settings[0], "people")),
         coverage_lab.Experiment("curve", source, own, Budget(1.0, delta)))
-    return asked, rate_check.joined(asked, list(rate_check.check(asked)))
+    return budget, rate_check.joined(budget, list(rate_check.check(budget)))
 
 
 @pytest.mark.slow
@@ -85,7 +85,7 @@ def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive):
         slope = f"{line.slope:.2f} ± {line.half_width:.2f} (95 %); the rate’s is {line.theory:.2f}"
         expect(page.get_by_text(f"Measured slope in n: {slope}".replace("-", "−"))).to_be_visible()
     expect(page.locator("[aria-label*='6 measured errors']")).to_be_visible()
-    for name, limits in (("The published bands", found.limits.given), (
+    for name, limits in (("The published bands", found.limits.proper), (
             "Naive bands, which ignore privacy noise,", found.limits.naive)):
         count, n = int(limits.missed.sum()), coverage_lab.REPEATS
         expect(page.get_by_text(f"{name} missed the truth in {count} of {n} repetitions")).to_be_visible()
@@ -158,8 +158,8 @@ def test_no_green_answer_stands_beside_inputs_that_it_does_not_belong_to(server,
     people.fill("160")
     people.press("Enter")
     expect(page.get_by_test_id("stAlertContentSuccess")).to_contain_text("with 160 people")
-    shown = page.evaluate("window.shown")
-    assert any(is_earlier for is_earlier, _ in shown)
-    assert not any(green for is_earlier, green in shown if is_earlier)
-    first = next(k for k, (is_earlier, _) in enumerate(shown) if is_earlier)
-    assert not any("with 150 people" in green for _, green in shown[first:])
+    result = page.evaluate("window.shown")
+    assert any(is_earlier for is_earlier, _ in result)
+    assert not any(green for is_earlier, green in result if is_earlier)
+    first = next(k for k, (is_earlier, _) in enumerate(result) if is_earlier)
+    assert not any("with 150 people" in green for _, green in result[first:])

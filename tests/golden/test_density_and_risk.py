@@ -34,8 +34,8 @@ def energy(mechanism, source):
 
 @every_cell
 def test_noise_of_a_density_has_the_known_energy(n, eta):
-    found = energy(Iclp(task="density", eta=eta), DensityPoints(n_curves=n))
-    assert found == pytest.approx(NOISE[n][eta], rel=5e-3)
+    result = energy(Iclp(task="density", eta=eta), DensityPoints(n_curves=n))
+    assert result == pytest.approx(NOISE[n][eta], rel=5e-3)
 
 
 @every_cell

@@ -36,9 +36,9 @@ def outcomes(entries, epsilons):
 
 def distances(kind, entries, epsilons):
     """How many joint standard errors each mean is from its golden number."""
-    found = [outcome.summary(kind) for outcome in outcomes(entries, epsilons)]
+    rows = [outcome.summary(kind) for outcome in outcomes(entries, epsilons)]
     return np.array([(got["mean"] - entry["mean"]) / math.hypot(got["se"], entry["se"])
-                     for got, entry in zip(found, entries, strict=True)])
+                     for got, entry in zip(rows, entries, strict=True)])
 
 
 @pytest.mark.slow

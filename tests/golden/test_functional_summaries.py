@@ -95,15 +95,15 @@ def test_noise_of_the_absolute_penalty(n):
 @every_size
 def test_noise_of_the_quadratic_penalty_and_its_degrees_of_freedom(n):
     *_, published, tight, optimal, df, over_tight, over_optimal = NOISE[n]
-    found = [energy(Iclp(**QUADRATIC, constants=constants), n)
+    rows = [energy(Iclp(**QUADRATIC, constants=constants), n)
              for constants in ("published", "tight", "optimal")]
-    for number, text in zip(found, (published, tight, optimal), strict=True):
+    for number, text in zip(rows, (published, tight, optimal), strict=True):
         assert_digits(number, text)
     shrink = plan(Iclp(**QUADRATIC), n).smoothings[0].shrink
     assert_digits(shrink.sum(), df)
-    assert_digits(found[0] / found[1], over_tight)
-    assert_digits(found[0] / found[2], over_optimal)
-    assert found[2] == pytest.approx(8 * shrink.sum()**2 / n**2, rel=1e-8)
+    assert_digits(rows[0] / rows[1], over_tight)
+    assert_digits(rows[0] / rows[2], over_optimal)
+    assert rows[2] == pytest.approx(8 * shrink.sum()**2 / n**2, rel=1e-8)
 
 
 @pytest.mark.parametrize(("n", "absolute", "quadratic", "optimal"), [
@@ -381,10 +381,10 @@ def test_the_usual_weight_of_the_penalty_helps_where_little_may_be_spent():
 def test_distances_are_a_bias_and_noise_that_falls_with_the_square_of_epsilon(name):
     """Six budgets, fitted by the first two and the last; QR is better than AR at all of them."""
     epsilons = 2.0**np.arange(-3, 3)
-    found = {way: np.array([distance(mechanism, name, epsilon) for epsilon in epsilons])
+    by_name = {way: np.array([distance(mechanism, name, epsilon) for epsilon in epsilons])
              for way, mechanism in AT_ONE_OVER_N.items()}
-    for values in found.values():
+    for values in by_name.values():
         slope = (values[0] - values[1]) / (epsilons[0]**-2 - epsilons[1]**-2)
         bias = values[-1] - slope / epsilons[-1]**2
         assert np.abs((bias + slope / epsilons**2) / values - 1).max() < 0.01
-    assert (found["QR"] < found["AR"]).all()
+    assert (by_name["QR"] < by_name["AR"]).all()

@@ -37,8 +37,8 @@ def test_the_ordinary_curve_its_error_and_the_test_are_those_of_the_libraries(na
 
 
 def test_ordinary_incidences_are_those_of_the_library():
-    found = product_limit.aalen_johansen(GROUPED["time"], GROUPED["status"], GROUPED["points"], 2)
-    np.testing.assert_allclose(found, GROUPED["incidence"], **CLOSE)
+    result = product_limit.aalen_johansen(GROUPED["time"], GROUPED["status"], GROUPED["points"], 2)
+    np.testing.assert_allclose(result, GROUPED["incidence"], **CLOSE)
 
 
 def released(task, **stated):

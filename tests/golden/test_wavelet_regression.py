@@ -55,8 +55,8 @@ def error_of(mechanism, network, signal="smooth"):
 @every_network
 def test_the_resolution_has_six_digits(network):
     sites = WaveletSites(*map(np.array, CONFIGURATIONS[network]))
-    found = [sites.resolution(gamma) for gamma in (0.75, 1.0, 2.0)]
-    assert found == pytest.approx(RESOLUTION[network], abs=6e-7)
+    rows = [sites.resolution(gamma) for gamma in (0.75, 1.0, 2.0)]
+    assert rows == pytest.approx(RESOLUTION[network], abs=6e-7)
 
 
 @pytest.mark.parametrize(("epsilon", "exact", "printed"), [
@@ -76,8 +76,8 @@ def test_tuned_plans_and_their_exact_errors(network):
     plan = plan_of(WaveletGlobal(), network)
     assert (plan.basis.level, round(plan.clip, 6)) == (level, clip)
     assert plan.criterion == pytest.approx(bound, rel=1e-5)
-    found = [error_of(WaveletGlobal(), network, signal) for signal in CURVES]
-    assert found == pytest.approx(errors, rel=1.5e-5)
+    rows = [error_of(WaveletGlobal(), network, signal) for signal in CURVES]
+    assert rows == pytest.approx(errors, rel=1.5e-5)
 
 
 @every_network

@@ -378,9 +378,9 @@ def _live(door: str) -> int:
 
         reading._WORKER._worker.kill()  # so that its memory counts
         status = Path("/proc/self/status").read_text()  # what `resource` says begins with the parent's
-        own = int(status.split("VmHWM:")[1].split()[0])
+        result = int(status.split("VmHWM:")[1].split()[0])
         children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-        print(f"\nUSAGE {max(own, children) / 1000:.0f}", flush=True)
+        print(f"\nUSAGE {max(result, children) / 1000:.0f}", flush=True)
     return code
 
 
@@ -399,10 +399,10 @@ def _command(words: list[str]) -> int:
 
 
 def _link(token: str) -> int:
-    from pages.shared.state import address
+    from pages.shared.state import links
 
-    chosen, problems = address.decode(token)
-    again, none = address.decode(address.encode(chosen))
+    chosen, problems = links.decode(token)
+    again, none = links.decode(links.encode(chosen))
     print(len(problems))
     return 0 if again == chosen and not none else 1
 

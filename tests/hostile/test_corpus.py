@@ -25,8 +25,8 @@ def test_an_input_is_answered_or_refused_in_a_sentence(case, tmp_path, monkeypat
     corpus.prepared(case, tmp_path)
     monkeypatch.chdir(tmp_path)
     code = corpus.answer(case.door, list(case.arguments))
-    shown = capfd.readouterr()
-    corpus.assert_held(case, corpus.Ran(code, shown.out + shown.err, 0.0, 0.0), tmp_path)
+    result = capfd.readouterr()
+    corpus.assert_held(case, corpus.Ran(code, result.out + result.err, 0.0, 0.0), tmp_path)
 
 
 @pytest.mark.parametrize("case", [slow(case) for case in CASES], ids=str)

@@ -98,14 +98,14 @@ def test_a_file_is_judged_by_its_content_whatever_it_is_called(fresh):
     from tests import files
 
     async def brings_all():
-        said = []
+        collected = []
         for name, content in (("b.exe", files.csv()), ("b.csv", b"MZ\x90\x00\x03" + b"\0" * 99),
                               ("c.xlsx", b"\x89PNG\r\n\x1a\n\x00\x00"), ("d.png", files.xlsx())):
             async with Visitor(fresh.url) as visitor:
                 await brings(visitor, name, content)
                 assert not visitor.faults
-                said.append(visitor.words)
-        return said
+                collected.append(visitor.words)
+        return collected
 
     program, fake, picture, workbook = finished(brings_all())
     assert "12 curves" in program and "12 curves" in workbook

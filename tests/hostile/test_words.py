@@ -12,7 +12,7 @@ from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import StatedCovariate, declare
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
-from pages.shared.state import address, run, settings
+from pages.shared.state import links, run, settings
 from tests import files
 from tests.heavy import few
 from tests.pages.opening import open_page, visit
@@ -77,8 +77,8 @@ def test_other_pages_that_know_the_curves_are_plain(script):
 @pytest.mark.parametrize("word", few(EVIL, 3))
 def test_the_panel_shows_names_of_columns_and_words_as_they_are(monkeypatch, word):
     frame = files.growth_frame().assign(**{word: 1.0, f"{word} site": "a"})
-    given = SimpleNamespace(file_id="1", name="a.csv", getvalue=lambda: files.csv(frame))
-    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
+    result = SimpleNamespace(file_id="1", name="a.csv", getvalue=lambda: files.csv(frame))
+    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: result)
     at = open_page(upload_open=True, upload_value_name=word, upload_value_unit=word,
                    upload_time_name=word, upload_person=word, upload_covariates=[word])
     assert not active(at)
@@ -86,7 +86,7 @@ def test_the_panel_shows_names_of_columns_and_words_as_they_are(monkeypatch, wor
 
 @pytest.mark.parametrize("word", EVIL)
 def test_a_link_shows_what_it_asked_for_as_it_is(word):
-    chosen, problems = address.decode(f"c-{word}~{word}-1~epsilon-{word}")
+    chosen, problems = links.decode(f"c-{word}~{word}-1~epsilon-{word}")
     assert chosen == settings.Settings() and problems
     at = open_page(f"c-{word}~{word}-1")
     assert at.warning and not active(at)

@@ -18,14 +18,14 @@ from tests.server import Server, running
 
 
 def main() -> None:
-    asked = _arguments()
-    if asked.url:
-        _report(asyncio.run(_load(asked.url, asked)))
+    result = _arguments()
+    if result.url:
+        _report(asyncio.run(_load(result.url, result)))
         return
     with (tempfile.TemporaryDirectory() as folder,
-          running(Path(folder) / "log", asked.port) as server):
+          running(Path(folder) / "log", result.port) as server):
         asyncio.run(_warm(server.url))
-        _measured(server, asked)
+        _measured(server, result)
 
 
 def _arguments() -> argparse.Namespace:

@@ -25,5 +25,5 @@ def said(at, kind=None):
 
 def components(at, key):
     """What is sent to those browser pieces whose key begins like this."""
-    found = [piece.proto for piece in at.get("bidi_component") if f"-{key}" in piece.proto.id]
-    return [json.loads(proto.mixed.json or proto.json) for proto in found]
+    rows = [piece.proto for piece in at.get("bidi_component") if f"-{key}" in piece.proto.id]
+    return [json.loads(proto.mixed.json or proto.json) for proto in rows]

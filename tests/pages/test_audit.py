@@ -9,7 +9,7 @@ from engine.topics.coverage import answer as lab
 from engine.topics.coverage import words as coverage_words
 from engine.topics.reuse import answer as reuse_topic
 from engine.topics.reuse import words as reuse_words
-from pages.shared.state import address, settings
+from pages.shared.state import links, settings
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
 from tests.waiting import PATIENCE
@@ -70,7 +70,7 @@ def test_only_faults_of_the_method_are_offered_and_one_of_another_method_is_left
     at = visit("audit", f"{GRADIENT}~variant-LabelsCannotTurn")
     assert not at.exception
     offered = at.selectbox(key="w_audit_variant").options
-    assert len(offered) == 1 + len(audit_topic.variants_of(address.decode(
+    assert len(offered) == 1 + len(audit_topic.variants_of(links.decode(
         "m-noisy_gradient_mean")[0].mechanism))
     assert at.button(key="audit_planted").disabled
 
@@ -80,10 +80,10 @@ def test_limits_are_repeated_and_misses_counted():
     at.button(key="audit_repeat").click().run()
     finished(at)
     (job,) = at.session_state["audit_jobs"].values()
-    found = lab.CoverageAnswer.joined(job.parts)
-    assert len(found.given.off) == lab.REPEATS
-    assert coverage_words.misses(found.given) in words(at)
-    assert coverage_words.misses(found.naive, True) in words(at)
+    result = lab.CoverageAnswer.joined(job.parts)
+    assert len(result.proper.off) == lab.REPEATS
+    assert coverage_words.misses(result.proper) in words(at)
+    assert coverage_words.misses(result.naive, True) in words(at)
 
 
 def test_reused_noise_gives_the_average_away_and_fresh_noise_does_not():
@@ -113,7 +113,7 @@ def test_a_link_brings_everything_back():
     now = visit("audit", token).session_state.settings
     assert (now.audited, now.around, now.variant) == ("iclp.density", "screen", "DividesByTheMass")
     assert (now.limits, now.again, now.draw) == ("curve", 5.0, "fresh")
-    assert address.decode(address.encode(now)) == (now, [])
+    assert links.decode(links.encode(now)) == (now, [])
 
 
 @pytest.mark.parametrize("word", ["audited-nobody.mean_function", "variant-Perfect", "around-mars",

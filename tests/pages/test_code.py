@@ -120,12 +120,12 @@ def on_the_strip(text):
 
 def agrees(said, strip):
     """Whether printed numbers, rounded as the strip has them, are those of the strip."""
-    found = numbers(said)
+    result = numbers(said)
     if strip.odds:
-        assert 100 * found["attacker’s accuracy, at most"] <= on_the_strip(strip.odds) + 1e-9
-        assert 100 * found["attacker’s accuracy, at most"] > on_the_strip(strip.odds) - 1 - 1e-9
+        assert 100 * result["attacker’s accuracy, at most"] <= on_the_strip(strip.odds) + 1e-9
+        assert 100 * result["attacker’s accuracy, at most"] > on_the_strip(strip.odds) - 1 - 1e-9
     if strip.error:
-        error = next(value for name, value in found.items() if name.startswith("error"))
+        error = next(value for name, value in result.items() if name.startswith("error"))
         shown_error = on_the_strip(strip.error)
         assert shown_error == pytest.approx(error, rel=6e-3)
 
@@ -138,11 +138,11 @@ def is_written(text, value):
 
 def spans(said, strip):
     """Whether the strip of Methods has the ends of what is printed, and the weakest odds."""
-    found = numbers(said)
-    errors = [value for name, value in found.items() if re.search(r"ε = .*: error( \(|$)", name)]
+    result = numbers(said)
+    errors = [value for name, value in result.items() if re.search(r"ε = .*: error( \(|$)", name)]
     low, high = strip.error.split(" to ")
     assert is_written(low, np.nanmin(errors)) and is_written(high, np.nanmax(errors))
-    weakest = max(value for name, value in found.items() if "attacker’s accuracy, at most" in name)
+    weakest = max(value for name, value in result.items() if "attacker’s accuracy, at most" in name)
     assert strip.odds.startswith(at_most_percent(weakest))
 
 
@@ -265,11 +265,11 @@ def test_code_gives_the_odds_of_the_card_for_several_curves_and_a_declared_sampl
     (by_script,) = run(python)
     assert by_script.strip() == by_command(command)
     agrees(by_script, strip)
-    found = numbers(by_script)
-    assert found["attacker’s accuracy, at most"] > found["attacker’s accuracy in the larger group, at most"]
-    drawn = at_most_percent(found["attacker’s accuracy in the larger group, at most"])
+    result = numbers(by_script)
+    assert result["attacker’s accuracy, at most"] > result["attacker’s accuracy in the larger group, at most"]
+    drawn = at_most_percent(result["attacker’s accuracy in the larger group, at most"])
     assert f"guesses right **{drawn}** instead of" in said
-    assert found["ε of 3 together"] > found["proved ε"]
+    assert result["ε of 3 together"] > result["proved ε"]
 
 
 @pytest.mark.slow
@@ -293,7 +293,7 @@ def test_whatever_can_be_plugged_in_is_written_so_that_it_comes_back(task):
             for _, chosen in cls.presets_for(task):
                 member = cls(**chosen)
                 script = code_for._Script()
-                script.given("member", member)
+                script.assign("member", member)
                 made = {}
                 exec(script.text, made)
                 assert isinstance(member, Parameterised) and made["member"] == member
@@ -318,8 +318,8 @@ def test_code_for_ones_own_file_reads_it_by_name_and_holds_none_of_its_values(lo
     frame = files.growth_frame(80, 8)
     (tmp_path / "my heights.csv").write_bytes(files.csv(frame))
     table = read_table(files.csv(frame))
-    own = code_for.OwnFile("my heights.csv", "utf-8", None, suggest_layout(table))
-    (python,), _, strip, _ = look("explore", upload=own_curves(), show_upload=True, upload_how=own)
+    result = code_for.OwnFile("my heights.csv", "utf-8", None, suggest_layout(table))
+    (python,), _, strip, _ = look("explore", upload=own_curves(), show_upload=True, upload_how=result)
     assert all(str(value) not in python for value in frame["height"].unique() if value not in
                (60, 210)) and "c000" not in python
     assert '"growth chart"' in python and "value_low=60.0" in python
@@ -336,8 +336,8 @@ def test_without_the_file_there_is_no_code_and_nothing_fails():
 def test_a_file_with_quotes_in_its_name_is_no_code():
     name = '"); import os; ("'
     layout = suggest_layout(read_table(files.csv()))
-    own = code_for.OwnFile(name, "utf-8", None, layout)
-    code = code_for.code_for(ask(mean_answer, own_curves(), USUAL.mechanism, Budget(1.0, 1e-4), 1), own)
+    result = code_for.OwnFile(name, "utf-8", None, layout)
+    code = code_for.code_for(ask(mean_answer, own_curves(), USUAL.mechanism, Budget(1.0, 1e-4), 1), result)
     assert f"FILE = {json.dumps(name)}" in code.python
     compile(code.python, "code", "exec")
     assert code.command == "" and read_curves(read_table(files.csv()), layout).n_curves == 12

@@ -85,9 +85,9 @@ def test_code_of_repetitions_and_of_reused_noise_gives_what_the_page_shows(look,
     (python, command), notebook, _, said = look("audit", token)
     (by_script,) = run(python)
     assert by_script.strip() == by_command(command)
-    found = numbers(by_script)
+    result = numbers(by_script)
     if "reuse" in token:
-        off = found["what the formula gives, off by at most"]
+        off = result["what the formula gives, off by at most"]
         assert f"off by up to **{number(off)}**" in said
     else:
         page = visit("audit", token)
@@ -95,18 +95,18 @@ def test_code_of_repetitions_and_of_reused_noise_gives_what_the_page_shows(look,
         (job,) = page.session_state["audit_jobs"].values()
         assert job.wait(PATIENCE)
         both = coverage_lab.CoverageAnswer.joined(job.parts)
-        assert limits(both) == pytest.approx(found, rel=1e-5)
+        assert limits(both) == pytest.approx(result, rel=1e-5)
 
 
 @pytest.mark.parametrize("kind", coverage_lab.KINDS)
 def test_every_kind_of_limits_can_be_asked_for_on_the_command_line(kind):
     one, now = coverage_lab.KINDS[kind], settings.Settings()
     method = coverage_lab.mechanism_for(kind, now.mechanism_of(one.task), 0.25)
-    asked = coverage_lab.Experiment(kind, now.source_of(one.task), method, Budget(2.0, 1e-6), 4, 0.25)
-    code = code_for.code_for(ask(coverage_lab.coverage_answer, asked))
+    budget = coverage_lab.Experiment(kind, now.source_of(one.task), method, Budget(2.0, 1e-6), 4, 0.25)
+    code = code_for.code_for(ask(coverage_lab.coverage_answer, budget))
     made = {}
     exec(code.run.split("answer =")[0], made)
-    assert made["question"]["experiment"] == asked
+    assert made["question"]["experiment"] == budget
     view = code.command.split("<<'END'\n")[1].removesuffix("\nEND")
     assert kinds.from_json(view) == made["question"]
 
@@ -120,12 +120,12 @@ def test_code_of_a_lesson_gives_what_is_to_be_guessed_and_its_table(lesson, monk
     with contextlib.redirect_stdout(io.StringIO()) as out:
         exec(code.python, {})
     assert out.getvalue().strip() == by_command(code.command)
-    found = numbers(out.getvalue())
+    result = numbers(out.getvalue())
     unit = f" ({worked.guess.unit})" if worked.guess.unit else ""
     for name, value in zip(worked.guess.names, worked.guess.truth, strict=True):
-        assert found[f"{name}{unit}"] == pytest.approx(value, rel=1e-5)
+        assert result[f"{name}{unit}"] == pytest.approx(value, rel=1e-5)
     table = worked.picture.table
-    assert len(found) == len(worked.guess.names) + sum(map(len, list(table.values())[1:]))
+    assert len(result) == len(worked.guess.names) + sum(map(len, list(table.values())[1:]))
 
 
 def test_code_of_a_lesson_stands_on_its_page_with_its_seed(look):
@@ -147,9 +147,9 @@ def test_code_of_a_release_tells_its_cost_and_publishes_nothing_without_a_name(l
                       if cell["cell_type"] == "code")
     by_script, by_notebook = run(python, cells)
     assert by_script == by_notebook
-    found = numbers(by_script)
-    assert found["certified ε"] == 2 > found["ideal ε"]
-    assert 0 <= on_the_strip(strip.odds) - 100 * found["attacker’s accuracy, at most"] <= 1
+    result = numbers(by_script)
+    assert result["certified ε"] == 2 > result["ideal ε"]
+    assert 0 <= on_the_strip(strip.odds) - 100 * result["attacker’s accuracy, at most"] <= 1
     printed = by_command(command)
     assert "Certified: ε = 2" in printed and strip.odds.split(" in ")[0] in printed
     assert ledger.Ledger().odometer(content_of(sources.build("sea_temperature", {}))) is None
@@ -170,11 +170,11 @@ def test_a_release_of_ones_own_file_is_asked_for_by_its_name_and_stated_facts(
                                ("records", "density", USUAL.density_mechanism)):
         source, own = own_to_publish(kind, tmp_path)
         code = code_for.release(ask(quote, source, method, BUDGET), own)
-        asked = release_request.from_json(code.command.split("<<'END'\n")[1].removesuffix("\nEND"),
+        result = release_request.from_json(code.command.split("<<'END'\n")[1].removesuffix("\nEND"),
                                           tmp_path)
-        assert asked.source.declared == source.declared and asked.mechanism == method
-        assert content_of(asked.source) == content_of(source) and task in method.served
-        assert asked.budget.epsilon == 2 and asked.name == ""
+        assert result.source.declared == source.declared and result.mechanism == method
+        assert content_of(result.source) == content_of(source) and task in method.served
+        assert result.budget.epsilon == 2 and result.name == ""
         monkeypatch.chdir(tmp_path)
         made = {}
         exec(code.run.split("question =")[0], made)
@@ -196,6 +196,6 @@ def own_to_publish(kind, folder):
 
 
 def test_a_file_that_a_request_cannot_describe_has_no_command():
-    own = code_for.OwnFile("heights.xlsx", "utf-8", "Sheet 2", suggest_layout(read_table(files.csv())))
-    code = code_for.release(ask(quote, own_curves(), USUAL.mechanism, BUDGET), own)
+    table = code_for.OwnFile("heights.xlsx", "utf-8", "Sheet 2", suggest_layout(read_table(files.csv())))
+    code = code_for.release(ask(quote, own_curves(), USUAL.mechanism, BUDGET), table)
     assert code.command == "" and 'FILE = "heights.xlsx"' in code.python

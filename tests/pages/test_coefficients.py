@@ -17,7 +17,7 @@ from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import StatedCovariate, declare
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
-from pages.shared.state import address, settings
+from pages.shared.state import links, settings
 from tests import files
 from tests.pages.opening import open_page, visit
 from tests.pages.reading import words
@@ -28,8 +28,8 @@ def test_it_opens_on_growth_and_says_what_the_engine_computed():
     assert not at.error
     assert at.session_state.settings.estimand == "coefficients"
     source = CoefficientCurves(**CoefficientCurves.presets()[0][1])
-    shown = coefficients_answer(source, AdaptiveCoefficients(), Budget(1.0, 1 / 2000**2), 1)
-    assert coefficient_words.accuracy(shown) in words(at)
+    answer = coefficients_answer(source, AdaptiveCoefficients(), Budget(1.0, 1 / 2000**2), 1)
+    assert coefficient_words.accuracy(answer) in words(at)
     assert [h.value for h in at.subheader][:3] == [
         "Average curve", "Effect of parents’ height", "Effect of sex"]
 
@@ -72,12 +72,12 @@ def test_too_little_for_the_covariates_is_refused_and_everything_else_stays():
 def test_a_link_restores_its_curves_and_method_beside_those_of_explore():
     token = ("c-sparse_curves~c.mean-mu1~g-coefficient_curves~g.n_covariates-3~"
              "k-noisy_gradient_coefficients~epsilon-2")
-    chosen, problems = address.decode(token)
+    chosen, problems = links.decode(token)
     assert not problems
     assert chosen.effects_source == CoefficientCurves(n_covariates=3)
     assert chosen.effects_mechanism == NoisyGradientCoefficients()
     assert chosen.source == SparseCurves(mean="mu1")
-    assert address.decode(address.encode(chosen)) == (chosen, [])
+    assert links.decode(links.encode(chosen)) == (chosen, [])
     at = visit("coefficients", token)
     assert "Effect of G3" in [h.value for h in at.subheader]
 
@@ -124,12 +124,12 @@ def test_effects_that_noise_would_hide_are_named():
 @pytest.mark.slow
 def test_the_cost_of_covariates_grows_and_is_said_as_measured():
     source = CoefficientCurves(n_curves=1500)
-    found = cost_of_covariates(source, AdaptiveCoefficients(), Budget(1.0, 1e-6), 1)
-    assert found.counts == tuple(range(1, 9)) and found.here == 2
-    assert found.private[1] > found.private[0] > found.without[0]
-    grown = times(float(found.private[found.private == found.private][-1]
-                        / found.private[0]))
-    assert grown in coefficient_words.cost(found, Budget(1.0, 1e-6))
+    budget = cost_of_covariates(source, AdaptiveCoefficients(), Budget(1.0, 1e-6), 1)
+    assert budget.counts == tuple(range(1, 9)) and budget.here == 2
+    assert budget.private[1] > budget.private[0] > budget.without[0]
+    grown = times(float(budget.private[budget.private == budget.private][-1]
+                        / budget.private[0]))
+    assert grown in coefficient_words.cost(budget, Budget(1.0, 1e-6))
     with pytest.raises(InputError, match="only be changed in simulated"):
         cost_of_covariates(SparseCurves(), AdaptiveCoefficients(), Budget(1.0, 1e-6), 1)
 
@@ -137,8 +137,8 @@ def test_the_cost_of_covariates_grows_and_is_said_as_measured():
 def test_what_would_help_a_refusal_is_enough():
     source = CoefficientCurves(n_curves=300)
     verdict = AdaptiveCoefficients().feasibility(source.sizes, (Budget(0.5, 1e-5),))
-    said = coefficient_words.refused(source.facts, verdict, Budget(0.5, 1e-5), 300)
-    needed = int(said.split("one of: ")[1].split(" ")[0].replace(",", ""))
+    budget = coefficient_words.refused(source.facts, verdict, Budget(0.5, 1e-5), 300)
+    needed = int(budget.split("one of: ")[1].split(" ")[0].replace(",", ""))
     enough = CoefficientCurves(n_curves=needed).sizes
     assert AdaptiveCoefficients().feasibility(enough, (Budget(0.5, 1e-5),)).is_feasible
 

@@ -15,7 +15,7 @@ from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
 from pages.parts.compare import pin_facts
 from pages.shared import places
-from pages.shared.state import address, pins, run, settings
+from pages.shared.state import links, pins, run, settings
 from pages.shared.state.pins import Pin
 from tests import files
 from tests.heavy import few
@@ -30,19 +30,19 @@ def words(at):
 
 def charts(at):
     """Names of the charts on screen, by the alternative text of each."""
-    found = [json.loads(e.proto.mixed.json or e.proto.json) for e in at.get("bidi_component")]
-    return [data["alts"][0] for data in found if isinstance(data, dict) and data.get("alts")]
+    plain = [json.loads(e.proto.mixed.json or e.proto.json) for e in at.get("bidi_component")]
+    return [data["alts"][0] for data in plain if isinstance(data, dict) and data.get("alts")]
 
 
 def may_leave(at):
     """Whether each chart on screen may be saved as a picture."""
-    found = [json.loads(e.proto.mixed.json or e.proto.json) for e in at.get("bidi_component")]
-    return [bool(data["leaving"]) for data in found if isinstance(data, dict) and "leaving" in data]
+    plain = [json.loads(e.proto.mixed.json or e.proto.json) for e in at.get("bidi_component")]
+    return [bool(data["leaving"]) for data in plain if isinstance(data, dict) and "leaving" in data]
 
 
 def strip(at):
-    found = [json.loads(e.proto.mixed.json or e.proto.json) for e in at.get("bidi_component")]
-    return next(data for data in found if isinstance(data, dict) and "chips" in data)
+    plain = [json.loads(e.proto.mixed.json or e.proto.json) for e in at.get("bidi_component")]
+    return next(data for data in plain if isinstance(data, dict) and "chips" in data)
 
 
 def upload():
@@ -72,14 +72,14 @@ def test_the_page_shows_every_method_at_every_budget_and_answers_its_title(usual
 
 def test_numbers_are_those_of_explore(usual):
     now = settings.Settings()
-    shown = run.picture(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
+    answer = run.picture(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
     one = EPSILON_STEPS.index(1.0)
-    written = numbers.error(shown.study.error[one], "cm", shown.study.within[one])
+    written = numbers.error(answer.study.error[one], "cm", answer.study.within[one])
     assert f"has the smallest error, **{escape(written)}**" in words(usual)
     table = usual.dataframe[0].value
     row = table[(table["Method"] == "Adaptive mean") & (table["ε"] == "1")].iloc[0]
     assert row["Error"] == written
-    assert row["Privacy noise"] == f"{100 * shown.study.shares[one, 0]:.0f} %"
+    assert row["Privacy noise"] == f"{100 * answer.study.shares[one, 0]:.0f} %"
     assert "56 %" in row["Accuracy"]
 
 
@@ -186,7 +186,7 @@ def test_pinning_on_explore_keeps_the_scenario_and_compare_shows_it():
     assert strip(at)["pin"] == {"name": "", "reason": ""}
     at.session_state["strip"] = {"pin": True}
     at.run()
-    assert at.session_state.pins == (Pin("A", "explore", address.encode(
+    assert at.session_state.pins == (Pin("A", "explore", links.encode(
         at.session_state.settings)),)
     assert strip(at)["pin"]["name"] == "A"
     at.query_params["s"] = "tab-compare~epsilon-2"
@@ -285,11 +285,11 @@ def test_settings_of_compare_and_of_shape_survive_a_link():
     now = dataclasses.replace(
         settings.Settings(), methods=("iclp:1", "adaptive_mean"), budgets=(0.05, 10.0),
         shape="sign", shape_first=-2.5, shape_second=3.0, shape_tolerance=0.1, shape_level=-1e-9)
-    assert address.decode(address.encode(now)) == (now, [])
+    assert links.decode(links.encode(now)) == (now, [])
 
 
 @pytest.mark.parametrize("word", ["methods-nowhere", "methods-", "budgets-0.07", "budgets-x",
                                   "budgets-1_2_3_4_5", "shape-valley", "shape_level-nan",
                                   "shape_first-inf"])
 def test_what_cannot_be_compared_or_asked_is_named_and_left_out(word):
-    assert address.decode(word) == (settings.Settings(), [word.split("-")[0]])
+    assert links.decode(word) == (settings.Settings(), [word.split("-")[0]])

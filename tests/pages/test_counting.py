@@ -5,7 +5,7 @@ import pytest
 from engine.core.tasks import COUNTED, TASKS
 from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.sources.event_times import EventTimes
-from pages.shared.state import address, settings
+from pages.shared.state import links, settings
 from tests.heavy import all_but
 from tests.pages.opening import visit
 
@@ -69,4 +69,4 @@ def test_links_bring_back_people_and_method_of_every_curve(task):
     if task == "survival":
         chosen["events_source"] = EventTimes(n_curves=321, design="cure")
     wanted = settings.Settings(estimand="survival", counted=task, **chosen)
-    assert address.decode(address.encode(wanted)) == (wanted, [])
+    assert links.decode(links.encode(wanted)) == (wanted, [])

@@ -13,7 +13,7 @@ from engine.topics.decision.effective_size import effective_size
 from engine.topics.sites.site_table import PRESETS, SiteRow
 from pages.parts.decide.examples import examples, open_at
 from pages.shared import places
-from pages.shared.state import address, run, settings
+from pages.shared.state import links, run, settings
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import components, words
 
@@ -76,7 +76,7 @@ def test_every_bracket_changes_the_study_and_the_link():
     at.number_input(key="w_study_people").set_value(60).run()
     at.number_input(key="w_study_readings").set_value(5).run()
     at.selectbox(key="w_noise").set_value("centre").run()
-    chosen, problems = address.decode(link(at))
+    chosen, problems = links.decode(link(at))
     assert not problems and chosen.noise == "centre"
     assert chosen.source.sizes.n_curves_per_server == (60, 60, 60)
     assert "60 people at each of 3 sites (180 in all)" in memo(at)
@@ -88,7 +88,7 @@ def test_every_bracket_changes_the_study_and_the_link():
 def test_nobody_trusted_is_a_choice_that_link_memo_and_drawer_keep():
     at = visit("decide", "c-sparse_curves~c.n_curves-400~target-1~open-trust")
     at.selectbox(key="w_noise").set_value("person").run()
-    chosen, problems = address.decode(link(at))
+    chosen, problems = links.decode(link(at))
     assert not problems and chosen.noise == "person" and not at.error
     assert "a person’s own device adds the noise" in memo(at)
     assert "<b>Must be trusted:</b> nobody" in memo(at) and "user level" in memo(at)
@@ -158,7 +158,7 @@ def test_a_file_is_decided_on_by_its_twin_and_never_linked():
 
 def test_every_worked_example_opens():
     for label, token in examples():
-        chosen, problems = address.decode(token)
+        chosen, problems = links.decode(token)
         assert label and not problems and chosen.source.sizes.n_servers >= 8
 
 
@@ -166,16 +166,16 @@ def test_every_worked_example_opens():
     ("plan", "unknown-error~epsilon-2", "planner"), ("sites", "sites-mixed", "hospitals")])
 def test_an_earlier_address_opens_its_part_with_its_settings(page, token, opened):
     today, words_of = places.present(page, token)
-    chosen, problems = address.decode(words_of)
+    chosen, problems = links.decode(words_of)
     assert today == "decide" and not problems and chosen.folds == (opened,)
-    alone, _ = address.decode(token)
+    alone, _ = links.decode(token)
     assert (chosen.unknown, chosen.epsilon) == (alone.unknown, alone.epsilon)
     assert chosen.sites == (PRESETS["mixed"].rows if page == "sites" else ())
 
 
 def test_an_example_is_marked_while_it_is_on_screen_and_not_once_its_study_was_changed():
     label, token = examples()[1]
-    on_screen, _ = address.decode(f"{token}~open-numbers")
+    on_screen, _ = links.decode(f"{token}~open-numbers")
     assert open_at(on_screen) == label
     assert open_at(replace(on_screen, target=on_screen.target + 1)) is None
 

@@ -13,7 +13,7 @@ from engine.running.steps import result_of
 from engine.topics.decision import answer as decisions
 from engine.topics.decision import words as decision_words
 from pages.parts.compare import pin_facts
-from pages.shared.state import address
+from pages.shared.state import links
 from pages.shared.state.pins import Pin
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import components, words
@@ -47,7 +47,7 @@ def strip(at, key):
 @cache
 def answered(key):
     """The engine's answer to the question of a link."""
-    chosen, problems = address.decode(token(key))
+    chosen, problems = links.decode(token(key))
     assert not problems
     source, delta = chosen.source_of(TASKS[key].data_of or key), chosen.delta
     if key == "wavelet_regression":
@@ -82,9 +82,9 @@ def test_lab_has_the_same_error_at_the_recommended_budget(key):
     answer = answered(key)
     epsilon = answer.chosen.budget.epsilon
     at_epsilon = STUDIES[key].replace("4x500x1", f"4x500x{epsilon:g}")
-    shown = visit("lab", f"{at_epsilon}~estimand-{TASKS[key].estimand}~epsilon-{epsilon:g}"
+    at = visit("lab", f"{at_epsilon}~estimand-{TASKS[key].estimand}~epsilon-{epsilon:g}"
                          + f"~summary-{key}" * (key == "density"))
-    assert strip(shown, LAB_STRIPS[key])["budgets"][0]["error"] == decision_words.error(
+    assert strip(at, LAB_STRIPS[key])["budgets"][0]["error"] == decision_words.error(
         answer.chosen, answer.profile)
 
 

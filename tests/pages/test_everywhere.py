@@ -29,7 +29,7 @@ from engine.topics.sites.site_table import PRESETS as SITE_PRESETS
 from engine.topics.sites.site_table import SiteRow
 from pages.shared import components
 from pages.shared.frame import controls, layout
-from pages.shared.state import address, settings
+from pages.shared.state import links, settings
 from pages.shared.state.sweep_choice import SweepChoice
 from tests.pages.opening import open_page, own_curves, visit
 from tests.pages.reading import words
@@ -136,8 +136,8 @@ def test_a_formula_is_one_click_away_on_every_page(page):
 
 @pytest.mark.parametrize("key", papers.names())
 def test_each_exhibit_names_methods_with_formulas(key):
-    found = handbook.methods_of(*papers.find(key))
-    assert found and all(cls.formula for cls in found)
+    result = handbook.methods_of(*papers.find(key))
+    assert result and all(cls.formula for cls in result)
 
 
 @pytest.mark.parametrize("lesson", lessons.names()[1:])
@@ -170,13 +170,13 @@ _EPSILON = some.floats(settings.LOWEST_EPSILON, settings.HIGHEST_EPSILON)
 def member(shelf, task, letter):
     """Any member of a task with one parameter moved to any end of its range."""
     def build(cls, name, value):
-        chosen = address.fixed_by(letter, cls)
+        chosen = links.fixed_by(letter, cls)
         try:
             return cls(**{**chosen, name: value})
         except InputError:
             return cls(**chosen)
 
-    ways = [(cls, p.name, value) for cls in shelf.for_task(task) if address.has_a_page(letter, cls)
+    ways = [(cls, p.name, value) for cls in shelf.for_task(task) if links.has_a_page(letter, cls)
             for p in cls.parameters() if p.name != "task" for value in moved(p)
             if value is None or len(str(value)) < 300]
     return some.integers(0, len(ways) - 1).map(lambda k: build(*ways[k]))
@@ -230,8 +230,8 @@ FIELDS = {
                          max_size=settings.MOST_BUDGETS).map(lambda steps: tuple(sorted(steps))),
     "room": some.sampled_from(("", "BCDFGH")),
     **{name: some.none() | some.floats(-1e6, 1e6) for name in settings.SHAPE_NUMBERS},
-    **{name: some.sampled_from(list(address.choices(name)))
-       for name in address.CHOICES}}
+    **{name: some.sampled_from(list(links.choices(name)))
+       for name in links.CHOICES}}
 
 
 def digits(value):
@@ -255,8 +255,8 @@ def test_every_field_of_the_settings_is_drawn_at_random():
 @given(some.fixed_dictionaries({}, optional=FIELDS))
 def test_any_settings_come_back_from_their_address(chosen):
     wanted = settings.Settings(**{name: digits(value) for name, value in chosen.items()})
-    token = address.encode(wanted)
-    assert address.decode(token) == (wanted, [])
+    token = links.encode(wanted)
+    assert links.decode(token) == (wanted, [])
     assert re.fullmatch(r"[\w.~:,/ +\-]*", token), token
 
 
@@ -298,18 +298,18 @@ def changed(monkeypatch, found, write, choices):
 
 @EACH
 def test_every_control_changes_the_address_which_brings_its_value_back(page, monkeypatch):
-    found = seen(page)
-    assert found.bound
-    for key, (widget, value, write, options) in found.bound.items():
+    result = seen(page)
+    assert result.bound
+    for key, (widget, value, write, options) in result.bound.items():
         choices = other(widget, value, options)
         if not choices:  # a list of one
             continue
-        after = changed(monkeypatch, found, write, choices)
+        after = changed(monkeypatch, result, write, choices)
         assert after is not None, key
-        token = address.encode(after)
-        assert token != address.encode(found.at.session_state.settings), key
-        again, problems = address.decode(token)
-        assert problems == [] and address.encode(again) == token, key
+        token = links.encode(after)
+        assert token != links.encode(result.at.session_state.settings), key
+        again, problems = links.decode(token)
+        assert problems == [] and links.encode(again) == token, key
 
 
 @pytest.mark.parametrize("page", ["explore"] + [
@@ -381,12 +381,12 @@ def test_a_fault_of_ours_leaves_a_reference_and_no_word_of_the_data(monkeypatch)
 
 
 def test_a_place_is_kept_only_for_the_first_picture_of_a_page(monkeypatch):
-    shown = []
-    monkeypatch.setattr(st, "skeleton", lambda height: shown.append(height))
+    collected = []
+    monkeypatch.setattr(st, "skeleton", lambda height: collected.append(height))
     at = open_page(_SMALL)
-    assert shown == [layout._STRIP, 640]
+    assert collected == [layout._STRIP, 640]
     at.run()
-    assert len(shown) == 2
+    assert len(collected) == 2
 
 
 def test_sites_that_can_publish_nothing_together_are_told_so_in_red_and_the_table_stays():
@@ -433,15 +433,15 @@ def texts(found):
 
 @pytest.mark.parametrize("page", ["audit", "teach", "guide", "methods", "release"])
 def test_pages_with_words_of_their_own_keep_the_rules_too(page):
-    found = list(filter(None, texts(seen(page, ""))))
-    assert {text: faults(text) for text in found if faults(text)} == {}
+    result = list(filter(None, texts(seen(page, ""))))
+    assert {text: faults(text) for text in result if faults(text)} == {}
 
 
 @EACH
 def test_the_words_of_every_page_keep_the_rules(page):
-    found = list(filter(None, texts(seen(page))))
-    assert len(found) > 20
-    assert {text: faults(text) for text in found if faults(text)} == {}
+    result = list(filter(None, texts(seen(page))))
+    assert len(result) > 20
+    assert {text: faults(text) for text in result if faults(text)} == {}
 
 
 def of_registries():
@@ -461,9 +461,9 @@ def of_registries():
 
 
 def test_the_words_of_everything_that_is_registered_keep_the_rules():
-    found = list(of_registries())
-    assert len(found) > 400
-    assert {text: faults(text) for text in found if faults(text)} == {}
+    result = list(of_registries())
+    assert len(result) > 400
+    assert {text: faults(text) for text in result if faults(text)} == {}
 
 
 def fixed_texts(file):
@@ -483,10 +483,10 @@ def fixed_texts(file):
 
 
 def test_no_fixed_text_of_pages_or_engine_says_a_word_that_promises_too_much():
-    found = {(file.name, text) for folder in ("pages", "engine")
+    by_name = {(file.name, text) for folder in ("pages", "engine")
              for file in (ROOT / folder).rglob("*.py") for text in fixed_texts(file)
              if BANNED.search(text)}
-    assert found == set()
+    assert by_name == set()
 
 
 def test_the_rules_catch_what_they_are_for():
@@ -504,10 +504,10 @@ def test_the_rules_catch_what_they_are_for():
 def test_every_model_says_what_is_protected_from_whom_and_what_that_rests_on(page, unit):
     token = f"{_SMALL}~open-{page}_label" if page == "explore" else f"open-{page}_label"
     token += "~summary-density" * (page == "summaries")
-    said = words(visit(page, token))
+    text = words(visit(page, token))
     for part in (f"**Protected.** {unit}", "**From whom.**", "**Not from whom.**",
                  "**Not covered.**", "**Assumptions.**"):
-        assert part in said, part
+        assert part in text, part
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from engine.privacy import risk
 from engine.sources import sources
 from engine.topics.mean.answer import EPSILON_STEPS, if_doubled, mean_over_budgets, other_methods
 from pages.parts.explore import scene
-from pages.shared.state import address, run, session, settings
+from pages.shared.state import links, run, session, settings
 from tests.heavy import few
 from tests.pages.opening import open_page, own_curves
 from tests.pages.reading import components, warnings, words
@@ -77,11 +77,11 @@ def test_a_link_opens_the_attackers_game():
 
 def test_numbers_on_screen_are_those_of_the_engine():
     at, usual = open_page("open-accuracy"), settings.Settings()
-    shown = mean_over_budgets(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
+    result = mean_over_budgets(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     one = EPSILON_STEPS.index(1.0)
-    error, within = shown.study.error[one], shown.study.within[one]
-    assert quality.accuracy(usual.source.facts, error, within, shown.study.baseline) in words(at)
-    assert error_parts.what_limits(usual.source.facts, shown.study.shares[one]) in words(at)
+    error, within = result.study.error[one], result.study.within[one]
+    assert quality.accuracy(usual.source.facts, error, within, result.study.baseline) in words(at)
+    assert error_parts.what_limits(usual.source.facts, result.study.shares[one]) in words(at)
 
 
 def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated(monkeypatch):
@@ -92,7 +92,7 @@ def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated
     at = open_page("seed-7207~open-accuracy")  # a seed that no other test asks for
     assert "being simulated" in words(at) and "If you doubled…" not in words(at)
     assert "root mean squared distance" in words(at) and if_doubled not in asked
-    now = address.decode("seed-7207")[0]
+    now = links.decode("seed-7207")[0]
     shown = run.picture(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
     answer(if_doubled, now.source, now.mechanism, shown.budgets, now.seed)
     at.run()
@@ -102,7 +102,7 @@ def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated
 @pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(PRESETS)), ids=lambda x: str(x))
 def test_every_source_draws(cls, chosen):
     now = dataclasses.replace(settings.Settings(), source=cls(**chosen))
-    at = open_page(f"{address.encode(now)}~open-attacker".strip("~"))
+    at = open_page(f"{links.encode(now)}~open-attacker".strip("~"))
     assert not at.error
     assert "picks the right one" in words(at)
 
@@ -110,7 +110,7 @@ def test_every_source_draws(cls, chosen):
 @pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(METHODS), 2), ids=lambda x: str(x))
 def test_every_method_draws(cls, chosen):
     now = dataclasses.replace(settings.Settings(), mechanism=cls(**chosen))
-    assert not open_page(address.encode(now)).error
+    assert not open_page(links.encode(now)).error
 
 
 def test_choosing_other_curves_changes_the_page_and_the_address():
@@ -161,14 +161,14 @@ def test_a_budget_that_cannot_work_is_refused_before_any_data_are_read_and_the_c
 
 def test_the_three_other_methods_that_err_least_are_compared_with_the_engines_ratio():
     at, usual = open_page("epsilon-2~open-budget_curve"), settings.Settings()
-    shown = mean_over_budgets(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
-    others = other_methods(settings.TASK, usual.source, usual.mechanism, shown.budgets, usual.seed)
+    result = mean_over_budgets(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
+    others = other_methods(settings.TASK, usual.source, usual.mechanism, result.budgets, usual.seed)
     two = EPSILON_STEPS.index(2.0)
     most = 2 * usual.source.facts.value_half_width
     far = {label: float(np.log(np.minimum(np.nan_to_num(errors, nan=most), most)).mean())
            for label, (_, errors) in others.items()}
     few = sorted(far, key=far.get)[:3]
-    sentence = quality.compared(float(shown.study.error[two]), {
+    sentence = quality.compared(float(result.study.error[two]), {
         label: float(errors[two]) for label, (_, errors) in others.items() if label in few})
     assert sentence.count("times**") == 3
     assert sentence in words(at)
@@ -194,11 +194,11 @@ def test_cards_say_at_every_step_what_the_engine_found_there():
     usual = settings.Settings()
     accuracy, attacker = (components(open_page(f"open-{key}"), "said_")
                           for key in ("accuracy", "attacker"))
-    shown = mean_over_budgets(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
+    result = mean_over_budgets(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     for k in (6, 23):
-        odds = chances.odds_main(risk.of_ledger(shown.spends[k]), "child")
-        close = quality.accuracy(usual.source.facts, float(shown.study.error[k]),
-                                 float(shown.study.within[k]), shown.study.baseline)
+        odds = chances.odds_main(risk.of_ledger(result.spends[k]), "child")
+        close = quality.accuracy(usual.source.facts, float(result.study.error[k]),
+                                 float(result.study.within[k]), result.study.baseline)
         assert close in [text for card in accuracy for _, text in card["steps"][k]]
         assert odds in [text for card in attacker for _, text in card["steps"][k]]
 
@@ -290,9 +290,9 @@ def test_own_curves_are_marked_not_private_and_cannot_leave():
 def test_own_curves_never_enter_the_cache_that_visitors_share():
     from pages.shared.state import run
 
-    before = set(run._SHARED._kept)
+    before = set(run._SHARED._results)
     open_page(upload=own_curves(), show_upload=True)
-    assert set(run._SHARED._kept) == before
+    assert set(run._SHARED._results) == before
 
 
 # -- the address ----------------------------------------------------------------------------
@@ -331,8 +331,8 @@ def test_a_link_brings_back_every_setting():
     tried = list(variations())
     assert len(tried) > 60
     for chosen in tried:
-        token = address.encode(chosen)
-        again, problems = address.decode(token)
+        token = links.encode(chosen)
+        again, problems = links.decode(token)
         assert (again, problems) == (chosen, []), token
         assert len(token) < 400
 
@@ -341,8 +341,8 @@ def test_random_tokens_never_fail():
     rng = np.random.default_rng(3)
     alphabet = [*"cmse.-~_19xε \\<>\"'", "truncation", "sparse_curves", "epsilon", "none"]
     for _ in range(500):
-        found, _ = address.decode("".join(rng.choice(alphabet, size=rng.integers(40))))
-        assert address.decode(address.encode(found)) == (found, [])
+        found, _ = links.decode("".join(rng.choice(alphabet, size=rng.integers(40))))
+        assert links.decode(links.encode(found)) == (found, [])
 
 
 class State(dict):
@@ -424,9 +424,9 @@ def test_the_usual_method_is_the_one_that_errs_least_on_all_curves():
     for cls, chosen in PRESETS:
         now = dataclasses.replace(settings.Settings(), source=cls(**chosen))
         assert "**Adaptive mean** has the smallest error of" in words(
-            open_page(f"{address.encode(now)}~open-more".strip("~"))), cls
+            open_page(f"{links.encode(now)}~open-more".strip("~"))), cls
 
 
 def test_nobody_is_told_to_choose_a_method_by_curves_of_their_own():
-    said = words(open_page("open-more", upload=own_curves(), show_upload=True))
-    assert "is not covered by ε" in said and "has the smallest error of" not in said
+    text = words(open_page("open-more", upload=own_curves(), show_upload=True))
+    assert "is not covered by ε" in text and "has the smallest error of" not in text

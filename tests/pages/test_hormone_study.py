@@ -49,14 +49,14 @@ def test_the_open_fold_shows_both_charts_with_their_sentences_and_numbers():
     assert not at.error
     assert protocol.LICENSED in words(at)
     assert protocol.holdout(HormoneStudy().facts, 226, 452, 100) in words(at)
-    shown = tables(at)
-    distances = shown[("ε", "mean squared distance", "standard error")]
+    result = tables(at)
+    distances = result[("ε", "mean squared distance", "standard error")]
     assert tuple(distances["ε"]) == PAPER_EPSILONS
     usual = settings.Settings()
     budget = Budget(1.0, 1 / 678**2)
     runs = release_range(HormoneStudy(), usual.mechanism, (budget,), usual.seed)
     columns = ("Age", "mean of runs", "5 % quantile", "95 % quantile", "without protection")
-    assert shown[columns]["mean of runs"].tolist() == runs.mean[0].round(4).tolist()
+    assert result[columns]["mean of runs"].tolist() == runs.mean[0].round(4).tolist()
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from engine.core.tasks import TASKS
 from engine.topics.mean.answer import EPSILON_STEPS
 from pages.parts.lab import estimands, tabs
 from pages.shared import places
-from pages.shared.state import address, run, settings
+from pages.shared.state import links, run, settings
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
@@ -17,7 +17,7 @@ _SMALL = "c-sparse_curves~c.n_curves-60~c.n_observations_per_curve-6"
 def there(page, token=""):
     """Where a link of an earlier page leads: estimand, tab and the settings."""
     page, token = places.present(page, token)
-    now, problems = address.decode(token)
+    now, problems = links.decode(token)
     assert (page, problems) == ("lab", [])
     return now
 
@@ -60,8 +60,8 @@ def test_the_mean_curve_has_the_numbers_of_explore():
     at = visit("lab", f"{_SMALL}~epsilon-2")
     assert not at.error
     now = at.session_state.settings
-    shown = run.picture(now.source, now.mechanism, 1 / 60**2, now.seed, EPSILON_STEPS)
-    error = shown.study.error[EPSILON_STEPS.index(2.0)]
+    answer = run.picture(now.source, now.mechanism, 1 / 60**2, now.seed, EPSILON_STEPS)
+    error = answer.study.error[EPSILON_STEPS.index(2.0)]
     assert f"{error:.3g}" in words(at)
 
 

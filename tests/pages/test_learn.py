@@ -15,7 +15,7 @@ from pages.parts.learn import slides
 from pages.shared.components import guess
 from pages.shared.server import classroom, reached
 from pages.shared.server.classroom import Classrooms, Poll
-from pages.shared.state import address, run
+from pages.shared.state import links, run
 from tests.heavy import few
 from tests.pages.opening import visit
 from tests.pages.reading import words
@@ -301,9 +301,9 @@ def test_the_slide_of_the_last_lesson_is_the_game_and_a_class_guesses_first(scho
 
 
 def test_a_link_brings_lesson_seed_and_view_back():
-    now = address.decode("lesson-7~seed-12~presenter-on")[0]
+    now = links.decode("lesson-7~seed-12~presenter-on")[0]
     assert (now.lesson, now.seed, now.presenter) == ("7", 12, "on")
-    assert address.decode(address.encode(now)) == (now, [])
+    assert links.decode(links.encode(now)) == (now, [])
 
 
 def test_a_link_to_a_lesson_that_does_not_exist_opens_the_path_and_says_so():
@@ -316,12 +316,12 @@ def test_pages_that_lessons_lead_to_understand_their_links_and_keep_the_noise():
     for lesson in EVERY:
         for see in lesson.see:
             assert (lesson_cards._PAGES / see.script).exists()
-            assert address.decode(see.token)[1] == []
+            assert links.decode(see.token)[1] == []
     (link,) = visit("teach", "lesson-7~seed-5").get("page_link")
     (token,) = parse_qs(link.proto.query_string)["s"]
-    now = address.decode(token)[0]
+    now = links.decode(token)[0]
     assert (now.part, now.epsilon, now.again, now.seed) == ("reuse", 0.3, 1.0, 5)
-    assert address.encode(now) == token
+    assert links.encode(now) == token
 
 
 def test_numbers_behind_the_picture_wait_for_the_guess():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.topics.rates import words as rate_words
-from pages.shared.state import address, run
+from pages.shared.state import links, run
 from tests.heavy import few
 from tests.pages.opening import visit
 from tests.pages.reading import words
@@ -35,7 +35,7 @@ def test_privacy_is_called_nearly_free_only_where_that_is_measured(number):
     claims = _CLAIM.findall(text)
     assert text.count("nearly free") == len(claims) + text.count("is privacy nearly free here")
     assert claims or number  # many people: the first is called free from some ε on
-    now, _ = address.decode(token)
+    now, _ = links.decode(token)
     measured = run.picture(now.source, now.mechanism, 1 / now.source.sizes.n_curves**2, now.seed)
     private = measured.study.shares[:, 0]
     for claim in claims:

@@ -10,7 +10,7 @@ from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
-from pages.shared.state import address, settings
+from pages.shared.state import links, settings
 from tests import files
 from tests.pages.opening import open_page
 from tests.pages.reading import words
@@ -32,9 +32,9 @@ def changed():
 
 def test_a_child_with_three_curves_is_told_what_they_cost_together(several, changed):
     usual = settings.Settings()
-    shown = mean_over_budgets(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
+    result = mean_over_budgets(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     at_one = EPSILON_STEPS.index(1.0)
-    odds = risk.of_ledger(shown.spends[at_one], 3)
+    odds = risk.of_ledger(result.spends[at_one], 3)
     assert f"at most {-(-odds.right * 100 // 1):.0f} %" in words(several)
     assert "**ε = 3.46" in words(several)
     assert "Attacker’s accuracy for 3 together (default 1)" in changed
@@ -80,7 +80,7 @@ def test_a_larger_group_that_is_not_larger_is_refused_beside_the_box():
 
 @pytest.mark.parametrize("token", ["group-0", "group-x", "population-1", "group-99999999"])
 def test_a_link_with_numbers_that_cannot_be_says_so(token):
-    found, problems = address.decode(token)
+    found, problems = links.decode(token)
     assert found == settings.Settings() and problems == [token.split("-")[0]]
 
 
@@ -99,7 +99,7 @@ def test_a_declaration_in_a_link_is_none_about_ones_own_curves():
 
 def test_settings_of_odds_survive_a_link():
     now = dataclasses.replace(settings.Settings(), group=30, population=10**6)
-    assert address.decode(address.encode(now)) == (now, [])
+    assert links.decode(links.encode(now)) == (now, [])
 
 
 @pytest.mark.parametrize(("token", "detail"), [

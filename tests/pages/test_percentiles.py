@@ -26,9 +26,9 @@ def test_every_curve_and_all_together_have_their_error():
 
 def test_time_in_stated_ranges_follows_with_its_interval():
     at = page(HEIGHTS, "Z-percentile_curves~Z.limits-120, 150")
-    said = text(at)
-    assert "above 150 cm: **" in said and "95 % confidence interval" in said
-    assert "Cut-offs of ranges 120, 150 (default none)" in said
+    result = text(at)
+    assert "above 150 cm: **" in result and "95 % confidence interval" in result
+    assert "Cut-offs of ranges 120, 150 (default none)" in result
 
 
 def test_too_few_people_are_told_so_and_no_error_is_stated():

@@ -18,7 +18,7 @@ from engine.topics.planning.answer import DIALS, Setting, plan
 from engine.topics.rates import check as rate_check
 from engine.topics.rates import words as rate_words
 from engine.topics.rates.presets import PRESETS
-from pages.shared.state import address, run, settings
+from pages.shared.state import links, run, settings
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
 from tests.waiting import PATIENCE
@@ -38,9 +38,9 @@ def answered(at, setting, unknown, target):
 
 def test_plan_answers_on_arrival_with_the_engines_number():
     at, usual = visit("plan"), settings.Settings()
-    found = answered(at, Setting(usual.source, usual.mechanism, 1.0, 200, 30), "epsilon", 2.0)
-    assert at.success[0].value.startswith(plan_words.verdict(found, usual.source.facts))
-    assert chances.odds_main(found.protection.odds, "child") in words(at)
+    result = answered(at, Setting(usual.source, usual.mechanism, 1.0, 200, 30), "epsilon", 2.0)
+    assert at.success[0].value.startswith(plan_words.verdict(result, usual.source.facts))
+    assert chances.odds_main(result.protection.odds, "child") in words(at)
     assert not at.error
 
 
@@ -112,11 +112,11 @@ def test_the_numbers_behind_the_charts_are_there():
 
 
 def test_own_curves_are_planned_with_by_their_twin_which_is_named_and_whose_guess_can_be_changed():
-    own = own_curves()
-    at = visit("plan", "target-5", upload=own, show_upload=True)
-    setting = Setting.of(own, settings.Settings().mechanism, 1.0)
+    result = own_curves()
+    at = visit("plan", "target-5", upload=result, show_upload=True)
+    setting = Setting.of(result, settings.Settings().mechanism, 1.0)
     found = answered(at, setting, "epsilon", 5.0)
-    answer = plan_words.verdict(found, own.facts)
+    answer = plan_words.verdict(found, result.facts)
     assert found.is_possible and at.success[0].value.startswith(answer)
     assert "80 children with 5 observations each" in words(at)
     assert "guessed standard deviation of 18 cm" in words(at) and not at.error
@@ -180,10 +180,10 @@ def test_what_limits_and_what_doubling_buys_is_said_in_the_same_words_on_explore
     view = run.picture(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     at = [budget.epsilon for budget in view.budgets].index(1.0)
     changes = run.answer(if_doubled, usual.source, usual.mechanism, view.budgets, usual.seed)
-    said = [error_parts.what_limits(usual.source.facts, view.study.shares[at]),
+    rows = [error_parts.what_limits(usual.source.facts, view.study.shares[at]),
             *error_parts.if_doubled(usual.source.facts, {
                 what: float(relative[at]) for what, relative in changes.items()})]
-    for sentence in said:
+    for sentence in rows:
         assert sentence in words(explore) and sentence in words(rate)
 
 
@@ -245,15 +245,15 @@ def measured(token, **state):
 def test_one_press_gives_slope_and_coverage_with_the_numbers_of_the_engine():
     at = measured("along-n~c-sparse_curves~c.n_curves-150~c.n_observations_per_curve-8~epsilon-2"
                   "~seed-2")
-    asked = at.session_state["rate_check"].asked
+    asked = at.session_state["rate_check"].request
     assert asked.settings[1].people == 150 and asked.settings[1].readings == 8
-    found = rate_check.joined(asked, list(rate_check.check(asked)))
-    said = words(at)
-    for line, is_proved in zip(found.compared(asked), (True, False), strict=True):
-        assert rate_words.verdict(line, "n", is_proved) in said
-    assert coverage_words.misses(found.limits.given) in said
-    assert coverage_words.misses(found.limits.naive, True) in said
-    assert coverage_words.widths(found.limits) in said
+    result = rate_check.joined(asked, list(rate_check.check(asked)))
+    text = words(at)
+    for line, is_proved in zip(result.compared(asked), (True, False), strict=True):
+        assert rate_words.verdict(line, "n", is_proved) in text
+    assert coverage_words.misses(result.limits.proper) in text
+    assert coverage_words.misses(result.limits.naive, True) in text
+    assert coverage_words.widths(result.limits) in text
 
 
 def test_sizes_budget_and_smoothness_are_one_form():
@@ -263,7 +263,7 @@ def test_sizes_budget_and_smoothness_are_one_form():
                          ("Privacy budget ε", 2.5), ("Smoothness (α)", 2.0)):
         fields[label].set_value(value)
     next(one for one in at.button if one.label == "Measure").click().run()
-    now, asked = at.session_state.settings, at.session_state["rate_check"].asked
+    now, asked = at.session_state.settings, at.session_state["rate_check"].request
     assert (now.source.n_curves, now.source.n_observations_per_curve) == (90, 7)
     assert now.epsilon == 2.5 and now.rate.smoothness == 2.0
     assert asked.point["n"] == 90 and asked.rate == now.rate and not at.error
@@ -277,7 +277,7 @@ def test_varying_coefficients_have_the_sizes_and_methods_of_their_own_page():
     fields = {field.label: field for field in at.number_input}
     fields["People on each site (n)"].set_value(300)
     next(one for one in at.button if one.label == "Measure").click().run()
-    now, asked = at.session_state.settings, at.session_state["rate_check"].asked
+    now, asked = at.session_state.settings, at.session_state["rate_check"].request
     assert now.effects_source.n_curves == 300 and now.source.n_curves == 200
     assert {one.people for one in asked.settings} == {300} and asked.limits.kind == "effects"
 
@@ -340,14 +340,14 @@ def variations():
 
 def test_a_link_brings_back_rates_and_plans():
     for chosen in variations():
-        token = address.encode(chosen)
-        assert address.decode(token) == (chosen, []), token
+        token = links.encode(chosen)
+        assert links.decode(token) == (chosen, []), token
 
 
 def test_damaged_words_of_a_link_are_named():
     for token in ("along-zebra", "target--3", "target-nan", "unknown-weight", "example-table-99",
                   "r-nothing"):
-        found, problems = address.decode(token)
+        found, problems = links.decode(token)
         assert problems and found == settings.Settings(), token
 
 

@@ -49,8 +49,8 @@ def publish(at):
 
 
 def test_a_file_of_ones_own_goes_through_the_wizard_to_a_release(monkeypatch):
-    given = SimpleNamespace(file_id="trial", name="a.csv", getvalue=TRIAL.encode)
-    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
+    result = SimpleNamespace(file_id="trial", name="a.csv", getvalue=TRIAL.encode)
+    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: result)
     at = choose(visit("publish", "publish-survival"), event_time="days", event_status="end", who="patient",
                 event_group="arm")
     at.multiselect(key="upload_event_codes_end").set_value(["death"])

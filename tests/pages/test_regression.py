@@ -17,7 +17,7 @@ from engine.sources.regression_points import RegressionPoints
 from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import words as regression_words
 from engine.topics.regression.answer import NETWORKS, Group, Network
-from pages.shared.state import address, settings
+from pages.shared.state import links, settings
 from tests.pages.opening import visit
 from tests.pages.reading import words
 
@@ -35,8 +35,8 @@ def test_it_opens_and_says_what_the_closed_form_gives():
 
 def test_where_the_exact_error_disagrees_with_the_rates_both_are_said():
     private, free = (RiskParts(0.0, 0.0, 1 - share, share) for share in (0.8, 0.2))
-    held = Network((Group(4, 1000, 0.01),))
-    for network, disagrees, agrees in ((ALIKE, private, free), (held, free, private)):
+    result = Network((Group(4, 1000, 0.01),))
+    for network, disagrees, agrees in ((ALIKE, private, free), (result, free, private)):
         said = regression_words.limited(network, 2.0, disagrees)
         assert f"{100 * disagrees.privacy:.0f} % of the squared error" in said
         assert regression_words.limited(network, 2.0, agrees) == regression_words.limited(
@@ -111,14 +111,14 @@ def test_budgets_that_allow_no_estimate_are_said_and_everything_else_stays():
 def test_a_link_restores_network_point_level_and_curve():
     token = ("w-regression_points~w.signal-doppler~v-wavelet_global~v.level-6~point-0.2~"
              "network-1x40000x2_24x1000x0.1")
-    chosen, problems = address.decode(token)
+    chosen, problems = links.decode(token)
     assert not problems
     assert chosen.network == Network(NETWORKS["One large site and many small"])
     assert chosen.point == 0.2 and chosen.readings_mechanism.level == 6
-    assert address.decode(address.encode(chosen)) == (chosen, [])
+    assert links.decode(links.encode(chosen)) == (chosen, [])
     at = visit("regression", token)
     assert not at.error and "At 0.2 the released value" in words(at)
-    assert address.decode("network-3x5~point-7")[1] == ["network", "point"]
+    assert links.decode("network-3x5~point-7")[1] == ["network", "point"]
 
 
 def test_a_link_to_the_method_for_single_points_is_said_to_be_in_vain():
@@ -135,12 +135,12 @@ def test_a_link_to_the_method_for_single_points_is_said_to_be_in_vain():
     ("w-sparse_curves", "sparse_curves"), ("c-regression_points", "regression_points"),
     ("v-upload", "upload")])
 def test_a_link_cannot_put_a_method_or_curves_on_a_page_they_are_not_for(token, problem):
-    assert address.decode(token) == (settings.Settings(), [problem])
+    assert links.decode(token) == (settings.Settings(), [problem])
 
 
 def test_a_link_with_more_kinds_of_sites_than_the_page_asks_for_is_in_vain():
     kinds = "_".join(["1x1000x1"] * 13)
-    assert address.decode(f"network-{kinds}") == (settings.Settings(), ["network"])
+    assert links.decode(f"network-{kinds}") == (settings.Settings(), ["network"])
 
 
 def test_one_point_is_not_shown_where_times_are_stated_not_to_be_even():
@@ -202,13 +202,13 @@ def test_times_that_are_not_even_are_measured_where_no_formula_is_known():
 
 
 def test_the_rule_picks_its_level_without_the_curve_and_the_parts_add_up():
-    found = regression_topic.risk_by_level(RegressionPoints(), WaveletGlobal(), ALIKE)
+    result = regression_topic.risk_by_level(RegressionPoints(), WaveletGlobal(), ALIKE)
     other = regression_topic.risk_by_level(RegressionPoints(signal="blocks"), WaveletGlobal(), ALIKE)
-    assert found.chosen == other.chosen == 5
-    at = found.levels.index(5)
+    assert result.chosen == other.chosen == 5
+    at = result.levels.index(5)
     shown = regression_topic.regression_answer(RegressionPoints(), WaveletGlobal(), ALIKE, 1)
-    assert found.parts[at].total == pytest.approx(shown.squared_error)
-    assert sum(regression_words.shares(found.parts[at])) == pytest.approx(1)
+    assert result.parts[at].total == pytest.approx(shown.squared_error)
+    assert sum(regression_words.shares(result.parts[at])) == pytest.approx(1)
 
 
 def test_noise_on_the_grid_is_what_releases_scatter_by():
@@ -240,10 +240,10 @@ def test_intervals_cover_the_value_at_a_point():
 
 
 def test_privacy_begins_to_cost_a_point_earlier_and_the_cost_is_one_above():
-    found = regression_topic.cost_of_privacy(ALIKE, 1.0, 0.75)
-    assert found.elbows[0] < found.elbows[1]
-    assert (found.whole[found.epsilons > found.elbows[0] * 1.01] == 1).all()
-    assert found.elbows[0] == pytest.approx(4000**-0.5 * 64_000 ** (1 / 6))
+    result = regression_topic.cost_of_privacy(ALIKE, 1.0, 0.75)
+    assert result.elbows[0] < result.elbows[1]
+    assert (result.whole[result.epsilons > result.elbows[0] * 1.01] == 1).all()
+    assert result.elbows[0] == pytest.approx(4000**-0.5 * 64_000 ** (1 / 6))
 
 
 def test_the_planned_cost_falls_to_one_and_is_that_of_single_plans():
@@ -259,9 +259,9 @@ def test_the_planned_cost_falls_to_one_and_is_that_of_single_plans():
 
 
 def test_taking_rising_times_for_even_costs_and_stating_them_mends_it():
-    found = regression_topic.design_demo(RegressionPoints(), WaveletGlobal(), ALIKE)
-    assert found.rising**2 == pytest.approx(0.082, abs=0.006)
-    assert found.weighted < 2 * found.even < found.rising
+    result = regression_topic.design_demo(RegressionPoints(), WaveletGlobal(), ALIKE)
+    assert result.rising**2 == pytest.approx(0.082, abs=0.006)
+    assert result.weighted < 2 * result.even < result.rising
 
 
 def test_a_network_states_its_limits():
@@ -280,9 +280,9 @@ def test_the_page_gives_an_interval_or_says_why_not(signal, interval):
     shown = regression_topic.regression_answer(source, WaveletGlobal(), ALIKE, 1)
     assert (shown.band is not None) == interval == (not shown.no_band)
     assert ("No confidence band is given" in regression_words.band(shown)) != interval
-    said = regression_words.point(point)
-    assert ("No confidence interval is given" in said) == (point.low is None)
-    assert ("a bias of at most" in said) == (point.low is not None)
+    result = regression_words.point(point)
+    assert ("No confidence interval is given" in result) == (point.low is None)
+    assert ("a bias of at most" in result) == (point.low is not None)
 
 
 def test_both_ends_of_the_range_can_be_asked_for_on_the_page():

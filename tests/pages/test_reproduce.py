@@ -14,8 +14,8 @@ FIRST = papers.names()[0]
 
 def quickest():
     """The exhibit that takes the shortest time."""
-    found = [(exhibit_files.stored(*papers.find(key)).seconds, key) for key in papers.names()]
-    return min(found)[1]
+    rows = [(exhibit_files.stored(*papers.find(key)).seconds, key) for key in papers.names()]
+    return min(rows)[1]
 
 
 def test_the_first_exhibit_opens_with_its_stored_numbers_and_claims():
@@ -33,11 +33,11 @@ def test_the_overview_counts_the_claims_of_documents_apart_from_our_own_checks()
     """Those hold that do not say why they fail; tests of the exhibits see to it."""
     claims = [claim for paper, exhibit in map(papers.find, papers.names())
               if exhibit_files.stored(paper, exhibit) for claim in exhibit.claims]
-    shown = words(visit("reproduce"))
+    text = words(visit("reproduce"))
     for ours, sentence in ((False, "**{} of {} claims** come out"),
                            (True, "Of our own checks {} of {} hold.")):
         holds = [not claim.fails_because for claim in claims if claim.is_ours is ours]
-        assert sentence.format(sum(holds), len(holds)) in shown
+        assert sentence.format(sum(holds), len(holds)) in text
         assert sum(holds) > len(holds) / 2
 
 

@@ -11,7 +11,7 @@ from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
-from pages.shared.state import address, settings, site_table
+from pages.shared.state import links, settings, site_table
 from tests import files
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit
@@ -47,11 +47,11 @@ def with_sites():
 
 def test_the_page_answers_on_arrival_with_the_engines_numbers():
     at = visit("sites")
-    found = federation(USUAL.source, USUAL.mechanism, EQUAL, USUAL.seed)
-    assert site_words.compared(found) in words(at)
+    answer = federation(USUAL.source, USUAL.mechanism, EQUAL, USUAL.seed)
+    assert site_words.compared(answer) in words(at)
     assert not at.error
     at = visit("sites", "open-trust")
-    assert site_words.odds(found, "sites") in words(at)
+    assert site_words.odds(answer, "sites") in words(at)
     assert "trusts only itself" in words(at)
 
 
@@ -69,7 +69,7 @@ def test_every_preset_draws_and_is_a_short_link():
 
 @pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(METHODS), 2), ids=lambda x: str(x))
 def test_every_method_draws(cls, chosen):
-    token = address.encode(dataclasses.replace(USUAL, mechanism=cls(**chosen)))
+    token = links.encode(dataclasses.replace(USUAL, mechanism=cls(**chosen)))
     for part in ("leaves", "centre_saw"):
         visit("sites", f"{token}~open-{part}".strip("~"))  # says that nothing of ours goes wrong
 
@@ -119,8 +119,8 @@ def test_a_link_brings_back_the_table():
     rows = (SiteRow("St-Mary 1", 40, 8, 0.5, 1e-6), SiteRow("Zürich", 300, 12, 2.5),
             SiteRow("B", 30, 5, included=False), SiteRow("C", 30, 5, 1.0, 0.001, False))
     chosen = dataclasses.replace(USUAL, sites=rows)
-    assert address.decode(address.encode(chosen)) == (chosen, [])
-    at = visit("sites", address.encode(chosen))
+    assert links.decode(links.encode(chosen)) == (chosen, [])
+    at = visit("sites", links.encode(chosen))
     assert at.session_state.settings.sites == rows
     assert not at.error
 
@@ -129,14 +129,14 @@ def test_a_link_brings_back_the_table():
     "North", "North_10", "North_10_5_x", "North_10_5_99", "A_10_5_1__A_10_5_1", "<b>_10_5_1",
     "A_10_5_1_usual_in", "A_10_5_1_usual_out", "A_1e3_5_1", "__".join(["A_10_5_1"] * 51), "nan"])
 def test_a_damaged_table_in_a_link_is_named_and_the_usual_one_stands(text):
-    assert address.decode(f"sites-{text}") == (USUAL, ["sites"])
+    assert links.decode(f"sites-{text}") == (USUAL, ["sites"])
 
 
 def test_the_longest_table_fits_into_an_address():
     rows = tuple(SiteRow(f"Somewhere far off {k:02d}"[:20], 4000, 10, 0.15, 1.25e-05, k > 0)
                  for k in range(50))
     chosen = dataclasses.replace(USUAL, sites=rows)
-    assert address.decode(address.encode(chosen)) == (chosen, [])
+    assert links.decode(links.encode(chosen)) == (chosen, [])
 
 
 def test_the_centre_can_be_trusted_instead():
@@ -169,7 +169,7 @@ def test_ones_own_sites_have_fixed_sizes_and_never_enter_an_address():
     assert at.session_state.settings.sites == EQUAL
     at.session_state.show_upload = False
     at.run()
-    assert "Clinic" not in address.encode(at.session_state.settings)
+    assert "Clinic" not in links.encode(at.session_state.settings)
 
 
 def test_a_file_without_sites_is_told_what_is_missing():

@@ -17,7 +17,7 @@ from engine.topics.sparse import answer as sparse_topic
 from engine.topics.sparse import charts as figures
 from engine.topics.sparse import intervals as sparse_intervals
 from engine.topics.sparse import words as sparse_words
-from pages.shared.state import address, settings
+from pages.shared.state import links, settings
 from tests.heavy import few
 from tests.pages.opening import visit
 from tests.pages.reading import words
@@ -50,7 +50,7 @@ def test_a_link_brings_back_rows_method_and_budget():
     token = "x-sparse_rows~x.n_curves-4000~x.n_features-20~y-sparse_regression~y.selection-peeling"
     now = visit("sparse", token).session_state.settings
     assert now.rows_source.n_features == 20 and now.rows_mechanism.selection == "peeling"
-    assert address.decode(address.encode(now)) == (now, [])
+    assert links.decode(links.encode(now)) == (now, [])
 
 
 def test_rows_of_machines_that_differ_and_rows_that_are_too_many_are_refused_kindly():
@@ -64,9 +64,9 @@ def test_rows_of_machines_that_differ_and_rows_that_are_too_many_are_refused_kin
 def test_the_paper_is_shown_beside_its_own_noise():
     at = visit("sparse", "open-sparse_paper")
     assert "cannot have produced these numbers" in words(at)
-    found = sparse_topic.reported(table_2())
-    assert all(one.published.light == "red" for one in found)
-    base = next(one for one in found if (one.row["n"], one.row["m"], one.row["eps"]) == (4000, 15, 0.8))
+    result = sparse_topic.reported(table_2())
+    assert all(one.published.light == "red" for one in result)
+    base = next(one for one in result if (one.row["n"], one.row["m"], one.row["eps"]) == (4000, 15, 0.8))
     assert base.published.choice > 10 * base.row["s_star"] ** -0.5
     assert base.published.choice > 500 * base.tight.choice
     assert len(table_2()) == len(table_5()) == 13
@@ -79,7 +79,7 @@ def test_found_and_false_features_are_counted_from_the_releases():
     assert chosen.sum(axis=1).max() <= 5
     wrong = chosen[:, view.truth == 0].sum(axis=1).mean()
     assert view.false == pytest.approx(wrong)
-    np.testing.assert_allclose(view.found, chosen[:, view.truth != 0].mean(axis=0))
+    np.testing.assert_allclose(view.selection_rates, chosen[:, view.truth != 0].mean(axis=0))
     np.testing.assert_allclose(view.errors, np.linalg.norm(view.releases - view.truth, axis=1))
 
 
@@ -120,11 +120,11 @@ def test_the_default_has_the_smallest_error_of_all_ways():
                                                   step_size=0.3, feature_clip=3.0,
                                                   residual_clip=2.2)])
 def test_intervals_carry_every_option_of_the_estimate(way):
-    own = sparse_intervals.interval_mechanism(way, "band").values()
+    result = sparse_intervals.interval_mechanism(way, "band").values()
     shared = {name: value for name, value in way.values().items()
-              if name in own and name not in ("pilot", "features")}
-    assert {name: own[name] for name in shared} == shared and len(shared) == 8
-    assert own["target"] == "band"
+              if name in result and name not in ("pilot", "features")}
+    assert {name: result[name] for name in shared} == shared and len(shared) == 8
+    assert result["target"] == "band"
 
 
 def test_refused_intervals_are_said_on_the_page_and_drawn_nowhere():
@@ -162,12 +162,12 @@ def test_trust_can_be_looked_at_along_every_size(along):
 def test_limits_hold_what_they_promise_over_two_hundred_data_sets(target, kind):
     """Within 4 standard errors of 95 in 100."""
     mechanism = SparseInference(target=target)
-    found = sparse_intervals.coverage_study(SparseRows(), mechanism, BUDGET, 1)
-    held, se = ((found.average, found.average_se) if kind == "pointwise"
-                else (found.joint, found.joint_se))
+    coverage = sparse_intervals.coverage_study(SparseRows(), mechanism, BUDGET, 1)
+    held, se = ((coverage.average, coverage.average_se) if kind == "pointwise"
+                else (coverage.joint, coverage.joint_se))
     assert abs(held - 0.95) < max(4 * se, 0.01)
-    assert found.of_nonzero > 0.9
-    assert f"{100 * held:.1f} %" in sparse_words.coverage(found, kind)
+    assert coverage.of_nonzero > 0.9
+    assert f"{100 * held:.1f} %" in sparse_words.coverage(coverage, kind)
 
 
 @pytest.mark.slow
@@ -211,11 +211,11 @@ def test_p_values_say_what_they_count_and_a_band_tests_all_at_once():
 
 def test_two_stages_beat_machines_alone_and_machines_taken_for_alike():
     source = SparseRows(n_curves=80_000, n_servers=8, n_own=2)
-    found = sparse_intervals.machines(source, BUDGET, 1)
-    two, alone, alike = (np.median(errors) for errors in found.errors.values())
+    result = sparse_intervals.machines(source, BUDGET, 1)
+    two, alone, alike = (np.median(errors) for errors in result.errors.values())
     assert two < 0.7 * alone and two < 0.7 * alike
-    assert found.guarantee.epsilon <= 1.0
-    assert "Two stages are off by" in sparse_words.machines(found)
+    assert result.guarantee.epsilon <= 1.0
+    assert "Two stages are off by" in sparse_words.machines(result)
 
 
 def test_machines_that_differ_are_shown_instead_of_one_set_of_coefficients():
@@ -226,4 +226,4 @@ def test_machines_that_differ_are_shown_instead_of_one_set_of_coefficients():
 
 def test_limits_and_machines_stand_beside_the_method_and_never_in_its_place():
     for key in ("sparse_inference", "sparse_heterogeneous"):
-        assert address.decode(f"y-{key}") == (settings.Settings(), [key])
+        assert links.decode(f"y-{key}") == (settings.Settings(), [key])

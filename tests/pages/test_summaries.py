@@ -16,7 +16,7 @@ from engine.sources.dense_curves import DenseCurves
 from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import charts as figures
 from engine.topics.summaries import words as summary_words
-from pages.shared.state import address
+from pages.shared.state import links
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
@@ -42,10 +42,10 @@ def small(task):
 def test_every_summary_draws_and_every_way_is_there_with_its_promise(task):
     at = visit("summaries", f"summary-{task}")
     assert not at.exception and not at.error
-    shown = [subheader.value for subheader in at.subheader]
+    text = [subheader.value for subheader in at.subheader]
     for cls in mechanisms.for_task(task):
         for label, _ in cls.presets_for(task):
-            assert label in shown
+            assert label in text
     assert "comes closest" in words(at) and "nan" not in words(at).split()
 
 
@@ -65,7 +65,7 @@ def test_a_link_brings_back_the_summary_the_method_and_its_settings():
     now = at.session_state.settings
     assert now.summary == "covariance" and now.covariance_mechanism.task == "covariance"
     assert now.covariance_mechanism.n_functions == 4
-    found, problems = address.decode(address.encode(now))
+    found, problems = links.decode(links.encode(now))
     assert not problems and found == now
 
 
@@ -122,19 +122,19 @@ def test_components_of_a_release_are_orthonormal_and_hold_what_is_said():
     source = CovaryingCurves(n_curves=2000, n_observations_per_curve=40)
     view = summaries_topic.summaries_answer(source, Iclp(task="covariance"), "covariance",
                                      Budget(8.0), 1)
-    found = summaries_topic.components(view, source, 1)
-    gram = found.without @ found.without.T / summaries_topic.SURFACE
+    result = summaries_topic.components(view, source, 1)
+    gram = result.without @ result.without.T / summaries_topic.SURFACE
     np.testing.assert_allclose(gram, np.eye(2), atol=1e-10)
-    assert (found.releases * found.without).sum(axis=-1).min() > 0
-    assert 0 < found.removed < 0.2 and (found.shares[:, 0] >= found.shares[:, 1]).all()
-    assert found.share[0] == pytest.approx(0.45, abs=0.05)  # of a Gaussian kernel of length 0.2
+    assert (result.releases * result.without).sum(axis=-1).min() > 0
+    assert 0 < result.removed < 0.2 and (result.shares[:, 0] >= result.shares[:, 1]).all()
+    assert result.share[0] == pytest.approx(0.45, abs=0.05)  # of a Gaussian kernel of length 0.2
 
 
 def test_the_worst_pair_costs_exactly_the_budget_with_tight_constants():
     source = DenseCurves()
     for constants in ("tight", "optimal"):
-        found = summaries_topic.worst_pair(Iclp(constants=constants), source, Budget(0.7))
-        assert found.epsilon == pytest.approx(0.7, rel=1e-6)
+        budget = summaries_topic.worst_pair(Iclp(constants=constants), source, Budget(0.7))
+        assert budget.epsilon == pytest.approx(0.7, rel=1e-6)
     assert summaries_topic.worst_pair(Iclp(constants="published"), source, Budget(0.7)).epsilon < 0.3
     assert summaries_topic.worst_pair(mechanisms.get("bernstein")(), source, Budget(0.7)) is None
 
@@ -145,9 +145,9 @@ def test_the_best_shape_of_noise_never_has_more_energy_and_the_published_bound_n
             if issubclass(cls, FunctionalRelease) and cls.guarantee == "pure"]
     assert pure
     for cls in pure:
-        found = summaries_topic.spectrum(cls(**cls.presets_for(task)[0][1]), small(task), BUDGET)
-        assert found.energy["optimal"] <= found.energy["tight"] * (1 + 1e-9)
-        assert found.energy["tight"] <= found.energy["published"] * (1 + 1e-9)
+        result = summaries_topic.spectrum(cls(**cls.presets_for(task)[0][1]), small(task), BUDGET)
+        assert result.energy["optimal"] <= result.energy["tight"] * (1 + 1e-9)
+        assert result.energy["tight"] <= result.energy["published"] * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -8,7 +8,7 @@ from engine.simulation.scenario import from_plain
 from engine.topics.sweeps.answer import sweep_view
 from engine.topics.sweeps.design import EPSILON
 from pages.parts.sweeps import panel as sweep_panel
-from pages.shared.state import address, settings
+from pages.shared.state import links, settings
 from pages.shared.state.sweep_choice import SweepChoice
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
@@ -126,15 +126,15 @@ def test_results_of_ones_own_curves_stay_in_the_session_and_make_no_files():
 def sweep_panel_jobs():
     from pages.shared.server.jobs import jobs
 
-    return jobs()._kept
+    return jobs()._jobs
 
 
 def test_a_link_brings_back_the_sweep_and_damaged_words_are_named():
     chosen = SweepChoice("density", "source.n_curves", (100.0, 200.5), EPSILON, (1e-3, 0.5), 7)
-    token = address.encode(settings.Settings(sweep=chosen))
-    found, problems = address.decode(token)
+    token = links.encode(settings.Settings(sweep=chosen))
+    found, problems = links.decode(token)
     assert (found.sweep, problems) == (chosen, [])
     for word in ("sweep.values-a_b", "sweep.values-nan", "sweep.repeats-0", "sweep.task-tea",
                  "sweep.colour-red", "sweep.repeats-5000"):
-        found, problems = address.decode(word)
+        found, problems = links.decode(word)
         assert problems and found == settings.Settings(), word

@@ -26,8 +26,8 @@ def described(n=40):
 def panel(monkeypatch):
     """Open the panel with a file in it: ``panel(frame)``."""
     def panel(frame):
-        given = SimpleNamespace(file_id=str(id(frame)), name="a.csv", getvalue=lambda: files.csv(frame))
-        monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
+        result = SimpleNamespace(file_id=str(id(frame)), name="a.csv", getvalue=lambda: files.csv(frame))
+        monkeypatch.setattr(st, "file_uploader", lambda *_, **__: result)
         return open_page(upload_open=True)
     return panel
 
@@ -85,8 +85,8 @@ def test_a_range_is_asked_for_and_never_filled_from_the_file(panel):
     assert [field.value for field in fields] == [None, None]
     assert at.text_input(key=f"{MOTHER}_unit").value == ""
     assert all(r"mother\_height" in field.label for field in fields)
-    shown = " ".join([m.value for m in at.markdown] + [f.placeholder for f in fields])
-    assert "150.25" not in shown and "172.25" not in shown
+    text = " ".join([m.value for m in at.markdown] + [f.placeholder for f in fields])
+    assert "150.25" not in text and "172.25" not in text
 
 
 def test_the_button_waits_until_every_range_is_stated(panel):

@@ -20,8 +20,8 @@ SCORES = "patient,score,label\n" + "".join(f"p{k},{k * 7 % 100 / 100},{('no', 'y
 def dialog(monkeypatch):
     """Open the dialog with a file in it: ``dialog(text, task, page)``."""
     def dialog(text, task="survival", token=""):
-        given = SimpleNamespace(file_id=str(hash(text)), name="a.csv", getvalue=text.encode)
-        monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
+        result = SimpleNamespace(file_id=str(hash(text)), name="a.csv", getvalue=text.encode)
+        monkeypatch.setattr(st, "file_uploader", lambda *_, **__: result)
         return visit("lab", f"estimand-survival~counted-{task}{token}", upload_open=True)
     return dialog
 

@@ -21,8 +21,8 @@ from tests.pages.reading import words
 def panel(monkeypatch):
     """Open the panel on Explore with a file in it: ``panel(frame)``."""
     def panel(frame):
-        given = SimpleNamespace(file_id="1", name="curves.csv", getvalue=lambda: files.csv(frame))
-        monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
+        result = SimpleNamespace(file_id="1", name="curves.csv", getvalue=lambda: files.csv(frame))
+        monkeypatch.setattr(st, "file_uploader", lambda *_, **__: result)
         return visit("explore", upload_open=True)
     return panel
 
@@ -133,8 +133,8 @@ def test_the_columns_of_a_second_file_are_found_anew(panel, monkeypatch):
 
 def test_an_encoding_that_was_chosen_stays_chosen(monkeypatch):
     content = files.csv(files.growth_frame(30, 5)).replace(b"child", "élève".encode("latin-1"))
-    given = SimpleNamespace(file_id="1", name="curves.csv", getvalue=lambda: content)
-    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
+    result = SimpleNamespace(file_id="1", name="curves.csv", getvalue=lambda: content)
+    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: result)
     at = visit("explore", upload_open=True)
     at.selectbox(key="upload_encoding").set_value("latin-1").run()
     assert not at.error and "**30 curves · 5 to 7 observations each**" in words(at)

@@ -15,7 +15,7 @@ from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
 from pages.shared.server import visitors
-from pages.shared.state import address, run, session
+from pages.shared.state import links, run, session
 from tests import files
 from tests.heavy import few
 from tests.pages.opening import last_step, next_step, own_curves, visit
@@ -40,8 +40,8 @@ def shown(upload=None, token="", **state):
 def panel(monkeypatch):
     """Open the panel with a file in it: ``panel(frame)``."""
     def panel(rows):
-        given = SimpleNamespace(file_id=str(id(rows)), name="a.csv", getvalue=lambda: files.csv(rows))
-        monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
+        result = SimpleNamespace(file_id=str(id(rows)), name="a.csv", getvalue=lambda: files.csv(rows))
+        monkeypatch.setattr(st, "file_uploader", lambda *_, **__: result)
         return visit("regression", upload_open=True)
     return panel
 
@@ -150,10 +150,10 @@ def test_the_numbers_on_screen_are_the_engines_and_no_error_is_claimed():
     same = the_same(upload)
     assert not at.error and regression_words.accuracy(same) in words(at)
     assert regression_words.limited(Network.of_upload(upload, (1.0, 1.0), 1e-6), 1.0) in words(at)
-    said = words(at) + " ".join(header.value for header in at.header)
-    assert "cannot be known" in said and "°C" in said
+    text = words(at) + " ".join(header.value for header in at.header)
+    assert "cannot be known" in text and "°C" in text
     for hidden in ("is off by", "How many waves to keep", "true value", "If they rise with"):
-        assert hidden not in said
+        assert hidden not in text
 
 
 def test_everything_in_the_folds_is_there_too_and_no_table_can_be_downloaded():
@@ -194,16 +194,16 @@ def test_many_sites_share_one_budget():
 
 
 def test_sites_of_a_file_never_enter_the_address_or_the_shared_results():
-    run._SHARED._kept.clear()
+    run._SHARED._results.clear()
     at = shown()
     at.number_input(key="w_own_epsilon_0").set_value(0.7)
     ran(at)
     assert not at.query_params.get("s")
-    token = address.encode(at.session_state.settings)
+    token = links.encode(at.session_state.settings)
     assert "North" not in token and "1000" not in token and "network" not in token
     assert not any(getattr(result, "facts", None) and result.facts.kind == "upload"
-                   for result in run._SHARED._kept.values())
-    assert at.session_state["own_results"]._kept
+                   for result in run._SHARED._results.values())
+    assert at.session_state["own_results"]._results
 
 
 def test_evenly_spread_times_are_said_and_what_is_known_of_them_can_be_stated():

@@ -10,7 +10,7 @@ from engine.topics.sparse import answer as sparse_topic
 from engine.topics.sparse import words as sparse_words
 from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import words as summary_words
-from pages.shared.state import address, run, settings
+from pages.shared.state import links, run, settings
 from tests import files
 from tests.pages.opening import keys, last_step, next_step, visit
 from tests.pages.reading import words
@@ -24,8 +24,8 @@ DENSITY = "density"
 def panel(monkeypatch):
     """Open the panel with a file in it: ``panel(frame, page, token, who)``."""
     def panel(rows, page="sparse", token="", who=EVERY):
-        given = SimpleNamespace(file_id=str(id(rows)), name="a.csv", getvalue=lambda: files.csv(rows))
-        monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
+        result = SimpleNamespace(file_id=str(id(rows)), name="a.csv", getvalue=lambda: files.csv(rows))
+        monkeypatch.setattr(st, "file_uploader", lambda *_, **__: result)
         at = visit(page, token, upload_open=True)
         at.selectbox(key="upload_who").set_value(who)
         return ran(at)
@@ -114,8 +114,8 @@ def test_features_can_have_bounds_of_their_own(panel):
     at.selectbox(key="rows_reach").set_value(at.selectbox(key="rows_reach").options[0])
     state(at, covariate_f3_low=-5, covariate_f3_high=25)
     show(at)
-    found = {c.name: (c.low, c.high) for c in at.session_state["upload_rows"].facts.covariates}
-    assert found == {**dict.fromkeys(NAMES, (0, 10)), "f3": (-5, 25)}
+    by_name = {c.name: (c.low, c.high) for c in at.session_state["upload_rows"].facts.covariates}
+    assert by_name == {**dict.fromkeys(NAMES, (0, 10)), "f3": (-5, 25)}
 
 
 def test_who_a_row_belongs_to_is_asked_and_several_rows_are_refused(panel):
@@ -165,14 +165,14 @@ OWN = [(SPARSE, NAMES), (RISK, ["f0"]), (DENSITY, ["f0"]),
 @pytest.mark.parametrize(("task", "names"), OWN)
 def test_own_records_are_never_linked_or_shared_and_no_table_of_theirs_can_be_downloaded(
         task, names):
-    run._SHARED._kept.clear()
+    run._SHARED._results.clear()
     at = shown(task, own(task, names), fold_numbers=True)
     assert not faults(at) and not at.query_params.get("s") and not at.code
-    token = address.encode(at.session_state.settings)
+    token = links.encode(at.session_state.settings)
     assert "f0" not in token and "400" not in token and "upload" not in token
     assert not any(getattr(result, "facts", None) and result.facts.kind == "upload"
-                   for result in run._SHARED._kept.values())
-    assert at.session_state["own_results"]._kept and at.table
+                   for result in run._SHARED._results.values())
+    assert at.session_state["own_results"]._results and at.table
     ledger = {"What leaves it", "All of it gives ε"}  # sizes and budgets alone
     assert all(ledger & {*frame.value.columns} for frame in at.dataframe)
 
@@ -180,9 +180,9 @@ def test_own_records_are_never_linked_or_shared_and_no_table_of_theirs_can_be_do
 @pytest.mark.parametrize(("task", "names"), OWN)
 def test_nothing_is_said_of_a_truth_that_nobody_knows(task, names):
     at = shown(task, own(task, names))
-    said = words(at)
-    assert "true coefficients" not in said and "the truth" not in said and "nan" not in said
-    assert "without protection" in said
+    text = words(at)
+    assert "true coefficients" not in text and "the truth" not in text and "nan" not in text
+    assert "without protection" in text
 
 
 def test_sparse_features_are_called_by_their_names_and_the_unit_is_explained():

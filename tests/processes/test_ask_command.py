@@ -29,12 +29,12 @@ def test_a_question_file_gives_the_numbers_of_the_picture(tmp_path, capsys):
     question, file = asked(budget), tmp_path / "question.json"
     file.write_text(json.dumps(to_plain(question)), "utf-8")
     assert main(["ask", str(file), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    plain = json.loads(capsys.readouterr().out)
     picture = mean_over_budgets(SOURCE, MECHANISM, 1e-4, 3)
-    assert found == question.numbers(picture)
+    assert plain == question.numbers(picture)
     at = picture.budgets.index(budget)
-    assert found["error"] == picture.study.error[at]
-    assert found["proved ε"] <= 2 and found["proved δ"] == 1e-4
+    assert plain["error"] == picture.study.error[at]
+    assert plain["proved ε"] <= 2 and plain["proved δ"] == 1e-4
     assert main(["ask", str(file)]) == 0
     assert capsys.readouterr().out.strip() == question.text(picture)
 
@@ -76,15 +76,15 @@ def test_where_nothing_would_be_published_no_error_is_claimed(tmp_path, capsys):
     question = asked(budget, source, seed=1)
     picture = question.answer()
     assert picture.is_refused(0)
-    found = question.numbers(picture)
-    hidden = {name for name, value in found.items() if value != value}
+    result = question.numbers(picture)
+    hidden = {name for name, value in result.items() if value != value}
     assert {"error", "95 % of releases within"} <= hidden
-    assert found["attacker’s accuracy, at most"] < 0.53
+    assert result["attacker’s accuracy, at most"] < 0.53
     file = tmp_path / "question.json"
     file.write_text(json.dumps(to_plain(question)), "utf-8")
     assert main(["ask", str(file), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    assert {name for name, value in told.items() if value is None} == hidden
+    plain = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert {name for name, value in plain.items() if value is None} == hidden
 
 
 @pytest.mark.parametrize(("text", "said"), [

@@ -50,8 +50,8 @@ def test_what_a_person_can_put_right_comes_back_and_nothing_else_is_said(worker,
     assert refused.value.hint == "Ask more."
     with pytest.raises(Ended) as ended:
         worker.call(BOUNDS, job_targets.chatter)
-    shown = capfd.readouterr()
-    assert job_targets.SECRET not in str(ended.value) + shown.out + shown.err
+    result = capfd.readouterr()
+    assert job_targets.SECRET not in str(ended.value) + result.out + result.err
 
 
 def test_limits_last_as_long_as_the_call(worker):
@@ -83,8 +83,8 @@ def test_a_wide_table_needs_no_more_memory_than_a_narrow_one():
 def test_a_workbook_that_takes_the_reader_down_is_refused_in_a_sentence(name, capfd):
     with pytest.raises(InputError, match=r"5 seconds or 270 MB|damaged"):
         reading.read_file(WORKBOOKS[name][0]())
-    shown = capfd.readouterr()
-    assert not shown.out and not shown.err
+    result = capfd.readouterr()
+    assert not result.out and not result.err
     assert reading.read_file(files.xlsx()).n_rows
 
 

@@ -194,15 +194,15 @@ def test_a_sweep_outlives_a_worker_and_is_resumed_to_the_last_bit_when_its_sched
     assert (sweep.returncode, printed) == (2, "")
     assert said == ("error: The scheduler was lost. Start it again; what is finished can be "
                     "resumed.\n")
-    kept = parts_in(tmp_path)
-    assert done + 4 < len(kept) < len(work) and victim not in others
+    result = parts_in(tmp_path)
+    assert done + 4 < len(result) < len(work) and victim not in others
 
     (tmp_path / "again").mkdir()
     with scheduler_and_workers(tmp_path / "again", 2) as (address, _):
         resumed = subprocess.run(command(tmp_path, f"dask://{address}"), cwd=ROOT, text=True,
                                  capture_output=True, timeout=PATIENCE, check=True)
     written = parts_in(tmp_path)
-    assert len(written) == len(work) and kept.items() <= written.items()  # none was made again
+    assert len(written) == len(work) and result.items() <= written.items()  # none was made again
     finished = PartFiles(tmp_path / "parts")
     for block in work:
         there, here = finished.get(digest(block.recipe)), run_block(block.recipe)

@@ -61,12 +61,12 @@ def test_a_worker_gives_what_would_be_computed_here(monkeypatch):
 
 
 def test_steps_are_told_as_they_come_and_the_result_is_that_of_the_generator(monkeypatch):
-    told = []
-    there = computing.computed("steps", job_targets.squares, 5, 0.1, shown=told.append)
+    collected = []
+    there = computing.computed("steps", job_targets.squares, 5, 0.1, progress=collected.append)
     monkeypatch.setattr(computing, "_in_workers", False)
     here = []
-    assert there == computing.computed("steps", job_targets.squares, 5, shown=here.append)
-    assert here == [1, 2, 3, 4, 5] and told and set(told) <= set(here)
+    assert there == computing.computed("steps", job_targets.squares, 5, progress=here.append)
+    assert here == [1, 2, 3, 4, 5] and collected and set(collected) <= set(here)
 
 
 def test_what_a_person_can_put_right_is_raised_and_a_fault_has_no_message():
@@ -79,27 +79,27 @@ def test_what_a_person_can_put_right_is_raised_and_a_fault_has_no_message():
 
 def test_nothing_is_kept_of_what_was_computed(pool):
     computing.computed("forgotten", sum, (1, 2))
-    assert "forgotten" not in pool._kept
+    assert "forgotten" not in pool._jobs
     assert not any(job.key == "forgotten" for job in computing._watched)
 
 
 def test_what_nobody_waits_for_any_more_is_stopped(monkeypatch, pool):
     moves_on = threading.Event()
     thread, ended = asked(monkeypatch, "left", moves_on)
-    until(lambda: "left" in pool._kept and pool._kept["left"].parts)
-    job = pool._kept["left"]
+    until(lambda: "left" in pool._jobs and pool._jobs["left"].parts)
+    job = pool._jobs["left"]
     moves_on.set()
     thread.join(PATIENCE)
     assert ended == ["moved on"] and job.wait(PATIENCE)
     assert job.state == "stopped"
-    until(lambda: "left" not in pool._kept)
+    until(lambda: "left" not in pool._jobs)
 
 
 def test_what_another_still_waits_for_goes_on(monkeypatch, pool):
     moves_on = threading.Event()
     thread, _ = asked(monkeypatch, "shared", moves_on)
-    until(lambda: "shared" in pool._kept and pool._kept["shared"].parts)
-    job = pool._kept["shared"]
+    until(lambda: "shared" in pool._jobs and pool._jobs["shared"].parts)
+    job = pool._jobs["shared"]
     with computing._watching(job):
         moves_on.set()
         thread.join(PATIENCE)

@@ -387,18 +387,18 @@ def test_an_abandoned_job_goes_on_until_another_needs_its_slot(pool, long_job, m
 
 
 def test_a_job_on_ones_own_data_is_kept_by_its_session_alone(pool):
-    own = finished(pool, "own", "squares", 3, is_shared=False)
-    until(lambda: "own" not in pool._kept)
-    assert own.result is not None
+    result = finished(pool, "own", "squares", 3, is_shared=False)
+    until(lambda: "own" not in pool._jobs)
+    assert result.result is not None
     again = finished(pool, "own", "squares", 3)
-    assert again is not own and pool._kept["own"] is again
+    assert again is not result and pool._jobs["own"] is again
 
 
 def test_a_job_on_ones_own_data_that_was_stopped_while_it_waited_is_forgotten_too(pool, long_job):
-    own = pool.start("mine", TARGETS + "squares", 3, is_shared=False)
-    own.stop()
+    result = pool.start("mine", TARGETS + "squares", 3, is_shared=False)
+    result.stop()
     long_job.stop()
-    until(lambda: "mine" not in pool._kept)
+    until(lambda: "mine" not in pool._jobs)
 
 
 # -- the view -------------------------------------------------------------------------------
@@ -433,19 +433,19 @@ def test_a_live_job_shows_how_far_it_is_and_can_be_stopped(view, monkeypatch):
     job = Job("key", total=50)
     job._begin()
     job.parts = list(range(10))
-    shown = view(job)
-    assert [m.value for m in shown.markdown] == ["drawn 10"]
-    bar = shown.get("progress")[0].proto
+    result = view(job)
+    assert [m.value for m in result.markdown] == ["drawn 10"]
+    bar = result.get("progress")[0].proto
     assert (bar.value, bar.text) == (20, "Settings: 10 of 50, about 20 seconds left")
-    assert [button.label for button in shown.button] == ["Stop"]
+    assert [button.label for button in result.button] == ["Stop"]
 
 
 def test_stop_ends_a_waiting_job_and_says_so(view):
-    shown = view(Job("key"))
-    assert "waiting" in shown.get("progress")[0].proto.text
-    shown.button[0].click().run()
-    assert [m.value for m in shown.markdown][:1] == [":small[Stopped before the first result.]"]
-    assert not shown.button
+    result = view(Job("key"))
+    assert "waiting" in result.get("progress")[0].proto.text
+    result.button[0].click().run()
+    assert [m.value for m in result.markdown][:1] == [":small[Stopped before the first result.]"]
+    assert not result.button
 
 
 def test_stop_shows_the_job_as_stopped_while_another_visitor_goes_on_watching(view):
@@ -453,23 +453,23 @@ def test_stop_shows_the_job_as_stopped_while_another_visitor_goes_on_watching(vi
     job._begin()
     job.parts = [1, 2, 3]
     job.watch("another")
-    shown = view(job)
-    shown.button[0].click().run()
+    result = view(job)
+    result.button[0].click().run()
     job.parts.append(4)
-    shown.run()
-    assert job.live and [m.value for m in shown.markdown] == [ROUGHER, "drawn 3"]
-    assert not shown.button
+    result.run()
+    assert job.live and [m.value for m in result.markdown] == [ROUGHER, "drawn 3"]
+    assert not result.button
 
 
 def test_a_stopped_job_says_that_its_numbers_are_rougher(view):
-    shown = view(ended("stopped"))
-    assert [m.value for m in shown.markdown] == [ROUGHER, "drawn 3"]
+    result = view(ended("stopped"))
+    assert [m.value for m in result.markdown] == [ROUGHER, "drawn 3"]
 
 
 def test_a_finished_job_is_drawn_without_further_words(view):
-    shown = view(ended("done"))
-    assert [m.value for m in shown.markdown] == ["drawn 3"]
-    assert not (shown.error or shown.button or shown.get("progress"))
+    result = view(ended("done"))
+    assert [m.value for m in result.markdown] == ["drawn 3"]
+    assert not (result.error or result.button or result.get("progress"))
 
 
 @pytest.mark.parametrize("how, said", [

@@ -123,11 +123,11 @@ def test_a_kill_after_a_random_time_leaves_one_of_three_states(nursery, tmp_path
 def test_a_release_that_is_killed_again_and_again_is_charged_once(nursery, instants, tmp_path, seed):
     rng = np.random.default_rng(seed)
     folder = killing.prepared(tmp_path / "often")
-    shown = []
+    collected = []
     for _ in range(6):
         result = nursery.publish(folder, at=int(rng.integers(1, instants)))
-        shown.append(published(folder))
+        collected.append(published(folder))
         assert len(entries(folder)) <= 1
-    for earlier, later in pairwise(shown):
+    for earlier, later in pairwise(collected):
         assert all(later[name] == content for name, content in earlier.items())
     recovered(folder, state_of(folder, result["shown"]))

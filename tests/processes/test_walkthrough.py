@@ -1,4 +1,4 @@
-"""The walk-through on adding a mechanism does what it says, in a copy of the project."""
+"""The walk-throughs do what they say, in a copy of the project: mechanism, source, rate, task, page."""
 
 import json
 import os
@@ -13,13 +13,12 @@ import pytest
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs" / "adding_a_mechanism.md").read_text("utf-8")
-PROPERTIES = "tests/property/test_every_mechanism.py"
-# Where each block of the document goes, in their order.
-PLACES = ("engine/mechanisms/averaged_coefficients.py", "docs/methods/averaged_coefficients.md",
-          "engine/sources/straight_lines.py", "engine/rates/example_rate.py",
-          "engine/papers/example.py")
-CHECKS = """
+WALK_THROUGHS = ("docs/adding_a_mechanism.md", "docs/adding_a_task.md")
+PROPERTIES = ("tests/property/test_every_mechanism.py", "tests/property/test_every_task.py")
+# A block of code, below the file that it is or goes into.
+BLOCK = re.compile(r"^`(?P<path>[^`]+)`(?:, (?P<side>before|after) `(?P<line>[^`]+)`)?[^`\n]*:\n\n"
+                   r"```\w+\n(?P<text>.*?)^```", flags=re.DOTALL | re.MULTILINE)
+MECHANISM = """
 import contextlib, io, json, os
 from streamlit.testing.v1 import AppTest
 from engine import __main__ as command_line, audit, papers
@@ -29,29 +28,29 @@ from engine.sources import sources
 from engine.simulation.experiments import generator
 from engine.core.types import Budget
 
-found, out = {}, io.StringIO()
+seen, out = {}, io.StringIO()
 with contextlib.redirect_stdout(out):
     command_line.main(["list"])
-found["listed"] = out.getvalue()
+seen["listed"] = out.getvalue()
 at = AppTest.from_file(os.path.abspath("pages/shared/shell.py"), default_timeout=600)
 at.query_params["s"] = "m-averaged_coefficients~c-straight_lines~open-more"
 at.run()
 assert not at.exception, at.exception
 choices = {box.label: box for box in at.selectbox}
-found["methods"] = list(choices["Method"].options)
-found["chosen"] = choices["Method"].value
-found["errors"] = [error.value for error in at.error]
+seen["methods"] = list(choices["Method"].options)
+seen["method"] = choices["Method"].value
+seen["errors"] = [error.value for error in at.error]
 at.query_params["s"] = "tab-theory~theory-notes~about-averaged_coefficients"
 at.switch_page("../lab.py").run()
-found["notes"] = [header.value for header in at.header]
+seen["notes"] = [header.value for header in at.header]
 case = audit.cases_of(mechanisms.get("averaged_coefficients"))[0]
 report = audit.audit_case(case, tries=400, runs=0, seconds=3600)
-found["verdict"], found["ratio"], found["reason"] = report.verdict, report.ratio, report.reason
+seen["verdict"], seen["ratio"], seen["reason"] = report.verdict, report.ratio, report.reason
 source = sources.get("straight_lines")()
 line = mechanisms.get("averaged_coefficients")().release(
     source.draw(1, generator(1, 0, 0)), (Budget(1.0, 1e-4),), generator(1, 1, 0))
-found["drawn"] = line.coefficients.shape
-found["rate"] = float(rates.get("example_rate")().total(n=100, epsilon=1.0))
+seen["drawn"] = line.coefficients.shape
+seen["rate"] = float(rates.get("example_rate")().total(n=100, epsilon=1.0))
 paper, exhibit = papers.find("example/figure-1")
 steps = papers.quick("example/figure-1")
 try:
@@ -59,31 +58,67 @@ try:
         next(steps)
 except StopIteration as end:
     table = end.value.table
-found["claims"] = [one.holds for one in exhibit.findings(table)]
-found["panels"] = len(exhibit.draw(table, "light"))
-print(json.dumps(found))
+seen["claims"] = [finding.holds for finding in exhibit.findings(table)]
+seen["panels"] = len(exhibit.draw(table, "light"))
+print(json.dumps(seen))
+"""
+TASK = """
+import contextlib, io, json, os
+from streamlit.testing.v1 import AppTest
+from engine import __main__ as command_line, audit
+from engine.core.tasks import TASKS
+from engine.mechanisms import mechanisms
+from engine.sources import sources
+
+seen, out = {}, io.StringIO()
+task = TASKS["share_above"]
+seen["usual"] = sources.usual(task.source, task.key).key, mechanisms.usual(task.mechanism, task.key).key
+report = audit.audit_case(audit.cases_of(mechanisms.get("noisy_share"))[0], tries=400, runs=0, seconds=3600)
+seen["verdict"], seen["ratio"] = report.verdict, report.ratio
+with contextlib.redirect_stdout(out):
+    command_line.main("ask share_above --source levels --mechanism noisy_share --budget.epsilon 1 --seed 1".split())
+seen["asked"] = dict(line.rsplit(": ", 1) for line in out.getvalue().splitlines())
+at = AppTest.from_file(os.path.abspath("pages/shared/shell.py"), default_timeout=600)
+at.query_params["s"] = "epsilon-1~open-shares_code"
+at.switch_page("../shares.py").run()
+assert not at.exception, at.exception
+seen["title"] = [title.value for title in at.title]
+seen["page"] = [text.value for text in at.markdown]
+seen["code"] = [code.value for code in at.code]
+seen["errors"] = [error.value for error in at.error]
+print(json.dumps(seen))
 """
 
 
-def blocks():
-    return re.findall(r"^```(?:python|markdown)\n(.*?)^```", TEXT, flags=re.DOTALL | re.MULTILINE)
-
-
 def followed(folder):
-    """A copy of the project after the walk-through: each block of the document in its place."""
-    for place, text in zip(PLACES, blocks(), strict=True):
-        (folder / place).write_text(text, "utf-8")
+    """A copy of the project after the walk-throughs: each block of the documents in its place."""
+    for document in WALK_THROUGHS:
+        blocks = list(BLOCK.finditer((ROOT / document).read_text("utf-8")))
+        assert len(blocks) == (ROOT / document).read_text("utf-8").count("\n```") / 2
+        for block in blocks:
+            path = folder / block["path"]
+            if not block["side"]:
+                assert not path.exists(), path
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(block["text"], "utf-8")
+                continue
+            before, line, after = path.read_text("utf-8").partition(f"\n{block['line']}")
+            rest, newline, further = after.partition("\n")
+            assert line, (path, block["line"])
+            parts = ((before, "\n", block["text"], line[1:], after) if block["side"] == "before" else
+                     (before, line, rest, newline, block["text"], further))
+            path.write_text("".join(parts), "utf-8")
     return folder
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    """The parts of the project that are needed, with the files of the document in place."""
+    """The parts of the project that are needed, with the files of the documents in place."""
     folder = tmp_path_factory.mktemp("project")
     for name in ("engine", "docs", "pages", "data"):
         shutil.copytree(ROOT / name, folder / name,
                         ignore=shutil.ignore_patterns("__pycache__", "*.png"))
-    for name in ("tests/__init__.py", "tests/property/__init__.py", "tests/heavy.py", PROPERTIES):
+    for name in ("tests/__init__.py", "tests/property/__init__.py", "tests/heavy.py", *PROPERTIES):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     return followed(folder)
@@ -95,58 +130,104 @@ def python(folder, *arguments):
                           capture_output=True, timeout=4 * PATIENCE)
 
 
-@pytest.fixture(scope="module")
-def found(copy):
-    done = python(copy, "-c", CHECKS)
+def reported(folder, script):
+    done = python(folder, "-c", script)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_it_is_listed_with_its_parameters(found):
-    assert "averaged_coefficients  Averaged coefficients" in found["listed"]
-    assert "Where half the stated range of values is 1." in found["listed"]
+@pytest.fixture(scope="module")
+def mechanism(copy):
+    return reported(copy, MECHANISM)
 
 
-def test_explore_offers_it_and_a_link_chooses_it(found):
-    assert "Averaged coefficients" in found["methods"]
-    assert found["chosen"] == "Averaged coefficients"
-    assert not found["errors"]
+@pytest.fixture(scope="module")
+def task(copy):
+    return reported(copy, TASK)
 
 
-def test_its_notes_are_on_the_page_of_methods(found):
-    assert found["notes"] == ["Averaged coefficients"]
+# -- a mechanism, a source, a rate, an exhibit ----------------------------------------------------
 
 
-def test_the_audit_attacks_it_and_it_loses_what_it_claims_and_no_more(found):
-    assert found["verdict"] == "holds", found
-    assert 0.95 <= found["ratio"] <= 1 + 1e-9
-    assert not found["reason"]
+def test_a_mechanism_is_listed_with_its_parameters(mechanism):
+    assert "averaged_coefficients  Averaged coefficients" in mechanism["listed"]
+    assert "Where half the stated range of values is 1." in mechanism["listed"]
 
 
-def test_the_source_the_rate_and_the_exhibit_of_the_recipes_work(found):
-    assert found["drawn"] == [1, 1, 1, 7]
-    assert found["rate"] == pytest.approx(1 / 100 + 1 / 100**2)
-    assert found["claims"] == [True]
-    assert found["panels"] == 1
+def test_explore_offers_it_and_a_link_chooses_it(mechanism):
+    assert "Averaged coefficients" in mechanism["methods"]
+    assert mechanism["method"] == "Averaged coefficients"
+    assert not mechanism["errors"]
+
+
+def test_its_notes_are_on_the_page_of_methods(mechanism):
+    assert mechanism["notes"] == ["Averaged coefficients"]
+
+
+def test_the_audit_attacks_it_and_it_loses_what_it_claims_and_no_more(mechanism):
+    assert mechanism["verdict"] == "holds", mechanism
+    assert 0.95 <= mechanism["ratio"] <= 1 + 1e-9
+    assert not mechanism["reason"]
+
+
+def test_the_source_the_rate_and_the_exhibit_of_the_recipes_work(mechanism):
+    assert mechanism["drawn"] == [1, 1, 1, 7]
+    assert mechanism["rate"] == pytest.approx(1 / 100 + 1 / 100**2)
+    assert mechanism["claims"] == [True]
+    assert mechanism["panels"] == 1
+
+
+# -- a task with its topic and its page -----------------------------------------------------------
+
+
+def test_a_task_begins_with_its_source_and_its_mechanism_and_the_audit_attacks_it(task):
+    assert task["usual"] == ["levels", "noisy_share"]
+    assert task["verdict"] == "holds", task
+    assert 0.95 <= task["ratio"] <= 1 + 1e-9
+
+
+def test_its_question_is_asked_on_the_command_line_and_gives_a_share_with_its_error(task):
+    assert abs(float(task["asked"]["share"]) - 0.5) < 0.15
+    assert float(task["asked"]["error"]) == pytest.approx(2**0.5 / 400, rel=0.2)
+    assert float(task["asked"]["proved ε"]) == pytest.approx(1.0)
+
+
+def test_its_page_shows_the_same_number_and_the_code_that_gives_it(task):
+    assert task["title"] == ["Shares"] and not task["errors"]
+    assert any(f"{100 * float(task['asked']['share']):.1f} %" in text for text in task["page"])
+    assert any("share_answer" in code for code in task["code"])
+
+
+# -- all of it ------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_it_has_every_property_that_all_mechanisms_have(copy):
+def test_new_members_have_every_property_that_all_have(copy):
     done = python(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist",
-                  PROPERTIES, "-k", "AveragedCoefficients")
+                  *PROPERTIES, "-k", "AveragedCoefficients or NoisyShare or share_above")
     assert done.returncode == 0, done.stdout[-3000:]
-    assert int(re.search(r"(\d+) passed", done.stdout).group(1)) >= 15
+    assert int(re.search(r"(\d+) passed", done.stdout).group(1)) >= 35
 
 
 def test_the_code_is_written_as_all_code_is(copy):
+    written = {block["path"] for document in WALK_THROUGHS
+               for block in BLOCK.finditer((ROOT / document).read_text("utf-8"))}
     done = python(copy, "-m", "ruff", "check", "--config", str(ROOT / "pyproject.toml"),
-                  *(place for place in PLACES if place.endswith(".py")))
+                  *sorted(path for path in written if path.endswith(".py")))
     assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.slow
+def test_its_types_are_checked_as_all_are(copy):
+    shutil.copy(ROOT / "pyproject.toml", copy)
+    shutil.copy(ROOT / "app.py", copy)
+    done = python(copy, "-m", "mypy", "--cache-dir", os.devnull)
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+@pytest.mark.slow
 @pytest.mark.timeout(4 * 3600)
-def test_the_whole_default_suite_passes_with_it(tmp_path):
+def test_the_whole_default_suite_passes_with_them(tmp_path):
     folder = tmp_path / "project"
     shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(
         ".git", ".venv*", "__pycache__", "*.egg-info"))

@@ -17,6 +17,7 @@ from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.privacy import accounting
 from engine.simulation.experiments import generator
 from engine.simulation.metrics import integrated_squared_errors
+from engine.sources import sources
 from engine.sources.bounded_values import BoundedValues
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.competing_events import CompetingEvents
@@ -48,6 +49,8 @@ SOURCES |= {
     "cumulative_incidence": CompetingEvents(n_curves=400, n_servers=2),
     "distribution": BoundedValues(n_curves=400, n_servers=2),
     "roc": ScoredPeople(n_curves=400, n_servers=2)}
+SOURCES |= {key: sources.usual(task.source, key) for key, task in TASKS.items()
+            if key not in SOURCES and task is not FUNCTIONAL_SUMMARY}
 OF_TWO_TIMES, OF_VECTORS = {"covariance"}, {"sparse_mean", "sparse_regression"}
 BUDGETS = [(Budget(0.5, 1e-3),), (Budget(2.0, 1e-3),)]
 EVERY = [cls(**chosen) for task in SOURCES for cls in mechanisms.for_task(task)

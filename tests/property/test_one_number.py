@@ -48,7 +48,7 @@ from engine.topics.planning import words as plan_words
 from engine.topics.sites.site_table import SiteRow, rows_of
 from pages.parts.compare import pin_facts
 from pages.shared import places
-from pages.shared.state import address, run, settings
+from pages.shared.state import links, run, settings
 from pages.shared.state.pins import Pin
 from tests.conftest import FEW_DATA_SETS, VERY_FEW_DATA_SETS, fewer_data_sets
 from tests.heavy import few
@@ -169,10 +169,10 @@ def agree(found, said):
 def engine(case):
     """Explore's numbers, from the engine."""
     view = {"view": "curves", "scenario": plain(case)}
-    found = showed(view)
+    result = showed(view)
     unit = case.source.facts.value_unit
     names = Said(0, 0, 0, 0, 0, unit).of_names
-    error, within, baseline, delta, right = (found.get(name) for name in names)
+    error, within, baseline, delta, right = (result.get(name) for name in names)
     return Said(error, within, baseline, delta, right, unit)
 
 
@@ -191,24 +191,24 @@ def showed(view):
 
 
 def check_commands(case, tmp_path, capsys):
-    said = engine(case)
+    result = engine(case)
     file = tmp_path / "scenario.json"
     file.write_text(json.dumps(plain(case)))
     view = {"scenario": plain(case), "sites": [row.__dict__ for row in case.rows]}
     if case.delta is not None:
         view["sites"] = [{**row, "delta": case.delta} for row in view["sites"]]
-    check_run(file, said, capsys)
-    agree(showed({**view, "view": "sites"}), said)
+    check_run(file, result, capsys)
+    agree(showed({**view, "view": "sites"}), result)
     if case.source.is_random:
         agree(showed({**view, "view": "plan", "unknown": "error", "target": 1.0,
-                      "delta": case.delta}), said)
-        check_plan(case, file, said, capsys)
+                      "delta": case.delta}), result)
+        check_plan(case, file, result, capsys)
     if case.epsilon in EPSILON_STEPS:
         found = showed({"view": "methods", "scenario": plain(case), "others": [], "units": 1,
                         "epsilons": [case.epsilon]})
         label = case.mechanism.nearest_preset()[0]
         agree({name.removeprefix(f"ε = {case.epsilon:g}, {label}: "): value
-               for name, value in found.items()}, said)
+               for name, value in found.items()}, result)
 
 
 def check_run(file, said, capsys):
@@ -259,7 +259,7 @@ def strip(at, key):
 
 
 def check_pages(case, monkeypatch):
-    said, token, facts = engine(case), address.encode(case.settings), case.source.facts
+    said, token, facts = engine(case), links.encode(case.settings), case.source.facts
     answer, others = run.answer, (if_doubled, other_methods)  # which are about other scenarios
     monkeypatch.setattr(run, "answer", lambda function, *asked, **options: {}
                         if function in others else answer(function, *asked, **options))
@@ -319,7 +319,7 @@ def check_page(at, page, key, said, odds, amber, facts):
 def check_pins(case):
     if not case.source.is_random:
         return
-    said, token = engine(case), address.encode(case.settings)
+    said, token = engine(case), links.encode(case.settings)
     for page in ("explore", "rates", "plan", "sites"):
         if page == "plan" and not said.written:
             continue
@@ -455,7 +455,7 @@ def test_every_estimand_has_one_number_in_lab_run_ask_and_pin(case, tmp_path, ca
             if other.startswith("error without privacy"):
                 assert value == same(said[2]), name
         assert numbers_of["attacker’s accuracy, at most"] == same(said[3]), name
-    token = address.encode(case.settings)
+    token = links.encode(case.settings)
     pin = pin_facts.of(Pin("A", "lab", token))
     assert [pin.error, pin.within, pin.odds.right] == [same(said[0]), same(said[1]), same(said[3])]
     (sent,) = [one for one in components(visit("lab", token), "") if "chips" in one]
@@ -486,14 +486,14 @@ def worst_gain(source, mechanism):
     delta = delta_rule(source.sizes.n_curves, is_pure=pure).value
     budgets = [Budget(epsilon, delta) for epsilon in (0.5, 1.0, 4.0, 10.0)]
     without = studies.baseline(source, mechanism, delta, 1)
-    found = []
+    collected = []
     for budget, errors in zip(budgets, errors_and_shares(source, mechanism, budgets, 1)[0],
                               strict=True):
         verdict = mechanism.feasibility(source.sizes, (budget,))
         if verdict is None or verdict.is_feasible:
             one = Accuracy.of(errors)
-            found.append(math.log(without / one.error) / max(one.log_se, 1e-9))
-    return max(found, default=-math.inf)
+            collected.append(math.log(without / one.error) / max(one.log_se, 1e-9))
+    return max(collected, default=-math.inf)
 
 
 @pytest.mark.parametrize("case", few(FAST), ids=name)

@@ -29,9 +29,9 @@ def error(n, epsilon, method=KNOWN, repeats=200):
 @pytest.mark.parametrize(("n", "epsilon", "most"), [(250, 1.0, 0.0026), (1000, 0.5, 0.0006)])
 def test_six_releases_reach_the_stated_error_with_a_known_basis(n, epsilon, most):
     """200 data sets of ten readings per curve at δ = 10⁻³."""
-    found = error(n, epsilon)
-    print(f"n = {n}, ε = {epsilon}: {found['mean']:.5f} ± {found['se']:.5f}")
-    assert found["mean"] <= most
+    errors = error(n, epsilon)
+    print(f"n = {n}, ε = {epsilon}: {errors['mean']:.5f} ± {errors['se']:.5f}")
+    assert errors["mean"] <= most
 
 
 def held(mean, n, delta, repeats):
@@ -43,8 +43,8 @@ def held(mean, n, delta, repeats):
         estimate = AdaptiveMean().release_many(data, budgets, 1, generator(3, 1, block))
         pointwise = replace(estimate, band=replace(estimate.band, kind="pointwise"))
         shares.append([coverage(each, data.truth).of_kept[..., 0] for each in (pointwise, estimate)])
-    found = np.concatenate(shares, axis=2)
-    return [effective_size(source.sizes, b) for b in budgets], found
+    result = np.concatenate(shares, axis=2)
+    return [effective_size(source.sizes, b) for b in budgets], result
 
 
 def as_often_as_they_say(mean, n, delta, repeats=400):

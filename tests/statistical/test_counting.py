@@ -140,8 +140,8 @@ def test_the_power_of_the_log_rank_test_is_that_of_the_reference(each, epsilon, 
 def test_the_area_under_the_roc_curve_has_the_error_that_is_stated():
     source = ScoredPeople(n_curves=1000)
     data = source.draw(600, generator(108, 0, 0))
-    found = roc(NoisyCounts(task="roc").release_many(data, [(Budget(1.0),)], 1, generator(108, 1, 0)).released[0])
-    off = (found.area - source.area)[:, 0]
-    assert abs(off.std() / np.sqrt((found.error**2).mean()) - 1) < 5 / np.sqrt(2 * 600)
+    estimate = roc(NoisyCounts(task="roc").release_many(data, [(Budget(1.0),)], 1, generator(108, 1, 0)).released[0])
+    off = (estimate.area - source.area)[:, 0]
+    assert abs(off.std() / np.sqrt((estimate.error**2).mean()) - 1) < 5 / np.sqrt(2 * 600)
     assert -0.008 < off.mean() < 5 * off.std() / np.sqrt(600)  # bins lower it, never raise it
-    assert 0.92 <= (np.abs(off) < 1.96 * found.error[:, 0]).mean() <= 0.985
+    assert 0.92 <= (np.abs(off) < 1.96 * estimate.error[:, 0]).mean() <= 0.985

@@ -149,7 +149,7 @@ def test_unshrunk_privacy_noise_of_the_adaptive_mean_is_above_the_yardstick(
     estimate, errors = released(source, AdaptiveMean(shrink="never"), budget, 3)
     law = source.normal_people
     information = of_one_curve(law, source.facts.design, observations,
-                               Basis(33, family="cosine")).first(estimate.kept[0])
+                               Basis(33, family="cosine")).first(estimate.basis_sizes[0])
     worth = (people * exact_mu(budget.epsilon, budget.delta)) ** 2
     ratio, se = (value * worth / least_noise(((information, 1.0),))
                  for value in mean_and_se(errors.privacy))

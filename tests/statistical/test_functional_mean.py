@@ -44,10 +44,10 @@ def test_the_closed_form_of_the_noise_has_the_tabulated_size(n, power, printed):
 def test_the_privacy_error_is_the_closed_form_where_clipping_is_rare(n):
     """400 repeats at ε = 8, five standard errors; clipping may add a little, never take away."""
     outcome, = run([cell(n, 10, 8.0)], 400)
-    found = outcome.summary("privacy_error")
+    result = outcome.summary("privacy_error")
     expected = noise_part(n, 10, 8.0, 1)
-    print(f"n = {n}: {found['mean']:.5f} ± {found['se']:.5f}, closed form {expected:.5f}")
-    assert abs(found["mean"] - expected) < 5 * found["se"] + 0.05 * expected
+    print(f"n = {n}: {result['mean']:.5f} ± {result['se']:.5f}, closed form {expected:.5f}")
+    assert abs(result["mean"] - expected) < 5 * result["se"] + 0.05 * expected
 
 
 def test_simulated_readings_have_the_stated_mean_and_spread():

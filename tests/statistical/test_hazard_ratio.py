@@ -36,14 +36,14 @@ def test_the_interval_covers_the_true_ratio_and_is_that_of_the_test(n, epsilon, 
 
 def test_without_noise_it_is_the_ratio_of_the_hazards():
     table = tables(100_000, 1e6, 2.0, True, "lung", repeats=1)
-    found = hazard_ratio(table)
-    assert abs(np.log(found.ratio / 2.0)).item() < 5 * (np.log(found.high / found.low) / 3.92).item()
-    assert (found.low < found.ratio).all() and (found.ratio < found.high).all()
+    result = hazard_ratio(table)
+    assert abs(np.log(result.ratio / 2.0)).item() < 5 * (np.log(result.high / result.low) / 3.92).item()
+    assert (result.low < result.ratio).all() and (result.ratio < result.high).all()
 
 
 def test_no_events_leave_no_ratio_and_no_interval():
     table = tables(500, 1.0, 1.0, True, "lung", repeats=1)
     empty = replace(table, noisy=np.where(np.arange(table.noisy.shape[-1]) < table.noisy.shape[-1] - 1, 0.0, 250.0)
                     * np.ones_like(table.noisy))
-    found = hazard_ratio(empty)
-    assert np.isnan(found.ratio).all() and (found.low == 0).all() and np.isinf(found.high).all()
+    result = hazard_ratio(empty)
+    assert np.isnan(result.ratio).all() and (result.low == 0).all() and np.isinf(result.high).all()

@@ -126,8 +126,8 @@ def test_the_printed_sign_misses_what_matters_and_nobody_notices_elsewhere(place
     vectors, found, truth, columns = parts(alone(place), FEASIBLE, 1200,
                                            BUDGETS[:2])
     inside = np.abs(wrong_sign(vectors, found) - truth) <= pointwise_half_widths(found.errors)
-    held = columns.released(inside).mean(axis=(1, 2, 3))
-    assert ((low <= held) & (held <= high)).all()
+    estimate = columns.released(inside).mean(axis=(1, 2, 3))
+    assert ((low <= estimate) & (estimate <= high)).all()
 
 
 @pytest.mark.slow
@@ -219,8 +219,8 @@ def test_bands_without_privacy_noise_in_the_bootstrap_do_not_hold():
     """400 data sets of 20 features at ε = 1, 2, 4."""
     _, found, truth, columns = parts(SparseInference(target="band", sparsity=3), SMALL, 400)
     inside = np.abs(found.values - truth).max(axis=-1) <= half_width_without_privacy(found)
-    held = columns.released(inside).mean(axis=(1, 2))
-    assert held[0] < 0.75 and held[1] < 0.9 and (np.diff(held) > 0).all()
+    estimate = columns.released(inside).mean(axis=(1, 2))
+    assert estimate[0] < 0.75 and estimate[1] < 0.9 and (np.diff(estimate) > 0).all()
 
 
 @pytest.mark.slow
@@ -324,5 +324,5 @@ def test_bands_on_every_machine_hold_their_group():
     What β̂ lacks of the other features is bounded by the stated norm alone, so that bands are wide.
     """
     mechanism = SparseHeterogeneous(target="band", features="1, 2, 3, 4, 5, 30, 31")
-    held = entry_coverage(machine_study(mechanism, APART, 100), APART.truth).joint
-    assert (held.mean(axis=(1, 2, 3)) > 0.92).all()
+    coverage = entry_coverage(machine_study(mechanism, APART, 100), APART.truth).joint
+    assert (coverage.mean(axis=(1, 2, 3)) > 0.92).all()

@@ -61,8 +61,8 @@ def test_the_printed_level_delivers_the_stated_tiny_delta_at_epsilon_one():
     assert delta_of(mu, 1.0) == pytest.approx(8.94e-10, rel=0.01)
 
 
-def spend(mu, count=1, composition="sequential", server=0, asked=None):
-    return Spend(Step("x"), server, mu, (1.0,), (1.0,), count, composition, asked or Budget(1, 1e-3), "")
+def spend(mu, count=1, composition="sequential", server=0, budget=None):
+    return Spend(Step("x"), server, mu, (1.0,), (1.0,), count, composition, budget or Budget(1, 1e-3), "")
 
 
 def test_rounds_about_the_same_people_add_in_squares_and_disjoint_ones_do_not_add():
@@ -75,7 +75,7 @@ def test_rounds_about_the_same_people_add_in_squares_and_disjoint_ones_do_not_ad
 def test_the_classical_constant_breaks_its_promise_at_large_epsilon_and_the_ledger_says_so(
         epsilon, holds):
     mu = accounting.printed_mu(epsilon, 1e-3, "isotropic")
-    ledger = [spend(mu, asked=Budget(epsilon, 1e-3))]
+    ledger = [spend(mu, budget=Budget(epsilon, 1e-3))]
     assert accounting.keeps_promise(ledger) is holds
     assert (accounting.guarantee(ledger, 0).epsilon <= epsilon) is holds
 
@@ -83,18 +83,18 @@ def test_the_classical_constant_breaks_its_promise_at_large_epsilon_and_the_ledg
 def test_lemma_one_breaks_its_promise_beyond_its_stated_range():
     def keeps(epsilon):
         mu = accounting.printed_mu(epsilon, 1e-3, "anisotropic")
-        return accounting.keeps_promise([spend(mu, asked=Budget(epsilon, 1e-3))])
+        return accounting.keeps_promise([spend(mu, budget=Budget(epsilon, 1e-3))])
     assert keeps(28.3)
     assert not keeps(28.5)
 
 
 def test_tight_calibration_reports_exactly_what_was_asked():
     mu = accounting.exact_mu(0.7, 1e-4)
-    assert accounting.guarantee([spend(mu, asked=Budget(0.7, 1e-4))], 0) == Budget(0.7, 1e-4)
+    assert accounting.guarantee([spend(mu, budget=Budget(0.7, 1e-4))], 0) == Budget(0.7, 1e-4)
 
 
 def test_each_server_has_a_guarantee_of_its_own():
-    ledger = [spend(accounting.exact_mu(e, 1e-3), server=s, asked=Budget(e, 1e-3))
+    ledger = [spend(accounting.exact_mu(e, 1e-3), server=s, budget=Budget(e, 1e-3))
               for s, e in enumerate((0.5, 2.0))]
     assert [b.epsilon for b in accounting.guarantees(ledger)] == [0.5, 2.0]
 
@@ -124,7 +124,7 @@ BUDGETS = [(epsilon, delta) for epsilon in (1e-4, 0.05, 0.5, 2.0, 10.0, 60.0)
 
 def selection(rho, count=1, **kwargs):
     return Spend(Step("x"), kwargs.get("server", 0), None, (1.0,), (1.0,), count, "sequential",
-                 kwargs.get("asked", Budget(1, 1e-6)), "", rho=rho)
+                 kwargs.get("budget", Budget(1, 1e-6)), "", rho=rho)
 
 
 def fifty_digits(rho, delta):
@@ -213,7 +213,7 @@ def test_rho_without_a_limit_is_infinite_and_delta_zero_is_refused():
 def test_gaussian_pure_and_other_lines_add_up_in_rho():
     """ρ, count·μ²/2 and ε²/2, turned into ε once, at the end."""
     pure = Spend(Step("x"), 0, None, (1.0,), (1.0,), 1, "sequential", Budget(1, 1e-6), "", epsilon=0.1)
-    lines = [selection(0.002, 3), spend(0.05, 4, asked=Budget(1, 1e-6)), pure]
+    lines = [selection(0.002, 3), spend(0.05, 4, budget=Budget(1, 1e-6)), pure]
     assert accounting.total_rho(lines) == pytest.approx(0.006 + 4 * 0.00125 + 0.005)
     assert accounting.guarantee(lines, 0).epsilon == accounting.epsilon_of_rho(
         accounting.total_rho(lines), 1e-6)
@@ -222,11 +222,11 @@ def test_gaussian_pure_and_other_lines_add_up_in_rho():
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 1e-6), (1.0, 1e-6), (4.0, 1e-3)])
 def test_a_plan_that_shares_out_rho_reports_exactly_what_was_asked(epsilon, delta):
     asked, rho = Budget(epsilon, delta), accounting.rho_of(epsilon, delta)
-    lines = [selection(0.5 * rho / 12, 12, asked=asked),
-             spend(math.sqrt(rho / 12), 12, asked=asked)]
+    lines = [selection(0.5 * rho / 12, 12, budget=asked),
+             spend(math.sqrt(rho / 12), 12, budget=asked)]
     assert accounting.guarantee(lines, 0) == asked
     assert accounting.keeps_promise(lines)
-    assert not accounting.keeps_promise([*lines, selection(1e-4 * rho, asked=asked)])
+    assert not accounting.keeps_promise([*lines, selection(1e-4 * rho, budget=asked)])
 
 
 def test_ledgers_without_rho_are_worth_what_they_were():

@@ -207,9 +207,9 @@ def test_joint_releases_have_four_lines_that_add_up_in_squares(few, shares):
     budget = Budget(1.0 if few else 6.0, 1e-3)
     spends = release(draw(), (budget,)).spends[0]
     assert [spend.step for spend in spends] == list(JOINT)
-    asked = accounting.exact_mu(budget.epsilon, budget.delta)
-    assert (250 * asked < 100) == few
-    assert [spend.mu**2 / asked**2 for spend in spends] == pytest.approx(shares)
+    result = accounting.exact_mu(budget.epsilon, budget.delta)
+    assert (250 * result < 100) == few
+    assert [spend.mu**2 / result**2 for spend in spends] == pytest.approx(shares)
     assert all(spend.sensitivity == (pytest.approx(2 / 250),) for spend in spends)
     assert accounting.guarantee(spends, 0) == budget
 
@@ -224,8 +224,8 @@ def test_the_ledger_of_separate_releases_has_six_lines_that_add_up_in_squares():
     assert [spend.step.key for spend in spends] == [
         "first centre", "first spread", "second centre", "second spread", "final centre",
         "second moments"]
-    asked = accounting.exact_mu(1.0, 1e-3)
-    assert [spend.mu**2 / asked**2 for spend in spends] == pytest.approx(
+    result = accounting.exact_mu(1.0, 1e-3)
+    assert [spend.mu**2 / result**2 for spend in spends] == pytest.approx(
         [.15, .05, .10, .05, .60, .05])
     for spend in spends:
         most = 2 if spend.step in (FIRST_CENTRE, SECOND_CENTRE, FINAL_CENTRE) else math.sqrt(2)

@@ -18,12 +18,12 @@ LINES = [Spend(Step("x"), 0, accounting.exact_mu(1.0, 1e-5), (1.0,), (1.0,), 1, 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 8.0, 600.0])
 @pytest.mark.parametrize(("people", "population"), [(1, 3), (200, 2000), (7, 10**9)])
 def test_the_budget_is_that_of_the_theorem_in_fifty_digits_rounded_up(epsilon, people, population):
-    found = SecretSample(people, population, True).budget(Budget(epsilon, 1e-6))
+    budget = SecretSample(people, population, True).budget(Budget(epsilon, 1e-6))
     with mpmath.workdps(50):
         q = mpmath.mpf(people) / population
         truth = mpmath.log(1 + q * (mpmath.exp(mpmath.mpf(epsilon)) - 1))
-        assert truth <= found.epsilon <= truth * (1 + 1e-9)
-        assert q * mpmath.mpf(1e-6) * (1 - mpmath.mpf(2) ** -53) <= found.delta <= q * 1.0001e-6
+        assert truth <= budget.epsilon <= truth * (1 + 1e-9)
+        assert q * mpmath.mpf(1e-6) * (1 - mpmath.mpf(2) ** -53) <= budget.delta <= q * 1.0001e-6
 
 
 def test_a_sample_helps_and_the_less_of_the_group_the_more():

@@ -272,9 +272,9 @@ def test_a_published_release_is_asked_from_its_card_without_data_or_charge(relea
         assert __main__.main(["ask-card", "--json", path]) == 0
         outputs.append(capsys.readouterr().out)
     assert outputs[0] == outputs[1]
-    told = json.loads(outputs[0])
-    assert {*told} == {cls.key for cls in curve_questions.all()}
-    low, high = told["average"]["pieces"][0]
+    plain = json.loads(outputs[0])
+    assert {*plain} == {cls.key for cls in curve_questions.all()}
+    low, high = plain["average"]["pieces"][0]
     assert low < one.columns[one.value].mean() < high
     assert book.odometer(content_of(sea)) == before
 

@@ -52,9 +52,9 @@ def report_of(asked, tries=400, runs=4000):
 
 
 def test_every_mechanism_can_be_chosen_and_comes_with_simulated_data():
-    found = audit_topic.subjects()
-    assert {one.cls for one in found} == set(mechanisms.all())
-    for one in found:
+    result = audit_topic.subjects()
+    assert {one.cls for one in result} == set(mechanisms.all())
+    for one in result:
         source = one.usual_source()
         assert source.is_random and source.facts.kind == "simulated"
         assert one.usual().served & source.tasks or one.task == "mean_function"
@@ -75,8 +75,8 @@ def test_a_claim_that_holds_is_neither_broken_nor_proved():
     assert report.verdict == "holds"
     assert 0.95 <= report.ratio <= 1 + 1e-9 and report.bound <= report.worst_epsilon
     assert report.worst_epsilon == pytest.approx(1.0, rel=1e-6)
-    said = audit_words.attacked(report)
-    assert "no more than the claim of 1." in said and "does not prove the claim" in said
+    result = audit_words.attacked(report)
+    assert "no more than the claim of 1." in result and "does not prove the claim" in result
 
 
 def test_a_planted_fault_is_caught_with_the_budget_of_the_page():
@@ -97,8 +97,8 @@ def test_faults_of_methods_that_need_many_records_are_caught_at_one_epsilon(bug)
 
 
 def test_around_a_source_a_claim_holds_too():
-    asked = Attack(AdaptiveMean(truncation=3), BUDGET, SparseCurves(n_curves=200))
-    report = report_of(asked, 100, 1000)
+    result = Attack(AdaptiveMean(truncation=3), BUDGET, SparseCurves(n_curves=200))
+    report = report_of(result, 100, 1000)
     assert report.verdict == "holds" and report.attains == 0
 
 
@@ -144,8 +144,8 @@ def test_releases_come_in_parts_that_double():
 
 
 def test_the_report_is_json_with_everything_that_was_asked():
-    asked = Attack(GRADIENT, BUDGET, variant="NoClipping", seed=3)
-    plain = json.loads(audit_topic.as_json([(asked, report_of(asked, runs=0))]))["audits"][0]
+    result = Attack(GRADIENT, BUDGET, variant="NoClipping", seed=3)
+    plain = json.loads(audit_topic.as_json([(result, report_of(result, runs=0))]))["audits"][0]
     assert plain["variant"] == "NoClipping" and plain["what"] == broken.get("NoClipping").what
     assert plain["seed"] == 3 and plain["verdict"] == "broken" and plain["source"] is None
     assert plain["claimed_epsilon"] == pytest.approx(1.0, rel=1e-6)
@@ -167,9 +167,9 @@ def _steps(asked):
 
 
 def test_at_least_numbers_are_rounded_down_and_claims_are_not():
-    found = audit.Progress(500, 0.9999, 1.0, "epsilon", 1.0, 0.0, bound=0.9999, runs=1000)
-    assert "ε = 0.999**" in audit_words.attacked(found)
-    assert "**99.9 %**" in audit_words.worked_out(found)
+    result = audit.Progress(500, 0.9999, 1.0, "epsilon", 1.0, 0.0, bound=0.9999, runs=1000)
+    assert "ε = 0.999**" in audit_words.attacked(result)
+    assert "**99.9 %**" in audit_words.worked_out(result)
     beyond = audit.Progress(500, 2.0, 1.0, "epsilon", 1.0, 0.0, bound=1.678, runs=1000)
     assert "ε = 1.67**, above the claim of 1. The claim is false, with 99.98 %" in (
         audit_words.attacked(beyond))
@@ -186,13 +186,13 @@ def test_at_least_numbers_are_rounded_down_and_claims_are_not():
 def test_bands_cover_as_stated_and_naive_ones_do_not(kind, source, own):
     """500 repetitions at ε = 1: at 5 % more than 46 misses have a chance of one in 10 000."""
     mechanism = lab.mechanism_for(kind, own, 0.37)
-    asked = lab.Experiment(kind, source, mechanism, Budget(1.0, 1e-6))
-    found = lab.CoverageAnswer.joined(list(lab.repetitions(asked)))
-    assert len(found.given.off) == lab.REPEATS
-    assert found.given.missed.sum() <= 46 < 70 < found.naive.missed.sum()
-    assert "Coverage is too low" in coverage_words.misses(found.naive, True)
-    assert found.naive.coverage.verdict == Verdict.BELOW
-    assert (found.naive.half <= found.given.half).mean() > 0.99
+    budget = lab.Experiment(kind, source, mechanism, Budget(1.0, 1e-6))
+    result = lab.CoverageAnswer.joined(list(lab.repetitions(budget)))
+    assert len(result.proper.off) == lab.REPEATS
+    assert result.proper.missed.sum() <= 46 < 70 < result.naive.missed.sum()
+    assert "Coverage is too low" in coverage_words.misses(result.naive, True)
+    assert result.naive.coverage.verdict == Verdict.BELOW
+    assert (result.naive.half <= result.proper.half).mean() > 0.99
 
 
 def repeated(probability, narrowed, n=lab.REPEATS):
@@ -204,43 +204,43 @@ def repeated(probability, narrowed, n=lab.REPEATS):
 
 def test_a_band_that_ignores_a_third_of_the_variance_is_shown_to_fail():
     """A deliberately naive band: 1.22 times too narrow, so that it covers 89 %, not 95."""
-    found = repeated(0.95, np.sqrt(1.5))
-    assert found.given.coverage.verdict == Verdict.AGREES
-    assert "agrees with the nominal 95 %" in coverage_words.misses(found.given)
-    assert "Coverage is too low" in coverage_words.misses(found.naive, True)
-    assert "22 % wider" in coverage_words.widths(found)
-    assert f"**{100 * (2 * ndtr(1.959964 / np.sqrt(1.5)) - 1):.3g} %**" in coverage_words.widths(found)
+    result = repeated(0.95, np.sqrt(1.5))
+    assert result.proper.coverage.verdict == Verdict.AGREES
+    assert "agrees with the nominal 95 %" in coverage_words.misses(result.proper)
+    assert "Coverage is too low" in coverage_words.misses(result.naive, True)
+    assert "22 % wider" in coverage_words.widths(result)
+    assert f"**{100 * (2 * ndtr(1.959964 / np.sqrt(1.5)) - 1):.3g} %**" in coverage_words.widths(result)
 
 
 def test_a_naive_band_is_never_said_to_agree_even_where_privacy_noise_is_small():
-    found = repeated(0.95, 1.02)
-    said = coverage_words.misses(found.naive, True)
-    assert "cannot tell them from correct bands" in said and "agrees" not in said
-    assert "**94.5 %**" in coverage_words.widths(found)
+    result = repeated(0.95, 1.02)
+    coverage = coverage_words.misses(result.naive, True)
+    assert "cannot tell them from correct bands" in coverage and "agrees" not in coverage
+    assert "**94.5 %**" in coverage_words.widths(result)
 
 
 def test_from_few_repetitions_nothing_is_said_to_agree():
-    found = repeated(0.95, 1.0, 60)
-    assert "Too imprecise to tell" in coverage_words.misses(found.given)
+    result = repeated(0.95, 1.0, 60)
+    assert "Too imprecise to tell" in coverage_words.misses(result.proper)
 
 
 def test_of_joint_limits_the_place_that_fails_most_is_kept():
     off, half = np.array([[0.1, -3.0, 0.2]]), np.array([[1.0, 2.0, 0.1]])
-    found = lab.Limits.of(off, half)
-    assert (found.off[0], found.half[0], found.missed[0]) == (0.2, 0.1, True)
+    result = lab.Limits.of(off, half)
+    assert (result.off[0], result.half[0], result.missed[0]) == (0.2, 0.1, True)
 
 
 def test_nothing_released_gives_no_limits_and_says_so():
-    asked = lab.Experiment("point", SparseCurves(n_curves=20), AdaptiveMean(band="pointwise"),
+    budget = lab.Experiment("point", SparseCurves(n_curves=20), AdaptiveMean(band="pointwise"),
                          Budget(0.05, 1e-6))
     with pytest.raises(InputError, match="nothing is released"):
-        next(lab.repetitions(asked))
+        next(lab.repetitions(budget))
 
 
 @pytest.mark.parametrize("name", THEMES)
 def test_misses_stand_out_and_all_repetitions_are_drawn(name):
-    found = lab.Limits(np.array([0.0, 2.0, -3.0]), np.array([1.0, 1.0, 1.0]))
-    chart = coverage_charts.repetitions(found, coverage_charts.common_half([found]), "Off by", name)
+    result = lab.Limits(np.array([0.0, 2.0, -3.0]), np.array([1.0, 1.0, 1.0]))
+    chart = coverage_charts.repetitions(result, coverage_charts.common_half([result]), "Off by", name)
     go.Figure(chart.spec)
     json.dumps(chart.spec["data"], allow_nan=False)
     holds, misses, _ = chart.spec["data"]
@@ -285,23 +285,23 @@ def test_the_two_releases_are_drawn_beside_what_they_give_away(name):
     Attack(GRADIENT, BUDGET), Attack(GRADIENT, BUDGET, variant="NoClipping"),
     Attack(GRADIENT, BUDGET, SparseCurves(n_curves=100), "NoClipping")], ids=["", "fault", "source"])
 def test_the_command_that_is_shown_repeats_the_attack(asked, monkeypatch, capsys):
-    shown = audit_topic.command(asked)
-    first, _, rest = shown.partition(" <<'END'\n")
+    result = audit_topic.command(asked)
+    first, _, rest = result.partition(" <<'END'\n")
     monkeypatch.setattr(sys, "stdin", io.StringIO(rest.removesuffix("END")))
     words = [*first.split()[3:], "--json", "--tries", "100", "--runs", "0"]
     assert main(words) == 0
-    found = json.loads(capsys.readouterr().out)["audits"][0]
-    assert found["verdict"] == ("broken" if asked.variant else "holds")
-    assert found["claimed_epsilon"] == pytest.approx(1.0, rel=1e-6)
-    assert found["neighbours"] == asked.neighbours
+    plain = json.loads(capsys.readouterr().out)["audits"][0]
+    assert plain["verdict"] == ("broken" if asked.variant else "holds")
+    assert plain["claimed_epsilon"] == pytest.approx(1.0, rel=1e-6)
+    assert plain["neighbours"] == asked.neighbours
 
 
 def test_every_epsilon_that_is_given_is_audited_in_order(capsys):
     words = ["audit", "noisy_gradient_mean", "--epsilon", "0.5", "--epsilon", "4", "--tries", "100"]
     assert main([*words, "--runs", "0", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["audits"]
-    assert [round(one["claimed_epsilon"], 6) for one in found] == [0.5, 4.0, 0.5, 4.0]
-    assert all(0.9 < one["ratio"] <= 1 + 1e-9 for one in found)
+    plain = json.loads(capsys.readouterr().out)["audits"]
+    assert [round(one["claimed_epsilon"], 6) for one in plain] == [0.5, 4.0, 0.5, 4.0]
+    assert all(0.9 < one["ratio"] <= 1 + 1e-9 for one in plain)
 
 
 @pytest.mark.slow

@@ -20,8 +20,8 @@ MACHINE = {"version": "1", "processor": "A processor", "cores": 2, "python": "3"
     (False, 2.0, 2.39, False), (False, 2.0, 2.41, True), (False, 2.0, 1.0, False),
     (True, 3.0, 2.51, False), (True, 3.0, 2.49, True), (True, 3.0, 9.0, False)])
 def test_a_ratio_that_became_worse_by_more_than_a_fifth_is_flagged(more, before, now, is_flagged):
-    found = regressions([Row("a", now, None, more)], [Row("a", before, None, more)])
-    assert [(row.name, old) for row, old in found] == [("a", before)] * is_flagged
+    result = regressions([Row("a", now, None, more)], [Row("a", before, None, more)])
+    assert [(row.name, old) for row, old in result] == [("a", before)] * is_flagged
 
 
 def test_a_new_row_is_no_regression_and_one_that_is_gone_is_none_either():
@@ -82,9 +82,9 @@ def test_the_exit_code_says_whether_anything_became_worse(monkeypatch, capsys, r
 
 
 def test_the_machine_is_told_in_general_terms():
-    found = record.here()
-    assert set(found) == {"version", "processor", "cores", "python", "numpy", "scipy", "load"}
-    assert "/" not in str(found["processor"])
+    result = record.here()
+    assert set(result) == {"version", "processor", "cores", "python", "numpy", "scipy", "load"}
+    assert "/" not in str(result["processor"])
 
 
 def test_a_peer_that_is_absent_is_left_out_politely(monkeypatch, capsys):
@@ -108,9 +108,9 @@ def test_the_filter_bank_is_that_of_the_peer_up_to_where_it_begins():
 @pytest.mark.parametrize("size", [16, 128, 256, 512])
 def test_short_and_long_vectors_are_filtered_alike(size, monkeypatch):
     signals = np.random.default_rng(2).standard_normal((2, 3, size))
-    found = WaveletBasis(size, 4).to_levels(signals)
+    result = WaveletBasis(size, 4).to_levels(signals)
     monkeypatch.setattr(wavelets, "_SHORT", 0 if size <= 128 else 1024)
-    assert np.allclose(WaveletBasis(size, 4).to_levels(signals), found, rtol=0, atol=1e-13)
+    assert np.allclose(WaveletBasis(size, 4).to_levels(signals), result, rtol=0, atol=1e-13)
 
 
 def test_a_floor_is_the_work_at_the_rates_that_were_measured(monkeypatch):

@@ -35,10 +35,10 @@ def test_the_number_that_a_law_gives_meets_the_target_when_it_is_simulated(
     here = replace(WAVE, mechanism=mechanism).moved(dial, at)
     error = measure(here, 1).error
     target = target_share * error
-    found = beyond(here, dial, target, error, 3)
-    assert found.floor is None and found.value > at
-    there = measure(here.moved(dial, found.value), 5).error
-    print(dial, mechanism.key, found.value, there / target)
+    result = beyond(here, dial, target, error, 3)
+    assert result.floor is None and result.value > at
+    there = measure(here.moved(dial, result.value), 5).error
+    print(dial, mechanism.key, result.value, there / target)
     assert there == pytest.approx(target, rel=0.3)
 
 
@@ -49,33 +49,33 @@ def test_below_what_kept_basis_functions_leave_out_no_number_of_people_does():
     data = here.curves.draw(1, np.random.default_rng(0))
     estimate = here.mechanism.without_protection(data)
     tail = math.sqrt(float(estimate.project(data.truth)[1]))
-    found = beyond(here, "people", 0.5 * tail, error, 3)
-    assert found.value is None and found.cause == "bias"
-    assert found.floor == pytest.approx(tail, rel=0.15)
+    result = beyond(here, "people", 0.5 * tail, error, 3)
+    assert result.value is None and result.cause == "bias"
+    assert result.floor == pytest.approx(tail, rel=0.15)
 
 
 def test_more_observations_remove_neither_noise_nor_differences_between_people():
     here = replace(WAVE, people=100).moved("readings", 400)
     error = measure(here, 1).error
-    found = beyond(here, "readings", 0.5 * error, error, 3)
-    assert found.floor == pytest.approx(error, rel=0.15) and found.cause == "people"
+    result = beyond(here, "readings", 0.5 * error, error, 3)
+    assert result.floor == pytest.approx(error, rel=0.15) and result.cause == "people"
 
 
 def test_without_noise_the_rest_of_the_error_stays_at_any_epsilon():
     here = replace(WAVE, epsilon=10.0, people=50)
     error = measure(here, 1).error
-    found = beyond(here, "epsilon", 0.1 * error, error, 3)
+    result = beyond(here, "epsilon", 0.1 * error, error, 3)
     free = measure(replace(here, epsilon=1000.0), 1).error
-    assert found.floor == pytest.approx(free, rel=0.3)
+    assert result.floor == pytest.approx(free, rel=0.3)
     assert beyond(here, "epsilon", 0.999 * error, error, 3).floor is None
 
 
 def test_exact_errors_are_carried_on_exactly():
     here = Setting(Numbers(), UnivariateMean(setting="site"), 0.5, 1, 50, 200, 0.0)
     error = measure(here, 1).error
-    found = beyond(here, "sites", error / 1.9, error, 1)
-    assert found.value > 200
-    there = [measure(here.moved("sites", found.value + step), 1).error for step in (-2, 1)]
+    result = beyond(here, "sites", error / 1.9, error, 1)
+    assert result.value > 200
+    there = [measure(here.moved("sites", result.value + step), 1).error for step in (-2, 1)]
     assert there[1] <= error / 1.9 * (1 + 1e-6) and there[0] > error / 1.9 * (1 - 1e-6)
 
 
@@ -91,9 +91,9 @@ def test_the_end_of_the_simulator_is_not_called_impossible(few):
     answer = result_of(plan(WAVE, "people", target))
     assert not answer.is_possible and answer.is_extrapolated
     assert 1000 < answer.beyond["people"].value < 1000 * FARTHEST
-    said = plan_words.verdict(answer, FACTS)
-    assert said.startswith("**About ") and "extrapolated beyond the 1\u2009000" in said
-    assert "Not possible" not in said
+    result = plan_words.verdict(answer, FACTS)
+    assert result.startswith("**About ") and "extrapolated beyond the 1\u2009000" in result
+    assert "Not possible" not in result
     assert planner.plain(answer)["beyond"]["people"]["value"] == answer.beyond["people"].value
 
 
@@ -112,6 +112,6 @@ def test_other_dials_are_told_apart_in_the_same_way(few):
 def test_each_case_has_its_sentence(found, words):
     reached = planner.Measured(GROWTH.moved("people", 20_000), 2.4, 0.01)
     answer = planner.PlanningAnswer("people", 1.0, None, None, None, reached, beyond={"people": found})
-    said = plan_words.verdict(answer, FACTS)
-    assert words in said and "With 20\u2009000 children the error is 2.40 cm" in said
-    assert ("Not possible" in said) == (found.floor is not None)
+    result = plan_words.verdict(answer, FACTS)
+    assert words in result and "With 20\u2009000 children the error is 2.40 cm" in result
+    assert ("Not possible" in result) == (found.floor is not None)

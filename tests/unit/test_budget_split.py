@@ -15,32 +15,32 @@ PARTS = some.lists(some.builds(Part, some.floats(0.1, 10)), min_size=1, max_size
 
 
 def test_epsilons_add_up_to_the_total_by_weight():
-    found = shares(Split(3.0, "sum", (Part(), Part(2.0), Part(3.0))), DELTA)
-    assert [budget.epsilon for budget in found] == [0.5, 1.0, 1.5]
-    assert [budget.delta for budget in found] == [DELTA / 3] * 3
+    result = shares(Split(3.0, "sum", (Part(), Part(2.0), Part(3.0))), DELTA)
+    assert [budget.epsilon for budget in result] == [0.5, 1.0, 1.5]
+    assert [budget.delta for budget in result] == [DELTA / 3] * 3
 
 
 def test_a_locked_output_keeps_its_epsilon_and_the_others_share_the_rest():
-    found = shares(Split(3.0, "sum", (Part(locked=2.0), Part(), Part(3.0))), DELTA)
-    assert [budget.epsilon for budget in found] == [2.0, 0.25, 0.75]
+    result = shares(Split(3.0, "sum", (Part(locked=2.0), Part(), Part(3.0))), DELTA)
+    assert [budget.epsilon for budget in result] == [2.0, 0.25, 0.75]
 
 
 def test_tight_shares_are_squares_of_mu_and_allow_each_output_more():
     """Four equal outputs of μ have 2μ together."""
     total = accounting.exact_epsilon(1.0, DELTA)
-    found = shares(Split(total, "tight", (Part(),) * 4), DELTA)
+    result = shares(Split(total, "tight", (Part(),) * 4), DELTA)
     exact = accounting.exact_epsilon(0.5, DELTA)
-    assert all(0.99 * exact < budget.epsilon <= exact for budget in found)
-    assert found[0].epsilon > 1.5 * total / 4
+    assert all(0.99 * exact < budget.epsilon <= exact for budget in result)
+    assert result[0].epsilon > 1.5 * total / 4
 
 
 @pytest.mark.parametrize("way", WAYS)
 @given(total=some.floats(0.5, 20), parts=PARTS)
 def test_no_split_costs_more_than_its_total(way, total, parts):
-    found = shares(Split(total, way, parts), DELTA)
-    assert cost(found, way) <= total * (1 + 1e-9)
-    assert cost(found, way) >= 0.97 * total
-    assert math.fsum(b.delta for b in found) <= (DELTA * (1 + 1e-9) if way == "sum" else math.inf)
+    result = shares(Split(total, way, parts), DELTA)
+    assert cost(result, way) <= total * (1 + 1e-9)
+    assert cost(result, way) >= 0.97 * total
+    assert math.fsum(b.delta for b in result) <= (DELTA * (1 + 1e-9) if way == "sum" else math.inf)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -51,8 +51,8 @@ def test_locks_that_leave_nothing_are_refused(way, locks):
 
 
 def test_locks_that_spend_all_and_leave_nobody_without_are_fine():
-    found = shares(Split(3.0, "sum", (Part(locked=1.0), Part(locked=2.0))), DELTA)
-    assert [budget.epsilon for budget in found] == [1.0, 2.0]
+    result = shares(Split(3.0, "sum", (Part(locked=1.0), Part(locked=2.0))), DELTA)
+    assert [budget.epsilon for budget in result] == [1.0, 2.0]
 
 
 def test_a_pure_total_has_pure_parts_and_no_tight_way():

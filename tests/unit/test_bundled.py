@@ -165,10 +165,10 @@ def test_the_data_are_found_from_any_working_directory(tmp_path):
 
 def test_the_files_have_the_checksums_that_the_build_script_records():
     recorded = runpy.run_path(str(ROOT / "scripts" / "build_data.py"))["SHA256"]
-    found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+    matches = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
              for path in (ROOT / "data").glob("*.csv")}
     assert {source.file for source in BUNDLED} <= set(recorded)
-    assert found == recorded
+    assert matches == recorded
 
 
 def test_every_file_is_small_and_described_in_the_readme():

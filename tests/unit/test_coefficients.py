@@ -45,8 +45,8 @@ def naive_gradients(data, coefficients, repeat=0):
     """Curve by curve and reading by reading: (curves, K, r)."""
     out, m = [], int(data.counts[0])
     for i in range(data.n_curves):
-        own = slice(i * m, (i + 1) * m)
-        waves, y = FOURIER(data.times[repeat, own]), data.values[repeat, own]
+        result = slice(i * m, (i + 1) * m)
+        waves, y = FOURIER(data.times[repeat, result]), data.values[repeat, result]
         g = data.regressors[repeat, :, i]
         residual = sum(waves[j] * (waves[j] @ (coefficients.T @ g) - y[j]) for j in range(m)) / m
         out.append(np.outer(g, residual))
@@ -362,8 +362,8 @@ def test_without_delta_it_refuses_kindly():
 
 def test_covariates_are_moved_into_their_ranges_and_onto_plus_minus_one():
     facts = PublicFacts(covariates=(Covariate("a", 0.0, 10.0), Covariate("b", -1.0, 1.0)))
-    given = np.array([[0.0, 1.0], [5.0, -1.0], [12.0, 0.0], [np.nan, 0.5]])
-    assert facts.to_regressors(given).tolist() == [
+    result = np.array([[0.0, 1.0], [5.0, -1.0], [12.0, 0.0], [np.nan, 0.5]])
+    assert facts.to_regressors(result).tolist() == [
         [1, -1, 1], [1, 0, -1], [1, 1, 0], [1, 0, 0.5]]
 
 
@@ -391,10 +391,10 @@ def test_likeness_makes_covariates_agree_and_designs_have_their_own_limit():
 
 def test_servers_can_be_kept_and_renumbered_with_all_that_belongs_to_them():
     data = draw(CoefficientCurves(n_curves=60, n_servers=3))
-    kept = data.of_servers([0, 2])
-    assert kept.sizes.n_curves_per_server == (20, 20)
-    assert (kept.covariates[0, 20:] == data.covariates[0, 40:]).all()
-    assert (kept.values[0, 200:] == data.values[0, 400:]).all()
+    result = data.of_servers([0, 2])
+    assert result.sizes.n_curves_per_server == (20, 20)
+    assert (result.covariates[0, 20:] == data.covariates[0, 40:]).all()
+    assert (result.values[0, 200:] == data.values[0, 400:]).all()
 
 
 # -- errors over budgets --------------------------------------------------------------------

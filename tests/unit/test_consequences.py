@@ -18,32 +18,32 @@ def spends(sites=1, mechanism=None):
 
 
 def test_one_holder_is_named_as_the_one_who_sees_the_curves():
-    said = label(spends(), FACTS)
+    result = label(spends(), FACTS)
     assert way_of(spends()) == "holder"
-    assert "One curve of a child" in said["Protected"]
-    assert "holds the curves" in said["Not from whom"]
-    assert "site" not in " ".join(said.values())
+    assert "One curve of a child" in result["Protected"]
+    assert "holds the curves" in result["Not from whom"]
+    assert "site" not in " ".join(result.values())
 
 
 def test_sites_that_add_their_own_noise_protect_from_the_centre_and_from_each_other():
-    said = label(spends(2), FACTS)
-    assert "the other sites, and the centre" in said["From whom"]
-    assert "The child’s own site" in said["Not from whom"]
-    assert "belongs to a site" in said["Not covered"]
+    result = label(spends(2), FACTS)
+    assert "the other sites, and the centre" in result["From whom"]
+    assert "The child’s own site" in result["Not from whom"]
+    assert "belongs to a site" in result["Not covered"]
 
 
 def test_a_trusted_centre_is_no_longer_one_of_those_it_protects_from():
-    said = label(spends(2), FACTS, "centre")
-    assert "the centre" not in said["From whom"]
-    assert "**The centre**, which sees every curve" in said["Not from whom"]
+    result = label(spends(2), FACTS, "centre")
+    assert "the centre" not in result["From whom"]
+    assert "**The centre**, which sees every curve" in result["Not from whom"]
 
 
 @pytest.mark.parametrize(("mechanism", "can_fail"), [(None, True), (Iclp(), False)])
 def test_a_promise_that_can_fail_says_so(mechanism, can_fail):
-    said = label(spends(mechanism=mechanism), FACTS)
-    assert ("chance of at most δ" in said["Assumptions"]) is can_fail
+    result = label(spends(mechanism=mechanism), FACTS)
+    assert ("chance of at most δ" in result["Assumptions"]) is can_fail
 
 
 def test_words_of_a_file_cannot_become_markup():
-    said = label(spends(), PublicFacts(person="**child**", people="[a](b)"))
-    assert "**child**" not in " ".join(said.values()) and "[a](b)" not in " ".join(said.values())
+    result = label(spends(), PublicFacts(person="**child**", people="[a](b)"))
+    assert "**child**" not in " ".join(result.values()) and "[a](b)" not in " ".join(result.values())

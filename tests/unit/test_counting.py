@@ -246,7 +246,7 @@ def test_the_same_counts_give_the_same_limits_and_they_hold_the_curve():
     assert (both[0][0] == both[1][0]).all() and (both[0][1] == both[1][1]).all()
     times = np.linspace(0, 5, 301)
     low, high = staircase(table.cells.edges, *both[0], times)
-    inside = times <= np.asarray(table.cells.edges)[limits[0].shown.sum(axis=-1)][..., None]
+    inside = times <= np.asarray(table.cells.edges)[limits[0].drawn.sum(axis=-1)][..., None]
     drawn = monotone_cubic(table.cells.edges, life.survival)(times)
     assert ((low <= drawn + 1e-12) & (drawn <= high + 1e-12))[inside].all()
     assert (np.diff(low, axis=-1) <= 1e-12).all() and (np.diff(high, axis=-1) <= 1e-12).all()
@@ -255,10 +255,10 @@ def test_the_same_counts_give_the_same_limits_and_they_hold_the_curve():
 def test_intervals_beyond_which_too_few_are_left_are_not_shown():
     table = released(EventTimes(n_curves=228)).released[0]
     life, = life_tables(table)
-    shown = is_shown(table, life)
-    assert (life.at_risk[..., 1:][shown] >= 10).all()
-    assert (shown[..., :-1] >= shown[..., 1:]).all()
-    assert is_shown(table, life, 60.0).sum() < shown.sum()
+    result = is_shown(table, life)
+    assert (life.at_risk[..., 1:][result] >= 10).all()
+    assert (result[..., :-1] >= result[..., 1:]).all()
+    assert is_shown(table, life, 60.0).sum() < result.sum()
 
 
 # -- against other formulas, written here -----------------------------------------------------------------

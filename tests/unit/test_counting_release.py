@@ -77,12 +77,12 @@ def test_what_is_not_stated_or_does_not_fit_is_told_kindly(tmp_path, change, tol
 def test_other_sizes_of_groups_than_stated_are_refused_before_anything_is_charged(tmp_path):
     wrong = {**STATED, "group_sizes": [N // 2 + 1, N // 2 - 1]}
     (tmp_path / "trial.csv").write_text(trial())
-    asked = request.from_json(json.dumps({
+    result = request.from_json(json.dumps({
         "version": 1, "data": {"file": "trial.csv", **wrong}, "mechanism": {"key": "noisy_counts", "parameters": {}},
         "budgets": [{"epsilon": 2.0, "delta": 0.0}]}), tmp_path)
     book = Ledger(tmp_path / "ledger")
     with pytest.raises(InputError, match="sizes of the groups"):
-        published.publish(asked.source, asked.mechanism, asked.budget, book, "wrong")
+        published.publish(result.source, result.mechanism, result.budget, book, "wrong")
 
 
 @pytest.mark.parametrize("epsilon", [0.25, 1 / 3, 0.5, 1.0, 3.0, 7.7])

@@ -20,8 +20,8 @@ from tests.pages.opening import open_page
 DOCS = Path(__file__).parents[2] / "docs"
 SHELVES = {"mechanisms": mechanisms, "rates": rates, "sources": sources}
 ITEMS = coverage.items()
-PLACES = sorted({place for item in ITEMS for place in item.shown}, key=str)
-AUDITED = sorted({place.which for place in PLACES if place.kind == "audit"})
+PLACES = sorted({place for item in ITEMS for place in item.places}, key=str)
+AUDITED = sorted({place.target for place in PLACES if place.kind == "audit"})
 OPENED = [place.page for place in PLACES if place.kind == "page"]
 
 
@@ -33,29 +33,29 @@ def test_every_item_has_a_state_and_shows_or_says_why_not():
     assert len({(item.document, item.title) for item in ITEMS}) == len(ITEMS)
     for item in ITEMS:
         assert item.document in coverage.DOCUMENTS and item.state in coverage.STATES, item
-        assert bool(item.shown) is (item.state != "no"), item
+        assert bool(item.places) is (item.state != "no"), item
         assert item.note or item.state == "works", item
 
 
 @pytest.mark.parametrize("place", PLACES, ids=str)
 def test_what_the_table_names_exists(place):
     if place.kind == "exhibit":
-        assert place.which in papers.names()
+        assert place.target in papers.names()
     elif place.kind == "audit":
-        assert place.which in {cls.key for cls in mechanisms.all()}
+        assert place.target in {cls.key for cls in mechanisms.all()}
     elif place.kind == "list":
-        shelf, key = place.which.split()
+        shelf, key = place.target.split()
         assert key in {cls.key for cls in SHELVES[shelf].all()}
     elif place.kind == "page":
         assert f"{place.page[0]}.py" in {script for _, script, _ in PAGES}
     elif place.kind == "guide":
-        assert place.which in handbook.CHAPTERS
+        assert place.target in handbook.CHAPTERS
     else:
-        assert place.kind == "notes" and (DOCS / place.which).exists()
+        assert place.kind == "notes" and (DOCS / place.target).exists()
 
 
 def test_every_exhibit_of_a_document_is_in_the_table():
-    exhibits = {place.which for place in PLACES if place.kind == "exhibit"}
+    exhibits = {place.target for place in PLACES if place.kind == "exhibit"}
     documents = {exhibit.partition("/")[0] for exhibit in exhibits}
     assert len(documents) == 5
     assert exhibits == {name for name in papers.names() if name.partition("/")[0] in documents}
@@ -71,7 +71,7 @@ def test_every_page_of_the_table_opens_with_its_settings(name, token):
 def test_the_command_that_lists_runs():
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         assert not main(["list"])
-    assert all(place.which.split()[1] in printed.getvalue() for place in PLACES
+    assert all(place.target.split()[1] in printed.getvalue() for place in PLACES
                if place.kind == "list")
 
 

@@ -158,14 +158,14 @@ def test_products_of_cosines_project_a_truth_with_nothing_lost():
 def test_the_nearest_density_is_a_density_and_nearer_to_every_other_one():
     rng, weights = generator(3, 0, 0), np.array([0.1, 0.3, 0.2, 0.15, 0.25])
     values = rng.normal(1, 2, (50, 5))
-    found = nearest_density(values, weights)
-    assert (found >= 0).all()
-    assert found @ weights == pytest.approx(np.ones(50))
+    result = nearest_density(values, weights)
+    assert (result >= 0).all()
+    assert result @ weights == pytest.approx(np.ones(50))
     others = rng.dirichlet(np.ones(5), (50, 200)) / weights
     before = ((values[:, None] - others) ** 2) @ weights
-    after = ((found[:, None] - others) ** 2) @ weights
+    after = ((result[:, None] - others) ** 2) @ weights
     assert (after <= before + 1e-12).all()
-    best = ((values - found) ** 2) @ weights  # no other density is as near to the values
+    best = ((values - result) ** 2) @ weights  # no other density is as near to the values
     assert (before >= best[:, None] - 1e-12).all()
 
 
@@ -326,7 +326,7 @@ def test_the_sweep_is_about_noise_from_the_kernel_only():
 def test_only_what_matters_for_a_density_is_shown():
     of_curves = {"size", "length", "penalty_weight", "rule", "share", "loss"}
     for mechanism in EVERY:
-        names = {parameter.name for parameter in mechanism.shown()}
+        names = {parameter.name for parameter in mechanism.relevant_parameters()}
         assert {"bandwidth", "clean", "grid_size"} <= names and not names & of_curves
         assert ("kernel" in names) == isinstance(mechanism, Iclp | GaussianProcess)
 

@@ -214,10 +214,10 @@ SEARCHES = [(filtered(100), of_ellipsoid), (filtered(5000), of_ellipsoid),
                          ids=lambda one: getattr(one, "__name__", type(one).__name__))
 def test_no_change_of_twenty_thousand_is_larger_than_the_set(changes, draw):
     rng = np.random.default_rng(3)
-    found = draw(changes, rng, 20_000)
-    for scales in (np.ones(found.shape[1]), rng.uniform(0.1, 1, found.shape[1]),
+    data = draw(changes, rng, 20_000)
+    for scales in (np.ones(data.shape[1]), rng.uniform(0.1, 1, data.shape[1]),
                    changes.spectrum + 1e-6):
-        sums, norms = (np.linalg.norm(found / scales, order, axis=1).max() for order in (1, 2))
+        sums, norms = (np.linalg.norm(data / scales, order, axis=1).max() for order in (1, 2))
         assert 0.1 * changes.l1(scales) < sums <= changes.l1(scales) * (1 + 1e-12)
         assert 0.1 * changes.l2(scales) < norms <= changes.l2(scales) * (1 + 1e-12)
         if not isinstance(changes, Atoms):  # what is printed for densities may be too small
@@ -299,10 +299,10 @@ def test_the_spectra_of_any_atoms_are_close_to_those_of_a_solver(changes):
     size = changes.atoms.shape[1]
     start = np.log(np.ptp(changes.atoms, axis=0)) / 2
     for name, kind, worse in (("spectrum", "l1", 1.06), ("gaussian_spectrum", "l2", 1.2)):
-        found = energy(changes, getattr(changes, name), kind)
+        result = energy(changes, getattr(changes, name), kind)
         solved = minimize(lambda log, kind=kind: np.log(energy(changes, np.exp(log), kind)), start,
                           method="Powell", options={"maxiter": 30 * size, "xtol": 1e-5}).fun
-        assert found <= np.exp(solved) * worse
+        assert result <= np.exp(solved) * worse
 
 
 # -- second moments of covariates in a box --------------------------------------------------------

@@ -41,11 +41,11 @@ def test_all_parts_together_are_the_errors_of_the_picture():
 def test_real_curves_have_no_part_for_chance_and_their_parts_are_a_release_less_the_average():
     source, budget = SeaTemperature(), Budget(1.0, 1e-4)
     parts = found(source, budget=budget)
-    shown = mean_topic.with_budget(mean_topic.mean_over_budgets(source, AdaptiveMean(), 1e-4, 1), source,
+    result = mean_topic.with_budget(mean_topic.mean_over_budgets(source, AdaptiveMean(), 1e-4, 1), source,
                                     AdaptiveMean(), 1, 0.9)
-    here = [b.epsilon for b in shown.budgets].index(1.0)
+    here = [b.epsilon for b in result.budgets].index(1.0)
     assert not parts.has_sampling and not parts.sampling.any()
-    assert np.allclose(parts.lines(ALL), shown.releases[here] - shown.without)
+    assert np.allclose(parts.lines(ALL), result.releases[here] - result.without)
     assert parts.error[ALL] == parts.error[True, False, True]
 
 
@@ -70,8 +70,8 @@ def test_steps_start_at_the_average_without_protection_and_end_at_the_first_rele
 def test_a_method_that_keeps_every_coefficient_says_so():
     steps = found(mechanism=Iclp(), budget=Budget(1.0)).steps
     assert steps.moves[0] < 1e-6 * steps.moves[1]
-    assert f"All {steps.kept} coefficients are kept" in steps_done(
-        SIMULATED.facts, steps.kept, steps.moves)
+    assert f"All {steps.n_coefficients} coefficients are kept" in steps_done(
+        SIMULATED.facts, steps.n_coefficients, steps.moves)
 
 
 def test_no_budget_at_all_would_leave_only_what_noise_does_not_touch():

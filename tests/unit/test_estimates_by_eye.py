@@ -27,9 +27,9 @@ def test_dots_scatter_by_sampling_and_the_noise_of_their_setting(setting, noise)
 
 
 def test_all_settings_see_the_same_data():
-    shown = by_eye(60, 30, 1e3, 2)
+    result = by_eye(60, 30, 1e3, 2)
     for setting in ("central_item", "site"):  # nearly no noise
-        np.testing.assert_allclose(shown.estimates[setting], shown.estimates["none"], atol=1e-3)
+        np.testing.assert_allclose(result.estimates[setting], result.estimates["none"], atol=1e-3)
 
 
 def test_fewer_dots_are_drawn_of_many_numbers_and_none_of_too_many():
@@ -40,11 +40,11 @@ def test_fewer_dots_are_drawn_of_many_numbers_and_none_of_too_many():
 
 @pytest.mark.parametrize("name", ["light", "dark"])
 def test_the_picture_has_a_row_for_each_kind_of_trust_and_names_the_farthest(name):
-    shown = by_eye(50, 20, 0.2, 1)
-    chart = charts.by_eye(shown, name)
+    result = by_eye(50, 20, 0.2, 1)
+    chart = charts.by_eye(result, name)
     go.Figure(chart.spec)
     json.dumps(chart.spec["data"], allow_nan=False)
-    assert len(chart.spec["data"]) == len(shown.estimates) + 1 == 7
+    assert len(chart.spec["data"]) == len(result.estimates) + 1 == 7
     errors = dict(zip(*chart.table.values(), strict=True))
     farthest = max(errors, key=errors.get)
     assert farthest.lower() in chart.spec["layout"]["title"]["text"].lower().replace("<br>", " ")

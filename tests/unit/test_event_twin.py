@@ -56,9 +56,9 @@ def test_a_preview_of_counts_has_a_band_where_the_release_has_one_and_names_alik
     assert 0 < preview.error < 0.2
     for curve in preview.curves:
         if curve.low is not None:
-            shown = np.isfinite(curve.released)
-            assert (curve.low[shown] <= curve.released[shown] + 1e-9).all()
-            assert (curve.released[shown] <= curve.high[shown] + 1e-9).all()
+            result = np.isfinite(curve.released)
+            assert (curve.low[result] <= curve.released[result] + 1e-9).all()
+            assert (curve.released[result] <= curve.high[result] + 1e-9).all()
 
 
 def test_a_preview_sees_nothing_of_the_data():

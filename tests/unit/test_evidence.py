@@ -55,9 +55,9 @@ def test_the_error_of_a_slope_is_how_far_slopes_scatter():
 
 
 def test_a_change_is_that_of_logarithms():
-    found = change(Line.of(TABLE, "n", m=3), 2, 8)
-    assert found.value == pytest.approx(-1.5 * math.log(4))
-    assert found.se == pytest.approx(0.1 * math.sqrt(2))
+    result = change(Line.of(TABLE, "n", m=3), 2, 8)
+    assert result.value == pytest.approx(-1.5 * math.log(4))
+    assert result.se == pytest.approx(0.1 * math.sqrt(2))
 
 
 def test_numbers_that_share_their_data_keep_their_standard_error_on_average():

@@ -194,8 +194,8 @@ def test_a_stored_full_result_is_that_of_the_present_work_and_says_how_long_it_t
 @pytest.mark.parametrize("key", STORED)
 def test_claims_hold_in_the_stored_table_unless_a_reason_says_why_not(key):
     paper, exhibit = papers.find(key)
-    found = exhibit.findings(exhibit_files.stored(paper, exhibit).table)
-    for claim, finding in zip(exhibit.claims, found, strict=True):
+    result = exhibit.findings(exhibit_files.stored(paper, exhibit).table)
+    for claim, finding in zip(exhibit.claims, result, strict=True):
         assert finding.holds is (not claim.fails_because), f"{claim.says} {finding.measured}"
         told = exhibit_words.claim(claim, finding)
         assert told.endswith(".") and ".." not in told and finding.measured in told
@@ -282,9 +282,9 @@ def test_a_log_axis_leaves_out_what_is_not_positive():
 
 
 def test_a_family_of_lines_goes_from_pale_to_strong_and_each_member_looks_its_own():
-    found = styles(6, "light")
-    assert found[0][0] == "#A3B3EE" and found[-1][0] == "#24358A"
-    assert len(set(found)) == 6
+    result = styles(6, "light")
+    assert result[0][0] == "#A3B3EE" and result[-1][0] == "#24358A"
+    assert len(set(result)) == 6
 
 
 def test_the_table_of_a_map_has_a_row_for_each_cell():

@@ -41,9 +41,9 @@ def payload(facts: PublicFacts = FACTS, steps=(), curves=(), **changes):
     """Of a preview with these arrays; the other parts of one are not looked at."""
     data = SimpleNamespace(n_curves=len(curves), curves=lambda limit: curves[:limit])
     budgets = [Budget(epsilon, 1e-5) for epsilon in np.geomspace(0.05, 10, BUDGETS)]
-    shown = SimpleNamespace(**{"data": data, "budgets": budgets, "sampling": np.zeros(POINTS),
+    result = SimpleNamespace(**{"data": data, "budgets": budgets, "sampling": np.zeros(POINTS),
                                "truth": None, "band": None, **arrays(), **changes})
-    return figure_payload(facts, shown, steps or [AtBudget(0.56, "3.9 cm", "5 cm")] * BUDGETS)
+    return figure_payload(facts, result, steps or [AtBudget(0.56, "3.9 cm", "5 cm")] * BUDGETS)
 
 
 def numbers(text: str, low: float, high: float) -> np.ndarray:
@@ -58,10 +58,10 @@ def sent_releases(sent, k: int) -> np.ndarray:
 
 @pytest.mark.parametrize("shrunk", [1, 1e-5])
 def test_differences_of_releases_are_within_one_step_of_their_own_range_however_small(shrunk):
-    given = arrays()
-    differences = (given["releases"] - given["without"]) * shrunk
-    flat = {name: given["without"] + 0 * given[name] for name in ("noise_low", "noise_high")}
-    sent = payload(releases=given["without"] + differences, **flat)
+    result = arrays()
+    differences = (result["releases"] - result["without"]) * shrunk
+    flat = {name: result["without"] + 0 * result[name] for name in ("noise_low", "noise_high")}
+    sent = payload(releases=result["without"] + differences, **flat)
     for k in range(BUDGETS):
         step = max(np.ptp(differences[k]), np.abs(differences[k]).max()) / 65535
         assert np.abs(sent_releases(sent, k) - differences[k]).max() <= step

@@ -31,10 +31,10 @@ def budget_chart(name: str, floor: float | None = 0.82, errors: np.ndarray = MED
     """Of a preview with these errors; the other parts of one are not looked at."""
     facts = PublicFacts(value_unit="cm", value_low=0.0, value_high=most)
     study = SimpleNamespace(baseline=floor, quantile=lambda q: errors * (0.6 if q < 0.5 else 1.6))
-    shown = SimpleNamespace(
+    budget = SimpleNamespace(
         study=study, facts=facts, published=np.isfinite(errors),
         budgets=[Budget(epsilon) for epsilon in EPSILONS])
-    return error_curve.against_budget(shown, 4, method(errors), name,
+    return error_curve.against_budget(budget, 4, method(errors), name,
                                       theory={"Rate": 3 / np.array(EPSILONS)}, **rest)
 
 
@@ -174,9 +174,9 @@ def test_large_ticks_between_powers_of_ten_keep_their_leading_digit():
 def test_no_epsilon_stands_on_the_axis_without_what_it_allows_rounded_up():
     """The caps of a right guess: 52.5, 62.2, 73.1, 88.1 and over 99 in 100 at δ = 0."""
     axis = budget_chart("light").spec["layout"]["xaxis"]
-    said = dict(zip(axis["tickvals"], axis["ticktext"], strict=True))
-    assert said[0.1] == "0.1<br>≤53" and said[0.5] == "0.5<br>≤63" and said[1.0] == "1<br>≤74"
-    assert said[2.0] == "2<br>≤89" and said[5.0] == "5<br>>99"
+    by_name = dict(zip(axis["tickvals"], axis["ticktext"], strict=True))
+    assert by_name[0.1] == "0.1<br>≤53" and by_name[0.5] == "0.5<br>≤63" and by_name[1.0] == "1<br>≤74"
+    assert by_name[2.0] == "2<br>≤89" and by_name[5.0] == "5<br>>99"
     assert "in % by ε alone" in axis["title"]["text"]
 
 

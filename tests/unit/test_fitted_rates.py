@@ -156,9 +156,9 @@ def test_a_rate_is_drawn_over_what_it_was_fitted_to_and_nowhere_else():
     errors = np.where(EPSILONS < 0.1, np.nan, np.sqrt(0.01 + 0.05 / EPSILONS))
     shown = beside_errors(MEAN_FUNCTION.key, CURVES, AdaptiveMean(), 1e-6, EPSILONS, errors)
     assert (np.isfinite(shown.lines[FITTED]) == np.isfinite(errors)).all()
-    told = words.fitted(shown.fitted)
+    result = words.fitted(shown.fitted)
     low, high = shown.fitted.ranges["epsilon"]
-    assert f"{low:g}" in told and f"{high:g}" in told
+    assert f"{low:g}" in result and f"{high:g}" in result
 
 
 @pytest.mark.slow

@@ -81,14 +81,14 @@ def test_curves_between_their_readings_are_the_broken_lines_of_numpy():
     times = rng.choice([0.0, 1.0, *rng.random(60)], (2, counts.sum()))
     times += 1e-7 * rng.random(times.shape) * (times < 0.9)  # no two the same but at 1
     times, values = times.clip(0, 1), rng.normal(size=times.shape)
-    found = on_grid(times, values, counts, grid)
+    result = on_grid(times, values, counts, grid)
     ends = np.cumsum(counts)
     for r in range(2):
         for i, (start, stop) in enumerate(zip(ends - counts, ends, strict=True)):
             t, first = np.unique(times[r, start:stop], return_index=True)
             expected = np.interp(grid, t, values[r, start:stop][first])
             inside = grid < 1  # where two readings share the time 1, either will do
-            np.testing.assert_allclose(found[r, i][inside], expected[inside], atol=1e-7)
+            np.testing.assert_allclose(result[r, i][inside], expected[inside], atol=1e-7)
 
 
 def test_readings_on_the_grid_stay_what_they_are():
@@ -141,15 +141,15 @@ def test_the_absolute_penalty_minimises_what_it_says():
     psi, eta = 0.02, 2.0
     data = data_of(curves())
     mechanism = Iclp(penalty="absolute", eta=eta, penalty_weight=psi)
-    found = release(mechanism, data).unprotected[0, 0] / 2  # in units of τ
+    estimate = release(mechanism, data).unprotected[0, 0] / 2  # in units of τ
     basis = Eigenbasis.whole(Kernel(), GRID)
     c = basis.analyse(curves()[0].mean(axis=0) - MIDDLE) / 2
     weights = psi / basis.eigenvalues**(eta / 2)
     for step in (-1e-5, 1e-5):
-        gain = ((c - found)**2 + weights * np.abs(found)) - (
-            (c - found - step)**2 + weights * np.abs(found + step))
+        gain = ((c - estimate)**2 + weights * np.abs(estimate)) - (
+            (c - estimate - step)**2 + weights * np.abs(estimate + step))
         assert (gain < 1e-14).all()
-    assert 0 < (found != 0).sum() < 40
+    assert 0 < (estimate != 0).sum() < 40
 
 
 def test_curves_beyond_the_bound_are_drawn_towards_the_middle():
@@ -457,9 +457,9 @@ def moments(estimate):
 def test_without_smoothing_and_shortening_covariances_are_second_moments_of_curves(centre):
     facts = replace(FACTS, norm_bound=50.0)
     mechanism = Frl(task="covariance", centre=centre, n_functions=40, positive=False)
-    found = moments(release(mechanism, data_of(curves(), facts), (NON_PRIVATE,)))
+    estimate = moments(release(mechanism, data_of(curves(), facts), (NON_PRIVATE,)))
     shifted = curves()[0] - (MIDDLE if centre == "nothing" else curves()[0].mean(axis=0))
-    np.testing.assert_allclose(found, shifted.T @ shifted / 60, atol=1e-10)
+    np.testing.assert_allclose(estimate, shifted.T @ shifted / 60, atol=1e-10)
 
 
 @of_covariances
@@ -479,11 +479,11 @@ def test_noise_of_covariances_has_the_energy_of_the_closed_form(mechanism, centr
 def test_curves_are_held_again_about_a_released_mean():
     rng = np.random.default_rng(3)
     own, about = rng.normal(size=(1, 30, 6)), rng.normal(size=(1, 2, 6)) * 3
-    found = second_moments(own, about, 1.0)
+    result = second_moments(own, about, 1.0)
     for d in range(2):
         off = own[0] - about[0, d]
         off /= np.maximum(1, np.linalg.norm(off, axis=1, keepdims=True))
-        np.testing.assert_allclose(found[0, d], off.T @ off / 30, atol=1e-12)
+        np.testing.assert_allclose(result[0, d], off.T @ off / 30, atol=1e-12)
 
 
 @pytest.mark.parametrize("n", [2, 5, 50])
@@ -617,8 +617,8 @@ def test_without_protection_every_mechanism_gives_the_sample_mean_and_covariance
     if mechanism.values().get("penalty") == "absolute":
         return
     reference = with_task(mechanism, task="covariance").without_protection(data)
-    found = reference.coefficients.reshape(40, 40)
-    np.testing.assert_allclose(found, np.cov(curves()[0].T, bias=True), atol=1e-12)
+    result = reference.coefficients.reshape(40, 40)
+    np.testing.assert_allclose(result, np.cov(curves()[0].T, bias=True), atol=1e-12)
 
 
 def test_iterating_bernsteins_operator_changes_what_is_made_of_the_values_and_nothing_before():

@@ -69,9 +69,9 @@ def test_estimation_errors_of_a_thousand_curves_are_known(mean, known):
     """Within five standard errors of this run and one per cent: the known ones are on a grid."""
     for way, value in zip(means.PURE, known, strict=True):
         at = {"mean": mean, "way": way, "n": 1000}
-        found = number(stored("figure-2"), "estimation_error", **at)
+        result = number(stored("figure-2"), "estimation_error", **at)
         se = number(stored("figure-2"), "estimation_error_se", **at)
-        assert abs(found - value) <= 5 * se + 0.01 * value, (way, found)
+        assert abs(result - value) <= 5 * se + 0.01 * value, (way, result)
 
 
 def test_noise_of_a_density_is_the_known_energy():

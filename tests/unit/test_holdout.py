@@ -60,8 +60,8 @@ def test_the_chosen_curves_keep_their_readings_and_their_site(source):
             part = protocol._taken(data, side)
             assert part.n_repeats == len(members)
             for repeat in range(part.n_repeats):
-                found = part.repeat(repeat).curves(part.n_curves)
-                for curve, (times, values) in zip(side[repeat], found, strict=True):
+                result = part.repeat(repeat).curves(part.n_curves)
+                for curve, (times, values) in zip(side[repeat], result, strict=True):
                     assert (times == whole[curve][0]).all()
                     assert (values == whole[curve][1]).all()
             assert (part.server == data.server[side]).all()
@@ -121,15 +121,15 @@ def test_too_little_to_split_or_to_average_is_refused():
 
 
 def test_ninety_of_a_hundred_runs_lie_in_the_range_at_each_age():
-    shown = release_range(STUDY, AdaptiveMean(), BUDGETS, 1)
+    result = release_range(STUDY, AdaptiveMean(), BUDGETS, 1)
     data = STUDY.draw(1, protocol.generator(1, protocol.DATA_STREAM, 0))
     runs = AdaptiveMean().release_many(
         data, [(b,) for b in BUDGETS], 100,
         protocol.generator(1, protocol.NOISE_STREAM, protocol._ALL)).values(drawing_grid())[:, 0]
-    inside = ((shown.low[:, None] <= runs) & (runs <= shown.high[:, None])).sum(axis=1)
+    inside = ((result.low[:, None] <= runs) & (runs <= result.high[:, None])).sum(axis=1)
     assert (inside == 90).all()
-    assert shown.mean == pytest.approx(runs.mean(axis=1))
-    assert (shown.times[0], shown.times[-1], shown.n_runs) == (46.0, 63.0, 100)
+    assert result.mean == pytest.approx(runs.mean(axis=1))
+    assert (result.times[0], result.times[-1], result.n_runs) == (46.0, 63.0, 100)
 
 
 # -- the pictures ---------------------------------------------------------------------------
@@ -137,9 +137,9 @@ def test_ninety_of_a_hundred_runs_lie_in_the_range_at_each_age():
 
 def charts(theme):
     study = holdout_study(STUDY, AdaptiveMean(), BUDGETS, 1, 10)
-    shown = release_range(STUDY, AdaptiveMean(), BUDGETS[1:2], 1, 20)
+    result = release_range(STUDY, AdaptiveMean(), BUDGETS[1:2], 1, 20)
     return (figures.distances(study, METHOD, "pg/mL", theme),
-            figures.runs(shown, 0, 20, METHOD, STUDY.facts, theme))
+            figures.runs(result, 0, 20, METHOD, STUDY.facts, theme))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

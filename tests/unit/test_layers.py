@@ -16,9 +16,9 @@ ENGINE = sorted((ROOT / "engine").rglob("*.py"))
 
 def within(folder):
     """The files of a package of the engine, of which there are some."""
-    found = [file for file in ENGINE if (ROOT / "engine" / folder) in file.parents]
-    assert found, folder
-    return found
+    rows = [file for file in ENGINE if (ROOT / "engine" / folder) in file.parents]
+    assert rows, folder
+    return rows
 
 
 @cache
@@ -183,8 +183,8 @@ def test_pages_know_no_registered_source_or_mechanism_by_its_module():
 
 def test_only_one_module_makes_parts_of_pages_run_again_by_themselves():
     pages = ROOT / "pages"
-    found = [f.name for f in pages.rglob("*.py") if "run_every" in f.read_text()]
-    assert found == ["timed.py"]
+    text = [f.name for f in pages.rglob("*.py") if "run_every" in f.read_text()]
+    assert text == ["timed.py"]
 
 
 # -- nothing that a visitor wrote is ever run -----------------------------------------------------

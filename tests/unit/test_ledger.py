@@ -50,9 +50,9 @@ def test_nothing_is_made_before_the_first_charge(book):
 def test_three_tenths_fill_a_total_of_three_tenths_exactly(book):
     for name in "abc":
         book.charge(HELD, Budget(0.1, 1e-9), name, "what", Budget(0.3, 1e-6))
-    found = book.odometer(HELD)
-    assert (found.spent_epsilon, found.left) == (0.3, 0.0)
-    assert found.spent_delta == pytest.approx(3e-9)
+    result = book.odometer(HELD)
+    assert (result.spent_epsilon, result.left) == (0.3, 0.0)
+    assert result.spent_delta == pytest.approx(3e-9)
     with pytest.raises(InputError, match="ε = 0 is left"):
         book.charge(HELD, Budget(1e-9), "d", "what")
 
@@ -102,10 +102,10 @@ def charged(book, count, delta=1e-3):
 
 def test_many_releases_cost_less_together_than_their_sum(book):
     """Sixteen of ε = 0.5 at δ = 10⁻⁶, all at δ = 10⁻⁶: the square of the first total δ."""
-    found = charged(book, 16)
-    assert found.tight.delta == pytest.approx(1e-6)
-    assert found.tight.epsilon == accounting.epsilon_at_any_time(16 * RHO, found.tight.delta)
-    assert found.tight.epsilon < 0.4 * found.spent_epsilon
+    result = charged(book, 16)
+    assert result.tight.delta == pytest.approx(1e-6)
+    assert result.tight.epsilon == accounting.epsilon_at_any_time(16 * RHO, result.tight.delta)
+    assert result.tight.epsilon < 0.4 * result.spent_epsilon
 
 
 def test_a_lower_total_leaves_the_delta_of_the_tighter_figure_as_it_was_fixed(book):
@@ -142,13 +142,13 @@ def earlier(path, version, rho=None, tight=None):
         file.executescript(FIRST + SECOND * (version - 1)
                            + f"INSERT INTO facts VALUES ('salt', x'00'); "
                              f"PRAGMA user_version = {version};")
-        own = books_hash(HELD, bytes(1))
+        result = books_hash(HELD, bytes(1))
         more = [[], [tight]][version - 1], [[], [rho]][version - 1]
         sets, releases = (", ?" * len(extra) for extra in more)
         file.execute(f"INSERT INTO data_sets VALUES (?, 'data-old', 3000000000, 0.001{sets})",
-                     (own, *more[0]))
+                     (result, *more[0]))
         file.execute("INSERT INTO releases VALUES (1, ?, 'then', 'old', 'what', 1000000000, 0, 1"
-                     f"{releases})", (own, *more[1]))
+                     f"{releases})", (result, *more[1]))
         file.commit()
 
 
@@ -166,9 +166,9 @@ def test_a_ledger_of_the_first_version_is_taken_over_with_all_that_was_spent(tmp
 
 def test_a_ledger_of_the_second_version_keeps_its_tighter_figure(tmp_path):
     earlier(tmp_path / "ledger", 2, RHO, 1e-6)
-    found = Ledger(tmp_path / "ledger").odometer(HELD)
-    assert found.tight == Budget(accounting.epsilon_at_any_time(RHO, 1e-6), 1e-6)
-    assert found.spent_epsilon == 1.0 and found.entries[0].name == "old"
+    result = Ledger(tmp_path / "ledger").odometer(HELD)
+    assert result.tight == Budget(accounting.epsilon_at_any_time(RHO, 1e-6), 1e-6)
+    assert result.spent_epsilon == 1.0 and result.entries[0].name == "old"
 
 
 def test_other_data_have_a_total_of_their_own(book):
@@ -224,11 +224,11 @@ def test_every_real_source_has_a_ledger_and_no_simulated_one():
 
 def test_the_file_holds_no_reading_and_no_plain_hash(book):
     source = own()
-    held = content_of(source)
-    book.charge(held, Budget(1.0), "growth", "Average curve by Adaptive mean")
+    result = content_of(source)
+    book.charge(result, Budget(1.0), "growth", "Average curve by Adaptive mean")
     raw = book.path.read_bytes()
-    assert held not in raw
-    assert held.hex().encode() not in raw
+    assert result not in raw
+    assert result.hex().encode() not in raw
     for value in source.curves.values:
         assert f"{value:g}".encode() not in raw
         assert np.float64(value).tobytes() not in raw
@@ -424,8 +424,8 @@ def test_a_changed_copy_is_noticed_by_its_people_whether_or_not_ids_changed(book
     source = own(rows if names is None else names(rows), 900.0)
     content, traces = content_of(source), traces_of(source)
     assert book.odometer(content) is None  # by the hash of all readings alone: other data
-    found = book.known(content, traces)
-    assert found.share > 0.5 and found.odometer.left == 1.0
+    result = book.known(content, traces)
+    assert result.share > 0.5 and result.odometer.left == 1.0
     with pytest.raises(InputError, match="seem to be in the ledger already") as refusal:
         book.charge(content, Budget(2.0), "again", "what", traces=traces)
     assert refusal.value.field == "people"

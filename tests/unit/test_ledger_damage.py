@@ -250,7 +250,7 @@ def test_a_deleted_ledger_is_rebuilt_from_its_witness_and_every_holder_is_asked(
     assert outcome(book, sound) == "refused"
     done = repair.repair(book)
     never_less(book, sound)
-    assert done.kept == "" and len(done.unknown) == 2
+    assert done.damaged_file == "" and len(done.unknown) == 2
     same = charged(book, SOME, "mine", 0.1, traces=PEOPLE, same_people=True)
     assert same.odometer.spent_epsilon >= sum(
         one.spent_epsilon for one in {id(o.label): o for o in sound[2].values()}.values()) - 1.25

@@ -110,9 +110,9 @@ def test_sentences_are_short_and_paragraphs_few(lesson):
 
 @each
 def test_words_that_promise_too_much_are_not_used(lesson):
-    said = " ".join((*templates(lesson), lesson.label, *lesson.unit)).lower()
-    assert not [word for word in BANNED if re.search(rf"\b{word}\b", said)]
-    assert "!" not in said
+    result = " ".join((*templates(lesson), lesson.label, *lesson.unit)).lower()
+    assert not [word for word in BANNED if re.search(rf"\b{word}\b", result)]
+    assert "!" not in result
 
 
 @each
@@ -130,8 +130,8 @@ def test_the_right_answer_stands_in_no_default_place():
 
 @each
 def test_a_guess_can_reach_what_is_right_and_does_not_start_there(lesson):
-    found = worked(lesson)
-    guess, picture = found.guess, found.picture
+    result = worked(lesson)
+    guess, picture = result.guess, result.picture
     axis = picture.y if guess.is_curve else picture.x
     assert len(guess.truth) == len(guess.start) == len(guess.names)
     assert len(guess.places) in (0, len(guess.truth)) and (guess.is_curve or len(guess.truth) == 1)
@@ -307,13 +307,13 @@ def test_what_is_kept_of_a_lesson_is_what_the_engine_makes(name, monkeypatch):
     monkeypatch.setattr(studies, "MOST_DATA_SETS", 100)
     monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 4)
     make = lesson_store.makers()[name]
-    kept = stored_lessons.kept(name, stored_lessons.SEED, lambda seed: pytest.fail("not kept"))
-    for one, again in zip(kept, make(stored_lessons.SEED), strict=True):
+    result = stored_lessons.numbers_of(name, stored_lessons.SEED, lambda seed: pytest.fail("not kept"))
+    for one, again in zip(result, make(stored_lessons.SEED), strict=True):
         np.testing.assert_allclose(one, again, rtol=1e-6)
 
 
 def test_of_another_seed_nothing_is_kept():
-    assert stored_lessons.kept("any", 2, lambda seed: [seed, [1.0, np.nan]])[0] == 2
+    assert stored_lessons.numbers_of("any", 2, lambda seed: [seed, [1.0, np.nan]])[0] == 2
 
 
 @pytest.mark.slow
@@ -321,8 +321,8 @@ def test_of_another_seed_nothing_is_kept():
 def test_what_lessons_say_holds_for_other_seeds_with_all_repeats(seed, monkeypatch):
     monkeypatch.setattr(studies, "MOST_DATA_SETS", 100)
     monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 4)
-    found = {lesson.key: lesson.work(seed).words for lesson in EVERY}
-    assert float(found["2"]["moved"]) < float(found["2"]["noise"])
-    assert float(found["4"]["many_private"]) < 1.3 * float(found["4"]["many_without"])
-    assert float(found["5"]["together"]) > float(found["5"]["centre"])
-    assert 10 < float(found["8"]["best"]) < 12
+    by_name = {lesson.key: lesson.work(seed).words for lesson in EVERY}
+    assert float(by_name["2"]["moved"]) < float(by_name["2"]["noise"])
+    assert float(by_name["4"]["many_private"]) < 1.3 * float(by_name["4"]["many_without"])
+    assert float(by_name["5"]["together"]) > float(by_name["5"]["centre"])
+    assert 10 < float(by_name["8"]["best"]) < 12

@@ -70,7 +70,7 @@ def test_the_release_of_devices_is_that_of_one_centre_with_their_noise_summed(
     of_device = local_privacy.of_one_device(pooled.spends[0], PEOPLE, ASKED)
     first = [spend for spend in local.spends[0] if spend.server == 0]
     for mine, theirs in zip(of_device, first, strict=True):
-        assert (mine.step, mine.asked, mine.count) == (theirs.step, theirs.asked, theirs.count)
+        assert (mine.step, mine.budget, mine.count) == (theirs.step, theirs.budget, theirs.count)
         assert mine.mu == pytest.approx(theirs.mu, rel=1e-12)
         assert mine.noise_scale == pytest.approx(theirs.noise_scale, rel=1e-12)
         assert mine.sensitivity == pytest.approx(theirs.sensitivity, rel=1e-12)
@@ -127,9 +127,9 @@ def test_the_people_and_the_budget_that_would_be_needed_reach_the_least_size(few
 def test_interaction_is_told_by_the_messages_of_the_ledger(few_data_sets):
     rows = (SiteRow("A", 30, 6), SiteRow("B", 30, 6))
     source = replace(DEVICES, n_curves=60, n_servers=2)
-    asked = {mechanism: words.protection(profile(source, mechanism, rows))["Interaction"]
+    by_name = {mechanism: words.protection(profile(source, mechanism, rows))["Interaction"]
              for mechanism in (AdaptiveMean(), NoisyGradientMean(), GaussianProcess())}
-    adaptive, descent, process = asked.values()
+    adaptive, descent, process = by_name.values()
     assert "4 rounds, sequential" in adaptive and "10 rounds, sequential" in descent
     assert "one message from each device" in process
     assert "Interaction" not in words.protection(profile(source, AdaptiveMean(), rows, "centre"))

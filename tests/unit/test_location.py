@@ -209,15 +209,15 @@ def identity_deviations(targets):
 
 def test_without_noise_clipping_and_prior_the_centre_is_the_sample_mean():
     targets = np.random.default_rng(1).normal(size=(1, 3, 50))
-    found = locate(sites([identity_deviations(targets)]), np.full(3, 0.5), heavy_tailed(3), WIDE)
-    assert np.allclose(found.centre[0], targets[0].mean(axis=-1), atol=1e-6)
+    result = locate(sites([identity_deviations(targets)]), np.full(3, 0.5), heavy_tailed(3), WIDE)
+    assert np.allclose(result.centre[0], targets[0].mean(axis=-1), atol=1e-6)
 
 
 def test_several_sites_without_noise_find_the_pooled_mean_when_they_are_of_one_size():
     targets = np.random.default_rng(1).normal(size=(1, 3, 60))
     parts = [identity_deviations(targets[..., k:k + 20]) for k in (0, 20, 40)]
-    found = locate(sites(parts), np.full(3, 0.5), heavy_tailed(3), WIDE)
-    assert np.allclose(found.centre[0], targets[0].mean(axis=-1), atol=1e-3)
+    result = locate(sites(parts), np.full(3, 0.5), heavy_tailed(3), WIDE)
+    assert np.allclose(result.centre[0], targets[0].mean(axis=-1), atol=1e-3)
 
 
 @pytest.mark.parametrize("n_sites", [1, 3])
@@ -225,13 +225,13 @@ def test_the_covariance_is_symmetric_semidefinite_and_above_the_privacy_noise(n_
     targets = np.random.default_rng(1).normal(size=(4, 3, 90)) * 0.2
     parts = [identity_deviations(t) for t in np.split(targets, n_sites, axis=2)]
     made = sites(parts, 0.02, repeats=4, columns=5)
-    found = locate(made, np.full(3, 0.5), heavy_tailed(3))
+    result = locate(made, np.full(3, 0.5), heavy_tailed(3))
     again = locate([Site(s.deviations, s.unit, s.noise) for s in made], np.full(3, 0.5),
                    heavy_tailed(3))
-    assert np.allclose(found.covariance, found.covariance.swapaxes(-1, -2))
-    assert (np.linalg.eigvalsh(found.covariance) > 0).all()
-    diagonal = np.diagonal(found.covariance, axis1=-2, axis2=-1)
-    assert (found.centre == again.centre).all()
+    assert np.allclose(result.covariance, result.covariance.swapaxes(-1, -2))
+    assert (np.linalg.eigvalsh(result.covariance) > 0).all()
+    diagonal = np.diagonal(result.covariance, axis1=-2, axis2=-1)
+    assert (result.centre == again.centre).all()
     without_sixth = np.diagonal(again.covariance, axis1=-2, axis2=-1)
     assert (diagonal > 0).all() and (without_sixth > 0).all()
     off = again.covariance - without_sixth[..., None] * np.eye(3)
@@ -390,8 +390,8 @@ def test_a_density_below_zero_or_without_mass_is_refused(text):
 
 def test_averages_of_many_curves_are_the_same_numbers_with_one_thread_or_two(monkeypatch):
     rng = np.random.default_rng(4)
-    own = identity_deviations(rng.normal(size=(1, 3, 500)))
-    asked = (own, rng.normal(size=(1, 400, 3)), np.ones((1, 400, 3)), np.ones((1, 400)))
+    result = identity_deviations(rng.normal(size=(1, 3, 500)))
+    asked = (result, rng.normal(size=(1, 400, 3)), np.ones((1, 400, 3)), np.ones((1, 400)))
     once = [average(*asked) for average in AVERAGES]
     monkeypatch.setattr(clipping, "_LARGE", 0)
     for alone, shared in zip(once, (average(*asked) for average in AVERAGES), strict=True):
@@ -400,13 +400,13 @@ def test_averages_of_many_curves_are_the_same_numbers_with_one_thread_or_two(mon
 
 def test_columns_that_ask_the_same_get_the_answer_of_one_column():
     rng = np.random.default_rng(5)
-    own = identity_deviations(rng.normal(size=(2, 3, 50)))
+    result = identity_deviations(rng.normal(size=(2, 3, 50)))
     same = (np.zeros((2, 4, 3)), np.ones((2, 4, 3)), np.full((2, 4), 0.7))
     for average in AVERAGES:
-        one = average(own, *(each[:, :1] for each in same))
-        assert np.allclose(average(own, *same), np.repeat(one, 4, axis=1), atol=1e-12)
+        one = average(result, *(each[:, :1] for each in same))
+        assert np.allclose(average(result, *same), np.repeat(one, 4, axis=1), atol=1e-12)
         other = (np.concatenate([same[0][:, :3], np.ones((2, 1, 3))], axis=1), *same[1:])
-        assert not np.allclose(average(own, *other)[:, 3], one[:, 0])
+        assert not np.allclose(average(result, *other)[:, 3], one[:, 0])
 
 
 class ScaledByColumn:
@@ -425,8 +425,8 @@ class ScaledByColumn:
 
 
 def test_columns_with_deviations_of_their_own_are_never_answered_as_one():
-    own = ScaledByColumn(identity_deviations(np.random.default_rng(6).normal(size=(1, 3, 10))))
-    found = clipping.average(own, np.zeros((1, 2, 3)), np.ones((1, 2, 3)), np.ones((1, 2)))
+    result = ScaledByColumn(identity_deviations(np.random.default_rng(6).normal(size=(1, 3, 10))))
+    found = clipping.average(result, np.zeros((1, 2, 3)), np.ones((1, 2, 3)), np.ones((1, 2)))
     assert not np.allclose(found[:, 0], found[:, 1])
 
 

@@ -18,6 +18,7 @@ PAGES_OF = {  # where the parts of a place are drawn
             "parts/regression", "parts/audit.py", "parts/coefficients.py", "parts/reproduce.py",
             "parts/sparse.py", "parts/summaries.py", "shared/frame/page.py"),
     "Publish": ("publish.py", "parts/release", "shared/uploads")}
+PAGES_OF |= {title: (script,) for _, script, title in PAGES if title not in PAGES_OF}
 DOCUMENTS = [ROOT / "README.md",
              *(ROOT / "docs" / "guide" / f"{key}.md" for key in handbook.CHAPTERS)]
 PATH = re.compile(r"\*([A-Z][^*›]*?) ›\s([^*]+)\*")
@@ -39,9 +40,9 @@ def modules(*names):
 
 def on_place(place):
     """Titles and labels on a place."""
-    own = {text for file in modules(*(f"pages/{part}" for part in PAGES_OF[place]))
+    by_name = {text for file in modules(*(f"pages/{part}" for part in PAGES_OF[place]))
            for text in strings(file)}
-    return own | ({lesson.label for lesson in lessons.all()} if place == "Learn" else set())
+    return by_name | ({lesson.label for lesson in lessons.all()} if place == "Learn" else set())
 
 
 def written():

@@ -29,8 +29,8 @@ def test_of_large_data_sets_it_is_estimated_within_five_standard_errors(one, oth
     common = min(common, *sizes)
     alike = common / (sum(sizes) - common)
     error = math.sqrt(alike * (1 - alike) / SIZE) * sum(sizes) / (1 + alike) ** 2 / min(sizes)
-    found = share(people(*one), people(*other))
-    assert abs(found - common / min(sizes)) <= 5 * error + 1e-12
+    result = share(people(*one), people(*other))
+    assert abs(result - common / min(sizes)) <= 5 * error + 1e-12
 
 
 def test_a_sketch_is_bounded_and_comes_back_from_bytes():

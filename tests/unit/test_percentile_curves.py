@@ -179,8 +179,8 @@ def test_the_shares_of_all_releases_sum_to_one_and_each_has_its_own_line(data):
 def test_without_noise_and_clipping_shares_are_means_of_the_shares_of_people(data):
     """One wave, every person with the same weight, however many readings: by hand."""
     counts = np.array([4, 1, 3, 2] * 375)
-    kept = np.concatenate([4 * k + np.arange(m) for k, m in enumerate(counts)])
-    some = replace(data, times=data.times[:, kept], values=data.values[:, kept], counts=counts)
+    result = np.concatenate([4 * k + np.arange(m) for k, m in enumerate(counts)])
+    some = replace(data, times=data.times[:, result], values=data.values[:, result], counts=counts)
     plan = replace(MEAN.plan(some.public, (NON_PRIVATE,)), width=1e6, shape_size=1, spread_size=1)
     scale = MEAN.scale(some.facts)
     fit = MEAN.fit_class(some, scale(some.values), "cosine", some.facts.design, [plan], 1,

@@ -16,7 +16,7 @@ FACTS = PublicFacts(name="Growth, simulated", person="child", people="children",
 
 def spends(mu, budget, unit="curve"):
     return (Spend(step=Step("average"), server=0, mu=mu, sensitivity=(1.0,), noise_scale=(1 / mu,),
-                  count=1, composition="sequential", asked=budget, why="", unit=unit,
+                  count=1, composition="sequential", budget=budget, why="", unit=unit,
                   noise="gaussian"),)
 
 
@@ -65,8 +65,8 @@ def test_where_nothing_is_published_the_table_says_so():
     ({"facts": dataclasses.replace(FACTS, name="Smooth wave")}, "Errors of different things"),
     ({"estimated": "density"}, "Errors of different things")])
 def test_what_cannot_be_compared_is_warned_of_and_nothing_else(changes, words):
-    found = pinned.warnings([pin("A"), pin("B", **changes)])
-    assert len(found) == 1 and words in found[0]
+    result = pinned.warnings([pin("A"), pin("B", **changes)])
+    assert len(result) == 1 and words in result[0]
 
 
 def test_a_promise_that_cannot_fail_beside_one_that_can_is_warned_of():

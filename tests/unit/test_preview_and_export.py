@@ -74,10 +74,10 @@ def test_the_sampling_range_covers_the_truth_nineteen_times_in_twenty():
 
 
 def test_real_curves_are_compared_with_their_own_average():
-    shown = mean_over_budgets(SeaTemperature(), METHOD, DELTA, 1, [1.0, 10.0])
-    assert shown.study.baseline is None
-    assert shown.truth is None
-    assert shown.study.errors.shape[0] == 2
+    result = mean_over_budgets(SeaTemperature(), METHOD, DELTA, 1, [1.0, 10.0])
+    assert result.study.baseline is None
+    assert result.truth is None
+    assert result.study.errors.shape[0] == 2
 
 
 def test_doubling_people_or_epsilon_helps_where_noise_dominates():
@@ -116,19 +116,19 @@ def test_a_budget_put_in_later_is_the_one_that_would_have_been_computed_at_once(
 
 
 def test_the_picture_of_the_adaptive_mean_has_a_band_where_something_is_published():
-    shown = mean_over_budgets(SOURCE, AdaptiveMean(), DELTA, 3, (0.05, 0.5, 4.0))
-    assert shown.published.tolist() == [False, True, True]
-    assert np.isnan(shown.band.low[0]).all() and np.isfinite(shown.band.low[1:]).all()
-    assert (shown.band.low[1:] < shown.band.high[1:]).all()
-    assert math.isnan(shown.planned[0]) and shown.planned[1] > shown.planned[2] > 0
-    width = (shown.band.high - shown.band.low).mean(axis=(1, 2))
-    assert width[1] > width[2] > 2 * shown.band.without.mean()
+    result = mean_over_budgets(SOURCE, AdaptiveMean(), DELTA, 3, (0.05, 0.5, 4.0))
+    assert result.published.tolist() == [False, True, True]
+    assert np.isnan(result.band.low[0]).all() and np.isfinite(result.band.low[1:]).all()
+    assert (result.band.low[1:] < result.band.high[1:]).all()
+    assert math.isnan(result.planned[0]) and result.planned[1] > result.planned[2] > 0
+    width = (result.band.high - result.band.low).mean(axis=(1, 2))
+    assert width[1] > width[2] > 2 * result.band.without.mean()
 
 
 def test_without_delta_there_is_no_mu_and_the_epsilon_is_kept():
-    shown = mean_over_budgets(SOURCE, AdaptiveMean(), 0.0, 3, (1.0, 4.0))
-    assert np.isnan([accounting.total_mu(spends) for spends in shown.spends]).all()
-    assert accounting.guarantees(shown.spends[1]) == (Budget(4.0),)
+    result = mean_over_budgets(SOURCE, AdaptiveMean(), 0.0, 3, (1.0, 4.0))
+    assert np.isnan([accounting.total_mu(spends) for spends in result.spends]).all()
+    assert accounting.guarantees(result.spends[1]) == (Budget(4.0),)
 
 
 def test_other_methods_are_compared_on_the_same_curves_and_the_adaptive_mean_wins():
@@ -141,9 +141,9 @@ def test_other_methods_are_compared_on_the_same_curves_and_the_adaptive_mean_win
     for _, typical in others.values():
         assert typical[0] > 1.1 * ours[0]
     growth = SparseCurves(mean="growth")
-    found = other_methods("mean_function", growth, METHOD, budgets, 3)
-    assert METHOD.label not in found and len(found) == len(others)
-    assert found["Noisy gradient descent, as published"][0].functions == "cosine"
+    result = other_methods("mean_function", growth, METHOD, budgets, 3)
+    assert METHOD.label not in result and len(result) == len(others)
+    assert result["Noisy gradient descent, as published"][0].functions == "cosine"
 
 
 def test_a_method_that_publishes_nothing_or_refuses_has_no_error_to_compare():
@@ -155,8 +155,8 @@ def test_a_method_that_publishes_nothing_or_refuses_has_no_error_to_compare():
 
 
 def test_real_curves_are_compared_by_their_distance_from_one_average():
-    found = other_methods("mean_function", SeaTemperature(), AdaptiveMean(), [Budget(2.0, 1e-4)], 3)
-    assert all(typical > 0 for _, typical in found.values()) and len(found) > 2
+    budget = other_methods("mean_function", SeaTemperature(), AdaptiveMean(), [Budget(2.0, 1e-4)], 3)
+    assert all(typical > 0 for _, typical in budget.values()) and len(budget) > 2
 
 
 # -- rates ----------------------------------------------------------------------------------
@@ -196,8 +196,8 @@ def test_the_numbers_file_holds_the_picture_and_how_to_make_it_again():
 @pytest.mark.parametrize("name", ["Age", '=HYPERLINK("x","y")', "+1", "a,b", "@SUM(A1)"])
 def test_the_numbers_file_is_read_again_by_the_reader_of_uploads(name):
     facts = replace(SHOWN.data.facts, time_name=name, time_unit="")
-    shown = replace(SHOWN, data=replace(SHOWN.data, facts=facts))
-    table = read_table(export.numbers_csv(shown, 13, {"person": "a\n# b"}))
+    result = replace(SHOWN, data=replace(SHOWN.data, facts=facts))
+    table = read_table(export.numbers_csv(result, 13, {"person": "a\n# b"}))
     assert table.n_rows == 101
     assert table.columns[0] == export.safe_cell(name)
     assert table.columns[1] == "without protection"

@@ -1,6 +1,7 @@
 """One question, however it is asked: link, JSON, view file and code give equal records and numbers."""
 
 import contextlib
+import inspect
 import io
 import json
 from pathlib import Path
@@ -11,9 +12,11 @@ from engine.commands import show
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.plain import to_plain as plain_of
+from engine.core.tasks import TASKS
 from engine.core.types import Budget
 from engine.exports.code_for import code_for
 from engine.lessons import work
+from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.noisy_counts import NoisyCounts
@@ -24,6 +27,7 @@ from engine.questions import ask
 from engine.questions.kinds import from_json, from_plain, kinds, to_plain
 from engine.rates import rates
 from engine.release.published import quote
+from engine.sources import sources
 from engine.sources.bundled import SeaTemperature
 from engine.sources.event_times import EventTimes
 from engine.sources.population_readings import PopulationReadings
@@ -89,6 +93,19 @@ ASKED = {
     "exhibit": ask(quick, "functional_mean/table-1"),
     "release": ask(quote, SeaTemperature(), MEAN, Budget(2.0, 1e-6)),
 }
+MEMBERS = ["source", "mechanism", "budget", "seed"]  # arguments of most kinds
+
+
+def usual_question(kind):
+    """That about the usual members of its task, of a kind that asks for nothing else."""
+    task = TASKS[kind.tasks[0]]
+    return ask(kind.function, sources.usual(task.source, task.key),
+               mechanisms.usual(task.mechanism, task.key), Budget(1.0), 1)
+
+
+ASKED |= {name: usual_question(kind) for name, kind in kinds().items()
+          if kind not in [question.kind for question in ASKED.values()] and kind.tasks
+          and [*inspect.signature(kind.function).parameters] == MEMBERS}
 HEAVY = ("coefficients", "coverage", "rate_check", "attacks", "summary", "regression", "exhibit",
          "methods", "lesson", "sparse", "sites")
 LINKS = {"explore": "c.n_curves-60~epsilon-0.7~seed-4~group-2", "sites": "sites-mixed~seed-2",

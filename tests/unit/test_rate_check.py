@@ -36,33 +36,33 @@ def few(monkeypatch):
 
 
 def test_one_run_gives_what_a_sweep_and_the_coverage_lab_give(few):
-    asked = Check(RATE, POINT, "n", BOTH, (40.0, 60.0, 90.0), LIMITS, 3)
-    parts = list(check(asked))
-    assert len(parts) == asked.steps == 2 * 3 + 2
-    both = joined(asked, parts)
+    result = Check(RATE, POINT, "n", BOTH, (40.0, 60.0, 90.0), LIMITS, 3)
+    parts = list(check(result))
+    assert len(parts) == result.steps == 2 * 3 + 2
+    both = joined(result, parts)
     for setting, points in zip(BOTH, both.points, strict=True):
-        assert list(points) == list(sweep(setting, "people", asked.values, 3))
+        assert list(points) == list(sweep(setting, "people", result.values, 3))
     alone = CoverageAnswer.joined(list(coverage_lab.repetitions(LIMITS)))
-    assert (both.limits.given.off == alone.given.off).all()
-    told = rate_question.slopes(asked, both)
-    assert told["measured slope, Adaptive mean, along n"] == both.compared(asked)[1].slope
-    assert told["bands that miss, of 20"] == alone.given.missed.sum()
+    assert (both.limits.proper.off == alone.proper.off).all()
+    told = rate_question.slopes(result, both)
+    assert told["measured slope, Adaptive mean, along n"] == both.compared(result)[1].slope
+    assert told["bands that miss, of 20"] == alone.proper.missed.sum()
 
 
 def test_parts_that_are_missing_yet_are_left_open(few):
-    asked = Check(RATE, POINT, "n", BOTH, (40.0, 60.0, 90.0), LIMITS)
-    so_far = joined(asked, list(check(asked))[:4])
+    result = Check(RATE, POINT, "n", BOTH, (40.0, 60.0, 90.0), LIMITS)
+    so_far = joined(result, list(check(result))[:4])
     assert [len(points) for points in so_far.points] == [3, 1] and so_far.limits is None
-    assert so_far.compared(asked)[1] is None
+    assert so_far.compared(result)[1] is None
     only_limits = Check(RATE, POINT, "n", limits=LIMITS)
     assert joined(only_limits, list(check(only_limits))).limits is not None
     assert Check(RATE, POINT, "n").steps == 0
 
 
 def test_numbers_do_not_depend_on_the_rate_they_are_compared_with():
-    asked = Check(RATE, POINT, "n", BOTH, (40.0, 60.0, 90.0), LIMITS)
-    smoother = Check(FunctionalMeanRate(smoothness=2.0), POINT, "n", BOTH, asked.values, LIMITS)
-    assert asked.simulated == smoother.simulated
+    result = Check(RATE, POINT, "n", BOTH, (40.0, 60.0, 90.0), LIMITS)
+    smoother = Check(FunctionalMeanRate(smoothness=2.0), POINT, "n", BOTH, result.values, LIMITS)
+    assert result.simulated == smoother.simulated
 
 
 def test_the_rate_is_proved_for_the_published_method_where_each_site_is_trusted():
@@ -99,8 +99,8 @@ def test_errors_of_the_published_method_fall_with_people_as_its_rate_says():
     here = Setting(SparseCurves(mean="growth", n_curves=200), PROVED, 1.0, 200, 30, 1, 1 / 200**2)
     point = {"n": 200.0, "m": 30.0, "S": 1.0, "epsilon": 1.0, "delta": 1 / 200**2}
     for seed in (1, 2):
-        asked = Check(RATE, point, "n", (here,), tuple(sweep_values(here, "people")), seed=seed)
-        (line,) = joined(asked, list(check(asked))).compared(asked)
+        result = Check(RATE, point, "n", (here,), tuple(sweep_values(here, "people")), seed=seed)
+        (line,) = joined(result, list(check(result))).compared(result)
         print(seed, line)
         assert line.slope == pytest.approx(line.theory, abs=2.5 * line.half_width)
         assert -1.9 < line.theory < -1.5 and line.half_width < 0.24

@@ -57,11 +57,11 @@ def test_slopes_of_the_terms_are_the_printed_exponents(cls, privacy, alpha):
 def test_slopes_in_the_number_of_regressors_are_the_printed_ones(alpha):
     rate = VaryingCoefficientsRate(smoothness=alpha)
     names = [t.name for t in rate.terms]
-    found = dict(zip(names, rate.slopes("d", **POINT, d=3.0), strict=True))
-    assert found[SPARSE] == pytest.approx(1)
-    assert found[PRIVATE_SPARSE] == pytest.approx((2 * alpha + 1) / (alpha + 1))
-    assert found[DENSE] == pytest.approx(1)
-    assert found[PRIVATE_DENSE] == pytest.approx(2)
+    by_name = dict(zip(names, rate.slopes("d", **POINT, d=3.0), strict=True))
+    assert by_name[SPARSE] == pytest.approx(1)
+    assert by_name[PRIVATE_SPARSE] == pytest.approx((2 * alpha + 1) / (alpha + 1))
+    assert by_name[DENSE] == pytest.approx(1)
+    assert by_name[PRIVATE_DENSE] == pytest.approx(2)
 
 
 def test_without_privacy_only_the_terms_of_people_and_readings_are_left():

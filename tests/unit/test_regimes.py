@@ -67,10 +67,10 @@ def test_doubling_people_in_the_private_regime_divides_the_rate_as_its_exponent_
 
 
 def test_the_map_shows_the_largest_term_everywhere():
-    found = regime_map(Weighted.plain(RATE), "epsilon", "m", POINT, 50)
+    plain = regime_map(Weighted.plain(RATE), "epsilon", "m", POINT, 50)
     for row, column in ((0, 0), (10, 40), (49, 49), (25, 5)):
-        at = {**POINT, "epsilon": found.x[column], "m": found.y[row]}
-        assert found.regimes[row, column] == int(RATE.dominant(**at))
+        at = {**POINT, "epsilon": plain.x[column], "m": plain.y[row]}
+        assert plain.regimes[row, column] == int(RATE.dominant(**at))
 
 
 @pytest.mark.parametrize("key", ["A", "B", "C", "D", "E"])
@@ -134,18 +134,18 @@ def test_a_power_law_is_found_with_its_slope_and_its_constant():
     rng, x = np.random.default_rng(2), np.geomspace(0.1, 10, 12)
     points = [Measured(float(v), float(3 * v**-1.5 * np.exp(0.05 * rng.normal())),
                        float(0.05 * 3 * v**-1.5)) for v in x]
-    found = compare(points, RATE, "epsilon", {**POINT, "m": 1e9})
-    assert found.slope == pytest.approx(-1.5, abs=2 * found.half_width)
-    assert 0.01 < found.half_width < 0.1
+    result = compare(points, RATE, "epsilon", {**POINT, "m": 1e9})
+    assert result.slope == pytest.approx(-1.5, abs=2 * result.half_width)
+    assert 0.01 < result.half_width < 0.1
 
 
 def test_errors_that_are_the_rate_times_a_constant_agree_with_it():
     x = np.geomspace(0.02, 2, 6)
     sizes = 7 * RATE.total(**{**POINT, "epsilon": x})
     points = [Measured(float(v), float(e), float(0.03 * e)) for v, e in zip(x, sizes, strict=True)]
-    found = compare(points, RATE, "epsilon", POINT)
-    assert found.slope == pytest.approx(found.theory) and found.constant == pytest.approx(7)
-    assert found.agreement.verdict == Verdict.AGREES
+    result = compare(points, RATE, "epsilon", POINT)
+    assert result.slope == pytest.approx(result.theory) and result.constant == pytest.approx(7)
+    assert result.agreement.verdict == Verdict.AGREES
     assert compare(points[:2], RATE, "epsilon", POINT) is None
 
 
@@ -155,10 +155,10 @@ def test_a_rate_foretells_with_privacy_as_heavy_as_measured_at_the_middle_value(
     slopes = {}
     for share in (0.05, 0.95):
         points = [Measured(float(v), 1.0 / v, 0.01 / v, share) for v in x]
-        found = compare(points, RATE, "n", deep)
+        result = compare(points, RATE, "n", deep)
         private = [term.is_private for term in RATE.terms]
-        assert found.fitted.weighted.shares(**{**deep, "n": 400.0})[private].sum() == pytest.approx(share)
-        slopes[share] = found.theory
+        assert result.fitted.weighted.shares(**{**deep, "n": 400.0})[private].sum() == pytest.approx(share)
+        slopes[share] = result.theory
     assert slopes[0.95] == pytest.approx(-2, abs=0.15)
     assert slopes[0.05] == pytest.approx(-1, abs=0.15)
 
@@ -229,17 +229,17 @@ def test_without_a_measured_error_nothing_is_called_free():
 @pytest.mark.parametrize(("slope", "words"), [
     (-1.0, "They agree"), (-1.6, "falls faster"), (-0.3, "falls more slowly")])
 def test_the_verdict_on_slopes_is_plain(slope, words):
-    found = Comparison(slope, 0.1, -1.0, 2.0, PLAIN)
-    assert words in rate_words.verdict(found, "n")
-    assert "−1.00" in rate_words.verdict(found, "n")
-    contradicts = rate_words.verdict(found, "n", is_proved=False)
+    result = Comparison(slope, 0.1, -1.0, 2.0, PLAIN)
+    assert words in rate_words.verdict(result, "n")
+    assert "−1.00" in rate_words.verdict(result, "n")
+    contradicts = rate_words.verdict(result, "n", is_proved=False)
     assert ("contradicts nothing" in contradicts) == (slope < -1.5)
     assert "Too few points" in rate_words.verdict(None, "n")
 
 
 def test_an_interval_too_wide_to_tell_one_exponent_from_another_is_not_called_agreement():
-    found = Comparison(-1.24, 0.55, -0.70, 2.0, PLAIN)
-    said = rate_words.verdict(found, "n")
+    result = Comparison(-1.24, 0.55, -0.70, 2.0, PLAIN)
+    said = rate_words.verdict(result, "n")
     assert "−1.24 ± 0.55** (95 %)" in said and "Too imprecise to tell" in said
     assert "agree" not in said
 
@@ -255,8 +255,8 @@ def test_the_interval_of_a_slope_covers_it_in_95_percent():
         y = x**-1.3 * np.exp(size * rng.normal(size=6))
         points = [Measured(float(v), float(e), float(s * e)) for v, e, s in
                   zip(x, y, size, strict=True)]
-        found = compare(points, RATE, "epsilon", deep)
-        held += abs(found.slope + 1.3) <= found.half_width
+        result = compare(points, RATE, "epsilon", deep)
+        held += abs(result.slope + 1.3) <= result.half_width
     assert 0.915 < held / 1000 < 0.999
 
 
@@ -276,9 +276,9 @@ def test_every_rate_draws_its_map_and_its_curves(cls, theme):
 
 def test_the_picture_of_measured_errors_shows_each_method_and_the_rate_through_it():
     points = list(sweep(HERE, "epsilon", [0.5, 1.0, 2.0, 4.0], 1))
-    found = compare(points, RATE, "epsilon", POINT)
+    result = compare(points, RATE, "epsilon", POINT)
     along = next(s for s in RATE.symbols if s.name == "epsilon")
-    each = [figures.Series("one", points, found, ("#000000", "solid", "circle")),
+    each = [figures.Series("one", points, result, ("#000000", "solid", "circle")),
             figures.Series("other", points[:2], None, ("#000000", "solid", "x"))]
     chart = figures.practice(each, along, POINT, "cm", "light")
     go.Figure(chart.spec)
@@ -286,8 +286,8 @@ def test_the_picture_of_measured_errors_shows_each_method_and_the_rate_through_i
     assert len(names) == 3 and names[::2] == ["one", "other"]
     line = chart.spec["data"][1]
     assert line["y"][0] == pytest.approx(float(
-        found.fitted.squares(**{**POINT, "epsilon": 0.5})))
-    assert f"{found.slope:.2f}" in chart.alt and "other: 2 measured errors." in chart.alt
+        result.fitted.squares(**{**POINT, "epsilon": 0.5})))
+    assert f"{result.slope:.2f}" in chart.alt and "other: 2 measured errors." in chart.alt
     assert chart.table["method"] == ["one"] * 4 + ["other"] * 2
     go.Figure(figures.practice([], along, POINT, "", "dark").spec)
 
@@ -325,6 +325,6 @@ def test_errors_of_private_numbers_fall_with_people_as_the_rate_says(setting):
     source, method = rate.in_practice()
     here = Setting(source, method, 0.3, 1, 50, 60, 0.0)
     points = list(sweep(here, "sites", [30, 60, 120, 240, 480], 1))
-    found = compare(points, rate, "S", {"S": 60.0, "n": 50.0, "epsilon": 0.3})
-    print(setting, found)
-    assert found.slope == pytest.approx(found.theory, abs=max(2.5 * found.half_width, 0.15))
+    result = compare(points, rate, "S", {"S": 60.0, "n": 50.0, "epsilon": 0.3})
+    print(setting, result)
+    assert result.slope == pytest.approx(result.theory, abs=max(2.5 * result.half_width, 0.15))

@@ -73,42 +73,42 @@ def asked(mechanism, epsilon=4.0):
 def test_what_is_certified_is_what_was_asked_and_never_more(key, chosen, epsilon):
     mechanism = made(key, chosen)
     budget = asked(mechanism, epsilon)
-    found = quote(data_for(mechanism), mechanism, budget)
-    assert found.certified == budget
-    assert 0.997 * budget.epsilon < found.ideal.epsilon < budget.epsilon
-    assert found.certified.epsilon <= found.by_rho.epsilon
-    if any(one.law == "gaussian" for one in found.messages.values()):
-        assert found.by_rho.epsilon > 1.04 * budget.epsilon  # what zCDP alone would charge
+    quoted = quote(data_for(mechanism), mechanism, budget)
+    assert quoted.certified == budget
+    assert 0.997 * budget.epsilon < quoted.ideal.epsilon < budget.epsilon
+    assert quoted.certified.epsilon <= quoted.by_rho.epsilon
+    if any(one.law == "gaussian" for one in quoted.messages.values()):
+        assert quoted.by_rho.epsilon > 1.04 * budget.epsilon  # what zCDP alone would charge
 
 
 @pytest.mark.parametrize(("key", "chosen"), SETTINGS, ids=str)
 def test_the_charge_is_the_exact_sum_of_the_ledger_lines_rounded_up(key, chosen):
     """Between the closed form for the noise with its rounding and that with what coupling adds."""
     mechanism = made(key, chosen)
-    found = quote(data_for(mechanism), mechanism, asked(mechanism))
+    quoted = quote(data_for(mechanism), mechanism, asked(mechanism))
     room = 1 + hardened.ROOM
-    if found.certified.is_pure:
-        exact = accounting.total_epsilon(found.spends) * room
+    if quoted.certified.is_pure:
+        exact = accounting.total_epsilon(quoted.spends) * room
         granular = 1e-6  # ε of Laplace noise is a whole multiple of the lattice
     else:
-        mu = accounting.total_mu(found.spends) * room
-        exact = accounting.exact_epsilon(mu, found.asked.delta)
-        most = accounting.exact_epsilon(mu * (1 + 2 * hardened.ROOM), found.asked.delta)
+        mu = accounting.total_mu(quoted.spends) * room
+        exact = accounting.exact_epsilon(mu, quoted.budget.delta)
+        most = accounting.exact_epsilon(mu * (1 + 2 * hardened.ROOM), quoted.budget.delta)
         granular = most - exact
-    proved = sum(one.cost for one in found.messages.values())
-    assert found.certified.epsilon >= exact * (1 - 1e-6)  # reported as the asked one where close
-    assert found.certified.epsilon <= exact * (1 + 1e-6) + granular
+    proved = sum(one.cost for one in quoted.messages.values())
+    assert quoted.certified.epsilon >= exact * (1 - 1e-6)  # reported as the asked one where close
+    assert quoted.certified.epsilon <= exact * (1 + 1e-6) + granular
     assert proved > 0
 
 
 @pytest.mark.parametrize(("key", "chosen"), SETTINGS, ids=str)
 def test_odds_of_a_release_follow_from_what_is_charged_not_from_ideal_noise(key, chosen):
     mechanism = made(key, chosen)
-    found = quote(data_for(mechanism), mechanism, asked(mechanism))
-    proved = max(accounting.guarantees(found.charged), key=lambda one: one.epsilon)
-    assert proved.epsilon == pytest.approx(found.certified.epsilon, rel=1e-6)
-    charged, ideal, cap = (risk.of_ledger(found.charged).right, risk.of_ledger(found.spends).right,
-                           risk.odds(None, found.certified).right)
+    quoted = quote(data_for(mechanism), mechanism, asked(mechanism))
+    proved = max(accounting.guarantees(quoted.charged), key=lambda one: one.epsilon)
+    assert proved.epsilon == pytest.approx(quoted.certified.epsilon, rel=1e-6)
+    charged, ideal, cap = (risk.of_ledger(quoted.charged).right, risk.of_ledger(quoted.spends).right,
+                           risk.odds(None, quoted.certified).right)
     assert ideal < charged <= cap
 
 
@@ -135,11 +135,11 @@ def test_a_quote_looks_at_sizes_alone():
 def test_every_message_is_on_the_lattice_and_new_each_time(key, chosen):
     mechanism = made(key, chosen)
     data = data_for(mechanism)
-    found = quote(data, mechanism, asked(mechanism))
-    (one, sent), (other, _) = (release.hardened(data, mechanism, found) for _ in range(2))
-    assert set(sent) == set(found.messages)
+    quoted = quote(data, mechanism, asked(mechanism))
+    (one, sent), (other, _) = (release.hardened(data, mechanism, quoted) for _ in range(2))
+    assert set(sent) == set(quoted.messages)
     for name, multiples in sent.items():
-        whole = multiples * 2.0**found.messages[name].bits
+        whole = multiples * 2.0**quoted.messages[name].bits
         assert (whole == np.rint(whole)).all()
     assert np.isfinite(one.coefficients).all()
     assert (one.coefficients != other.coefficients).any()
@@ -169,10 +169,10 @@ def test_a_release_reads_the_data_as_the_preview_does(key):
 def test_released_noise_has_the_variance_that_its_ledger_states():
     """2000 releases of one average; variance 2b² at five standard errors (kurtosis 6)."""
     mechanism, data = made("univariate_mean", {"setting": "central_user"}), curves()
-    found = quote(data, mechanism, Budget(1.0))
-    draws = np.array([release.hardened(data, mechanism, found)[0].coefficients.item()
+    quoted = quote(data, mechanism, Budget(1.0))
+    draws = np.array([release.hardened(data, mechanism, quoted)[0].coefficients.item()
                       for _ in range(2000)])
-    exact = 2 * found.spends[0].noise_scale[0] ** 2
+    exact = 2 * quoted.spends[0].noise_scale[0] ** 2
     assert abs(draws.var() - exact) < 5 * exact * math.sqrt(5 / len(draws))
     assert abs(draws.mean() - mechanism.without_protection(data).coefficients.item()) < (
         5 * math.sqrt(exact / len(draws)))
@@ -181,7 +181,7 @@ def test_released_noise_has_the_variance_that_its_ledger_states():
 def test_numbers_that_no_data_can_change_do_not_come_from_the_data():
     mechanism = made("iclp", {**DENSITY, "kernel": "matern"})
     data = records()
-    found = quote(data, mechanism, Budget(1.0))
+    quoted = quote(data, mechanism, Budget(1.0))
     heard = {}
 
     class Ears(release._Hardened):
@@ -191,7 +191,7 @@ def test_numbers_that_no_data_can_change_do_not_come_from_the_data():
             heard[step] = out[0, 0][silent], self._quoted.known[server, step.key][silent]
             return out
 
-    release._run(data, mechanism, found.inner, Ears(found))
+    release._run(data, mechanism, quoted.inner, Ears(quoted))
     for said, known in heard.values():
         assert (said == known).all()
 
@@ -238,9 +238,9 @@ def worst_share(mechanism, pairs=25, halve=False):
     worst = 0.0
     for seed in range(pairs):
         data = data_for(mechanism, seed % 3)
-        found = quote(data, mechanism, asked(mechanism))
-        one = whole_numbers(data, mechanism, found, seed)
-        other = whole_numbers(neighbour(data, seed), mechanism, found, seed)
+        quoted = quote(data, mechanism, asked(mechanism))
+        one = whole_numbers(data, mechanism, quoted, seed)
+        other = whole_numbers(neighbour(data, seed), mechanism, quoted, seed)
         for (measured, first), (_, second) in zip(one, other, strict=True):
             moved = np.abs((first - second).astype(float))
             size = math.sqrt((moved**2).sum()) if measured.law == "gaussian" else moved.sum()
@@ -308,9 +308,9 @@ def test_a_mechanism_that_draws_other_noise_is_stopped_by_the_silent_generator()
 
 def test_a_run_that_sends_something_else_than_was_quoted_publishes_nothing():
     mechanism, data = made("iclp", {}), curves()
-    found = quote(data, mechanism, Budget(1.0))
+    quoted = quote(data, mechanism, Budget(1.0))
     with pytest.raises(InputError, match="no hardened noise"):
-        release.hardened(data, made("frl", {}), found)
+        release.hardened(data, made("frl", {}), quoted)
 
 
 def test_simulated_curves_are_never_published(tmp_path):
@@ -361,12 +361,12 @@ def test_effects_of_covariates_are_certified_and_on_the_lattice(key, chosen):
     sex = (np.arange(400) % 2).astype(float).reshape(1, 400, 1)
     data = replace(plain, covariates=sex,
                    facts=replace(FACTS, covariates=(Covariate("sex", 0.0, 1.0),)))
-    found = quote(data, mechanism, asked(mechanism))
-    estimate, sent = release.hardened(data, mechanism, found)
-    assert found.certified == asked(mechanism)
+    quoted = quote(data, mechanism, asked(mechanism))
+    estimate, sent = release.hardened(data, mechanism, quoted)
+    assert quoted.certified == asked(mechanism)
     assert estimate.functions == ("Intercept", "sex")
     for name, multiples in sent.items():
-        whole = multiples * 2.0**found.messages[name].bits
+        whole = multiples * 2.0**quoted.messages[name].bits
         assert (whole == np.rint(whole)).all()
 
 

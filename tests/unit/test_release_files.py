@@ -104,9 +104,9 @@ def test_the_guarantee_says_how_often_an_attacker_is_right(one):
 def test_no_file_mentions_the_hash_of_the_data_or_what_is_unprotected(one):
     """A hash, or what the ledger finds by it, would tell neighbouring data apart."""
     every = b"".join(release_files.all_files(one).values())
-    held = content_of(SEA)
-    assert held not in every
-    assert held.hex().encode() not in every
+    result = content_of(SEA)
+    assert result not in every
+    assert result.hex().encode() not in every
     assert one.odometer.label.encode() not in every
     assert one.release_id.encode() in every
 
@@ -125,10 +125,10 @@ def test_a_number_has_a_picture_and_a_table_of_its_own(tmp_path):
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-3.2, 17.0), (1e-5, 2e-5), (60, 210)])
 def test_ticks_are_few_round_and_inside(low, high):
-    found = release_files.ticks(low, high)
-    assert 2 <= len(found) <= 7
-    assert low - 1e-9 <= found[0]
-    assert found[-1] <= high + 1e-9
+    result = release_files.ticks(low, high)
+    assert 2 <= len(result) <= 7
+    assert low - 1e-9 <= result[0]
+    assert result[-1] <= high + 1e-9
 
 
 # -- the command line -------------------------------------------------------------------------------
@@ -401,7 +401,7 @@ def test_files_of_neighbours_differ_in_nothing_but_the_noised_messages(tmp_path,
     """With the messages held fixed, a person replaced at any place of a sorted file changes no byte."""
     values = [90.0 + k for k in range(60)]
     mechanism = mechanisms.build(key, {"scheme": "split"} if "gradient" in key else {})
-    asked = Budget(8.0, 0.0 if mechanism.guarantee == "pure" else 1e-4)
+    budget = Budget(8.0, 0.0 if mechanism.guarantee == "pure" else 1e-4)
     fixed, hardened = [], certified.hardened
 
     def once(*given):
@@ -414,7 +414,7 @@ def test_files_of_neighbours_differ_in_nothing_but_the_noised_messages(tmp_path,
         text = sorted_text([*values[:place], value, *values[place + 1:]], is_wide)
         table = read_table(text.encode())
         source = Upload(curves=read_curves(table, suggest_layout(table)), declared=NARROW)
-        one = published.publish(source, mechanism, asked, Ledger(tmp_path / str(n)), "a",
+        one = published.publish(source, mechanism, budget, Ledger(tmp_path / str(n)), "a",
                                 Budget(9.0, 1e-2))
         files.append({name: content.decode().replace(one.release_id, "ID").replace(one.at, "AT")
                       for name, content in release_files.all_files(one).items()})

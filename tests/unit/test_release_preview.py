@@ -24,18 +24,18 @@ def seen(epsilon=2.0, sizes=SIZES, facts=FACTS, mechanism=ADAPTIVE, delta=1e-6):
 
 
 def test_nothing_that_can_hold_an_observation_is_given_to_it():
-    given = typing.get_type_hints(release_preview)
-    assert (given["facts"], given["sizes"]) == (PublicFacts, Sizes)
-    assert set(given) == {"facts", "sizes", "mechanism", "budget", "seed", "return"}
+    result = typing.get_type_hints(release_preview)
+    assert (result["facts"], result["sizes"]) == (PublicFacts, Sizes)
+    assert set(result) == {"facts", "sizes", "mechanism", "budget", "seed", "return"}
 
 
 def test_the_release_has_its_band_and_lies_in_the_stated_unit():
-    found = seen()
-    curve = found.curves[0]
-    assert found.band and (curve.low < curve.released).all() and (curve.released < curve.high).all()
-    assert found.places[0] == 2 and found.places[-1] == 18
+    result = seen()
+    curve = result.curves[0]
+    assert result.band and (curve.low < curve.released).all() and (curve.released < curve.high).all()
+    assert result.places[0] == 2 and result.places[-1] == 18
     assert curve.truth.min() > 60 and curve.truth.max() < 210
-    assert found.errors.shape == (20,) and 0 < found.error < found.within
+    assert result.errors.shape == (20,) and 0 < result.error < result.within
 
 
 @pytest.mark.slow
@@ -64,15 +64,15 @@ def test_verdicts_come_from_the_public_sizes():
 def test_every_kind_of_release_can_be_previewed(key, chosen, facts, curves):
     mechanism = mechanisms.build(key, chosen)
     sizes = Sizes((2000,), 16_000, 8, len(facts.covariates))
-    found = seen(4.0, sizes, facts, mechanism, 0.0 if mechanism.guarantee == "pure" else 1e-7)
-    assert len(found.curves) == curves and np.isfinite(found.errors).all()
-    assert words.error(found, chosen.get("task", "mean_function"))
+    result = seen(4.0, sizes, facts, mechanism, 0.0 if mechanism.guarantee == "pure" else 1e-7)
+    assert len(result.curves) == curves and np.isfinite(result.errors).all()
+    assert words.error(result, chosen.get("task", "mean_function"))
 
 
 def test_an_error_is_the_distance_from_the_truth_of_the_twin():
-    found = seen(2.0)
-    first = found.curves[0]
-    assert found.errors[0] == pytest.approx(np.sqrt(((first.released - first.truth) ** 2).mean()))
+    result = seen(2.0)
+    first = result.curves[0]
+    assert result.errors[0] == pytest.approx(np.sqrt(((first.released - first.truth) ** 2).mean()))
 
 
 def test_sizes_that_are_too_large_to_simulate_are_refused_with_what_still_holds():

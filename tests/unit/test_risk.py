@@ -91,8 +91,8 @@ def test_odds_of_a_mechanism_without_gaussian_noise_are_the_caps():
     odds = risk.odds(None, Budget(1.0))
     assert (odds.right, odds.detected) == (odds.right_cap, odds.detected_cap)
     assert not odds.from_noise
-    found = float(risk.detection_cap(1, 0))
-    assert odds.flagged_right == pytest.approx(found / (found + risk.FALSE_ALARMS))
+    result = float(risk.detection_cap(1, 0))
+    assert odds.flagged_right == pytest.approx(result / (result + risk.FALSE_ALARMS))
 
 
 def test_odds_take_the_noise_where_it_is_known(mus):

@@ -63,14 +63,14 @@ def test_square_loss_is_kernel_ridge_regression(penalty):
     place, y = data(Square(9.0), 60)
     rows = FEATURES[place]
     dual = np.linalg.solve(rows @ rows.T + 60 * penalty * np.eye(60), y)
-    found = minimise(Square(9.0), FEATURES, place, y, penalty)
-    assert found.u == pytest.approx(rows.T @ dual, abs=1e-9)
+    result = minimise(Square(9.0), FEATURES, place, y, penalty)
+    assert result.u == pytest.approx(rows.T @ dual, abs=1e-9)
 
 
 def test_square_loss_holds_labels_within_their_bound():
     place, y = data(Square(0.5), 60)
-    held = minimise(Square(9.0), FEATURES, place, np.clip(y, -0.5, 0.5), 0.01)
-    assert minimise(Square(0.5), FEATURES, place, y, 0.01).u == pytest.approx(held.u, abs=1e-12)
+    result = minimise(Square(9.0), FEATURES, place, np.clip(y, -0.5, 0.5), 0.01)
+    assert minimise(Square(0.5), FEATURES, place, y, 0.01).u == pytest.approx(result.u, abs=1e-12)
 
 
 @pytest.mark.parametrize("penalty", [1e-3, 0.1])
@@ -118,8 +118,8 @@ def test_hubers_loss_far_from_its_border_is_half_the_square():
 def test_hubers_loss_near_zero_is_the_absolute_one():
     """One place: the minimiser of Σ|y − f| is the median, which a wild label does not move."""
     y = np.array([0.1, 0.2, 0.3, 0.4, 1e12])
-    found = minimise(Huber(1e-3), np.ones((1, 1)), np.zeros(5, dtype=int), y, 1e-9)
-    assert found.u == pytest.approx([0.3], abs=1e-3)
+    result = minimise(Huber(1e-3), np.ones((1, 1)), np.zeros(5, dtype=int), y, 1e-9)
+    assert result.u == pytest.approx([0.3], abs=1e-3)
 
 
 @every_loss
@@ -259,8 +259,8 @@ def test_a_minimiser_that_misses_its_tolerance_is_not_returned():
 def test_slack_stays_below_a_tolerance_that_is_small_beside_the_radius(loss, n):
     place, y = data(loss, n)
     for penalty in (n**-0.5, 1 / n, 10.0):
-        found = minimise(loss, FEATURES, place, y, penalty)
-        assert found.slack <= tolerance(loss, FEATURES, penalty, n)
+        result = minimise(loss, FEATURES, place, y, penalty)
+        assert result.slack <= tolerance(loss, FEATURES, penalty, n)
         assert tolerance(loss, FEATURES, penalty, n) < 1e-5 * radius(loss, FEATURES, penalty, n)
 
 

@@ -22,29 +22,29 @@ PURE = replace(HERE, mechanism=Iclp(), delta=0.0)
 
 def test_gaussian_noise_allows_what_its_closed_form_says_rounded_down():
     """A right guess of Φ(μ/2) = 0.6 is μ = 0.507, and its ε at δ = 1/n² follows exactly."""
-    found = budget_for_risk(HERE, 0.6)
+    result = budget_for_risk(HERE, 0.6)
     exact = accounting.exact_epsilon(2 * float(ndtri(0.6)), 1 / 200**2)
-    assert found.epsilon is not None and exact - 0.1 < found.epsilon <= exact
+    assert result.epsilon is not None and exact - 0.1 < result.epsilon <= exact
 
 
 @pytest.mark.parametrize("setting", [HERE, PURE], ids=["gaussian", "pure"])
 @pytest.mark.parametrize("right", few([0.7, 0.55, 0.9]))
 def test_the_answer_keeps_the_risk_and_a_little_more_does_not(setting, right):
-    found = budget_for_risk(setting, right)
-    assert found.epsilon is not None and found.protection is not None
-    assert found.protection.odds.right <= right
-    more = protection(setting.moved("epsilon", 1.12 * found.epsilon))
-    assert more.odds.right > right or found.epsilon == 10
+    result = budget_for_risk(setting, right)
+    assert result.epsilon is not None and result.protection is not None
+    assert result.protection.odds.right <= right
+    more = protection(setting.moved("epsilon", 1.12 * result.epsilon))
+    assert more.odds.right > right or result.epsilon == 10
 
 
 @pytest.mark.parametrize("right", [0.55, 0.7])
 def test_epsilon_alone_allows_the_logit_of_the_chance(right):
     """(e^ε + δ)/(1 + e^ε) ≤ right."""
-    found = budget_for_risk(PURE, right)
+    result = budget_for_risk(PURE, right)
     exact = math.log(right / (1 - right))
-    assert found.any_method is not None and found.epsilon is not None
-    assert exact * 0.9 < found.any_method <= exact
-    assert found.any_method <= found.epsilon
+    assert result.any_method is not None and result.epsilon is not None
+    assert exact * 0.9 < result.any_method <= exact
+    assert result.any_method <= result.epsilon
 
 
 def test_a_person_with_several_curves_may_be_given_less():
@@ -54,9 +54,9 @@ def test_a_person_with_several_curves_may_be_given_less():
 
 
 def test_few_people_and_a_low_risk_leave_nothing_to_publish_and_the_sentence_says_so():
-    found = budget_for_risk(replace(HERE, people=30), 0.51)
-    assert not found.is_published
-    assert "nothing would be published" in plan_words.risk_verdict(found, HERE.source.facts)
+    result = budget_for_risk(replace(HERE, people=30), 0.51)
+    assert not result.is_published
+    assert "nothing would be published" in plan_words.risk_verdict(result, HERE.source.facts)
 
 
 @pytest.mark.parametrize("right", [0.5, 1.0, 0.2])

@@ -323,10 +323,10 @@ def test_without_noise_the_largest_entries_are_kept_as_they_are(law):
     rng = np.random.default_rng(3)
     v = rng.standard_normal((4, 3, 30))
     noise = selection.draw(law, 6, v.shape, rng)
-    kept = selection.noisy_hard_threshold(v, 6, 0.0, 0.0, noise)
-    assert (kept == hard_threshold(v, 6)).all()
-    assert ((kept != 0).sum(axis=-1) == 6).all()
-    assert np.abs(kept[kept != 0]).sum() == pytest.approx(
+    result = selection.noisy_hard_threshold(v, 6, 0.0, 0.0, noise)
+    assert (result == hard_threshold(v, 6)).all()
+    assert ((result != 0).sum(axis=-1) == 6).all()
+    assert np.abs(result[result != 0]).sum() == pytest.approx(
         np.sort(np.abs(v), axis=-1)[..., -6:].sum())
 
 
@@ -351,9 +351,9 @@ def test_many_vectors_and_budgets_at_once_are_what_each_gives_alone(law):
     noise = selection.draw(law, 5, (2, 1, 4, 20), rng)
     together = selection.noisy_hard_threshold(v, 5, scale, 2 * scale, noise)
     for r, b, k in itertools.product(range(2), range(3), range(4)):
-        own = selection.Draw(noise.choice[:, r, 0, k], noise.values[r, 0, k])
+        result = selection.Draw(noise.choice[:, r, 0, k], noise.values[r, 0, k])
         alone = selection.noisy_hard_threshold(v[r, b, k], 5, float(scale[b, 0, 0]),
-                                               2 * float(scale[b, 0, 0]), own)
+                                               2 * float(scale[b, 0, 0]), result)
         assert (together[r, b, k] == alone).all()
 
 

@@ -99,22 +99,22 @@ def test_noise_of_known_size_keeps_a_sign_as_often_as_its_normal_law_says():
     """Φ(Δ / (σ√2)) = Φ(1/√2) for Δ = σ; 4 000 draws, five standard errors."""
     noise = generator(11, DATA_STREAM, 0).normal(size=(4000, 161))
     reference = np.where(TIMES > 10, 1.0, 0.0)
-    found = shape.how_often(SIGN, reference + noise, reference, TIMES)
+    result = shape.how_often(SIGN, reference + noise, reference, TIMES)
     exact = 0.5 * (1 + math.erf(1 / 2))
-    assert abs(found.share - exact) < 5 * math.sqrt(exact * (1 - exact) / 4000)
+    assert abs(result.share - exact) < 5 * math.sqrt(exact * (1 - exact) / 4000)
 
 
 def test_the_range_of_a_chance_is_that_of_wilson():
-    found = Agreeing(np.array([83, 0, 100]), 100)
-    np.testing.assert_allclose(found.low, [0.7445, 0.0, 0.9630], atol=1e-4)
-    np.testing.assert_allclose(found.high, [0.8911, 0.0370, 1.0], atol=1e-4)
+    result = Agreeing(np.array([83, 0, 100]), 100)
+    np.testing.assert_allclose(result.low, [0.7445, 0.0, 0.9630], atol=1e-4)
+    np.testing.assert_allclose(result.high, [0.8911, 0.0370, 1.0], atol=1e-4)
 
 
 def test_the_range_holds_a_known_chance_95_times_in_100():
     """10 000 simulations of 100 draws at a chance of 0.9; five standard errors."""
     counts = generator(5, DATA_STREAM, 0).binomial(100, 0.9, 10_000)
-    found = Agreeing(counts, 100)
-    covered = np.mean((found.low <= 0.9) & (found.high >= 0.9))
+    result = Agreeing(counts, 100)
+    covered = np.mean((result.low <= 0.9) & (result.high >= 0.9))
     assert abs(covered - 0.936) < 5 * math.sqrt(0.05 * 0.95 / 10_000)  # 93.6 %: counts are whole
 
 
@@ -145,8 +145,8 @@ def test_numbers_that_do_not_fit_are_refused_by_name(question, field):
 
 
 def test_noise_as_large_as_half_the_range_of_values_drowns_every_answer():
-    found = shape.is_drowned(np.array([1.0, 69.9, 70.0, np.nan, np.inf]), FACTS)
-    assert found.tolist() == [False, False, True, True, True]
+    result = shape.is_drowned(np.array([1.0, 69.9, 70.0, np.nan, np.inf]), FACTS)
+    assert result.tolist() == [False, False, True, True, True]
 
 
 # -- of simulated releases --------------------------------------------------------------------
@@ -158,20 +158,20 @@ BUDGETS = tuple(Budget(epsilon, 1e-5) for epsilon in (2.0, 10.0))
 
 def test_the_draws_are_those_behind_the_typical_error():
     draws = drawn(SOURCE, METHOD, METHOD, BUDGETS, 1)
-    shown = mean_over_budgets(SOURCE, METHOD, 1e-5, 1, (2.0, 10.0))
+    result = mean_over_budgets(SOURCE, METHOD, 1e-5, 1, (2.0, 10.0))
     assert draws.is_truth and draws.curves.shape == (2, 100, len(drawing_grid()))
     distances = np.sqrt(((draws.curves - draws.reference) ** 2).mean(axis=-1))
-    np.testing.assert_allclose(distances.mean(axis=1), shown.study.errors.mean(axis=1), rtol=0.03)
+    np.testing.assert_allclose(distances.mean(axis=1), result.study.errors.mean(axis=1), rtol=0.03)
 
 
 def test_of_real_curves_all_methods_have_one_aim():
     source = sources.get("sea_temperature")()
     draws = drawn(source, NoisyGradientMean(), METHOD, BUDGETS, 1)
-    shown = mean_over_budgets(source, METHOD, 1e-5, 1, (2.0, 10.0))
-    np.testing.assert_allclose(draws.reference, shown.without)
+    result = mean_over_budgets(source, METHOD, 1e-5, 1, (2.0, 10.0))
+    np.testing.assert_allclose(draws.reference, result.without)
     assert not draws.is_truth
     beside = study_beside(source, METHOD, METHOD, BUDGETS, 1)
-    np.testing.assert_allclose(beside.errors, shown.study.errors)
+    np.testing.assert_allclose(beside.errors, result.study.errors)
 
 
 # -- in words ---------------------------------------------------------------------------------

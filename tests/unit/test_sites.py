@@ -99,9 +99,9 @@ def test_lists_that_do_not_fit_are_refused(chosen):
 
 
 def test_only_simulated_sites_can_be_chosen():
-    given = next(cls for cls in sources.all() if not cls.has_free_sites)
+    result = next(cls for cls in sources.all() if not cls.has_free_sites)
     with pytest.raises(InputError, match="cannot be changed"):
-        given().with_sites([3], [4])
+        result().with_sites([3], [4])
 
 
 # -- rules of the table -------------------------------------------------------------------------

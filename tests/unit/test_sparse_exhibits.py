@@ -39,9 +39,9 @@ def test_printed_coverage_is_a_mean_over_coefficients_even_of_bands():
 
 def test_the_printed_error_falls_with_shared_features_where_the_text_says_it_grows():
     claim = next(one for one in tables.TABLE_2.claims if "shared features" in one.says)
-    found = claim.check([])
-    assert not found.holds and claim.fails_because
-    assert found.measured.startswith("printed: 0.0188, 0.0170, 0.0137")
+    result = claim.check([])
+    assert not result.holds and claim.fails_because
+    assert result.measured.startswith("printed: 0.0188, 0.0170, 0.0137")
 
 
 def test_the_noise_of_a_machine_alone_hides_every_coefficient_at_the_base_point():
@@ -53,27 +53,27 @@ def test_the_noise_of_a_machine_alone_hides_every_coefficient_at_the_base_point(
 
 
 def test_errors_at_an_enormous_budget_are_those_without_noise():
-    found = studies.errors(SMALL, (0.1, 1e4), 3)
-    assert found.released.shape == (3, 2)
-    assert found.released[:, 1] == pytest.approx(found.quiet, rel=0.02)
-    assert (found.released[:, 0] > 1.3 * found.quiet).all()
+    errors = studies.errors(SMALL, (0.1, 1e4), 3)
+    assert errors.released.shape == (3, 2)
+    assert errors.released[:, 1] == pytest.approx(errors.quiet, rel=0.02)
+    assert (errors.released[:, 0] > 1.3 * errors.quiet).all()
 
 
 def test_limits_are_shorter_at_larger_budgets_and_lie_around_the_truth():
-    found = studies.limits(SMALL, (1.0, 8.0), 4, (0, 1, 11))
-    assert found.length.shape == (2, 3) and (found.length[0] > 1.3 * found.length[1]).all()
-    assert (np.abs(found.centre - found.truth) < found.length).all()
-    assert (found.n_intervals == 4).all()
-    assert found.truth[:2] == pytest.approx([3**-0.5] * 2)
+    result = studies.limits(SMALL, (1.0, 8.0), 4, (0, 1, 11))
+    assert result.length.shape == (2, 3) and (result.length[0] > 1.3 * result.length[1]).all()
+    assert (np.abs(result.centre - result.truth) < result.length).all()
+    assert (result.n_intervals == 4).all()
+    assert result.truth[:2] == pytest.approx([3**-0.5] * 2)
 
 
 def test_ways_of_making_intervals_agree_where_there_is_no_noise_to_speak_of():
     source = SparseRows(n_curves=20_000, n_servers=2, n_features=10, n_shared=2)
-    found = studies.corrections(SparseInference(features="10", sparsity=2), source, (0.7, 1e5),
+    result = studies.corrections(SparseInference(features="10", sparsity=2), source, (0.7, 1e5),
                                 1e-6, 200)
-    held = found.held()
-    assert held["proper"][1] == held["scaled"][1] == held["naive"][1]
-    assert held["naive"][0] < held["scaled"][0] < held["proper"][0]
+    coverage = result.coverage()
+    assert coverage["proper"][1] == coverage["scaled"][1] == coverage["naive"][1]
+    assert coverage["naive"][0] < coverage["scaled"][0] < coverage["proper"][0]
 
 
 def test_bands_without_privacy_have_the_printed_lengths_at_the_largest_budget():
@@ -124,7 +124,7 @@ def test_where_no_interval_is_given_the_claim_on_lengths_says_so_and_no_bar_is_d
 def test_refused_intervals_have_no_length_and_count_for_none():
     refused = studies.limits(Setting(n=500, m=2, d=12, s=3, s0=2), (0.5,), 2, (0, 11))
     assert refused.n_intervals.tolist() == [[0, 0]]
-    assert np.isnan(refused.length).all() and np.isnan(refused.held).all()
+    assert np.isnan(refused.length).all() and np.isnan(refused.coverage).all()
     assert np.isfinite(refused.centre).all()
 
 

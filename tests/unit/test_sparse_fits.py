@@ -108,8 +108,8 @@ def test_the_lasso_is_soft_thresholding_where_features_are_uncorrelated():
 def test_the_lasso_errs_as_much_as_its_reference():
     """N = 200 000, d = 100, five features: 2.7e-4, most of it shrinkage; eight data sets."""
     gram, cross = drawn_moments(BETA, 200_000, np.random.default_rng(1), 8)
-    found = lasso(gram, cross, usual_penalty(SIGMA, 100, 200_000))
-    assert ((found - BETA) ** 2).sum(axis=1).mean() == pytest.approx(2.7e-4, rel=0.2)
+    result = lasso(gram, cross, usual_penalty(SIGMA, 100, 200_000))
+    assert ((result - BETA) ** 2).sum(axis=1).mean() == pytest.approx(2.7e-4, rel=0.2)
 
 
 # -- inference --------------------------------------------------------------------------------
@@ -148,26 +148,26 @@ def test_removing_the_bias_centres_every_coefficient_at_the_truth():
     gram, cross = drawn_moments(beta, n, rng, 400)
     exact = np.broadcast_to(np.linalg.inv(covariance("ar1", 20)), gram.shape)
     shrunk = 0.95 * oracle(gram, cross, where)
-    found = debiased(shrunk, exact, gram, cross)
+    result = debiased(shrunk, exact, gram, cross)
     errors = standard_errors(debiased_covariance(exact, gram, n))
-    scores = (found - beta) / errors
+    scores = (result - beta) / errors
     assert np.abs(scores.mean(axis=0)).max() < 5 / np.sqrt(400)
     assert scores.var() == pytest.approx(1, rel=5 * np.sqrt(2 / 8000))
-    printed = ((2 * shrunk - found - beta) / errors).mean(axis=0)
+    printed = ((2 * shrunk - result - beta) / errors).mean(axis=0)
     assert (printed[where] < -4).all() and np.abs(np.delete(printed, where)).max() < 5 / 20
 
 
 def test_the_largest_of_independent_normals_has_its_closed_quantile():
     """P(max |Z| ≤ q) = (2Φ(q) − 1)^d; 40 000 draws of 50, five standard errors of a share."""
-    found = largest_quantile(4 * np.eye(50), 0.95, 40_000, np.random.default_rng(1))
-    assert found == pytest.approx(2 * ndtri((1 + 0.95 ** (1 / 50)) / 2), rel=0.01)
+    result = largest_quantile(4 * np.eye(50), 0.95, 40_000, np.random.default_rng(1))
+    assert result == pytest.approx(2 * ndtri((1 + 0.95 ** (1 / 50)) / 2), rel=0.01)
     alone = largest_quantile(np.eye(50), 0.95, 40_000, np.random.default_rng(1), np.array([7]))
     assert alone == pytest.approx(1.96, rel=0.02)
 
 
 def test_negative_variances_of_noisy_moments_count_as_none():
-    found = largest_quantile(np.diag([1.0, -5.0]), 0.95, 40_000, np.random.default_rng(1))
-    assert found == pytest.approx(1.96, rel=0.02)
+    result = largest_quantile(np.diag([1.0, -5.0]), 0.95, 40_000, np.random.default_rng(1))
+    assert result == pytest.approx(1.96, rel=0.02)
 
 
 @pytest.mark.parametrize(("n", "length"), few([(4000, 0.0388), (3000, 0.0449), (5000, 0.0348)]))

@@ -57,39 +57,39 @@ def test_three_tenths_of_estimation_go_to_the_shared_stage():
 def test_an_interval_spends_what_one_for_machines_that_are_alike_does():
     """Its β̂ has 35 %, divided between the stages, and all else its usual share."""
     budget = (Budget(1.0, 1e-5),)
-    own = by_what(VARIANTS[3].plan(SOURCE.public, budget).spends, 1)
+    plan = by_what(VARIANTS[3].plan(SOURCE.public, budget).spends, 1)
     alike = by_what(SparseInference(features="1", directions="column", residual_clip=2.0).plan(
         SOURCE.public, budget).spends, 1)
     same = {"residuals", "spread", "corrections"}
-    assert {what: own[what] for what in same} == pytest.approx(
+    assert {what: plan[what] for what in same} == pytest.approx(
         {what: alike[what] for what in same})
-    both = sum(rho for what, rho in own.items() if "coefficients" in what)
-    assert both / sum(own.values()) == pytest.approx(0.35)
+    both = sum(rho for what, rho in plan.items() if "coefficients" in what)
+    assert both / sum(plan.values()) == pytest.approx(0.35)
 
 
 def test_noise_in_a_machines_own_stage_follows_its_own_rows():
     """Machines of 2000 and 500 rows: own noise is four times as large, shared noise the same."""
     sizes = replace(SOURCE.sizes, n_curves_per_server=(2000, 500, 500), n_observations=3000)
     plan = VARIANTS[5].plan(Public(sizes, SOURCE.facts), (Budget(1.0, 1e-5),))
-    assert plan.own[1].rounds.scales.choice == pytest.approx(
-        4 * plan.own[0].rounds.scales.choice)
+    assert plan.machine_stages[1].rounds.scales.choice == pytest.approx(
+        4 * plan.machine_stages[0].rounds.scales.choice)
     assert plan.noise[1].correction == pytest.approx(4 * plan.noise[0].correction)
     assert plan.noise[1].gram == plan.noise[0].gram
 
 
 def test_the_shared_clip_leaves_room_for_own_parts():
     plan = VARIANTS[0].plan(SOURCE.public, (Budget(1.0, 1e-5),))
-    assert plan.shared.clip == 3.0 and plan.own[0].clip == 2.0
+    assert plan.shared.clip == 3.0 and plan.machine_stages[0].clip == 2.0
 
 
 def test_pooled_is_private_hard_thresholding_of_all_rows():
     """Rows with features inside their clips, which the two hold back in different ways."""
     data = draw()
     data = replace(data, x=np.clip(data.x, -2.0, 2.0))
-    own = release(VARIANTS[2], data)
+    estimate = release(VARIANTS[2], data)
     alike = SparseRegression(sparsity=3, residual_clip=3.0).release_many(
         data, BUDGETS, 3, generator(1, 1, 0))
-    assert np.allclose(own.coefficients, alike.coefficients[:, :, :, None])
+    assert np.allclose(estimate.coefficients, alike.coefficients[:, :, :, None])
 
 
 # -- releases -------------------------------------------------------------------------------------
@@ -159,5 +159,5 @@ def test_intervals_of_machines_hold_with_clipped_rows_too():
     """20 data sets, three machines of 10 000 rows, two coefficients at ε = 6: five errors."""
     mechanism = SparseHeterogeneous(**KEPT, target="coordinates", features="2, 6")
     data = draw(7, 20)
-    held = coverage(release(mechanism, data, [(Budget(6.0, 1e-5),)], 1), data.truth).of_kept
-    assert abs(held.mean() - 0.95) < 5 * math.sqrt(0.95 * 0.05 / 120)
+    estimate = coverage(release(mechanism, data, [(Budget(6.0, 1e-5),)], 1), data.truth).of_kept
+    assert abs(estimate.mean() - 0.95) < 5 * math.sqrt(0.95 * 0.05 / 120)

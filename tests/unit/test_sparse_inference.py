@@ -91,11 +91,11 @@ def test_one_interval_without_the_gram_matrix_has_the_worked_noise():
 
 def test_one_interval_has_the_worked_length():
     deviation = 5 * worked(**ALONE).noise.correction
-    found = Corrected(np.zeros((1, 1, 1)), np.full((1, 1, 1, 1), 0.25 * 5 / 3 / 200_000),
+    result = Corrected(np.zeros((1, 1, 1)), np.full((1, 1, 1, 1), 0.25 * 5 / 3 / 200_000),
                       np.full((1, 1, 1, 1), deviation**2), np.full((1, 1), 0.25),
                       np.ones((1, 1), bool), np.ones((1, 1), bool))
-    assert math.sqrt(found.sampling.item()) == pytest.approx(1.4434e-3, abs=5e-8)
-    assert 2 * pointwise_half_widths(found.errors).item() == pytest.approx(6.405e-3, abs=5e-7)
+    assert math.sqrt(result.sampling.item()) == pytest.approx(1.4434e-3, abs=5e-8)
+    assert 2 * pointwise_half_widths(result.errors).item() == pytest.approx(6.405e-3, abs=5e-7)
 
 
 def test_a_band_has_the_noise_that_its_shares_of_the_budget_allow():
@@ -209,10 +209,10 @@ def test_drawn_moments_have_the_law_of_those_of_rows():
 
 
 def test_pooled_moments_are_those_of_all_rows():
-    own = averages(SparseRows(n_curves=3001, n_servers=3, n_features=6).draw(2, generator(1, 0, 0)))
-    together = pooled([of_rows(own.of_machine(k)) for k in range(3)])
+    data = averages(SparseRows(n_curves=3001, n_servers=3, n_features=6).draw(2, generator(1, 0, 0)))
+    together = pooled([of_rows(data.of_machine(k)) for k in range(3)])
     for name in ("n", "second", "cross", "square"):
-        assert np.allclose(getattr(together, name), getattr(of_rows(own), name))
+        assert np.allclose(getattr(together, name), getattr(of_rows(data), name))
 
 
 # -- pieces ---------------------------------------------------------------------------------------
@@ -237,18 +237,18 @@ def test_whitened_directions_invert_the_matrix_for_all_coefficients_and_for_some
     gram = covariance("ar1_strong", 6)[None, None] + 0.0
     inverse = np.linalg.inv(gram[0, 0])
     for places in (np.arange(6), np.array([1, 4])):
-        found = several_directions(gram, places, np.zeros(1))
-        assert np.allclose((found.root @ found.theta)[0, 0], inverse[places])
-        whitened = found.theta[0, 0] @ gram[0, 0] @ found.theta[0, 0].T
+        result = several_directions(gram, places, np.zeros(1))
+        assert np.allclose((result.root @ result.theta)[0, 0], inverse[places])
+        whitened = result.theta[0, 0] @ gram[0, 0] @ result.theta[0, 0].T
         assert np.allclose(whitened, np.eye(len(places)))
-        assert found.is_distinct.all()
+        assert result.is_distinct.all()
 
 
 def test_a_matrix_whose_least_eigenvalue_is_within_its_noise_is_not_distinct():
     gram = np.diag([1.0, 1.0, 0.1])[None, None]
     for deviation, is_distinct in ((0.01, True), (0.2, False)):
-        found = several_directions(gram, np.arange(3), np.array([deviation]))
-        assert found.is_distinct.item() == is_distinct
+        result = several_directions(gram, np.arange(3), np.array([deviation]))
+        assert result.is_distinct.item() == is_distinct
     negative = several_directions(-gram, np.arange(3), np.zeros(1))
     assert not negative.is_distinct.item() and np.isfinite(negative.root).all()
 
@@ -277,15 +277,15 @@ def test_columns_share_noise_across_budgets_and_end_with_one_that_has_none():
 def test_columns_of_the_inverse_are_those_of_the_matrix():
     gram = covariance("ar1", 12)[None]
     inverse = np.linalg.inv(gram)
-    found = precision_rows(gram, 3, 60, 0.5, np.array([4, 7]), 3.0)
-    assert np.allclose(found, inverse[:, [4, 7]], atol=1e-6)
-    assert np.allclose(precision_rows(gram, 3, 60)[:, [4, 7]], found)
+    result = precision_rows(gram, 3, 60, 0.5, np.array([4, 7]), 3.0)
+    assert np.allclose(result, inverse[:, [4, 7]], atol=1e-6)
+    assert np.allclose(precision_rows(gram, 3, 60)[:, [4, 7]], result)
 
 
 def test_a_released_matrix_without_an_inverse_still_gives_columns_of_bounded_norm():
     gram = -10 * np.ones((1, 5, 5))
-    found = precision_rows(gram, 3, 40, 0.5, np.arange(5), 3.0)
-    assert np.linalg.norm(found, axis=-1).max() <= 3 + 1e-12
+    result = precision_rows(gram, 3, 40, 0.5, np.arange(5), 3.0)
+    assert np.linalg.norm(result, axis=-1).max() <= 3 + 1e-12
 
 
 def test_half_widths_of_independent_errors_have_a_closed_form():
@@ -524,8 +524,8 @@ def test_random_sparse_directions_find_neither_eigenvalue():
     for direction in directions:
         direction[rng.permutation(100)[:5]] = rng.standard_normal(5)
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    found = ((directions @ covariance("ar1", 100)) * directions).sum(axis=1)
-    assert found.max() < 2.0 and found.min() > 0.45
+    result = ((directions @ covariance("ar1", 100)) * directions).sum(axis=1)
+    assert result.max() < 2.0 and result.min() > 0.45
 
 
 def test_a_budget_is_released_as_if_it_were_asked_for_alone():

@@ -53,8 +53,8 @@ def release(mechanism, data, budgets=BUDGETS, draws=3, seed=1):
 
 def errors_of(mechanism, mean, machines, rows, epsilon, repeats, seed=1):
     """Squared errors (repeats,) where means of machines are drawn as such, and the plan."""
-    kept = int((mean != 0).sum())
-    setting = Setting(machines=machines, rows=rows, size=len(mean), n_nonzero=kept,
+    result = int((mean != 0).sum())
+    setting = Setting(machines=machines, rows=rows, size=len(mean), n_nonzero=result,
                       height=mean[0], epsilon=epsilon)
     plan = mechanism.plan(setting.public, (Budget(epsilon),))
     return untrusted_errors(mechanism, setting, repeats, generator(seed, 0, 0)), plan
@@ -122,8 +122,8 @@ def test_a_bad_number_leaves_the_release_finite_and_in_its_range(mechanism, bad)
     data = draw(repeats=1)
     x = data.x.copy()
     x[0, :25] = bad
-    found = release(mechanism, replace(data, x=x)).coefficients
-    assert np.isfinite(found).all() and np.abs(found).max() <= 1
+    estimate = release(mechanism, replace(data, x=x)).coefficients
+    assert np.isfinite(estimate).all() and np.abs(estimate).max() <= 1
 
 
 @every_mechanism
@@ -131,7 +131,7 @@ def test_a_release_is_a_function_of_the_messages_alone(mechanism):
     """What machines sent, put together by hand, is the release."""
     data, epsilon = draw(repeats=1), 2.5
     with recorded() as messages:
-        found = release(mechanism, data, [(Budget(epsilon),)], draws=1).coefficients[0, 0, 0]
+        estimate = release(mechanism, data, [(Budget(epsilon),)], draws=1).coefficients[0, 0, 0]
     plan = mechanism.plan(data.public, (Budget(epsilon),))
     assert [message.server for message in messages] == list(range(300))
     answers, counts = np.zeros(30), np.zeros(30)
@@ -142,8 +142,8 @@ def test_a_release_is_a_function_of_the_messages_alone(mechanism):
             answers[coordinate] += message.values[a]
             counts[coordinate] += 1
     means = np.clip(mechanism.means(answers / counts * mechanism.gain(plan)[0], plan), -1, 1)
-    kept = found != 0
-    np.testing.assert_allclose(found[kept], means[kept], rtol=1e-12)
+    kept = estimate != 0
+    np.testing.assert_allclose(estimate[kept], means[kept], rtol=1e-12)
     if mechanism.sparsity:
         assert kept.sum() == 5 and np.abs(means[kept]).min() >= np.abs(means[~kept]).max()
 
@@ -163,9 +163,9 @@ def test_every_coordinate_is_asked_equally_often_give_or_take_one():
     for machines, per_machine in ((300, 1), (41, 3), (30, 1), (7, 30)):
         sizes = Sizes((4,) * machines, 4 * machines, 1, 30)
         plan = SparseMeanSigns(per_machine=per_machine).plan(Public(sizes, FACTS), (Budget(1.0),))
-        times = np.bincount(plan.asked.ravel(), minlength=30)
+        times = np.bincount(plan.coordinates.ravel(), minlength=30)
         assert times.max() - times.min() <= 1 and times.min() >= 1
-        assert all(len(set(own)) == per_machine for own in plan.asked)
+        assert all(len(set(own)) == per_machine for own in plan.coordinates)
         ones = np.ones((machines, per_machine))
         assert (per_coordinate(ones, 30) == times).all()
 
@@ -193,8 +193,8 @@ def test_a_machine_without_rows_is_refused(cls):
 def test_a_threshold_keeps_nothing_where_nothing_is(cls):
     """20 data sets with zero means: 2√(2 log d) standard errors are not passed by chance."""
     source = replace(SOURCE, size=0.0)
-    found = release(cls(sparsity=None), draw(source=source, repeats=20), draws=1).coefficients
-    assert (found == 0).all()
+    estimate = release(cls(sparsity=None), draw(source=source, repeats=20), draws=1).coefficients
+    assert (estimate == 0).all()
 
 
 @pytest.mark.parametrize("cls", BOTH)
@@ -253,10 +253,10 @@ def test_signs_are_turned_back_into_means_and_end_at_a_cap():
 
 def test_means_far_above_their_scatter_all_look_alike():
     """Signs agree on 2000 machines, so that a mean of 0.5 and one of 0.9 give the same answer."""
-    found = [errors_of(SparseMeanSigns(sparsity=1), np.array([mean, 0.0]), 2000, 1000, 30.0, 1)[0]
+    rows = [errors_of(SparseMeanSigns(sparsity=1), np.array([mean, 0.0]), 2000, 1000, 30.0, 1)[0]
              for mean in (0.5, 0.9)]
     cap = 3.29 / np.sqrt(1000)
-    np.testing.assert_allclose(np.concatenate(found), [(0.5 - cap) ** 2, (0.9 - cap) ** 2],
+    np.testing.assert_allclose(np.concatenate(rows), [(0.5 - cap) ** 2, (0.9 - cap) ** 2],
                                rtol=1e-3)
 
 
@@ -367,18 +367,18 @@ def test_what_a_trusted_server_adds_is_the_variance_of_its_noise(delta):
     """Large means, always chosen; 600 draws of five: five standard errors."""
     source = replace(SOURCE, size=0.9)
     data, mechanism, budget = draw(source=source, repeats=1), SparseMeanTrusted(), Budget(2., delta)
-    found = integrated_squared_errors(release(mechanism, data, [(budget,)], draws=600), data.truth)
+    estimate = integrated_squared_errors(release(mechanism, data, [(budget,)], draws=600), data.truth)
     planned = mechanism.expected_error(data.sizes, (budget,), data.facts)
-    assert found.privacy.mean() == pytest.approx(planned, rel=5 * np.sqrt(5 / 3000))
+    assert estimate.privacy.mean() == pytest.approx(planned, rel=5 * np.sqrt(5 / 3000))
 
 
 def test_only_the_centre_publishes_and_only_what_it_chose():
     with recorded() as messages:
-        found = release(SparseMeanTrusted(), draw(repeats=1), [(Budget(2.0, 1e-6),)], draws=1)
+        estimate = release(SparseMeanTrusted(), draw(repeats=1), [(Budget(2.0, 1e-6),)], draws=1)
     assert [message.server for message in messages] == [CENTRE]
     assert (messages[0].values != 0).sum() == (messages[0].noise > 0).sum() == 5
     released = np.clip(messages[0].values, -1, 1)
-    assert (found.coefficients[0, 0, 0] == released).all()
+    assert (estimate.coefficients[0, 0, 0] == released).all()
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -1e308])
@@ -394,17 +394,17 @@ def test_a_bad_number_leaves_a_trusted_release_finite(bad):
 
 def test_trust_is_worth_orders_of_magnitude_and_bits_the_least():
     """40 runs at the usual sizes."""
-    found = simulated(Setting(), 40)
-    assert 30 * found[TRUSTED] < found[ROW] < found[ALONE] / 5 < found[BIT] < found[ZERO]
-    assert found[ZERO] == pytest.approx(5 / 4)
+    result = simulated(Setting(), 40)
+    assert 30 * result[TRUSTED] < result[ROW] < result[ALONE] / 5 < result[BIT] < result[ZERO]
+    assert result[ZERO] == pytest.approx(5 / 4)
 
 
 def test_what_is_achieved_for_rows_lies_below_what_is_printed_as_their_bound():
     setting = Setting(machines=2_000_000, epsilon=0.05)
-    found = rates_of(setting)
-    assert found[PRINTED] == pytest.approx(2e-5)
-    assert found[ROW] == pytest.approx(1.1e-6, rel=0.05)
-    assert found[TRUSTED] < found[ROW]
+    result = rates_of(setting)
+    assert result[PRINTED] == pytest.approx(2e-5)
+    assert result[ROW] == pytest.approx(1.1e-6, rel=0.05)
+    assert result[TRUSTED] < result[ROW]
 
 
 def test_one_machine_alone_errs_between_its_two_closed_forms():
@@ -416,7 +416,7 @@ def test_one_machine_alone_errs_between_its_two_closed_forms():
 
 
 def test_errors_are_compared_along_any_size():
-    found = along(Setting(size=50, rows=100), "machines", (40, 1000, 4000), 30)
-    assert np.isnan(found[BIT][0]) and np.isfinite(found[BIT][1:]).all()
-    assert found[ROW][0] > found[ROW][1] > found[ROW][2]
-    assert found[TRUSTED][0] > found[TRUSTED][2] and len(found[ALONE]) == 3
+    result = along(Setting(size=50, rows=100), "machines", (40, 1000, 4000), 30)
+    assert np.isnan(result[BIT][0]) and np.isfinite(result[BIT][1:]).all()
+    assert result[ROW][0] > result[ROW][1] > result[ROW][2]
+    assert result[TRUSTED][0] > result[TRUSTED][2] and len(result[ALONE]) == 3

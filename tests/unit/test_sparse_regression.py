@@ -55,18 +55,18 @@ def test_published_constants_at_the_base_point_are_the_tabulated_ones():
 
 
 def test_published_noise_is_worth_much_more_than_was_asked_and_the_ledger_says_so():
-    asked = Budget(0.8, 1 / 120_000)
+    budget = Budget(0.8, 1 / 120_000)
     plan = SparseRegression(constants="published", rounds=10).plan(
-        Public(sizes_of(4000, 15, 100), facts_of(100)), (asked,) * 15)
-    rho = 10 * 5 / 24 * 0.08**2 / math.log(10 / asked.delta)
+        Public(sizes_of(4000, 15, 100), facts_of(100)), (budget,) * 15)
+    rho = 10 * 5 / 24 * 0.08**2 / math.log(10 / budget.delta)
     assert accounting.total_rho(accounting.by_server(plan.spends)[3]) == pytest.approx(rho)
     assert all(one.epsilon < 0.25 for one in accounting.guarantees(plan.spends))
 
 
 def test_published_one_shot_keeps_its_promise_with_room_to_spare():
-    asked = Budget(1.0, 1e-6)
+    budget = Budget(1.0, 1e-6)
     plan = SparseRegression(constants="published", selection="one_shot", rounds=12).plan(
-        Public(sizes_of(4000, 3, 100), facts_of(100)), (asked,) * 3)
+        Public(sizes_of(4000, 3, 100), facts_of(100)), (budget,) * 3)
     assert accounting.keeps_promise(plan.spends)
     assert all(one.epsilon < 0.2 for one in accounting.guarantees(plan.spends))
 
@@ -84,9 +84,9 @@ def test_the_usual_plan_is_the_tabulated_one():
 @pytest.mark.parametrize("mechanism", EVERY, ids=LAWS)
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 def test_the_ledger_of_every_law_spends_exactly_what_was_asked(mechanism, epsilon):
-    asked = Budget(epsilon, 1e-6)
-    plan = mechanism.plan(Public(sizes_of(500, 4, 50), facts_of(50)), (asked,) * 4)
-    assert accounting.guarantees(plan.spends) == (asked,) * 4
+    budget = Budget(epsilon, 1e-6)
+    plan = mechanism.plan(Public(sizes_of(500, 4, 50), facts_of(50)), (budget,) * 4)
+    assert accounting.guarantees(plan.spends) == (budget,) * 4
     assert [line.count for line in plan.spends] == [1] * 4 + [plan.steps.rounds] * 8
     rho = accounting.rho_of(epsilon, 1e-6)
     own = accounting.by_server(plan.spends)[0]
@@ -95,12 +95,12 @@ def test_the_ledger_of_every_law_spends_exactly_what_was_asked(mechanism, epsilo
 
 
 def test_the_smallest_budget_of_all_machines_holds_for_every_row():
-    asked = (Budget(2.0, 1e-6), Budget(0.5, 1e-6), Budget(math.inf))
-    plan = SparseRegression().plan(Public(sizes_of(500, 3, 50), facts_of(50)), asked)
+    budget = (Budget(2.0, 1e-6), Budget(0.5, 1e-6), Budget(math.inf))
+    plan = SparseRegression().plan(Public(sizes_of(500, 3, 50), facts_of(50)), budget)
     proved = accounting.guarantees(plan.spends)
-    assert proved[0].epsilon == pytest.approx(0.5) and proved[1] == asked[1]
+    assert proved[0].epsilon == pytest.approx(0.5) and proved[1] == budget[1]
     assert plan.scales == SparseRegression().plan(
-        Public(sizes_of(500, 3, 50), facts_of(50)), (asked[1],) * 3).scales
+        Public(sizes_of(500, 3, 50), facts_of(50)), (budget[1],) * 3).scales
 
 
 @every_mechanism
@@ -226,15 +226,15 @@ def test_blocks_of_rows_do_not_change_the_gradient(monkeypatch):
 def test_units_of_features_and_responses_are_public_and_undone_nowhere_by_the_data():
     """Features of any unit, with ranges of ±4 spreads, give the coefficients of standard ones."""
     data, units = small(), np.linspace(0.5, 40, 12)
-    own = replace(data.facts, unit_scale=False, value_low=2.0, value_high=18.0, covariates=tuple(
+    result = replace(data.facts, unit_scale=False, value_low=2.0, value_high=18.0, covariates=tuple(
         Covariate("x", 7 - 4 * u, 7 + 4 * u) for u in units))
-    moved = replace(data, x=7 + units * data.x, y=10 + data.y, facts=own)
+    moved = replace(data, x=7 + units * data.x, y=10 + data.y, facts=result)
     standard = SparseRegression(radius=1.0)
     one, other = (standard.release(d, BUDGET, generator(1, 1, 0)).coefficients
                   for d in (data, moved))
     assert np.allclose(one, other, atol=1e-9)
-    assert SparseRegression().largest_norm(own) == 8.0
-    assert "standard deviations" in standard.caution(own) and not standard.caution(data.facts)
+    assert SparseRegression().largest_norm(result) == 8.0
+    assert "standard deviations" in standard.caution(result) and not standard.caution(data.facts)
 
 
 # -- how good ------------------------------------------------------------------------------------------
@@ -373,9 +373,9 @@ def test_the_rounds_find_a_column_of_the_precision_matrix():
     data = small(1, 100_000, 8)
     rows = replace(sparse.rows_of(data, 4.0, 4.0), y=np.zeros((1, 100_000)))
     unit = np.eye(8)[3]
-    found = sparse.descend(lambda theta: rows.gradient(theta, 5.0) - unit, (1, 1, 8),
+    result = sparse.descend(lambda theta: rows.gradient(theta, 5.0) - unit, (1, 1, 8),
                            Steps(3, 60, 0.5, 10.0), GUMBEL, [Scales(0.0, 0.0)], generator(1, 1, 0))
-    assert found[0, 0] == pytest.approx(
+    assert result[0, 0] == pytest.approx(
         [0, 0, -2 / 3, 5 / 3, -2 / 3, 0, 0, 0], abs=0.03)
 
 

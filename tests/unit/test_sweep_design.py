@@ -108,10 +108,10 @@ def test_the_command_line_gives_the_numbers_of_the_dashboard_to_the_last_bit(tmp
 
 
 def test_ones_own_curves_are_swept_without_being_written_down():
-    own = own_curves()
-    by = axes(own, METHOD, 1.0)[EPSILON]
-    chosen = design(own, METHOD, Budget(1.0, 1e-6), 6, 1, [(by, (0.5, 8.0))])
-    assert all(cell.source is own for cell in chosen.cells())
+    result = own_curves()
+    by = axes(result, METHOD, 1.0)[EPSILON]
+    chosen = design(result, METHOD, Budget(1.0, 1e-6), 6, 1, [(by, (0.5, 8.0))])
+    assert all(cell.source is result for cell in chosen.cells())
     low, high = gather(chosen.cells(), list(sweep_jobs.run(chosen, NO_LIMITS)))
     assert low.summary("total_error") is None
     assert low.summary("privacy_error")["mean"] > high.summary("privacy_error")["mean"]

@@ -111,16 +111,16 @@ def test_decimal_commas_are_read_where_commas_do_not_separate():
     (files.rows("a,1,٣"), "leave those rows out"),
     (files.rows("a,1,True"), "leave those rows out")])
 def test_what_holds_no_number_is_counted_with_advice_and_never_guessed(content, advice):
-    found = read_table(content).numbers("value")
-    assert found.unreadable == 1 and advice in found.advice
-    assert np.isnan(found.values[-1])
+    table = read_table(content).numbers("value")
+    assert table.unreadable == 1 and advice in table.advice
+    assert np.isnan(table.values[-1])
 
 
 def test_marks_of_missing_and_infinite_cells_are_counted_apart():
     cells = ["", "NA", "nan", "NULL", "n/a", ".", "inf", "-Infinity", "1e400", "9" * 400, " 5 ", "+6"]
-    found = read_table(files.rows("\n".join(f"a,1,{cell}" for cell in cells))).numbers("value")
-    assert (found.missing, found.infinite, found.unreadable) == (6, 4, 0)
-    assert found.values[-2:].tolist() == [5, 6]
+    table = read_table(files.rows("\n".join(f"a,1,{cell}" for cell in cells))).numbers("value")
+    assert (table.missing, table.infinite, table.unreadable) == (6, 4, 0)
+    assert table.values[-2:].tolist() == [5, 6]
 
 
 def test_numbers_are_read_to_the_last_bit_on_both_ways():

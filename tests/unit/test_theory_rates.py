@@ -56,9 +56,9 @@ def test_every_boundary_is_where_its_two_terms_are_equal(rate):
     sizes = {"n": np.array([50.0, 3000.0, 1e6]), "S": np.array([3.0, 20.0, 900.0])}
     for boundary in rate.boundaries:
         point = {k: v for k, v in sizes.items() if k in rate.at() and k != boundary.symbol}
-        found = boundary.value(rate.at(**point))
-        exists = found > 0
-        at = rate.at(**{**point, boundary.symbol: np.where(exists, found, 1.0)})
+        result = boundary.value(rate.at(**point))
+        exists = result > 0
+        at = rate.at(**{**point, boundary.symbol: np.where(exists, result, 1.0)})
         left, right = (term(rate, wanted, at) for wanted in boundary.between)
         np.testing.assert_allclose(left[exists], right[exists], rtol=1e-9)
 
@@ -66,10 +66,10 @@ def test_every_boundary_is_where_its_two_terms_are_equal(rate):
 @pytest.mark.parametrize("rate", ALL, ids=name)
 def test_the_term_named_first_rules_below_a_boundary(rate):
     for boundary in rate.boundaries:
-        found = boundary.value(rate.at())
-        if found == 0:
+        result = boundary.value(rate.at())
+        if result == 0:
             continue
-        below, above = (rate.at(**{boundary.symbol: found * factor}) for factor in (0.99, 1.01))
+        below, above = (rate.at(**{boundary.symbol: result * factor}) for factor in (0.99, 1.01))
         first, second = boundary.between
         if first in ("Nothing can be learnt", "One machine without privacy"):
             assert term(rate, first, below) < term(rate, second, below)  # the smaller one rules
@@ -103,12 +103,12 @@ def test_more_people_and_weaker_protection_never_raise_the_error(rate):
 
 
 def test_the_tasks_have_their_rates():
-    found = {task: {cls.key for cls in rates.for_task(task)} for task in (
+    by_name = {task: {cls.key for cls in rates.for_task(task)} for task in (
         "wavelet_regression", "functional_summary", "sparse_regression", "sparse_mean")}
-    assert found["wavelet_regression"] == {"wavelet_regression"}
-    assert found["functional_summary"] == {"functional_release"}
-    assert found["sparse_regression"] == {"sparse_regression", "sparse_regression_differing"}
-    assert found["sparse_mean"] == {"sparse_mean_untrusted", "sparse_mean_trusted"}
+    assert by_name["wavelet_regression"] == {"wavelet_regression"}
+    assert by_name["functional_summary"] == {"functional_release"}
+    assert by_name["sparse_regression"] == {"sparse_regression", "sparse_regression_differing"}
+    assert by_name["sparse_mean"] == {"sparse_mean_untrusted", "sparse_mean_trusted"}
     assert all(cls.reference and cls.label for cls in rates.all())
 
 
@@ -169,9 +169,9 @@ def test_between_the_two_first_elbows_only_the_value_at_one_point_pays():
 
 def test_the_level_is_the_binary_logarithm_of_the_resolution_rounded_up():
     rate = WaveletRate(smoothness=1.0)
-    found = rate.tuning(n=np.array([4000.0, 2048.0]), S=np.array([16.0, 16.0]), epsilon=1.0)
-    np.testing.assert_allclose(found["resolution"], [40.0, 32.0], rtol=1e-12)
-    assert found["level"].tolist() == [6, 5]
+    result = rate.tuning(n=np.array([4000.0, 2048.0]), S=np.array([16.0, 16.0]), epsilon=1.0)
+    np.testing.assert_allclose(result["resolution"], [40.0, 32.0], rtol=1e-12)
+    assert result["level"].tolist() == [6, 5]
 
 
 def test_the_condition_on_delta_depends_on_the_error():
@@ -199,8 +199,8 @@ def test_curves_too_rough_for_a_value_at_one_point_are_refused():
     ("many_small", (61.682726, 36.846235, 9.146101)),
     ("mixed_eps", (79.338158, 40.000000, 9.146101))])
 def test_the_resolution_is_the_reference_number(configuration, expected):
-    found = [CONFIGURATIONS[configuration].resolution(g) for g in GAMMAS]
-    np.testing.assert_allclose(found, expected, rtol=0, atol=5.0001e-7)
+    rows = [CONFIGURATIONS[configuration].resolution(g) for g in GAMMAS]
+    np.testing.assert_allclose(rows, expected, rtol=0, atol=5.0001e-7)
 
 
 @pytest.mark.parametrize(("configuration", "expected"), [
@@ -327,10 +327,10 @@ def test_release_terms_have_the_printed_exponents(mechanism, sensitivity, power)
     ("gp", "tight", 2 * np.log(200) * 2 ** (4 / 3) / 2.25 * 1000 ** (2 / 3) / 1e6)])
 def test_the_privacy_term_at_a_thousand_people(mechanism, sensitivity, expected):
     rate = release(mechanism, sensitivity)
-    found = rate.evaluate(n=1000.0, epsilon=1.0, delta=0.01)
-    np.testing.assert_allclose(found[:2], [expected, 1e-3], rtol=1e-12)
+    result = rate.evaluate(n=1000.0, epsilon=1.0, delta=0.01)
+    np.testing.assert_allclose(result[:2], [expected, 1e-3], rtol=1e-12)
     longer = release(mechanism, sensitivity, tau=3.0).evaluate(n=1000.0, epsilon=1.0, delta=0.01)
-    np.testing.assert_allclose(longer, found * np.array([9, 1, 1]), rtol=1e-12)
+    np.testing.assert_allclose(longer, result * np.array([9, 1, 1]), rtol=1e-12)
 
 
 @pytest.mark.parametrize(("mechanism", "sensitivity", "least"), [
@@ -378,8 +378,8 @@ def test_selection_depends_on_public_sizes_as_published():
     np.testing.assert_allclose(quadratic["psi_low"], 4 / point["n"])
     np.testing.assert_allclose(quadratic["psi_high"], 1 / point["n"])
     np.testing.assert_allclose(quadratic["eta"], 1.5)
-    kept = release("qr", "tight", penalty="one_over_n").tuning(**point)["psi"]
-    np.testing.assert_allclose(kept, 1 / point["n"])
+    estimate = release("qr", "tight", penalty="one_over_n").tuning(**point)["psi"]
+    np.testing.assert_allclose(estimate, 1 / point["n"])
     absolute = release("ar", "tight").tuning(**point)
     np.testing.assert_allclose(absolute["psi"], 1 / point["n"])
     np.testing.assert_allclose(absolute["eta"], 3.0)
@@ -389,8 +389,8 @@ def test_selection_depends_on_public_sizes_as_published():
 
 
 def test_the_absolute_penalty_removes_every_coefficient_from_j_on():
-    found = release("ar", "tight").tuning(n=1000.0)
-    psi, j = found["psi"], float(found["J"])
+    estimate = release("ar", "tight").tuning(n=1000.0)
+    psi, j = estimate["psi"], float(estimate["J"])
     threshold = psi / (2 * np.array([j - 1, j]) ** (-4.0 * 3 / 2))
     assert threshold[0] < 1 <= threshold[1]
 
@@ -436,9 +436,9 @@ def test_sparse_terms_have_the_printed_exponents_and_logarithms():
 
 
 def test_sparse_terms_are_the_printed_formulas():
-    found = TrustedServerRate().evaluate(n=1000.0, S=10.0, d=50.0, s=4.0, epsilon=0.5, delta=1e-5)
+    result = TrustedServerRate().evaluate(n=1000.0, S=10.0, d=50.0, s=4.0, epsilon=0.5, delta=1e-5)
     ln = np.log
-    np.testing.assert_allclose(found, [
+    np.testing.assert_allclose(result, [
         4 * ln(50) / 1e4, 16 * ln(50) ** 2 * ln(1e5) * ln(1e4) ** 3 / 5000**2], rtol=1e-12)
 
 
@@ -498,8 +498,8 @@ def test_differing_machines_add_the_shared_and_the_own_error():
     rate = DifferingMachinesRate()
     point = {"n": 30_000.0, "S": 8.0, "d": 100.0, "epsilon": 1.0, "delta": 1e-6}
     shared = TrustedServerRate().evaluate(**point, s=5.0)
-    own = TrustedServerRate().evaluate(**{**point, "S": 1.0}, s=2.0)
-    np.testing.assert_allclose(rate.evaluate(**point, s0=5.0, s1=2.0), [*shared, *own], rtol=1e-12)
+    result = TrustedServerRate().evaluate(**{**point, "S": 1.0}, s=2.0)
+    np.testing.assert_allclose(rate.evaluate(**point, s0=5.0, s1=2.0), [*shared, *result], rtol=1e-12)
     alike = rate.total(**point, s0=5.0, s1=1e-9)
     assert alike == pytest.approx(shared.sum(), rel=1e-6)
 

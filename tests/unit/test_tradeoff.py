@@ -97,8 +97,8 @@ def test_no_split_over_several_numbers_is_told_apart_better_than_one(theta, spli
     moved = rng.laplace(size=(n, len(split))) + shift
     score = [(np.abs(z) - np.abs(z - shift)).sum(axis=1) for z in (quiet, moved)]
     for alpha in (0.01, 0.05, 0.2, 0.5):
-        found = (score[1] > np.quantile(score[0], 1 - alpha)).mean()
-        assert found <= float(Laplace(theta).detection(alpha)) + 0.006
+        result = (score[1] > np.quantile(score[0], 1 - alpha)).mean()
+        assert result <= float(Laplace(theta).detection(alpha)) + 0.006
     best = max((score[1] > t).mean() - (score[0] > t).mean() for t in np.linspace(-theta, theta, 81))
     assert (1 + best) / 2 <= float(Laplace(theta).right()) + 0.003
 
@@ -113,8 +113,8 @@ def test_noise_by_length_in_the_plane_is_told_apart_no_better_than_one_number():
     score = [np.linalg.norm(z, axis=1) - np.linalg.norm(z - shift, axis=1)
              for z in (quiet, moved + shift)]
     for alpha in (0.01, 0.05, 0.2, 0.5):
-        found = (score[1] > np.quantile(score[0], 1 - alpha)).mean()
-        assert alpha < found <= float(Laplace(theta).detection(alpha)) + 0.006
+        result = (score[1] > np.quantile(score[0], 1 - alpha)).mean()
+        assert alpha < result <= float(Laplace(theta).detection(alpha)) + 0.006
 
 
 def test_a_bit_that_is_turned_round_attains_all_that_epsilon_allows():
@@ -158,10 +158,10 @@ def test_zcdp_allows_what_a_turned_bit_of_the_same_rho_does(epsilon):
 def test_zcdp_is_read_off_tighter_than_by_way_of_epsilon_and_delta(rho):
     from engine.privacy.accounting import epsilon_of_rho
 
-    found = Zcdp(rho).detection(np.array([0.01, 0.05, 0.3]))
+    result = Zcdp(rho).detection(np.array([0.01, 0.05, 0.3]))
     for delta in (1e-6, 1e-4, 1e-2):
         cap = Approximate(Budget(epsilon_of_rho(rho, delta), delta))
-        assert (found <= cap.detection(np.array([0.01, 0.05, 0.3])) + 1e-9).all()
+        assert (result <= cap.detection(np.array([0.01, 0.05, 0.3])) + 1e-9).all()
 
 
 def test_without_noise_or_without_a_limit_everything_is_told_apart():
@@ -184,9 +184,9 @@ def test_two_laplace_releases_have_the_curve_of_their_exact_law():
         loss = np.abs(x) - np.abs(x - theta)
         inner = np.exp(0) * Laplace(theta).delta(epsilon - loss)
         exact[epsilon] = np.trapezoid(laplace.pdf(x - theta) * inner, x)
-    found = Losses((("laplace", theta, 2),))
+    result = Losses((("laplace", theta, 2),))
     for epsilon, delta in exact.items():
-        assert delta - 1e-7 <= float(found.delta(epsilon)) <= delta + 2e-4
+        assert delta - 1e-7 <= float(result.delta(epsilon)) <= delta + 2e-4
 
 
 def test_gaussian_releases_added_by_their_losses_are_never_below_their_closed_form():
@@ -214,9 +214,9 @@ def test_a_laplace_and_a_gaussian_release_are_never_below_fifty_digits():
                                  * gaussian_delta(e - (2 * x - theta)), [0, theta])
             truth = (gaussian_delta(epsilon - theta) / 2
                      + mpmath.exp(-theta) / 2 * gaussian_delta(epsilon + theta) + middle)
-            found = Losses((("laplace", 0.5, 1), ("gaussian", 0.4, 1)))
-            assert truth <= mpmath.mpf(float(found.delta(float(epsilon)))) <= truth * 1.01 + 1e-7
-            proved = found.epsilon(float(truth))
+            result = Losses((("laplace", 0.5, 1), ("gaussian", 0.4, 1)))
+            assert truth <= mpmath.mpf(float(result.delta(float(epsilon)))) <= truth * 1.01 + 1e-7
+            proved = result.epsilon(float(truth))
             assert float(epsilon) * (1 - 1e-9) <= proved <= float(epsilon) * 1.002 + 1e-3
 
 
@@ -231,15 +231,15 @@ def test_a_delta_that_rounding_could_hide_is_not_proved():
 def test_a_sampled_release_is_never_told_apart_better_than_the_mixture_it_is(share):
     """Replaced with chance q: Laplace noise on q of the draws is moved, the rest is not."""
     theta = 1.0
-    found = Subsampled(Laplace(theta), share)
+    result = Subsampled(Laplace(theta), share)
     x = np.linspace(-60, 60, 1_200_001)
     mixed = share * laplace.pdf(x - theta) + (1 - share) * laplace.pdf(x)
     for epsilon in (-0.5, 0.0, 0.1, 0.5):
         one = np.trapezoid(np.maximum(0, mixed - math.exp(epsilon) * laplace.pdf(x)), x)
         other = np.trapezoid(np.maximum(0, laplace.pdf(x) - math.exp(epsilon) * mixed), x)
-        assert max(one, other) <= float(found.delta(epsilon)) + 1e-7
+        assert max(one, other) <= float(result.delta(epsilon)) + 1e-7
         if epsilon >= 0:
-            assert float(found.delta(epsilon)) == pytest.approx(one, abs=1e-6)
+            assert float(result.delta(epsilon)) == pytest.approx(one, abs=1e-6)
 
 
 def test_wrong_sizes_are_refused_by_name():

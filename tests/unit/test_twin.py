@@ -33,9 +33,9 @@ def leaves(value):
 
 
 def test_a_twin_is_given_public_facts_and_sizes_and_nothing_that_can_hold_an_observation():
-    given = typing.get_type_hints(Twin.of)
-    assert set(given) == {"facts", "sizes", "spread", "return"}
-    assert (given["facts"], given["sizes"]) == (PublicFacts, Sizes)
+    result = typing.get_type_hints(Twin.of)
+    assert set(result) == {"facts", "sizes", "spread", "return"}
+    assert (result["facts"], result["sizes"]) == (PublicFacts, Sizes)
     twin = Twin.of(own_curves().facts, own_curves().sizes)
     assert all(leaf is None or isinstance(leaf, str | int | float) for leaf in leaves(twin))
     assert not issubclass(Twin, Upload) and "twin" not in [cls.key for cls in sources.all()]

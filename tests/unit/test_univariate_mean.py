@@ -181,11 +181,11 @@ def test_every_server_spends_what_was_asked_and_needs_no_delta(setting, asked):
         spends = release(UnivariateMean(setting=setting), data, [(asked,)]).spends[0]
         assert accounting.guarantees(spends) == (asked,) * source.n_servers
         assert accounting.keeps_promise(spends)
-        own = [spend for spend in spends if spend.server == 0]
-        assert accounting.total_epsilon(own) == pytest.approx(asked.epsilon, rel=1e-12)
+        rows = [spend for spend in spends if spend.server == 0]
+        assert accounting.total_epsilon(rows) == pytest.approx(asked.epsilon, rel=1e-12)
         assert {spend.mu for spend in spends} == {None}
         steps = 2 if setting in USER_SETTINGS and source is not FEW else 1
-        assert len(own) == steps
+        assert len(rows) == steps
 
 
 def test_one_centre_keeps_the_strictest_promise():

@@ -80,9 +80,9 @@ def test_every_curve_keeps_its_readings_and_its_id():
     frame = files.growth_frame()
     ends = np.cumsum(PLAIN.counts)
     for child, end, count in zip(PLAIN.ids, ends, PLAIN.counts, strict=True):
-        own = frame[frame["child"] == child].sort_values("age")
-        assert PLAIN.times[end - count:end].tolist() == own["age"].tolist()
-        assert PLAIN.values[end - count:end].tolist() == own["height"].tolist()
+        result = frame[frame["child"] == child].sort_values("age")
+        assert PLAIN.times[end - count:end].tolist() == result["age"].tolist()
+        assert PLAIN.values[end - count:end].tolist() == result["height"].tolist()
 
 
 def test_the_example_file_is_read():
@@ -202,9 +202,9 @@ def test_rows_of_one_person_can_be_averaged_or_kept():
     first = files.wide_frame().iloc[0]
     assert averaged.values[start:start + 4] == pytest.approx(
         [first["0"], first["0.25"], first["0.5"], (first["1"] + 9) / 2])
-    kept = curves_of(files.csv(frame))
-    assert (kept.n_curves, kept.n_people) == (8, 6)
-    assert noted(kept, "one row is protected, not one person")
+    result = curves_of(files.csv(frame))
+    assert (result.n_curves, result.n_people) == (8, 6)
+    assert noted(result, "one row is protected, not one person")
 
 
 def test_averages_of_huge_readings_stay_finite():
@@ -337,14 +337,14 @@ def test_constant_values_can_be_released():
 
 
 def test_no_message_or_note_holds_a_reading_or_an_id():
-    said = []
+    collected = []
     for column, bad in (("height", "secret-77"), ("age", "secret-77"), ("child", "")):
         frame = files.growth_frame().astype(object).assign(child="canary")
         frame.loc[3, column] = bad
-        said.append(str(assert_refused(files.csv(frame), ".")))
+        collected.append(str(assert_refused(files.csv(frame), ".")))
     curves = curves_of(files.csv(files.growth_frame().assign(child="canary", height=123.456)))
     frame = files.growth_frame()
-    for text in [*said, *curves.notes, *PLAIN.notes]:
+    for text in [*collected, *curves.notes, *PLAIN.notes]:
         assert "secret" not in text and "canary" not in text and "123.4" not in text
     for extreme in (frame["height"].min(), frame["height"].max(), frame["age"].min()):
         assert not noted(PLAIN, str(extreme))

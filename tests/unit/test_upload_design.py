@@ -316,8 +316,8 @@ def test_a_wide_file_of_the_page_is_a_request_with_the_same_data(tmp_path):
     curves = read_curves(table, layout)
     source = Upload(curves=curves, declared=stated(
         StatedDesign(law="common", times=curves.header_times), None, value_name="Level"))
-    own = OwnFile("own.csv", "utf-8", None, layout)
-    plain = request.to_plain(source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-5), own)
+    result = OwnFile("own.csv", "utf-8", None, layout)
+    plain = request.to_plain(source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-5), result)
     again = request.from_json(json.dumps(plain), tmp_path).source
     assert again.facts == source.facts
     one, other = (each.draw(1, generator(0, 0, 0)) for each in (source, again))

@@ -179,15 +179,15 @@ def test_code_and_command_read_the_same_file_in_the_same_way(tmp_path):
     facts = declare_events(0, 700, "protocol", columns, (0, 300, 700), (120, 120), time_name="Time", time_unit="days",
                            person="patient", people="patients")
     source = UploadEvents(events=read(LARGE, columns), declared=facts)
-    own = OwnFile("trial.csv", "utf-8", None, columns)
+    result = OwnFile("trial.csv", "utf-8", None, columns)
     (tmp_path / "trial.csv").write_text(LARGE)
-    plain = request.to_plain(source, NoisyCounts(), Budget(2.0), own)
+    plain = request.to_plain(source, NoisyCounts(), Budget(2.0), result)
     from json import dumps
     again = request.from_json(dumps(plain), tmp_path)
     assert again.source.facts == facts and again.budget == Budget(2.0)
     for name in ("time", "status", "group"):
         assert (getattr(again.source.events, name) == getattr(source.events, name)).all()
-    code = release(ask(published.quote, source, NoisyCounts(), Budget(2.0)), own)
+    code = release(ask(published.quote, source, NoisyCounts(), Budget(2.0)), result)
     assert "read_events" in code.python and "p17" not in code.python
     scope = {}
     exec(compile(code.run.replace('"trial.csv"', repr(str(tmp_path / "trial.csv"))), "code", "exec"), scope)

@@ -171,16 +171,16 @@ def test_one_record_changes_nothing_but_the_messages(tmp_path):
 
 
 def test_what_is_published_says_the_stated_number_and_design(tmp_path):
-    found = everything(curves(replaced(long_file(), "first"), "common"),
+    result = everything(curves(replaced(long_file(), "first"), "common"),
                        mechanisms.build("adaptive_mean", {}), tmp_path)
-    card = json.loads(found["guarantee.json"])
+    card = json.loads(result["guarantee.json"])
     assert card["public"]["observations_per_person"] == 8
     assert "readings" not in card["public"]
     assert card["stated"]["design"]["law"] == "common"
     assert card["stated"]["design"]["times"] == list(TIMES)
     assert card["stated"]["symmetric"] is False
     assert card["trust"] == "one trusted centre holds all curves"
-    report = found["release.html"].decode()
+    report = result["release.html"].decode()
     assert "Everybody at 8 common times" in report and "8 observations" in report
 
 
@@ -219,8 +219,8 @@ def test_one_person_changes_no_quote_of_a_request_file(tmp_path):
     for name, frame in (("a", long_file()), ("b", replaced(long_file(), "middle"))):
         (tmp_path / name).mkdir()
         file = command(frame, tmp_path / name)
-        asked = request.from_json(file.read_text(), file.parent)
-        quotes.append(published.quote(asked.source, asked.mechanism, asked.budget))
+        text = request.from_json(file.read_text(), file.parent)
+        quotes.append(published.quote(text.source, text.mechanism, text.budget))
     assert repr(quotes[0]) == repr(quotes[1])
 
 

@@ -9,7 +9,7 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.tasks import DataType
 from engine.core.types import Budget
-from engine.mechanisms.families.wavelet_regression import readings
+from engine.mechanisms.families.wavelet_regression import clipped_observations
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.simulation.experiments import generator
@@ -146,7 +146,7 @@ def test_a_missing_reading_stays_in_the_public_number_and_counts_as_the_middle()
     assert with_holes.sizes == whole.sizes == with_holes.draw(1, generator(0, 0, 0)).sizes
     data = with_holes.draw(1, generator(0, 0, 0))
     assert np.isnan(data.values).sum() == 4
-    assert (readings(data, 2.0)[np.isnan(data.values)] == 0).all()
+    assert (clipped_observations(data, 2.0)[np.isnan(data.values)] == 0).all()
     estimate = WaveletGlobal(level=4).release(data, (BUDGET,), generator(1, 1, 0))
     assert np.isfinite(estimate.coefficients).all()
 
@@ -201,8 +201,8 @@ def test_of_own_readings_no_error_is_stated_but_noise_and_distance_are():
     assert shown.known.noise**2 == pytest.approx(expected)
     assert shown.known.noise**2 == pytest.approx((shown.noise_sd**2).mean(), rel=0.01)
     assert shown.known.apart**2 == pytest.approx(((shown.releases - shown.without) ** 2).mean())
-    said = regression_words.accuracy(shown)
-    assert "cannot be known" in said and "off by" not in said
+    result = regression_words.accuracy(shown)
+    assert "cannot be known" in result and "off by" not in result
 
 
 def test_the_chance_that_is_stated_is_a_bound_on_what_other_people_would_change():

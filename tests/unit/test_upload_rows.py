@@ -70,9 +70,9 @@ NAMES = [f"f{k}" for k in range(6)]
 
 
 def test_response_and_id_are_found_by_their_names_and_a_site_is_neither_taken_nor_a_feature():
-    found = suggest_layout(read_table(EXAMPLE_ROWS_CSV.encode()), data=DataType.RECORDS)
-    assert (found.id, found.server, found.value) == ("person_id", None, None)
-    assert found.covariates == ("age", "weight", "steps", "pressure")
+    table = suggest_layout(read_table(EXAMPLE_ROWS_CSV.encode()), data=DataType.RECORDS)
+    assert (table.id, table.server, table.value) == ("person_id", None, None)
+    assert table.covariates == ("age", "weight", "steps", "pressure")
     assert suggest_layout(read_table(files.csv(frame())), data=DataType.RECORDS).value == "y"
 
 
@@ -253,8 +253,8 @@ def test_no_row_within_or_beyond_its_ranges_moves_a_step_further_than_the_noise_
 
     def step(rows):
         data = UploadRows(rows=rows, declared=base.declared).draw(1, RNG)
-        found = method._rows(data, plan)
-        return plan.steps.size * found.gradient(vector, plan.residual_clip)
+        result = method._rows(data, plan)
+        return plan.steps.size * result.gradient(vector, plan.residual_clip)
 
     vector[0, 0, :2] = [8, -8]
     for k in range(200):
@@ -276,8 +276,8 @@ def test_of_own_rows_errors_are_from_what_is_chosen_without_protection():
     view = sparse_topic.sparse_answer(upload, SparseRegression(sparsity=2), BUDGET, 1)
     assert view.truth is None and view.lasso is None and view.support.tolist() == [0, 1]
     assert view.target is view.without
-    said = sparse_words.accuracy(view)
-    assert "those without protection" in said and "true" not in said and "lasso" not in said
+    result = sparse_words.accuracy(view)
+    assert "those without protection" in result and "true" not in result and "lasso" not in result
     assert "those without protection" in sparse_words.distance(view)
     assert "2 of 2** features chosen without protection" in sparse_words.support(view)
     assert "made up" not in sparse_words.support(replace(view, without=np.eye(6)[0]))

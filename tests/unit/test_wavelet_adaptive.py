@@ -130,9 +130,9 @@ def test_a_caution_says_where_the_centre_is_not_the_mean():
     source = RegressionPoints(n_curves=4000, n_servers=1, bound=6.0)
     data = source.draw(1, generator(2, 0, 0))
     skewed = replace(data, facts=replace(data.facts, symmetric=False))
-    said = [[caution.text for caution in THREE.release(each, BUDGET, generator(2, 1, 0)).cautions]
+    estimate = [[caution.text for caution in THREE.release(each, BUDGET, generator(2, 1, 0)).cautions]
             for each in (data, skewed)]
-    assert said == [[], [CENTRE_NOT_MEAN]]
+    assert estimate == [[], [CENTRE_NOT_MEAN]]
 
 
 @pytest.mark.parametrize("chosen", [

@@ -31,15 +31,15 @@ def test_a_simulated_error_that_is_four_standard_errors_off_is_told():
 def test_an_error_above_that_of_the_zero_curve_is_told():
     check = errors.POINT.claims[2].check
     assert check([CELL]).holds
-    found = check([CELL, {**CELL, "exact": 1.5}])
-    assert not found.holds and found.measured.startswith("1 of 2 worse")
+    result = check([CELL, {**CELL, "exact": 1.5}])
+    assert not result.holds and result.measured.startswith("1 of 2 worse")
 
 
 def test_networks_have_the_resolution_and_regime_that_were_worked_out():
     table = [row for call in planning.NETWORKS.work("quick").calls for row in call()]
-    found = findings(planning.NETWORKS, table)
-    assert [holds for says, holds in found.items() if "Every network" not in says] == [True] * 4
-    assert not found[planning.NETWORKS.claims[2].says]
+    result = findings(planning.NETWORKS, table)
+    assert [holds for says, holds in result.items() if "Every network" not in says] == [True] * 4
+    assert not result[planning.NETWORKS.claims[2].says]
     wrong = [{**row, "resolution": 1.001 * row["resolution"]} for row in table]
     assert not planning.NETWORKS.claims[0].check(wrong).holds
 

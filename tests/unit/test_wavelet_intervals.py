@@ -125,10 +125,10 @@ def test_a_budget_that_releases_nothing_gives_no_interval():
 
 
 def test_the_coverage_laboratory_refuses_what_the_page_refuses():
-    asked = coverage_lab.Experiment("reading", replace(SOURCE, signal="blocks"),
+    budget = coverage_lab.Experiment("reading", replace(SOURCE, signal="blocks"),
                                   WaveletPointwise(points="0.4"), Budget(1.0, 1e-5), where=0.4)
     with pytest.raises(InputError, match="rougher"):
-        next(coverage_lab.repetitions(asked))
+        next(coverage_lab.repetitions(budget))
 
 
 # -- options and points -----------------------------------------------------------------------------

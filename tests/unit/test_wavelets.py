@@ -163,9 +163,9 @@ def test_a_curve_and_the_diagonal_of_the_kernel_equal_their_matrices(moments, ed
 
 def test_the_largest_kernel_values_are_the_published_ones():
     basis = WaveletBasis(64)
-    found = [basis.largest_kernel(point) / 64 for point in (0.37, 0.5, 0.05)]
-    assert found == pytest.approx([0.823, 1.145, 1.362], abs=6e-4)
-    assert found == pytest.approx([0.82312, 1.14461, 1.36252], abs=6e-6)
+    rows = [basis.largest_kernel(point) / 64 for point in (0.37, 0.5, 0.05)]
+    assert rows == pytest.approx([0.823, 1.145, 1.362], abs=6e-4)
+    assert rows == pytest.approx([0.82312, 1.14461, 1.36252], abs=6e-6)
 
 
 @every_basis

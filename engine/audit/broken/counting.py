@@ -32,10 +32,10 @@ class _Counts(Broken, NoisyCounts):
         """
         table = np.zeros((data.n_repeats, data.sizes.n_servers, plan.cells.n_groups,
                           plan.cells.size))
-        for r, own in enumerate(cells):
+        for r, cells_of in enumerate(cells):
             one = data.repeat(r)
-            counts = own.counts(one.time, one.status, one.group, one.server, table.shape[1])
-            used = min(own.size, plan.cells.size)
+            counts = cells_of.counts(one.time, one.status, one.group, one.server, table.shape[1])
+            used = min(cells_of.size, plan.cells.size)
             table[r, ..., :used] = counts[0, ..., :used]
         return table
 

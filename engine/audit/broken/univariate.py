@@ -24,7 +24,7 @@ class _Mean(Broken, UnivariateMean):
 class RangeFromTheData(_Mean):
     """Numbers are held to the range they themselves have, which one of them can widen."""
 
-    def held(self, data: CurveData) -> Array:
+    def clipped(self, data: CurveData) -> Array:
         known = np.nan_to_num(data.values, nan=0.0, posinf=1e9, neginf=-1e9)
         low, high = (getattr(known, end)(axis=1, keepdims=True) for end in ("min", "max"))
         return np.clip(known, low, high)
@@ -56,7 +56,7 @@ class VotesForEveryNumber(_Mean):
 
     def ballots(self, data: CurveData, places: int) -> Any:
         width = (data.facts.value_high - data.facts.value_low) / places
-        place = np.clip((self.held(data) - data.facts.value_low) // width, 0, places - 1)
+        place = np.clip((self.clipped(data) - data.facts.value_low) // width, 0, places - 1)
         return place[..., None] == np.arange(places)
 
 
@@ -93,7 +93,7 @@ class DividesByKnownNumbers(_Mean):
 class UnknownNumbersPass(_Mean):
     """A number that is none is sent on as it is."""
 
-    def held(self, data: CurveData) -> Array:
+    def clipped(self, data: CurveData) -> Array:
         return np.clip(data.values, data.facts.value_low, data.facts.value_high)
 
 

@@ -204,7 +204,7 @@ def nothing_spent(budgets: tuple[Budget, ...], unit: Unit = Unit.CURVE) -> tuple
     """
     why = f"Too few {unit}s for this budget: nothing is released and nothing is spent."
     return tuple(Spend(step=NOTHING, server=s, mu=0.0, sensitivity=(0.0,), noise_scale=(0.0,),
-                       count=1, composition=Composition.SEQUENTIAL, asked=budget, unit=unit,
+                       count=1, composition=Composition.SEQUENTIAL, budget=budget, unit=unit,
                        norm="ℓ2", noise=NoiseLaw.NONE, why=why)
                  for s, budget in enumerate(budgets))
 
@@ -233,9 +233,9 @@ def _spend(step: Step, share: float, server: int, budget: Budget, n: int) -> Spe
         epsilon = share * budget.epsilon
         return Spend(step=step, server=server, mu=None, epsilon=epsilon, sensitivity=(most,),
                      noise_scale=(most / epsilon,), count=1, composition=Composition.SEQUENTIAL,
-                     asked=budget, why=why.replace("squares of μ", "the ε"), unit=Unit.CURVE,
+                     budget=budget, why=why.replace("squares of μ", "the ε"), unit=Unit.CURVE,
                      norm="ℓ2", noise=NoiseLaw.NORM)
     mu = math.sqrt(share) * accounting.exact_mu(budget.epsilon, budget.delta)
     return Spend(step=step, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
-                 count=1, composition=Composition.SEQUENTIAL, asked=budget, why=why,
+                 count=1, composition=Composition.SEQUENTIAL, budget=budget, why=why,
                  unit=Unit.CURVE, norm="ℓ2", noise=NoiseLaw.GAUSSIAN)

@@ -234,7 +234,7 @@ class AdaptiveRelease(Mechanism):
         shrinks = np.array([plan.shrinks for plan in plans])
         square = scale.half**2
         fit = Fit(
-            basis=basis, functions=names, kept=tuple(plan.size for plan in plans),
+            basis=basis, functions=names, basis_sizes=tuple(plan.size for plan in plans),
             coefficients=in_response_units(
                 shrunk(unit.centre, unit.covariance, shrinks), scale, names),
             unprotected=in_response_units(

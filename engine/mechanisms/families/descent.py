@@ -304,7 +304,7 @@ class NoisyGradient(Mechanism):
         return Fit(basis=basis, functions=self.names(data.facts),
                    coefficients=self._in_response_units(released, data.facts),
                    unprotected=self._in_response_units(unprotected, data.facts),
-                   kept=tuple(plan.size for plan in plans),
+                   basis_sizes=tuple(plan.size for plan in plans),
                    parts=self._parts(plans, sampling, data))
 
     def exact_fit(self, data: CurveData) -> Fit:
@@ -507,7 +507,7 @@ class NoisyGradient(Mechanism):
                    f"each round has the total divided by √{rounds}.")
         return Spend(step=GRADIENT, server=server, mu=mu,
                      sensitivity=tuple(sensitivity.tolist()), noise_scale=tuple(scales.tolist()),
-                     count=rounds, asked=budget, why=why,
+                     count=rounds, budget=budget, why=why,
                      composition=(Composition.SEQUENTIAL if self.uses_all_curves
                                   else Composition.PARALLEL),
                      unit=Unit.CURVE, norm="weighted ℓ2", noise=NoiseLaw.GAUSSIAN)

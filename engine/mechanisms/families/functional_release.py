@@ -516,7 +516,7 @@ def _line(block: Block, noise: Calibrated, server: int, budget: Budget, unit: Un
     return Spend(
         step=block.step, server=server, mu=noise.mu, epsilon=noise.epsilon, count=1,
         sensitivity=(noise.sensitivity,), noise_scale=(noise.multiplier,),
-        composition=Composition.SEQUENTIAL, asked=budget, unit=unit, norm=noise.norm,
+        composition=Composition.SEQUENTIAL, budget=budget, unit=unit, norm=noise.norm,
         noise=noise.law, why=f"{len(block.shape)} coefficients, each with noise in proportion to a "
         "public shape; sensitivity and scale are in units of that shape.")
 

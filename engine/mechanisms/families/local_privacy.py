@@ -102,10 +102,10 @@ def of_one_device(spends: Sequence[Spend], n_people: int, budget: Budget) -> tup
 
 def _of_one_device(spend: Spend, n_people: int, budget: Budget) -> Spend:
     if not spend.mu:  # nothing was released, or everybody sent it already
-        return replace(spend, asked=budget, count=min(spend.count, 1))
-    asked = spend.asked
+        return replace(spend, budget=budget, count=min(spend.count, 1))
+    central_budget = spend.budget
     mu = spend.mu * (accounting.exact_mu(budget.epsilon, budget.delta)
-                     / accounting.exact_mu(asked.epsilon, asked.delta))
+                     / accounting.exact_mu(central_budget.epsilon, central_budget.delta))
     sensitivity = tuple(n_people * most for most in spend.sensitivity)
-    return replace(spend, mu=mu, asked=budget, sensitivity=sensitivity,
+    return replace(spend, mu=mu, budget=budget, sensitivity=sensitivity,
                    noise_scale=tuple(most / mu for most in sensitivity))

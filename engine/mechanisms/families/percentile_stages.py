@@ -321,23 +321,24 @@ class PercentileFit:
         centre = self._centre(plan, repeats, readings)
         of_stage_centre = effective * math.sqrt(STAGES[CENTRE])
         placement = Placement(
-            _kept(centre, of_stage_centre >= _SHRINK_CENTRE), np.zeros((1, 1)), basis, plan.limits)
+            _shrinkage(centre, of_stage_centre >= _SHRINK_CENTRE), np.zeros((1, 1)), basis,
+            plan.limits)
         spread = self._spread(plan, repeats, readings, placement)
         is_shrunk = effective * math.sqrt(STAGES[SPREAD]) >= _SHRINK_REST
         level = spread.centre[..., :1]
         placement = replace(placement, spread=np.concatenate(
-            [level, _kept(spread, is_shrunk)[..., 1:]], axis=-1))
+            [level, _shrinkage(spread, is_shrunk)[..., 1:]], axis=-1))
         grid = drawing_grid()
         middle, size = placement.curves(basis(grid))
         thresholds, expected = placement.thresholds(middle, size)
         directions, variances = rotation(expected)
         shares = self._shares(plan, repeats, readings, placement, directions, variances)
         shape = (*shares.centre.shape[:-1], plan.n_thresholds, plan.shape_size)
-        kept = _kept(shares, effective * math.sqrt(STAGES[SHARES]) >= _SHRINK_REST)
+        shrinkage = _shrinkage(shares, effective * math.sqrt(STAGES[SHARES]) >= _SHRINK_REST)
         of_centre = np.diagonal(centre.covariance, axis1=-2, axis2=-1)
         return ShareSurface(
-            thresholds, expected, directions, kept.reshape(shape), shares.centre.reshape(shape),
-            shares.covariance, basis(grid)[:, :plan.shape_size], size,
+            thresholds, expected, directions, shrinkage.reshape(shape),
+            shares.centre.reshape(shape), shares.covariance, basis(grid)[:, :plan.shape_size], size,
             basis(grid)[:, plan.shape_size:].T, of_centre[..., plan.shape_size:])
 
     def weights(self, repeats: slice, size: int, waves: Array) -> CurveWeights:
@@ -466,7 +467,7 @@ def _of_repeat(placement: Placement) -> Placement:
     return replace(placement, centre=placement.centre[0], spread=spread)
 
 
-def _kept(located: Located, shrinks: bool) -> Array:
+def _shrinkage(located: Located, shrinks: bool) -> Array:
     """The centre, with waves that noise could have made shrunk where that helps."""
     if not shrinks:
         return located.centre

@@ -430,8 +430,8 @@ def ledger(law: SelectionLaw, steps: Steps, most: float, scales: Scales, budgets
     why = (f"All rows take part in each of {steps.rounds} rounds, whose costs ρ add. Noise is "
            "added once, by the trusted centre, and protects the rows of every machine alike.")
     lines = []
-    for s, asked in enumerate(budgets):
-        line = Spend(step=subject.choice, server=s, mu=None, rho=choice, asked=asked, why=why,
+    for s, budget in enumerate(budgets):
+        line = Spend(step=subject.choice, server=s, mu=None, rho=choice, budget=budget, why=why,
                      sensitivity=(most,), noise_scale=(scales.choice,), count=steps.rounds,
                      composition=Composition.SEQUENTIAL, unit=Unit.ROW, norm="ℓ∞",
                      noise=NoiseLaw.CHOICE)

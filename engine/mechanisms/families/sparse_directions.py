@@ -135,17 +135,17 @@ def several_directions(gram: Array, places: Indices, deviation: Array) -> Direct
     values, vectors = np.linalg.eigh(gram)
     norm = math.sqrt(size) * deviation
     is_distinct = values[..., 0] >= np.maximum(2 * DISTINCT * norm, _LEAST_EIGENVALUE / 10)
-    held = np.maximum(values, np.maximum(norm, _LEAST_EIGENVALUE / 10)[:, None])
+    floored = np.maximum(values, np.maximum(norm, _LEAST_EIGENVALUE / 10)[:, None])
     if len(places) == size:
-        root = theta = _power(held, vectors, -0.5)
+        root = theta = _power(floored, vectors, -0.5)
     else:
-        rows = _power(held, vectors, -1.0)[..., places, :]
+        rows = _power(floored, vectors, -1.0)[..., places, :]
         inner, axes = np.linalg.eigh(rows[..., places])
         root, theta = _power(inner, axes, 0.5), _power(inner, axes, -0.5) @ rows
     spread = np.broadcast_to(np.eye(len(places)), root.shape)
     norms = np.full(gram.shape[:2], ball(len(places)))
     return Directions(theta, root, spread, norms, deviation, is_distinct,
-                      _power(held, vectors, 1.0))
+                      _power(floored, vectors, 1.0))
 
 
 def _power(values: Array, vectors: Array, exponent: float) -> Array:

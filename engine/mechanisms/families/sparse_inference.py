@@ -313,7 +313,7 @@ def column_sensitivity(c: Constants, n: int) -> float:
     return sensitivity(c.column.size, c.product, c.feature, n)
 
 
-def noise(c: Constants, shares: Shares, rho: float, pooled: int, own: int) -> NoiseDeviations:
+def noise(c: Constants, shares: Shares, rho: float, pooled: int, n_machine: int) -> NoiseDeviations:
     """The noise that costs its shares of ρ.
 
     Parameters
@@ -326,7 +326,7 @@ def noise(c: Constants, shares: Shares, rho: float, pooled: int, own: int) -> No
         ρ.
     pooled : int
         Rows of all machines.
-    own : int
+    n_machine : int
         Rows that the coefficients belong to.
 
     Returns
@@ -334,12 +334,12 @@ def noise(c: Constants, shares: Shares, rho: float, pooled: int, own: int) -> No
     NoiseDeviations
     """
     return NoiseDeviations(
-        residuals=gaussian(math.sqrt(2) / own, shares.variance * rho),
+        residuals=gaussian(math.sqrt(2) / n_machine, shares.variance * rho),
         column=scales_of(c.law, c.column.sparsity, column_sensitivity(c, pooled),
                          shares.precision * rho / c.column.rounds),
         gram=gram_noise(c.row, pooled, shares.precision * rho),
         spread=gaussian(c.product**2 / pooled, shares.spread * rho),
-        correction=gaussian(2 * c.residual / own, shares.correction * rho))
+        correction=gaussian(2 * c.residual / n_machine, shares.correction * rho))
 
 
 def line(step: Step, most: float, rho: float, server: int, budget: Budget, why: str) -> Spend:
@@ -366,7 +366,7 @@ def line(step: Step, most: float, rho: float, server: int, budget: Budget, why: 
     """
     mu = math.sqrt(2 * rho)
     return Spend(step=step, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
-                 count=1, composition=Composition.SEQUENTIAL, asked=budget, why=why,
+                 count=1, composition=Composition.SEQUENTIAL, budget=budget, why=why,
                  unit=Unit.ROW, norm="ℓ2", noise=NoiseLaw.GAUSSIAN)
 
 
@@ -377,8 +377,8 @@ _WHY_OWN = ("An average over the rows of this machine alone, whose contributions
 _IN_UNITS = " In units of W, the clip of products whitened by the published Gram matrix."
 
 
-def inference_lines(c: Constants, shares: Shares, rho: float, pooled: int, own: int, is_one: bool,
-                    server: int, budget: Budget) -> list[Spend]:
+def inference_lines(c: Constants, shares: Shares, rho: float, pooled: int, n_machine: int,
+                    is_one: bool, server: int, budget: Budget) -> list[Spend]:
     """The ledger of one machine after β̂: Θ̂_k and V, or the Gram matrix; σ̂² and corrections.
 
     Parameters
@@ -391,7 +391,7 @@ def inference_lines(c: Constants, shares: Shares, rho: float, pooled: int, own: 
         ρ.
     pooled : int
         Rows of all machines.
-    own : int
+    n_machine : int
         Rows that the coefficients belong to.
     is_one : bool
         Whether one coefficient is had without a Gram matrix.
@@ -404,21 +404,21 @@ def inference_lines(c: Constants, shares: Shares, rho: float, pooled: int, own: 
     -------
     list of Spend
     """
-    why = WHY if own == pooled else _WHY_OWN
-    lines = [line(RESIDUALS, math.sqrt(2) / own, shares.variance * rho, server, budget,
+    why = WHY if n_machine == pooled else _WHY_OWN
+    lines = [line(RESIDUALS, math.sqrt(2) / n_machine, shares.variance * rho, server, budget,
                   why + " In units of the squared clip; beside it the share within the clip.")]
     if is_one:
         most = column_sensitivity(c, pooled)
-        scales = noise(c, shares, rho, pooled, own).column
+        scales = noise(c, shares, rho, pooled, n_machine).column
         lines += [replace(spend, server=server) for spend in
                   ledger(c.law, c.column, most, scales, [budget], DIRECTION)]
         lines.append(line(SPREAD, c.product**2 / pooled, shares.spread * rho, server, budget,
                           WHY))
-        most = 2 * c.product * c.residual / own
+        most = 2 * c.product * c.residual / n_machine
     else:
         lines.append(line(GRAM, math.sqrt(2) * c.row**2 / pooled, shares.precision * rho,
                           server, budget, WHY))
-        most, why = 2 * c.residual / own, why + _IN_UNITS
+        most, why = 2 * c.residual / n_machine, why + _IN_UNITS
     lines.append(line(CORRECTIONS, most, shares.correction * rho, server, budget, why))
     return lines
 

@@ -95,8 +95,8 @@ class SparseIntervals(PublicGuesses):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        asked = whole_numbers("features", self.features)
-        if self.directions == "column" and (self.target == "band" or len(set(asked)) != 1):
+        features = whole_numbers("features", self.features)
+        if self.directions == "column" and (self.target == "band" or len(set(features)) != 1):
             raise InputError("Without the Gram matrix there is an interval for one feature only.",
                              field="directions", hint="Name one feature, or choose “gram”.")
 
@@ -127,11 +127,11 @@ class SparseIntervals(PublicGuesses):
         InputError
             If there is no feature of a number that was asked for.
         """
-        size, asked = sizes.n_covariates, set(whole_numbers("features", self.features))
-        if asked and max(asked) > size:
-            raise InputError(f"There are {size} features; number {max(asked)} was asked for.",
+        size, features = sizes.n_covariates, set(whole_numbers("features", self.features))
+        if features and max(features) > size:
+            raise InputError(f"There are {size} features; number {max(features)} was asked for.",
                              field="features", hint="Features are counted from 1.")
-        return np.array(sorted(k - 1 for k in asked)) if asked else np.arange(size)
+        return np.array(sorted(k - 1 for k in features)) if features else np.arange(size)
 
     def is_one(self, sizes: Sizes) -> bool:
         """Whether one coefficient is asked for without a Gram matrix.

@@ -281,7 +281,7 @@ class Thresholding:
         return np.broadcast_to(np.asarray(pace < most).reshape(
             shape if isinstance(pace, np.ndarray) else (1, 1)) & (self.bound is not None), shape)
 
-    def lines(self, law: SelectionLaw, asked: Sequence[Budget], subject: Subject = COEFFICIENTS
+    def lines(self, law: SelectionLaw, budgets: Sequence[Budget], subject: Subject = COEFFICIENTS
               ) -> tuple[Spend, ...]:
         """The ledger of every machine.
 
@@ -289,7 +289,7 @@ class Thresholding:
         ----------
         law : SelectionLaw
             Of the choice.
-        asked : sequence of Budget
+        budgets : sequence of Budget
             Budgets of all machines.
         subject : Subject
             What the rounds are about.
@@ -298,9 +298,9 @@ class Thresholding:
         -------
         tuple of Spend
         """
-        rounds = ledger(law, self.steps, self.most, self.scales, asked, subject)
+        rounds = ledger(law, self.steps, self.most, self.scales, budgets, subject)
         if self.bound is None:
             return rounds
         rho = (self.bound / self.deviation) ** 2 / 2 if self.deviation else math.inf
         return (*(line(subject.eigenvalue, self.bound, rho, server, budget, WHY)
-                  for server, budget in enumerate(asked)), *rounds)
+                  for server, budget in enumerate(budgets)), *rounds)

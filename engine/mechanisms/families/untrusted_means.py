@@ -76,7 +76,7 @@ class AnswerPlan(Plan):
         return {"per machine": self.per_machine}
 
     @property
-    def asked(self) -> NDArray[np.int64]:
+    def coordinates(self) -> NDArray[np.int64]:
         """The coordinates of every machine: (m, k)."""
         machines = len(self.rows)
         return (np.arange(machines * self.per_machine) % self.size).reshape(machines, -1)
@@ -317,7 +317,7 @@ class UntrustedMean(Mechanism):
         """The largest means of all rows together."""
         sizes, facts = data.sizes, data.facts
         check(sizes, facts)
-        pooled = held(data.x, bound(sizes, facts)).mean(axis=1)
+        pooled = clipped(data.x, bound(sizes, facts)).mean(axis=1)
         error = np.full(pooled.shape[-1], facts.reading_sd / math.sqrt(sizes.n_curves))
         return Fit.exact(Coordinates(pooled.shape[-1]), self._largest(pooled, error))
 
@@ -379,15 +379,15 @@ class UntrustedMean(Mechanism):
         check(sizes, facts)
         epsilon = np.array([budget.epsilon for budget in budgets])
         size, machines = sizes.n_covariates, sizes.n_servers
-        asked = self.per_machine or self.usual_per_machine(sizes, float(epsilon.min()), facts)
-        asked = min(asked, size)
-        if asked * machines < size:
+        per_machine = self.per_machine or self.usual_per_machine(sizes, float(epsilon.min()), facts)
+        per_machine = min(per_machine, size)
+        if per_machine * machines < size:
             raise InputError(
-                f"{machines} machines that answer for {asked} of {size} coordinates each leave "
-                "some unasked.", field="n_servers",
+                f"{machines} machines that answer for {per_machine} of {size} coordinates "
+                "each leave some unasked.", field="n_servers",
                 hint="Take more machines, or let each answer for more coordinates.")
         rows = self.rows_used(np.array(sizes.n_curves_per_server))
-        return AnswerPlan(size, asked, epsilon / asked, rows, facts.reading_sd,
+        return AnswerPlan(size, per_machine, epsilon / per_machine, rows, facts.reading_sd,
                           bound(sizes, facts), largest_mean(facts), budgets)
 
     def error_of_kept(self, plan: AnswerPlan) -> float | None:
@@ -425,12 +425,12 @@ class UntrustedMean(Mechanism):
         first = Spend(
             step=self.step, server=0, mu=None, epsilon=0.0, count=plan.per_machine,
             composition=Composition.SEQUENTIAL, sensitivity=(0.0,), noise_scale=(0.0,),
-            asked=plan.budgets[0], why=self.why, unit=self.protects, noise=law,
+            budget=plan.budgets[0], why=self.why, unit=self.protects, noise=law,
             norm="bits that differ" if law is NoiseLaw.BITS else "|·|")
         return tuple(
             first.at(server, epsilon=epsilon, sensitivity=(most,), noise_scale=(scale,),
-                     asked=asked)
-            for server, (epsilon, most, scale, asked) in enumerate(zip(
+                     budget=budget)
+            for server, (epsilon, most, scale, budget) in enumerate(zip(
                 plan.epsilon.tolist(), self.sensitivity(plan).tolist(), self.scale(plan).tolist(),
                 plan.budgets, strict=True)))
 
@@ -485,7 +485,7 @@ def machine_means(data: SampleData, plan: AnswerPlan) -> Array:
     server, counts = data.server, np.bincount(data.server)
     place = np.arange(len(server)) - np.repeat(np.cumsum(counts) - counts, counts)
     used = np.flatnonzero(place < plan.rows[server])
-    inside = held(data.x[:, used[:, None], plan.asked[server[used]]], plan.bound)
+    inside = clipped(data.x[:, used[:, None], plan.coordinates[server[used]]], plan.bound)
     sums = np.add.reduceat(inside, np.cumsum(plan.rows) - plan.rows, axis=1)
     return np.asarray(sums / plan.rows[:, None])
 
@@ -516,7 +516,7 @@ def per_coordinate(values: Array, size: int) -> Array:
     return np.asarray(sums)
 
 
-def held(values: Array, limit: float) -> Array:
+def clipped(values: Array, limit: float) -> Array:
     """Values moved into ±limit; 0 for what is no number.
 
     Parameters

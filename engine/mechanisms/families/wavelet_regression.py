@@ -493,8 +493,8 @@ def site_lines(step: Step, noise: NoiseLaw, norm: str, sensitivity: Array, scale
     return tuple(Spend(
         step=step, server=s, mu=None if is_pure else cost, epsilon=cost if is_pure else None,
         sensitivity=(most,), noise_scale=(scale,), count=1, composition=Composition.SEQUENTIAL,
-        asked=asked, unit=Unit.READING, norm=norm, noise=noise, why=why)
-        for s, (most, scale, cost, asked) in enumerate(zip(
+        budget=budget, unit=Unit.READING, norm=norm, noise=noise, why=why)
+        for s, (most, scale, cost, budget) in enumerate(zip(
             sensitivity.tolist(), scales.tolist(), costs, budgets, strict=True)))
 
 
@@ -519,7 +519,7 @@ def pointwise_band(centre: Array, covariance: Array, bias: Sequence[float]) -> B
                 np.broadcast_to(np.array(bias)[:, None, None], centre.shape[:-1]))
 
 
-def readings(data: CurveData, clip: float) -> Array:
+def clipped_observations(data: CurveData, clip: float) -> Array:
     """Clipped readings [Y]_τ around the middle of the bounds, 0 where a number is missing.
 
     A reading that is no number, or has no time, counts as zero and stays in the public n.

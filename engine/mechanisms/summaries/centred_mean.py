@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.core.types import Array, PublicFacts, ServerParts, Sizes, Step
-from engine.mechanisms.summaries.mean import Held, MeanSummary
+from engine.mechanisms.summaries.mean import ClippedCurves, MeanSummary
 from engine.mechanisms.summaries.parts import Block, FunctionPlan, Linear, Smoothing
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ class CentredMean(MeanSummary):
                 block(SIZE, 1, 1.0, SHARES[1], np.ones(1)),
                 block(REST, self.space.size, 2.0, SHARES[2], norms))
 
-    def values(self, block: int, records: Held, smoothing: Smoothing, earlier: Sequence[Array]
-               ) -> Array:
+    def values(self, block: int, records: ClippedCurves, smoothing: Smoothing,
+               earlier: Sequence[Array]) -> Array:
         if block == 0:
             return records.mean[:, None, :self.coarse]
         curves, centre = records.coefficients, self._centre(earlier)
@@ -88,7 +88,8 @@ class CentredMean(MeanSummary):
     def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
         return np.asarray(self._centre(averages) + clip_of(averages[1]) * averages[2])
 
-    def parts(self, plans: Sequence[FunctionPlan], records: Sequence[Held]) -> ServerParts | None:
+    def parts(self, plans: Sequence[FunctionPlan], records: Sequence[ClippedCurves]
+              ) -> ServerParts | None:
         """None: how much noise a site adds follows from what was released."""
         return None
 

@@ -12,7 +12,7 @@ import numpy as np
 from engine.core.errors import InputError
 from engine.core.tasks import INTERCEPT, VARYING_COEFFICIENTS
 from engine.core.types import Array, CurveData, Fit, PublicFacts, Sizes, Step
-from engine.mechanisms.summaries.mean import Held, held
+from engine.mechanisms.summaries.mean import ClippedCurves, clipped_curves
 from engine.mechanisms.summaries.parts import Block, Linear, Smoothing, Summary
 from engine.numerics.difference_sets import BoxMoments, Ellipsoid
 from engine.numerics.tabulated import Tabulated
@@ -65,8 +65,8 @@ class CoefficientSummary(Summary):
     def p(self) -> int:
         return len(self.facts.covariates) + 1
 
-    def records(self, data: CurveData) -> tuple[Held, Array]:
-        return held(data, self.space, self.grid, self.scale), data.regressors
+    def records(self, data: CurveData) -> tuple[ClippedCurves, Array]:
+        return clipped_curves(data, self.space, self.grid, self.scale), data.regressors
 
     def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
         return self.release.smoothings(self.space.eigenvalues, n,
@@ -91,7 +91,7 @@ class CoefficientSummary(Summary):
         j, k = np.triu_indices(self.p)
         return j[1:], k[1:]
 
-    def values(self, block: int, records: tuple[Held, Array], smoothing: Smoothing,
+    def values(self, block: int, records: tuple[ClippedCurves, Array], smoothing: Smoothing,
                earlier: Sequence[Array]) -> Array:
         curves, x = records
         if block == 0:

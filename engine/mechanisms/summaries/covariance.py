@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.core.tasks import COVARIANCE
 from engine.core.types import Array, CurveData, Fit, PublicFacts, Sizes, Step
-from engine.mechanisms.summaries.mean import Held, held
+from engine.mechanisms.summaries.mean import ClippedCurves, clipped_curves
 from engine.mechanisms.summaries.parts import Block, Linear, Smoothing, Summary
 from engine.numerics.difference_sets import DifferenceSet
 from engine.numerics.eigensystems import of_times
@@ -84,8 +84,8 @@ class CovarianceSummary(Summary):
         first = self.release.share
         return (first, 1 - first) if self.release.centre == "private_mean" else (1.0,)
 
-    def records(self, data: CurveData) -> Held:
-        return held(data, self.space, self.grid, self.reach)
+    def records(self, data: CurveData) -> ClippedCurves:
+        return clipped_curves(data, self.space, self.grid, self.reach)
 
     def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
         eigenvalues, (j, k) = self.space.eigenvalues, self.basis.index
@@ -115,8 +115,8 @@ class CovarianceSummary(Summary):
             return 4 * max(n - 1, 1) / n**2  # rounding errors of a single curve need noise too
         return math.sqrt(2) / n
 
-    def values(self, block: int, records: Held, smoothing: Smoothing, earlier: Sequence[Array]
-               ) -> Array:
+    def values(self, block: int, records: ClippedCurves, smoothing: Smoothing,
+               earlier: Sequence[Array]) -> Array:
         assert isinstance(smoothing, Steps)
         centre = self.release.centre
         if centre == "private_mean" and block == 0:

@@ -37,8 +37,8 @@ class MeanSummary(Summary):
         self.basis, self.scale = self.space.basis, release.reach(facts)
         self.offset = PublicCurve((facts.value_middle,) * 2) if facts.value_middle else None
 
-    def records(self, data: CurveData) -> Held:
-        return held(data, self.space, self.grid, self.scale)
+    def records(self, data: CurveData) -> ClippedCurves:
+        return clipped_curves(data, self.space, self.grid, self.scale)
 
     def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
         return self.release.smoothings(self.space.eigenvalues, n, effective)
@@ -49,17 +49,18 @@ class MeanSummary(Summary):
                       lambda n: smoothing.differences(2 * gain / n, 2 * gain / n, n), shape,
                       self.space.norms),)
 
-    def values(self, block: int, records: Held, smoothing: Smoothing, earlier: Sequence[Array]
-               ) -> Array:
+    def values(self, block: int, records: ClippedCurves, smoothing: Smoothing,
+               earlier: Sequence[Array]) -> Array:
         return smoothing(records.mean)[:, None]
 
-    def parts(self, plans: Sequence[FunctionPlan], records: Sequence[Held]) -> ServerParts | None:
+    def parts(self, plans: Sequence[FunctionPlan], records: Sequence[ClippedCurves]
+              ) -> ServerParts | None:
         """Shares, noise and chance of every site, where there is one smoothing."""
         if any(len(plan.smoothings) > 1 for plan in plans):
             return None
         weights = np.stack([plan.weights[0] for plan in plans])
-        noise = np.array([[site[-1].energy for site in plan.noise[0]] for plan in plans])
-        chance = np.array([[held.chance(plan.smoothings[0]) for held in records]
+        noise = np.array([[noise[-1].energy for noise in plan.noise[0]] for plan in plans])
+        chance = np.array([[site_records.chance(plan.smoothings[0]) for site_records in records]
                            for plan in plans])
         square = self.scale**2
         return ServerParts(weights, square * weights**2 * noise, square * weights**2 * chance)
@@ -74,7 +75,7 @@ class MeanSummary(Summary):
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class ClippedCurves:
     """Curves of one site on the grid, in units of τ, each shortened to size one.
 
     Parameters
@@ -146,7 +147,7 @@ class Held:
         return np.asarray(sums @ self.space.analysis / self.n)
 
 
-def held(data: CurveData, space: Space, grid: Grid, reach: float) -> Held:
+def clipped_curves(data: CurveData, space: Space, grid: Grid, reach: float) -> ClippedCurves:
     """Bring every curve onto the grid, within its stated bounds, and shorten it to size one.
 
     Parameters
@@ -164,4 +165,4 @@ def held(data: CurveData, space: Space, grid: Grid, reach: float) -> Held:
     Held
     """
     curves = data.on_grid(grid.times) / reach
-    return Held(curves, space.shortening(curves), space)
+    return ClippedCurves(curves, space.shortening(curves), space)

@@ -36,7 +36,7 @@ from engine.mechanisms.base import Mechanism
 from engine.mechanisms.summaries.parts import FunctionPlan
 
 if TYPE_CHECKING:
-    from engine.mechanisms.summaries.mean import Held
+    from engine.mechanisms.summaries.mean import ClippedCurves
 
 RULES = ("formula", "paid", "cross_validated")
 SELECTION = Step("the choice of the smoothing")  # nothing is sent: it decides what is
@@ -130,7 +130,7 @@ class Selection(Mechanism):
         epsilon = self.selection_share * budget.epsilon if paid else math.inf
         return (Spend(
             step=SELECTION, server=server, mu=None, sensitivity=(1.0,),
-            noise_scale=(2 / epsilon,), count=1, composition=Composition.SEQUENTIAL, asked=budget,
+            noise_scale=(2 / epsilon,), count=1, composition=Composition.SEQUENTIAL, budget=budget,
             unit=Unit.CURVE, norm="ℓ∞", noise=NoiseLaw.CHOICE if paid else NoiseLaw.NONE,
             why="The best of noisy scores on curves that were held out." if paid else
             "Chosen on the curves without protection: the release is not private.",
@@ -146,7 +146,7 @@ def choose(release: Any, plan: FunctionPlan, records: list[Any], draws: int,
     release : Mechanism
         With its rule.
     plan : FunctionPlan
-    records : list of Held
+    records : list of ClippedCurves
         Of each site.
     draws : int
         How often noise is drawn at each budget.
@@ -182,7 +182,7 @@ def choose(release: Any, plan: FunctionPlan, records: list[Any], draws: int,
     return np.asarray((halves[:, None] + noise).argmin(axis=-1))
 
 
-def _scores(plan: FunctionPlan, records: Held, folds: int, part: float) -> Array:
+def _scores(plan: FunctionPlan, records: ClippedCurves, folds: int, part: float) -> Array:
     """Scores (repeats, folds, candidates); curve i is held out in fold i mod `folds`.
 
     Places say nothing of the curves: a file is read in an order that its ids decide

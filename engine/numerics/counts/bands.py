@@ -30,7 +30,7 @@ class Limits:
         At the edges.
     errors : (…, K, samples)
         The public sample of errors; see `CountTable.errors`.
-    shown : (…, K) of bool
+    drawn : (…, K) of bool
         Which edges are drawn: the first few.
     people : float
         Of the smaller group.
@@ -38,7 +38,7 @@ class Limits:
 
     values: Array
     errors: Array
-    shown: Flags
+    drawn: Flags
     people: float
 
     @cached_property
@@ -64,7 +64,7 @@ class Limits:
     @cached_property
     def factor(self) -> Array:
         """Standard errors in a simultaneous half-width: (…)."""
-        return simultaneous_factor(self._relative, self.shown, self.people)
+        return simultaneous_factor(self._relative, self.drawn, self.people)
 
     def monotone(self, width: Array, falls: bool = True) -> tuple[Array, Array]:
         """Limits of a curve that falls (or rises) within [0, 1]: (…, K) each.
@@ -79,8 +79,8 @@ class Limits:
         falls : bool
             Whether the curve does.
         """
-        lower = np.where(self.shown, self.values - width, 0.0)
-        upper = np.where(self.shown, self.values + width, 1.0)
+        lower = np.where(self.drawn, self.values - width, 0.0)
+        upper = np.where(self.drawn, self.values + width, 1.0)
         if falls:
             lower = np.maximum.accumulate(lower[..., ::-1], axis=-1)[..., ::-1]
             upper = np.minimum.accumulate(upper, axis=-1)
@@ -90,18 +90,18 @@ class Limits:
         return np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0)
 
 
-def simultaneous_factor(relative: Array, shown: Flags, people: float) -> Array:
+def simultaneous_factor(relative: Array, drawn: Flags, people: float) -> Array:
     """Standard errors within which all shown numbers are, at once: (…).
 
     Parameters
     ----------
     relative : (…, q, samples)
         Sizes of errors, in standard errors.
-    shown : (…, q) of bool
+    drawn : (…, q) of bool
     people : float
         Of the smaller group; few people make the limits slightly wider.
     """
-    largest = np.where(shown[..., None], relative, 0.0).max(axis=-2)
+    largest = np.where(drawn[..., None], relative, 0.0).max(axis=-2)
     return np.asarray((1 + min(0.05, 20 / people)) * np.quantile(largest, LEVEL, axis=-1))
 
 
@@ -131,8 +131,8 @@ def staircase(edges: tuple[float, ...], lower: Array, upper: Array, times: Array
     interval = np.clip(np.searchsorted(np.asarray(edges[1:]), times), 0, len(edges) - 2)
     both = (lower, early[1]) if falls else (early[0], upper)
     at_start = np.asarray(times) <= edges[0]
-    held = [np.where(at_start, first, limit[..., interval]) for limit in both]
-    return held[0], held[1]
+    limits_between = [np.where(at_start, first, limit[..., interval]) for limit in both]
+    return limits_between[0], limits_between[1]
 
 
 def monotone_cubic(edges: tuple[float, ...], values: Array, first: float = 1.0
@@ -195,31 +195,31 @@ def quantile(edges: tuple[float, ...], limits: Limits, level: float = 0.5) -> Qu
     Quantile
     """
     lower, upper = limits.monotone(limits.pointwise_width)
-    last = np.asarray(edges)[limits.shown.sum(axis=-1)]
+    last = np.asarray(edges)[limits.drawn.sum(axis=-1)]
     if len(edges) > _FINE_INTERVALS:
-        low, high = (_crossing(edges, curve, limits.shown, level) for curve in (lower, upper))
+        low, high = (_crossing(edges, curve, limits.drawn, level) for curve in (lower, upper))
     else:
-        low, high = (_edge(edges, curve, limits.shown, level, before) for curve, before in (
+        low, high = (_edge(edges, curve, limits.drawn, level, before) for curve, before in (
             (lower, True), (upper, False)))
-    return Quantile(_crossing(edges, limits.values, limits.shown, level),
+    return Quantile(_crossing(edges, limits.values, limits.drawn, level),
                     np.where(np.isinf(low), last, low), high)
 
 
-def _first(curve: Array, shown: Flags, level: float) -> tuple[Indices, Flags]:
+def _first(curve: Array, drawn: Flags, level: float) -> tuple[Indices, Flags]:
     """The number of the first shown edge at or below a level, and whether there is one."""
-    reached = (curve <= level) & shown
+    reached = (curve <= level) & drawn
     return np.asarray(reached.argmax(axis=-1)), np.asarray(reached.any(axis=-1))
 
 
-def _edge(edges: tuple[float, ...], curve: Array, shown: Flags, level: float, before: bool
+def _edge(edges: tuple[float, ...], curve: Array, drawn: Flags, level: float, before: bool
           ) -> Array:
-    place, is_reached = _first(curve, shown, level)
+    place, is_reached = _first(curve, drawn, level)
     return np.where(is_reached, np.asarray(edges)[place + (0 if before else 1)], np.inf)
 
 
-def _crossing(edges: tuple[float, ...], curve: Array, shown: Flags, level: float) -> Array:
+def _crossing(edges: tuple[float, ...], curve: Array, drawn: Flags, level: float) -> Array:
     """Where the cubic through a curve first is at or below a level, by halving."""
-    place, is_reached = _first(curve, shown, level)
+    place, is_reached = _first(curve, drawn, level)
     parts = monotone_cubic(edges, curve).c  # (4, K, …): powers 3 … 0 of the time since an edge
     parts = np.moveaxis(parts, (0, 1), (-2, -1))  # (…, 4, K)
     cubic = np.take_along_axis(parts, place[..., None, None], axis=-1)[..., 0]
@@ -269,9 +269,9 @@ def restricted_mean(edges: tuple[float, ...], limits: Limits, intervals: int | N
     RestrictedMean
         NaN where fewer than three intervals are shown.
     """
-    times, shown = np.asarray(edges), limits.shown.sum(axis=-1)
-    count = shown if intervals is None else np.full_like(shown, intervals)
-    is_given = (shown >= _FEWEST_FOR_MEAN) & (count <= shown)
+    times, n_drawn = np.asarray(edges), limits.drawn.sum(axis=-1)
+    count = n_drawn if intervals is None else np.full_like(n_drawn, intervals)
+    is_given = (n_drawn >= _FEWEST_FOR_MEAN) & (count <= n_drawn)
     widths = np.diff(times)
     curve = np.concatenate([np.ones_like(limits.values[..., :1]), limits.values], axis=-1)
     trapezoids = np.cumsum((curve[..., 1:] + curve[..., :-1]) / 2 * widths, axis=-1)

@@ -26,17 +26,17 @@ class Difference:
     ----------
     values, half_width : (…, K)
         First group less second; the limits hold at all shown edges at once.
-    shown : (…, K) of bool
+    drawn : (…, K) of bool
     """
 
     values: Array
     half_width: Array
-    shown: Flags
+    drawn: Flags
 
     @property
     def excludes_zero(self) -> Flags:
         """Whether the band leaves out 0 somewhere: (…) of bool."""
-        return np.asarray((self.shown & (np.abs(self.values) > self.half_width)).any(axis=-1))
+        return np.asarray((self.drawn & (np.abs(self.values) > self.half_width)).any(axis=-1))
 
 
 def difference(first: Limits, second: Limits) -> Difference:
@@ -51,11 +51,11 @@ def difference(first: Limits, second: Limits) -> Difference:
     -------
     Difference
     """
-    errors, shown = first.errors - second.errors, first.shown & second.shown
+    errors, drawn = first.errors - second.errors, first.drawn & second.drawn
     deviations = np.sqrt((errors**2).mean(axis=-1))
     relative = np.abs(errors) / np.maximum(deviations, 1e-300)[..., None]
-    factor = simultaneous_factor(relative, shown, min(first.people, second.people))
-    return Difference(first.values - second.values, factor[..., None] * deviations, shown)
+    factor = simultaneous_factor(relative, drawn, min(first.people, second.people))
+    return Difference(first.values - second.values, factor[..., None] * deviations, drawn)
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,7 +45,7 @@ class CountedCurve:
         The 95 % confidence band at the edges, simultaneous over all that are shown; 0 and 1 beyond.
     pointwise_low, pointwise_high : (…, K)
         Confidence intervals of each edge on its own.
-    shown : (…, K) of bool
+    drawn : (…, K) of bool
         Edges before too few people are left to say.
     falls : bool
         Whether the curve falls from 1; else it rises from 0.
@@ -68,7 +68,7 @@ class CountedCurve:
     high: Array
     pointwise_low: Array
     pointwise_high: Array
-    shown: Flags
+    drawn: Flags
     falls: bool
     noise_share: Array
     at_risk: Array
@@ -94,7 +94,7 @@ class CountedCurve:
     @property
     def last(self) -> Array:
         """The last edge that is shown; e_0 where none is: (…)."""
-        return np.asarray(np.asarray(self.edges)[self.shown.sum(axis=-1)], dtype=float)
+        return np.asarray(np.asarray(self.edges)[self.drawn.sum(axis=-1)], dtype=float)
 
 
 def survival_curves(table: CountTable, least: float = LEAST_SHOWN) -> list[CountedCurve]:
@@ -118,7 +118,7 @@ def _survival_curve(table: CountTable, life: LifeTable, group: int, least: float
     each_low, each_high = limits.monotone(limits.pointwise_width)
     at_risk, width = _at_risk(table, life)
     return CountedCurve(
-        table.cells.edges, life.survival, low, high, each_low, each_high, limits.shown, True,
+        table.cells.edges, life.survival, low, high, each_low, each_high, limits.drawn, True,
         _noise_share(table, jacobian), at_risk, width, quantile(table.cells.edges, limits),
         restricted_mean(table.cells.edges, limits), limits)
 
@@ -138,19 +138,19 @@ def incidence_curves(table: CountTable, least: float = LEAST_SHOWN) -> list[Coun
         causes, intervals = life.cells.n_causes, life.cells.n_intervals
         flat = life.incidence_gradient.reshape(*life.counts.shape[:-1], causes * intervals, -1)
         jacobian = of_group(flat, g, table.cells.n_groups)
-        shown = np.concatenate([is_shown(table, life, least)] * causes, axis=-1)
+        drawn = np.concatenate([is_shown(table, life, least)] * causes, axis=-1)
         together = Limits(life.incidence.reshape(*life.counts.shape[:-1], -1),
-                          table.errors(jacobian), shown, _people(table))
+                          table.errors(jacobian), drawn, _people(table))
         (at_risk, width), share = _at_risk(table, life), _noise_share(table, jacobian)
         for j in range(causes):
-            own = slice(j * intervals, (j + 1) * intervals)
-            limits = Limits(together.values[..., own], together.errors[..., own, :],
-                            shown[..., own], together.people)
-            low, high = limits.monotone(together.simultaneous_width[..., own], falls=False)
+            of_cause = slice(j * intervals, (j + 1) * intervals)
+            limits = Limits(together.values[..., of_cause], together.errors[..., of_cause, :],
+                            drawn[..., of_cause], together.people)
+            low, high = limits.monotone(together.simultaneous_width[..., of_cause], falls=False)
             each_low, each_high = limits.monotone(limits.pointwise_width, falls=False)
             curves.append(CountedCurve(
-                table.cells.edges, limits.values, low, high, each_low, each_high, limits.shown,
-                False, share[..., own], at_risk, width, None, None, limits))
+                table.cells.edges, limits.values, low, high, each_low, each_high, limits.drawn,
+                False, share[..., of_cause], at_risk, width, None, None, limits))
     return curves
 
 
@@ -168,7 +168,7 @@ def distribution_curve(table: CountTable) -> CountedCurve:
                     _people(table))
     low, high = limits.monotone(limits.simultaneous_width, falls=False)
     each_low, each_high = limits.monotone(limits.pointwise_width, falls=False)
-    return CountedCurve(table.cells.edges, values, low, high, each_low, each_high, limits.shown,
+    return CountedCurve(table.cells.edges, values, low, high, each_low, each_high, limits.drawn,
                         False, _noise_share(table, jacobian), np.empty(0), np.empty(0), None, None,
                         limits)
 

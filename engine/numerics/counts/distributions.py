@@ -99,13 +99,13 @@ class Calibration:
     ----------
     rate, error : (…, B)
         With its standard error.
-    shown : (…, B) of bool
+    drawn : (…, B) of bool
         Where the bin holds enough people, by the noisy counts.
     """
 
     rate: Array
     error: Array
-    shown: Flags
+    drawn: Flags
 
 
 def calibration(table: CountTable) -> Calibration:

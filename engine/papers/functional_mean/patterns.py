@@ -146,14 +146,14 @@ def bands(epsilon: float, mean: str, repeats: int) -> list[Row]:
 
     At 250 people with 10 observations each, where the two sweeps of the figure meet.
     """
-    held = []
+    coverages = []
     for block in range(repeats // _TOGETHER):
         source = SparseCurves(mean=mean, n_curves=250, n_observations_per_curve=10)
         data = source.draw(_TOGETHER, generator(_BAND_SEED, DATA_STREAM, block))
         estimate = OURS.release_many(data, [(Budget(epsilon, DELTA),)], 1,
                                      generator(_BAND_SEED, NOISE_STREAM, block))
-        held.append(coverage(estimate, data.truth))
-    shares = {name: digits(float(np.mean([getattr(each, name) for each in held])))
+        coverages.append(coverage(estimate, data.truth))
+    shares = {name: digits(float(np.mean([getattr(each, name) for each in coverages])))
               for name in ("of_kept", "of_curve")}
     return [{"part": "bands", "estimator": "ours", "mean": mean, "epsilon": epsilon, **shares,
              "repeats": repeats}]

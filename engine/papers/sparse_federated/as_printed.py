@@ -207,13 +207,13 @@ def _work(form: Form) -> Work:
 
 
 def _draw(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    given = where(table, part="guarantee")
-    x = np.arange(len(given), dtype=float)
-    names = tuple(f"Algorithm {k:.0f}" for k in given["algorithm"])
+    guarantees = where(table, part="guarantee")
+    x = np.arange(len(guarantees), dtype=float)
+    names = tuple(f"Algorithm {k:.0f}" for k in guarantees["algorithm"])
     budgets = panel(
-        "What each gives", [curve("ε that is proved", x, given["given"],
+        "What each gives", [curve("ε that is proved", x, guarantees["given"],
                                   look("sparse", theme, marker="circle"), mode="markers"),
-                            level("ε that is stated", x, given["stated"], theme)],
+                            level("ε that is stated", x, guarantees["stated"], theme)],
         Scale("", names=names), log("Privacy budget ε"), theme,
         "ε that each algorithm gives, beside the one it states; none where there is no point.")
     sizes = where(table, part="variance")
@@ -252,7 +252,7 @@ def _intervals(table: pd.DataFrame, theme: Theme) -> Panel:
                  "term, hold a coefficient that is not zero, against ε.")
 
 
-def _kept(table: pd.DataFrame) -> dict[str, object]:
+def _broken_guarantees(table: pd.DataFrame) -> dict[str, object]:
     rows = where(table, part="guarantee")
     none, over = rows[rows["given"].isna()], rows[rows["given"] > rows["stated"] * (1 + 1e-9)]
     return {"over": len(none) + len(over), "count": len(rows), "none": len(none),
@@ -315,8 +315,8 @@ AS_PRINTED = Exhibit(
     "Ten machines with 20 000 rows of 100 features, of which 5 matter.",
     _work, _draw, (
         Claim("Every algorithm gives the ε it states",
-              within(_kept, high=0, of="over", text="{over} of {count} do not: {none} have no "
-                     "finite ε, another gives {most:.0f}"),
+              within(_broken_guarantees, high=0, of="over", text="{over} of {count} do not: "
+                     "{none} have no finite ε, another gives {most:.0f}"),
               "Intervals return an average over rows without noise, and bands spend ε anew in "
               "every column and every draw. They are not released."),
         Claim("Lemma 4.1: noise in the variance falls like 1/N² with logarithms",

@@ -61,7 +61,7 @@ def interval_rows(sizes: str, n: int, m: int, d: int, repeats: int) -> list[Row]
     limits = studies.limits(setting, (_EPSILON,), repeats, features.tolist())
     return [{"where": sizes, "feature": int(feature) + 1, "true": float(limits.truth[k]),
              "centre": float(limits.centre[0, k]), "length": known(limits.length[0, k]),
-             "held": known(limits.held[0, k]), "repeats": repeats,
+             "held": known(limits.coverage[0, k]), "repeats": repeats,
              "intervals": int(limits.n_intervals[0, k]), "features run": d}
             for k, feature in enumerate(features)]
 
@@ -92,19 +92,19 @@ def _draw_figure_3(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
 
 def _at_base(rows: pd.DataFrame) -> dict[str, object]:
     """How many intervals are given, and their average length; infinite where none is."""
-    asked, intervals = rows["repeats"].sum(), rows["intervals"].sum()
+    repeats, intervals = rows["repeats"].sum(), rows["intervals"].sum()
     length = (rows["length"] * rows["intervals"]).sum() / intervals if intervals else np.inf
     return {"length": length, "features": rows["features run"].iloc[0],
-            "given": f"{intervals} of {asked} intervals are given, of length {length:.2f} on "
-            "average," if intervals else f"none of {asked} intervals is given"}
+            "given": f"{intervals} of {repeats} intervals are given, of length {length:.2f} on "
+            "average," if intervals else f"none of {repeats} intervals is given"}
 
 
 def _all_intervals(table: pd.DataFrame) -> pd.DataFrame:
     """Coverage over all intervals; those of one data set are nearly independent."""
     rows = where(table, where=FEASIBLE)
     intervals = rows["intervals"].sum()
-    held = (rows["held"] * rows["intervals"]).sum() / intervals
-    return pd.DataFrame({"held": [held], "repeats": [intervals]})
+    coverage = (rows["held"] * rows["intervals"]).sum() / intervals
+    return pd.DataFrame({"held": [coverage], "repeats": [intervals]})
 
 
 def _above_zero(table: pd.DataFrame) -> dict[str, float]:

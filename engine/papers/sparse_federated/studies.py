@@ -149,7 +149,8 @@ def least_noise(setting: Setting, epsilon: float) -> float:
     mechanism = SparseHeterogeneous(n_shared=setting.s0, n_own=setting.s - setting.s0)
     source = setting.source()
     plan = mechanism.plan(source.public, setting.budgets((epsilon,))[0])
-    return noise_over_signal(plan.own[0].rounds.scales.choice, setting.d, 1 / math.sqrt(setting.s))
+    choice = plan.machine_stages[0].rounds.scales.choice
+    return noise_over_signal(choice, setting.d, 1 / math.sqrt(setting.s))
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ class Limits:
     truth : (features,)
     centre : (budgets, features)
         Of all data sets; where no interval is given, of estimates.
-    length, held : (budgets, features)
+    length, coverage : (budgets, features)
         Of the intervals that are given, and how many of these hold; NaN where none is.
     n_intervals : (budgets, features)
         In how many data sets an interval is given.
@@ -170,7 +171,7 @@ class Limits:
     truth: Array
     centre: Array
     length: Array
-    held: Array
+    coverage: Array
     n_intervals: NDArray[np.int64]
 
 
@@ -216,10 +217,10 @@ def limits(setting: Setting, epsilons: Sequence[float], repeats: int, features: 
     centre, length = np.array(centres), np.array(lengths)  # (data sets, budgets, features)
     is_given = np.isfinite(length)
     n_intervals = is_given.sum(axis=0)
-    held = (2 * np.abs(centre - truth) <= length).sum(axis=0)
+    covered = (2 * np.abs(centre - truth) <= length).sum(axis=0)
     divisor = np.where(n_intervals > 0, n_intervals, np.nan)
     return Limits(truth, centre.mean(axis=0), np.where(is_given, length, 0).sum(axis=0) / divisor,
-                  held / divisor, n_intervals)
+                  covered / divisor, n_intervals)
 
 
 # -- machines that are alike -----------------------------------------------------------------------
@@ -262,7 +263,7 @@ class Corrections:
         averages = self.columns.released(np.asarray(values, dtype=float))
         return np.asarray(averages.reshape(len(averages), -1).mean(axis=1))
 
-    def held(self) -> dict[str, Array]:
+    def coverage(self) -> dict[str, Array]:
         """How often intervals hold their coefficient, at each budget, in four ways."""
         off = np.abs(self.corrected.values - self.truth)
         sampling = np.sqrt(np.diagonal(self.corrected.sampling, axis1=-2, axis2=-1))
@@ -277,7 +278,7 @@ class Corrections:
         """Of intervals or of the band, at each budget."""
         return 2 * self.released(self.mechanism.half_widths(self.corrected))
 
-    def band_held(self) -> dict[str, Array]:
+    def band_coverage(self) -> dict[str, Array]:
         """How often a band holds all coefficients, with privacy noise in it and without."""
         largest = np.abs(self.corrected.values - self.truth).max(axis=-1)
         half = self.mechanism.half_widths(self.corrected)[..., 0]

@@ -269,9 +269,10 @@ def interval_rows(kind: str, place: int, repeats: int) -> list[Row]:
     corrected = studies.corrections(
         SparseInference(features=str(place + 1), directions="column"), FEASIBLE, _EPSILONS,
         _DELTA, repeats)
-    held, lengths = corrected.held(), corrected.lengths()
+    coverage, lengths = corrected.coverage(), corrected.lengths()
     return [{"kind": kind, "feature": place + 1, "eps": epsilon, "repeats": repeats,
-             "length": float(lengths[k]), **{variant: float(held[variant][k]) for variant in held}}
+             "length": float(lengths[k]),
+             **{variant: float(shares[k]) for variant, shares in coverage.items()}}
             for k, epsilon in enumerate(_EPSILONS)]
 
 
@@ -400,9 +401,9 @@ def coverage_rows(d: int, repeats: int) -> list[Row]:
     source = _BAND if d == _BAND.n_features else FEASIBLE
     corrected = studies.corrections(SparseInference(target="band", sparsity=source.n_shared),
                                     source, _BAND_EPSILONS, _DELTA, repeats)
-    held, lengths = corrected.band_held(), corrected.lengths()
+    coverage, lengths = corrected.band_coverage(), corrected.lengths()
     return [{"part": "bands", "features": d, "eps": epsilon, "repeats": repeats,
-             "length": float(lengths[k]), **{name: float(held[name][k]) for name in held}}
+             "length": float(lengths[k]), **{name: float(coverage[name][k]) for name in coverage}}
             for k, epsilon in enumerate(_BAND_EPSILONS)]
 
 

@@ -90,7 +90,7 @@ def _worst(line: Line, top: float, theme: Theme) -> Spec:
     steps = [step for step in line.steps if not step.runs or step is line.steps[-1]]
     heights = [step.worst_epsilon for step in steps]
     return {"type": "scatter", "mode": "lines+markers", "name": line.name, "showlegend": False,
-            "x": [step.tried for step in steps], "y": _held(heights, top),
+            "x": [step.tried for step in steps], "y": _clamped(heights, top),
             "customdata": [_text(value) for value in heights], **_look(line, theme),
             "hovertemplate": "%{x} pairs: ε = %{customdata}<extra></extra>"}
 
@@ -99,7 +99,7 @@ def _bound(line: Line, top: float, theme: Theme) -> Spec:
     steps = [step for step in line.steps if step.runs]
     heights = [step.bound for step in steps]
     return {"type": "scatter", "mode": "lines+markers", "name": line.name, "xaxis": "x2",
-            "x": [step.runs for step in steps], "y": _held(heights, top),
+            "x": [step.runs for step in steps], "y": _clamped(heights, top),
             "customdata": [_text(value) for value in heights], **_look(line, theme),
             "hovertemplate": "%{x} releases: ε ≥ %{customdata}<extra></extra>"}
 
@@ -112,7 +112,7 @@ def _look(line: Line, theme: Theme) -> Spec:
                        "color": colour(role, theme)}}
 
 
-def _held(heights: Sequence[float], top: float) -> list[float]:
+def _clamped(heights: Sequence[float], top: float) -> list[float]:
     return [min(value, 0.97 * top) for value in heights]
 
 

@@ -109,7 +109,7 @@ def covariate_coverage(
 def _measured(name: str, people: int, budget: Budget, estimate: Estimate, truth: Truth,
               quiet: Array) -> CovariateCoverage:
     errors = errors_by_function(estimate, truth).mean(axis=(0, 1, 2))
-    pointwise, whole = _held(estimate, truth, "pointwise"), _held(estimate, truth, "simultaneous")
+    pointwise, whole = (_covered(estimate, truth, kind) for kind in ("pointwise", "simultaneous"))
     clear = ~estimate.is_doubted
     return CovariateCoverage(
         name, people, budget, float((errors / quiet.mean(axis=(0, 1, 2))).max()),
@@ -117,7 +117,7 @@ def _measured(name: str, people: int, budget: Budget, estimate: Estimate, truth:
         float(estimate.is_doubted.mean()))
 
 
-def _held(estimate: Estimate, truth: Truth, kind: str) -> Array:
+def _covered(estimate: Estimate, truth: Truth, kind: str) -> Array:
     """Share of times that a band holds, or whether it holds all: (budgets, repeats, draws, K)."""
     assert estimate.band is not None
     band = replace(estimate.band, kind=kind)
@@ -128,7 +128,7 @@ def _held(estimate: Estimate, truth: Truth, kind: str) -> Array:
                       dtype=float)
 
 
-def _lowest(held: Array) -> float:
+def _lowest(covered: Array) -> float:
     """The lowest mean among the functions, which are along the last axis; NaN for none."""
-    rows = held.reshape(-1, held.shape[-1])
+    rows = covered.reshape(-1, covered.shape[-1])
     return float(rows.mean(axis=0).min()) if len(rows) else math.nan

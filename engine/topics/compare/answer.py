@@ -46,14 +46,14 @@ class MethodAnswer:
 
     label: str
     mechanism: Mechanism
-    shown: MeanAnswer
+    picture: MeanAnswer
     study: Study
     units: int = 1
 
     @cached_property
     def odds(self) -> list[risk.Odds]:
         """At every budget."""
-        return [risk.of_ledger(spends, self.units) for spends in self.shown.spends]
+        return [risk.of_ledger(spends, self.units) for spends in self.picture.spends]
 
     @cached_property
     def right(self) -> Array:
@@ -63,7 +63,7 @@ class MethodAnswer:
     @cached_property
     def error(self) -> Array:
         """Errors in response units, NaN where nothing is published: (budgets,)."""
-        return np.where(self.shown.published, self.study.error, np.nan)
+        return np.where(self.picture.published, self.study.error, np.nan)
 
 
 def side_by_side(source: Source[CurveData], methods: Sequence[Mechanism], delta: float, seed: int,
@@ -73,12 +73,32 @@ def side_by_side(source: Source[CurveData], methods: Sequence[Mechanism], delta:
 
     Real curves have no known truth: there all errors are from what the first method makes of them
     without protection. `draw` and `aim` compute; a page passes its own, which remember.
+
+    Parameters
+    ----------
+    source : Source
+        Of curves.
+    methods : sequence of Mechanism
+    delta : float
+        Of methods that need one.
+    seed : int
+        Of data and noise.
+    units : int
+        Protected units of the person whose odds are said.
+    draw, aim : callable
+        As `mean_over_budgets` and `study_beside`.
+
+    Returns
+    -------
+    list of MethodAnswer or RefusedMethod
+        In the order of the methods.
     """
     answers = [_drawn(source, method, delta, seed, units, draw) for method in methods]
     first = next((answer.mechanism for answer in answers if isinstance(answer, MethodAnswer)), None)
     if first is None or source.is_random:
         return answers
-    return [replace(answer, study=aim(source, answer.mechanism, first, answer.shown.budgets, seed))
+    return [replace(answer, study=aim(source, answer.mechanism, first, answer.picture.budgets,
+                                      seed))
             if isinstance(answer, MethodAnswer) and answer.mechanism != first else answer
             for answer in answers]
 
@@ -170,6 +190,16 @@ def _drawn(source: Source[CurveData], method: Mechanism, delta: float, seed: int
 def step(epsilon: float) -> int:
     """The place of a budget among the steps of the slider.
 
+    Parameters
+    ----------
+    epsilon : float
+        A budget.
+
+    Returns
+    -------
+    int
+        Counted from 0.
+
     Raises
     ------
     InputError
@@ -185,6 +215,15 @@ def at_equal_risk(answers: Sequence[MethodAnswer]) -> tuple[float, dict[str, flo
     """A round chance of a right guess that most methods reach, and their errors there.
 
     The smallest chance of those that equally many reach; NaN for methods that do not reach it.
+
+    Parameters
+    ----------
+    answers : sequence of MethodAnswer
+
+    Returns
+    -------
+    tuple of float and dict of str to float
+        The chance, and errors in response units by the labels of methods.
     """
     by_chance = {chance: {answer.label: _error_at(answer, chance) for answer in answers}
                  for chance in _EQUAL}

@@ -301,8 +301,8 @@ def _table(lines: Sequence[Line]) -> dict[str, list[Any]]:
             "error": [v for line in lines for v in plain(line.errors, 4)]}
 
 
-def kept(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agreeing]], here: float | None,
-         theme: Theme) -> Chart:
+def agreeing_share(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agreeing]],
+                   here: float | None, theme: Theme) -> Chart:
     """Share of releases that keep an answer at every budget, with what simulation leaves open.
 
     Budgets at which a method's errors are NaN have no point.

@@ -244,7 +244,7 @@ def _pure_choice(method: SparseMeanTrusted) -> ConstantsTable:
     setting, rows = Setting(), []
     for epsilon in (0.5, 1.0, 2.0):
         plan = SparseMeanTrusted(sparsity=5).plan(setting.public, (Budget(epsilon),))
-        choice_alone = 2 * plan.kept * plan.sensitivity / epsilon
+        choice_alone = 2 * plan.n_selected * plan.sensitivity / epsilon
         rows.append((f"{epsilon:g}", choice_alone, plan.scales.values))
     return _compared("ε, with δ = 0 and 5 means kept", "Scale for the choice alone",
                      "Used here, values paid for", rows)

@@ -36,9 +36,9 @@ def numbers(ways: Methods, question: QuestionLike) -> Numbers:
 def _row(method: MethodAnswer, budget: int) -> Numbers:
     """One row of the table."""
     within = method.study.within[budget] if math.isfinite(method.error[budget]) else math.nan
-    odds, facts = method.odds[budget], method.shown.data.facts
+    odds, facts = method.odds[budget], method.picture.data.facts
     return errors(method.error[budget], within, facts.value_unit, method.study.baseline) | shares(
-        method.shown, method.study, budget) | {
+        method.picture, method.study, budget) | {
             "proved δ": odds.budget.delta, "attacker’s accuracy, at most": odds.right,
             "careful attacker, at most": odds.detected}
 
@@ -50,7 +50,7 @@ def chart(ways: Methods, question: QuestionLike) -> Chart:
     lines = [charts.Line(method.label, method.mechanism.key, method.mechanism.family,
                          keys[:k].count(method.mechanism.key), method.error, method.right)
              for k, method in enumerate(methods)]
-    facts = methods[0].shown.data.facts
+    facts = methods[0].picture.data.facts
     return charts.against_risk(lines, [*map(step, question["epsilons"])], facts.value_unit, "light",
                                2 * facts.value_half_width)
 

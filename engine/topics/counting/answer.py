@@ -245,7 +245,7 @@ class CountingStudy:
     ----------
     repeats : int
         Data sets.
-    shown : float
+    edges_drawn : float
         Intervals that are shown, on average.
     pointwise : float
         Share of shown edges whose own interval covers the true curve.
@@ -257,7 +257,7 @@ class CountingStudy:
     """
 
     repeats: int
-    shown: float
+    edges_drawn: float
     pointwise: float
     simultaneous: float
     rejected: float
@@ -309,10 +309,10 @@ def counting_study(source: Source[EventData], mechanism: Mechanism, budget: Budg
                                           generator(seed, NOISE_STREAM, 2 + block))
         table = estimate.released[0]
         counted.append(_counted(data, replace(table, noisy=table.noisy[:, 0]), mechanism))
-    covered, at_edges, shown, rejected, ordinary = (np.concatenate(parts)
+    covered, at_edges, edges_drawn, rejected, ordinary = (np.concatenate(parts)
                                                     for parts in zip(*counted, strict=True))
-    return CountingStudy(repeats, float(shown.mean()),
-                         float(at_edges.sum() / max(shown.sum(), 1e-9)),
+    return CountingStudy(repeats, float(edges_drawn.mean()),
+                         float(at_edges.sum() / max(edges_drawn.sum(), 1e-9)),
                          float(covered.mean()), float(rejected.mean()), float(ordinary.mean()))
 
 
@@ -325,21 +325,21 @@ def _counted(data: EventData, table: CountTable, mechanism: NoisyCounts
     times = np.linspace(facts.time_low, facts.time_high, 401)[1:]  # at the start all is known
     truth = [_functions(data.truth.at(facts.to_unit_time(each)))
              for each in (times, np.asarray(table.cells.edges[1:]))]
-    covered, at_edges, shown = np.ones(data.n_repeats), np.zeros(data.n_repeats), 0.0
+    covered, at_edges, edges_drawn = np.ones(data.n_repeats), np.zeros(data.n_repeats), 0.0
     for j, curve in enumerate(curves):
         low, high = curve.staircase(times)
         inside = (low - 1e-9 <= truth[0][j]) & (truth[0][j] <= high + 1e-9)
         covered = covered * (inside | (times > curve.last[:, None])).all(axis=1)
         holds = (curve.pointwise_low - 1e-9 <= truth[1][j]) & (
             truth[1][j] <= curve.pointwise_high + 1e-9)
-        at_edges = at_edges + (holds & curve.shown).sum(axis=1)
-        shown = shown + curve.shown.sum(axis=1)
+        at_edges = at_edges + (holds & curve.drawn).sum(axis=1)
+        edges_drawn = edges_drawn + curve.drawn.sum(axis=1)
     nothing = np.full(data.n_repeats, np.nan)
     if table.cells.n_groups == 1 or task == INCIDENCE.key or data.group is None:
-        return covered, at_edges, np.asarray(shown), nothing, nothing
+        return covered, at_edges, np.asarray(edges_drawn), nothing, nothing
     ordinary = [product_limit.log_rank(time, status, group, len(facts.causes), facts.time_high)[1]
                 for time, status, group in zip(data.time, data.status, data.group, strict=True)]
-    return (covered, at_edges, np.asarray(shown), log_rank(table).p_value < 1 - LEVEL,
+    return (covered, at_edges, np.asarray(edges_drawn), log_rank(table).p_value < 1 - LEVEL,
             np.asarray(ordinary) < 1 - LEVEL)
 
 

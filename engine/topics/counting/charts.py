@@ -92,13 +92,13 @@ def _last(answer: CountingAnswer, k: int) -> float:
     return float(answer.curves[k].last) if answer.curves else float(answer.times[-1])
 
 
-def _until(values: Array, shown: Flags) -> list[Any]:
-    return plain(np.where(shown, values, np.nan))
+def _until(values: Array, drawn: Flags) -> list[Any]:
+    return plain(np.where(drawn, values, np.nan))
 
 
 def _band(answer: CountingAnswer, counted: CountedCurve, shade: str, suffix: str) -> Spec:
     """The band as steps: each interval has a lower and an upper side."""
-    count = int(counted.shown.sum())
+    count = int(counted.drawn.sum())
     edges = np.repeat(np.asarray(counted.edges[:count + 1]), 2)[1:-1]  # both ends of each interval
     middle = (edges[::2] + edges[1::2]) / 2
     low, high = (np.repeat(side, 2) for side in counted.staircase(middle))
@@ -113,7 +113,7 @@ def _at_risk(answer: CountingAnswer, theme: Theme) -> tuple[list[Spec], int]:
         rows = rows[::max(len(answer.facts.causes), 1)]
     if not rows:
         return [], 0
-    last = max(int(counted.shown.sum()) for counted in rows)
+    last = max(int(counted.drawn.sum()) for counted in rows)
     return numbers_at_risk({"time": rows[0].edges[:last + 1], **{
         str(r): counted.at_risk[:last + 1].tolist() for r, counted in enumerate(rows)}}, theme)
 
@@ -149,16 +149,16 @@ def difference(answer: CountingAnswer, theme: Theme) -> Chart:
     theme : {"light", "dark"}
         Of the page.
     """
-    found, shade = answer.difference, colour("gradient", theme)
-    assert found is not None
-    shown = found.shown
-    x = plain(np.asarray(answer.curves[0].edges[1:])[shown])
-    low, high = (plain((found.values + sign * found.half_width)[shown]) for sign in (-1, 1))
-    values = plain(found.values[shown])
+    groups, shade = answer.difference, colour("gradient", theme)
+    assert groups is not None
+    drawn = groups.drawn
+    x = plain(np.asarray(answer.curves[0].edges[1:])[drawn])
+    low, high = (plain((groups.values + sign * groups.half_width)[drawn]) for sign in (-1, 1))
+    values = plain(groups.values[drawn])
     data = [traces.filled("95 % confidence band", x, low, high, shade, hoverinfo="skip"),
             traces.line_with_points("Difference", x, values, shade, 2.2, "solid",
                                     {"size": 7, "color": shade})]
-    verdict = "excludes 0 somewhere" if bool(found.excludes_zero) else "includes 0 everywhere"
+    verdict = "excludes 0 somewhere" if bool(groups.excludes_zero) else "includes 0 everywhere"
     first, second = answer.facts.groups
     spec = {"data": data, "layout": layout(
         theme, title=f"The band {verdict}", xaxis=time_axis(theme, answer.facts),
@@ -179,11 +179,11 @@ def calibration(answer: CountingAnswer, theme: Theme) -> Chart:
     theme : {"light", "dark"}
         Of the page.
     """
-    found, table = answer.calibration, answer.table
-    assert found is not None and table is not None
+    calibration, table = answer.calibration, answer.table
+    assert calibration is not None and table is not None
     edges, shade = np.asarray(table.cells.edges), colour("gradient", theme)
-    x, y = ((edges[1:] + edges[:-1]) / 2)[found.shown], found.rate[found.shown]
-    width = 1.96 * found.error[found.shown]
+    x, y = ((edges[1:] + edges[:-1]) / 2)[calibration.drawn], calibration.rate[calibration.drawn]
+    width = 1.96 * calibration.error[calibration.drawn]
     right = int((np.abs(y - x) <= width + (edges[1] - edges[0]) / 2).sum())
     bars = traces.off_by(plain(width), plain(width), shade, 2, 4)
     data = [traces.line("Right", [edges[0], edges[-1]], [edges[0], edges[-1]],
@@ -224,27 +224,27 @@ def over_budgets(epsilons: Sequence[float], errors: Array, here: float, theme: T
                  {"ε": plain(epsilons), "error": plain(errors)})
 
 
-def power(found: Power, theme: Theme) -> Chart:
+def power(tests: Power, theme: Theme) -> Chart:
     """How often the tests find the difference, against the number of people.
 
     Parameters
     ----------
-    found : Power
+    tests : Power
     theme : {"light", "dark"}
         Of the page.
     """
-    x, shade = list(found.people), colour("gradient", theme)
-    data = [traces.line_with_points("Private test", x, plain(found.private), shade, 2.4, "solid",
+    x, shade = list(tests.people), colour("gradient", theme)
+    data = [traces.line_with_points("Private test", x, plain(tests.private), shade, 2.4, "solid",
                                     {"size": 8, "color": shade}),
-            traces.line("Ordinary test", x, plain(found.ordinary), colour("without", theme), 2,
+            traces.line("Ordinary test", x, plain(tests.ordinary), colour("without", theme), 2,
                         UNPROTECTED),
-            traces.line("Wanted", [x[0], x[-1]], [found.wanted] * 2, colour("quiet", theme), 1.2,
+            traces.line("Wanted", [x[0], x[-1]], [tests.wanted] * 2, colour("quiet", theme), 1.2,
                         "2px,3px", hoverinfo="skip")]
     spec = {"data": data, "layout": layout(
-        theme, legend=True, title=words.people_for(found),
+        theme, legend=True, title=words.people_for(tests),
         xaxis=log_axis(theme, "People", x[0], x[-1], room=0.03),
         yaxis=axis(theme, "Power", grid=True, range=[0, 1.04], tickformat=".0%"))}
-    return Chart(spec, f"Power of the private test: {number(float(found.private[0]))} with {x[0]} "
-                 f"people, {number(float(found.private[-1]))} with {x[-1]}.",
-                 {"people": x, "private test": plain(found.private),
-                  "ordinary test": plain(found.ordinary)})
+    return Chart(spec, f"Power of the private test: {number(float(tests.private[0]))} with {x[0]} "
+                 f"people, {number(float(tests.private[-1]))} with {x[-1]}.",
+                 {"people": x, "private test": plain(tests.private),
+                  "ordinary test": plain(tests.ordinary)})

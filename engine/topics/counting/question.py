@@ -20,24 +20,24 @@ def numbers(answer: CountingAnswer, question: QuestionLike) -> Numbers:
     question : QuestionLike
         The question, with whose odds are said.
     """
-    found = {"error": answer.error, WITHIN: answer.within,
+    values = {"error": answer.error, WITHIN: answer.within,
              "noise in a share": answer.verdict.noise}
     if answer.baseline is not None:
-        found["error without privacy"] = answer.baseline
+        values["error without privacy"] = answer.baseline
     for name, curve in zip(answer.names, answer.curves, strict=bool(answer.curves)):
         suffix = f", {name}" if name else ""
         if curve.median is not None:
-            found[named(f"median{suffix}", answer.facts.time_unit)] = float(curve.median.time)
-        found[named(f"last time shown{suffix}", answer.facts.time_unit)] = float(curve.last)
+            values[named(f"median{suffix}", answer.facts.time_unit)] = float(curve.median.time)
+        values[named(f"last time shown{suffix}", answer.facts.time_unit)] = float(curve.last)
     if answer.test is not None:
-        found["log-rank z"] = float(answer.test.statistic)
-        found["log-rank p"] = float(answer.test.p_value)
+        values["log-rank z"] = float(answer.test.statistic)
+        values["log-rank p"] = float(answer.test.p_value)
     if answer.hazard_ratio is not None:
-        found["hazard ratio"] = float(answer.hazard_ratio.ratio)
+        values["hazard ratio"] = float(answer.hazard_ratio.ratio)
     if answer.roc is not None:
-        found["area under the curve"] = float(answer.roc.area)
-        found["its standard error"] = float(answer.roc.error)
-    return as_floats(found) | protection(answer.spends, question.person)
+        values["area under the curve"] = float(answer.roc.area)
+        values["its standard error"] = float(answer.roc.error)
+    return as_floats(values) | protection(answer.spends, question.person)
 
 
 def chart(answer: CountingAnswer, _: QuestionLike) -> Chart:

@@ -103,8 +103,8 @@ def noise_share(answer: CountingAnswer) -> str:
     answer : CountingAnswer
         With a release.
     """
-    shown = [curve.noise_share[curve.shown] for curve in answer.curves]
-    shares = np.concatenate(shown) if shown else np.empty(0)
+    of_curves = [curve.noise_share[curve.drawn] for curve in answer.curves]
+    shares = np.concatenate(of_curves) if of_curves else np.empty(0)
     if answer.roc is not None:
         shares = np.array([float(answer.roc.noise_share)])
     if not len(shares):
@@ -141,8 +141,8 @@ def read_off(answer: CountingAnswer) -> str:
     unit = answer.facts.time_unit
     rows = [(name, " ".join(filter(None, (counts.median(curve, unit), counts.mean(curve, unit)))))
             for name, curve in zip(answer.names, answer.curves, strict=bool(answer.curves))]
-    said = [f"{name}: {text}" if name else text for name, text in rows if text]
-    return "  \n".join(filter(None, [*said, area(answer)]))
+    readings = [f"{name}: {text}" if name else text for name, text in rows if text]
+    return "  \n".join(filter(None, [*readings, area(answer)]))
 
 
 def at_risk(answer: CountingAnswer) -> str:
@@ -205,55 +205,55 @@ def area(answer: CountingAnswer) -> str:
     return text
 
 
-def study(found: CountingStudy) -> str:
+def study(coverage: CountingStudy) -> str:
     """How often bands cover and tests reject.
 
     Parameters
     ----------
-    found : CountingStudy
+    coverage : CountingStudy
         Of repeated data sets.
     """
-    text = (f"In {found.repeats} simulated data sets the band covers the whole true curve in "
-            f"**{percent(found.simultaneous)}**, and the interval of a single time in "
-            f"{percent(found.pointwise)} (standard error {percent(found.error)}).")
-    if math.isfinite(found.rejected):
-        text += (f" The private log-rank test rejects in **{percent(found.rejected)}**, the "
-                 f"ordinary one in {percent(found.rejected_without)}.")
+    text = (f"In {coverage.repeats} simulated data sets the band covers the whole true curve in "
+            f"**{percent(coverage.simultaneous)}**, and the interval of a single time in "
+            f"{percent(coverage.pointwise)} (standard error {percent(coverage.error)}).")
+    if math.isfinite(coverage.rejected):
+        text += (f" The private log-rank test rejects in **{percent(coverage.rejected)}**, the "
+                 f"ordinary one in {percent(coverage.rejected_without)}.")
     return text
 
 
-def power(found: Power, budget: Budget) -> str:
+def power(planned: Power, budget: Budget) -> str:
     """How many people a test needs, with and without noise.
 
     Parameters
     ----------
-    found : Power
+    planned : Power
         By the number of people.
     budget : Budget
         Of the private test.
     """
-    private, ordinary = found.needed(), found.needed(is_private=False)
-    wanted = percent(found.wanted)
+    private, ordinary = planned.needed(), planned.needed(is_private=False)
+    wanted = percent(planned.wanted)
     if not math.isfinite(private):
-        return (f"At ε = {budget.epsilon:g} even {whole(found.people[-1])} people do not give the "
-                f"private test a power of {wanted}.")
+        return (f"At ε = {budget.epsilon:g} even {whole(planned.people[-1])} people do not give "
+                f"the private test a power of {wanted}.")
     return (f"For a power of {wanted} the private test needs about "
             f"**{whole(two_digits_up(private))} people** at ε = {budget.epsilon:g}, the ordinary "
             f"one {whole(two_digits_up(ordinary))}.")
 
 
-def people_for(found: Power) -> str:
+def people_for(planned: Power) -> str:
     """How many people the private test needs, as the title of a picture.
 
     Parameters
     ----------
-    found : Power
+    planned : Power
         By the number of people.
     """
-    needed = found.needed()
+    needed = planned.needed()
     if not np.isfinite(needed):
-        return f"{percent(found.wanted)} power takes over {whole(found.people[-1])} people"
-    return f"{percent(found.wanted)} power takes {whole(two_digits_up(needed))} people"
+        return f"{percent(planned.wanted)} power takes over {whole(planned.people[-1])} people"
+    return f"{percent(planned.wanted)} power takes {whole(two_digits_up(needed))} people"
 
 
 def off(answer: CountingAnswer) -> str:
@@ -281,6 +281,6 @@ def table(answer: CountingAnswer) -> dict[str, list[Any]]:
     answer : CountingAnswer
         With a release.
     """
-    found = answer.table
-    assert found is not None
-    return counts.count_columns(found, answer.facts)
+    noised = answer.table
+    assert noised is not None
+    return counts.count_columns(noised, answer.facts)

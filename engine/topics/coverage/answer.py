@@ -156,17 +156,17 @@ class Limits:
 class CoverageAnswer:
     """Some repetitions: the limits as they are given, and naive ones around the same values."""
 
-    given: Limits
+    proper: Limits
     naive: Limits
 
     @property
     def times_as_wide(self) -> float:
         """The mean width as a multiple of that of the naive limits."""
-        return float(self.given.half.mean() / self.naive.half.mean())
+        return float(self.proper.half.mean() / self.naive.half.mean())
 
     @classmethod
     def joined(cls, parts: Sequence[CoverageAnswer]) -> CoverageAnswer:
-        return cls(Limits.joined([part.given for part in parts]),
+        return cls(Limits.joined([part.proper for part in parts]),
                    Limits.joined([part.naive for part in parts]))
 
 
@@ -209,7 +209,7 @@ def repetitions(experiment: Experiment) -> Generator[CoverageAnswer, None, None]
     for block in range(REPEATS // EACH):
         batch = look(experiment, generator(experiment.seed, DATA_STREAM, block),
                      generator(experiment.seed, NOISE_STREAM, block))
-        if not (np.isfinite(batch.given.off) & np.isfinite(batch.given.half)).all():
+        if not (np.isfinite(batch.proper.off) & np.isfinite(batch.proper.half)).all():
             raise InputError("At this budget nothing is released, so there are no intervals.",
                              field="epsilon", hint="Choose a larger ε, or more records.")
         yield batch
@@ -234,7 +234,7 @@ def _of_curves(experiment: Experiment, chance: np.random.Generator, noise: np.ra
     """
     data: Any = experiment.source.draw(EACH, chance)
     estimate = experiment.mechanism.release_many(data, [(experiment.budget,)], 1, noise)
-    as_many: dict[str, Any] = {"truncation": estimate.kept[0]}
+    as_many: dict[str, Any] = {"truncation": estimate.basis_sizes[0]}
     quiet = replace(experiment.mechanism, **as_many).release_many(data, [(NON_PRIVATE,)], 1, noise)
     assert estimate.band is not None and quiet.band is not None
     low, high = limits(estimate, estimate.band)

@@ -30,7 +30,7 @@ def limits(answer: CoverageAnswer) -> Numbers:
         Bands of many data sets, beside the naive ones.
     """
     counted: Numbers = {}
-    for name, bands in (("bands", answer.given), ("naive bands", answer.naive)):
+    for name, bands in (("bands", answer.proper), ("naive bands", answer.naive)):
         coverage = bands.coverage
         counted |= {f"{name} that miss, of {len(bands.off)}": bands.missed.sum(),
                     f"coverage of {name}": coverage.estimate,
@@ -49,8 +49,8 @@ def chart(answer: CoverageAnswer, _: QuestionLike) -> Chart:
     _ : QuestionLike
         The question.
     """
-    half = charts.common_half([answer.given, answer.naive])
-    return charts.repetitions(answer.given, half, "Off the truth by", "light")
+    half = charts.common_half([answer.proper, answer.naive])
+    return charts.repetitions(answer.proper, half, "Off the truth by", "light")
 
 
 KIND = Kind("coverage", "Audit: coverage", coverage_answer, numbers, chart,

@@ -148,15 +148,15 @@ def _block(setting: Setting, repeats: int, seed: int, first: int) -> tuple[Array
                                               generator(seed, NOISE_STREAM, first))
     plain = setting.mechanism.without_protection(data)
     assert estimate.band is not None
-    held = []
+    covered = []
     for kind in ("pointwise", "simultaneous"):
         inside = coverage(replace(estimate, band=replace(estimate.band, kind=kind)), data.truth)
         assert inside is not None
-        held.append(inside.of_kept[0, :, 0])
+        covered.append(inside.of_kept[0, :, 0])
     total, without = (integrated_squared_errors(each, data.truth).total
                       for each in (estimate, plain))
     assert total is not None and without is not None
-    return (total[0, :, 0], without[0, :, 0], *held,
+    return (total[0, :, 0], without[0, :, 0], *covered,
             estimate.is_doubted[0, :, 0].astype(float))
 
 

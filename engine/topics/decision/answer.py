@@ -281,21 +281,21 @@ def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow
     budgets = [study.budgets(epsilon) for epsilon in EPSILON_STEPS]
     errors = study.errors(budgets)
     yield 1
-    shown = study.put(study.recipe.draw(1, generator(seed, DATA_STREAM, SHOWN)))
-    estimate = mechanism.release_many(shown, budgets, SHOWN_DRAWS,
+    data = study.put(study.recipe.draw(1, generator(seed, DATA_STREAM, SHOWN)))
+    estimate = mechanism.release_many(data, budgets, SHOWN_DRAWS,
                                       generator(seed, NOISE_STREAM, SHOWN))
     yield 2
     return Profile(
         study.recipe, mechanism, tuple(row for row in rows if row.included), NoisePlace(noise),
-        study.delta, errors, _bands(shown, estimate),
+        study.delta, errors, _bands(data, estimate),
         tuple(study.ledger(epsilon, spends)
               for epsilon, spends in zip(EPSILON_STEPS, estimate.spends, strict=True)),
         study.floor(budgets))
 
 
-def _bands(shown: Data, estimate: Estimate) -> Bands | None:
+def _bands(data: Data, estimate: Estimate) -> Bands | None:
     """Bands of the releases of one data set; None of numbers, several functions and surfaces."""
-    truth, facts, grid = shown.truth, shown.facts, drawing_grid()
+    truth, facts, grid = data.truth, data.facts, drawing_grid()
     argument = TASKS[estimate.task].argument
     if (truth is None or estimate.functions or truth.grid_values.shape != grid.shape
             or argument not in (Argument.TIME, Argument.FEATURE)):
@@ -340,23 +340,23 @@ class _Study:
 
     def budgets(self, epsilon: float) -> Budgets:
         """What is asked of each site; of the centre that stands in for all devices."""
-        return (self._centre(epsilon) or self._asked(epsilon),)
+        return (self._centre(epsilon) or self._site_budget(epsilon),)
 
     def ledger(self, epsilon: float, spends: tuple[Spend, ...]) -> tuple[Spend, ...]:
         """The lines of every site, or of one device: all others send the same."""
         if self.is_one_centre:
-            return of_one_device(spends, self.recipe.sizes.n_curves, self._asked(epsilon))
+            return of_one_device(spends, self.recipe.sizes.n_curves, self._site_budget(epsilon))
         if self.noise is NoisePlace.PERSON:
             return tuple(spend for spend in spends if spend.server == 0)
         return spends
 
-    def _asked(self, epsilon: float) -> Budget:
+    def _site_budget(self, epsilon: float) -> Budget:
         return Budget(epsilon, self.delta.value)
 
     def _centre(self, epsilon: float) -> Budget | None:
         if self.noise is not NoisePlace.PERSON:
             return None
-        return self.mechanism.as_one_centre(self.recipe.sizes.n_curves, self._asked(epsilon),
+        return self.mechanism.as_one_centre(self.recipe.sizes.n_curves, self._site_budget(epsilon),
                                             self.recipe.facts)
 
     def put(self, data: Any) -> Any:

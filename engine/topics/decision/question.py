@@ -10,19 +10,19 @@ from engine.topics.decision import charts
 from engine.topics.decision.answer import Decision, decision_of
 
 
-def numbers(answer: Decision, asked: QuestionLike) -> Numbers:
+def numbers(answer: Decision, question: QuestionLike) -> Numbers:
     """ε, error, its 95 % value and the attacker's accuracy of every option."""
-    unit, units = answer.profile.unit, asked.person.units
-    found: Numbers = {"δ": answer.profile.delta.value}
+    unit, units = answer.profile.unit, question.person.units
+    by_name: Numbers = {"δ": answer.profile.delta.value}
     for name, option in answer.options:
         step = name.lower()
         odds = option.odds if units == 1 else answer.profile.option(
             charts.step_of(option), units).odds
-        found |= {f"{step}: ε": option.budget.epsilon,
+        by_name |= {f"{step}: ε": option.budget.epsilon,
                   f"{step}: {named('error', unit)}": option.accuracy.error,
                   f"{step}: {named(WITHIN, unit)}": option.accuracy.within,
                   f"{step}: attacker’s accuracy, at most": odds.right}
-    return as_floats(found)
+    return as_floats(by_name)
 
 
 def chart(answer: Decision, _: QuestionLike) -> Chart:

@@ -83,6 +83,23 @@ def holdout_study(source: Source[CurveData], mechanism: Mechanism, budgets: Sequ
     and the others go through the mechanism once at every budget, with the same noise. Simulated
     curves are drawn once, too: as in the paper, all iterations split the same data.
 
+    Parameters
+    ----------
+    source : Source
+        Of curves.
+    mechanism : Mechanism
+    budgets : sequence of Budget
+        Of every site, one for each release.
+    seed : int
+        Of data, splits and noise.
+    iterations : int
+        How often the data are split.
+
+    Returns
+    -------
+    HoldoutStudy
+        Squared distances (budgets, iterations), NaN where nothing would be published.
+
     Raises
     ------
     InputError
@@ -116,6 +133,22 @@ def holdout_study(source: Source[CurveData], mechanism: Mechanism, budgets: Sequ
 def release_range(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
                   seed: int, runs: int = RUNS) -> ReleaseRange:
     """Run the mechanism `runs` times on all curves of one data set, at every budget.
+
+    Parameters
+    ----------
+    source : Source
+        Of curves.
+    mechanism : Mechanism
+    budgets : sequence of Budget
+        Of every site, one for each release.
+    seed : int
+        Of data and noise.
+    runs : int
+        How often it is run at each budget.
+
+    Returns
+    -------
+    ReleaseRange
 
     Raises
     ------

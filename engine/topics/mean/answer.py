@@ -287,7 +287,7 @@ def _plausible(estimate: Estimate, without: Estimate, count: int) -> PlausibleBa
         return None
     low, high = limits(estimate, estimate.band.of(slice(count), 0, slice(SHOWN_DRAWS)))
     kind = estimate.band.kind
-    return PlausibleBand(low, high, _half_width(without, kind), kind, estimate.kept[:count])
+    return PlausibleBand(low, high, _half_width(without, kind), kind, estimate.basis_sizes[:count])
 
 
 def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:
@@ -537,14 +537,14 @@ def other_methods(task: str, source: Source[CurveData], mechanism: Mechanism,
     return errors
 
 
-def _error(source: Source[CurveData], other: Mechanism, asked: Mechanism, budgets: Sequence[Budget],
-           seed: int) -> Array:
+def _error(source: Source[CurveData], other: Mechanism, reference: Mechanism,
+           budgets: Sequence[Budget], seed: int) -> Array:
     """Errors of another method, where it publishes anything, with the δ that it needs."""
     asked_for = [replace(b, delta=0.0) for b in budgets] if other.guarantee == "pure" else budgets
     if source.is_random:
         errors = errors_and_shares(source, other, asked_for, seed)[0].reshape(len(budgets), -1)
     else:
-        errors = study_beside(source, other, asked, asked_for, seed).errors
+        errors = study_beside(source, other, reference, asked_for, seed).errors
     verdicts = [other.feasibility(source.sizes, (budget,)) for budget in asked_for]
     return np.where([v is None or v.is_feasible for v in verdicts], root_mean_square(errors),
                     np.nan)

@@ -28,11 +28,11 @@ Chosen = tuple[bool, bool, bool]  # of PARTS, in their order
 class Steps:
     """The average of the curves on screen after each step, (GRID_SIZE,) each, in response units.
 
-    `without` protection; `fewer` with the `kept` coefficients alone; `quiet` clipped and smoothed
-    as well; `released` with noise.
+    `without` protection; `fewer` with the first `n_coefficients` alone; `quiet` clipped and
+    smoothed as well; `released` with noise.
     """
 
-    kept: int
+    n_coefficients: int
     without: Array
     fewer: Array
     quiet: Array
@@ -107,11 +107,11 @@ def error_parts(source: Source[CurveData], mechanism: Mechanism, budget: Budget,
 
 def _steps(estimate: Estimate, without: Array) -> Steps:
     grid = drawing_grid()
-    kept = estimate.kept[0] if estimate.kept else estimate.basis.size
+    n_coefficients = estimate.basis_sizes[0] if estimate.basis_sizes else estimate.basis.size
     offset = 0.0 if estimate.offset is None else estimate.offset(grid)
-    waves = estimate.basis(grid)[:, :kept]
+    waves = estimate.basis(grid)[:, :n_coefficients]
     nearest = np.linalg.lstsq(waves, without - offset, rcond=None)[0]
-    return Steps(kept, without, waves @ nearest + offset,
+    return Steps(n_coefficients, without, waves @ nearest + offset,
                  estimate.on_grid(estimate.unprotected[0, 0], grid),
                  estimate.on_grid(estimate.coefficients[0, 0, 0], grid))
 

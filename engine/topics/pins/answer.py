@@ -130,8 +130,8 @@ def _chance(chance: float, first: float, others: bool) -> str:
 
 def warnings(pins: Sequence[Pinned]) -> list[str]:
     """Why equal ε, or errors, do not mean the same in these scenarios; usually nothing."""
-    found = [_units(pins), _promises(pins), _samples(pins), _groups(pins), _errors(pins)]
-    return [text for text in found if text]
+    texts = [_units(pins), _promises(pins), _samples(pins), _groups(pins), _errors(pins)]
+    return [text for text in texts if text]
 
 
 def _units(pins: Sequence[Pinned]) -> str:

@@ -66,6 +66,20 @@ class Setting:
         """With the sizes of a source; people on each site are those of the smallest one.
 
         Of real curves only the facts and the sizes are used, which are public: by their twin.
+
+        Parameters
+        ----------
+        source : Source
+            Whose sizes are taken.
+        mechanism : Mechanism
+        epsilon : float
+            Of every site.
+        delta : float, optional
+            By the rule of all pages if it is left out.
+
+        Returns
+        -------
+        Setting
         """
         if not source.is_random:
             source = Twin.of(source.facts, source.sizes)
@@ -89,7 +103,18 @@ class Setting:
         return self.source.resized(self.people, self.readings, self.sites)
 
     def moved(self, dial: str, value: float) -> Setting:
-        """The same with one dial at another value; counts are whole."""
+        """The same with one dial at another value; counts are whole.
+
+        Parameters
+        ----------
+        dial : "epsilon", "people", "readings" or "sites"
+        value : float
+            Rounded where it is a count.
+
+        Returns
+        -------
+        Setting
+        """
         if dial == "epsilon":
             return replace(self, epsilon=float(f"{value:.6g}"))
         changed: dict[str, Any] = {dial: round(value)}
@@ -124,7 +149,7 @@ class Measured:
 class Protection:
     """The budget asked for, the one proved, and what an attacker could gain, at the worst site."""
 
-    asked: Budget
+    budget: Budget
     proved: Budget
     odds: risk.Odds
     spends: tuple[Spend, ...] = ()
@@ -135,7 +160,7 @@ class Protection:
 
     @property
     def keeps_promise(self) -> bool:
-        return self.proved.epsilon <= self.asked.epsilon
+        return self.proved.epsilon <= self.budget.epsilon
 
 
 @dataclass(frozen=True)
@@ -168,8 +193,8 @@ class PlanningAnswer:
     @property
     def is_extrapolated(self) -> bool:
         """Whether only a value beyond what is simulated does, by a scaling law."""
-        own = (self.beyond or {}).get(self.unknown)
-        return self.value is None and own is not None and own.value is not None
+        extrapolation = (self.beyond or {}).get(self.unknown)
+        return self.value is None and extrapolation is not None and extrapolation.value is not None
 
     @property
     def is_possible(self) -> bool:
@@ -177,24 +202,45 @@ class PlanningAnswer:
 
     def for_group(self, records: int) -> PlanningAnswer:
         """The same for a person with so many curves."""
-        own = None if self.protection is None else self.protection.for_group(records)
-        return replace(self, protection=own,
+        protection = None if self.protection is None else self.protection.for_group(records)
+        return replace(self, protection=protection,
                        beside=tuple(one.for_group(records) for one in self.beside))
 
     def rows(self) -> list[tuple[Measured, Protection | None]]:
         """The answer and one step either way, in their order; protections where they differ."""
-        found = [(self.reached, self.protection if self.beside else None),
+        pairs = [(self.reached, self.protection if self.beside else None),
                  *zip(self.steps, self.beside or [None] * len(self.steps), strict=True)]
-        return sorted(found, key=lambda row: float(getattr(row[0].setting, self.unknown, 0.0)))
+        return sorted(pairs, key=lambda row: float(getattr(row[0].setting, self.unknown, 0.0)))
 
 
 def usual_target(facts: PublicFacts) -> float:
-    """A first error to ask for, in the unit of the values."""
+    """A first error to ask for, in the unit of the values.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        With the stated range of the values.
+
+    Returns
+    -------
+    float
+        A share of that range, with one digit.
+    """
     return float(f"{(facts.value_high - facts.value_low) / _USUAL_SHARE:.1g}")
 
 
 def plain(answer: PlanningAnswer) -> dict[str, Any]:
-    """An answer as plain values, for JSON; infinite errors become None."""
+    """An answer as plain values, for JSON; infinite errors become None.
+
+    Parameters
+    ----------
+    answer : PlanningAnswer
+
+    Returns
+    -------
+    dict
+        Numbers, texts, lists and dicts of them.
+    """
     def row(measured: Measured) -> dict[str, Any]:
         at = measured.setting
         return {"epsilon": at.epsilon, "people": at.people, "readings": at.readings,
@@ -214,7 +260,20 @@ def plain(answer: PlanningAnswer) -> dict[str, Any]:
 
 
 def protection(setting: Setting, seed: int = 1) -> Protection:
-    """What one release at this setting really gives, from its ledger."""
+    """What one release at this setting really gives, from its ledger.
+
+    Parameters
+    ----------
+    setting : Setting
+        All dials.
+    seed : int
+        Of data and noise, on which no guarantee depends.
+
+    Returns
+    -------
+    Protection
+        Of the worst site.
+    """
     data = setting.curves.draw(1, np.random.default_rng(seed))
     estimate = setting.mechanism.release(data, (setting.budget,), np.random.default_rng(seed))
     spends = estimate.spends[0]
@@ -327,6 +386,18 @@ def _check(unknown: str, target: float) -> None:
 def measure(setting: Setting, seed: int) -> Measured:
     """The error at one setting: exact where a formula is known, else that of its study.
 
+    Parameters
+    ----------
+    setting : Setting
+        All dials.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    Measured
+        In response units.
+
     Raises
     ------
     InputError
@@ -353,19 +424,32 @@ def _measured(setting: Setting, budgets: Sequence[Budget], seed: int) -> list[Me
             for budget, accuracy in zip(budgets, measured, strict=True)]
 
 
-def _summary(setting: Setting, budget: Budget, found: Accuracy) -> Measured:
+def _summary(setting: Setting, budget: Budget, accuracy: Accuracy) -> Measured:
     """As it is, or infinite where nothing would be published."""
     verdict = setting.mechanism.feasibility(setting.curves.sizes, (budget,))
     if verdict is not None and not verdict.is_feasible:
         return Measured(setting, math.inf, 0.0, math.inf)
-    return Measured(setting, found.error, found.log_se, found.within)
+    return Measured(setting, accuracy.error, accuracy.log_se, accuracy.within)
 
 
 # -- the search -------------------------------------------------------------------------------
 
 
 def bounds(setting: Setting, unknown: str) -> tuple[float, float]:
-    """The allowed values of a dial; sizes end where a data set would be too large."""
+    """The allowed values of a dial; sizes end where a data set would be too large.
+
+    Parameters
+    ----------
+    setting : Setting
+        The other dials.
+    unknown : str
+        The dial.
+
+    Returns
+    -------
+    tuple of float
+        Lowest and highest.
+    """
     low, high = _LOWEST[unknown], _HIGHEST[unknown]
     most_people = _MOST_PEOPLE if setting.source.holds_curves else _MOST_RECORDS
     if unknown != "epsilon":
@@ -523,6 +607,21 @@ def error_map(setting: Setting, people: Sequence[int], epsilons: Sequence[float]
     """Errors over people on each site and ε: one row (epsilons,) for each size.
 
     NaN where nothing would be published. δ follows the people by its rule unless it was chosen.
+
+    Parameters
+    ----------
+    setting : Setting
+        All other dials.
+    people : sequence of int
+        On each site.
+    epsilons : sequence of float
+    seed : int
+        Of data and noise.
+
+    Yields
+    ------
+    (epsilons,)
+        Errors in response units, one row for each number of people.
     """
     for count in people:
         here = setting.moved("people", count)

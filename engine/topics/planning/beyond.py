@@ -77,13 +77,13 @@ def beyond(setting: Setting, dial: str, target: float, error: float, seed: int) 
     if cause == "people":  # it varies from release to release: a mean square, not yet the target's
         floor *= error**2 / law(1.0)
         law = _times(law, error**2 / law(1.0))
-    found = Beyond(here, FARTHEST * here, cause=cause)
+    extrapolation = Beyond(here, FARTHEST * here, cause=cause)
     if math.sqrt(floor) >= target:
-        return replace(found, floor=math.sqrt(floor))
+        return replace(extrapolation, floor=math.sqrt(floor))
     # what varies from release to release, on the scale of the target instead of its mean square
     scale = max(error**2 - floor, 0.0) / max(law(1.0) - floor, 1e-300)
     times = _solved(lambda k: math.sqrt(floor + scale * max(law(k) - floor, 0.0)), target)
-    return found if times is None else replace(found, value=math.ceil(here * times))
+    return extrapolation if times is None else replace(extrapolation, value=math.ceil(here * times))
 
 
 def _times(law: ErrorLaw, factor: float) -> ErrorLaw:

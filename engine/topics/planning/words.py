@@ -134,7 +134,7 @@ def broken_promise(answer: PlanningAnswer) -> str:
     protection = answer.protection
     if protection is None or protection.keeps_promise:
         return ""
-    return spending.broken_promise(protection.asked, protection.proved.epsilon)
+    return spending.broken_promise(protection.budget, protection.proved.epsilon)
 
 
 def step(measured: Measured, unknown: str, facts: PublicFacts) -> tuple[str, str]:

@@ -257,30 +257,31 @@ def _practice_table(each: Sequence[Series], along: Symbol) -> dict[str, list[Any
     return {name: [row[k] for row in rows] for k, name in enumerate(names)}
 
 
-def by_eye(shown: ByEye, theme: Theme) -> Chart:
+def by_eye(by_trust: ByEye, theme: Theme) -> Chart:
     """Estimates of a mean that is known as dots, a row for each kind of trust.
 
     Dots beyond the range of the numbers stand at its ends.
 
     Parameters
     ----------
-    shown : ByEye
+    by_trust : ByEye
         Estimates under every kind of trust.
     theme : {"light", "dark"}
         Of the page.
     """
-    spread = {_TRUST[setting]: float(np.sqrt(((dots - shown.truth) ** 2).mean()))
-              for setting, dots in shown.estimates.items()}
-    rows = {_TRUST[setting]: np.clip(dots, 0.0, 1.0) for setting, dots in shown.estimates.items()}
+    spread = {_TRUST[setting]: float(np.sqrt(((dots - by_trust.truth) ** 2).mean()))
+              for setting, dots in by_trust.estimates.items()}
+    rows = {_TRUST[setting]: np.clip(dots, 0.0, 1.0)
+            for setting, dots in by_trust.estimates.items()}
     last = len(rows) - 1
     data = [traces.points(capital(name), dots.tolist(), [float(last - k)] * len(dots),
                           {"size": 9, "opacity": 0.55, "symbol": "circle", "color": colour(
                               "without" if name == _TRUST[Setting.NONE] else "gradient", theme)},
                           hovertemplate="%{x:.3f}")
             for k, (name, dots) in enumerate(rows.items())]
-    data.append(traces.line("True mean", [shown.truth] * 2, [-0.5, last + 0.5],
+    data.append(traces.line("True mean", [by_trust.truth] * 2, [-0.5, last + 0.5],
                             colour("text", theme), 1.6, hoverinfo="skip"))
-    values = np.concatenate([*rows.values(), [shown.truth]])
+    values = np.concatenate([*rows.values(), [by_trust.truth]])
     room = 0.04 * max(float(np.ptp(values)), 0.01)
     widest, least = max(spread, key=spread.__getitem__), min(spread, key=spread.__getitem__)
     spec = {"data": data, "layout": layout(
@@ -290,7 +291,7 @@ def by_eye(shown: ByEye, theme: Theme) -> Chart:
         yaxis=axis(theme, tickvals=[last - k for k in range(len(rows))],
                    ticktext=[_broken(capital(name), 0.0) for name in rows],
                    range=[-0.6, last + 0.6]))}
-    return Chart(spec, f"Estimates of a mean of {number(shown.truth)}. Root mean squared error: "
+    return Chart(spec, f"Estimates of a mean of {number(by_trust.truth)}. Root mean squared error: "
                  f"{number(spread[least], 2)} ({least}) to {number(spread[widest], 2)} ({widest}).",
                  {"trust": [capital(name) for name in spread],
                   "root mean squared error": plain([*spread.values()], 3)})

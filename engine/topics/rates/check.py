@@ -59,12 +59,13 @@ class Measurements:
     points: tuple[tuple[Measured, ...], ...]
     limits: CoverageAnswer | None
 
-    def compared(self, asked: Check) -> list[Comparison | None]:
+    def compared(self, request: Check) -> list[Comparison | None]:
         """The slope of each method beside that of the rate."""
-        return [compare(errors, asked.rate, asked.symbol, asked.point) for errors in self.points]
+        return [compare(errors, request.rate, request.symbol, request.point)
+                for errors in self.points]
 
 
-def check(asked: Check) -> Iterator[Part]:
+def check(request: Check) -> Iterator[Part]:
     """All measured errors, method by method, then the limits, some at a time.
 
     Raises
@@ -72,12 +73,12 @@ def check(asked: Check) -> Iterator[Part]:
     InputError
         If data are not simulated, sizes cannot be changed, or nothing is released for the limits.
     """
-    for k, setting in enumerate(asked.settings):
-        dial = asked.rate.dials[asked.symbol]
-        for measured in sweep(setting, dial, asked.values, asked.seed):
+    for k, setting in enumerate(request.settings):
+        dial = request.rate.dials[request.symbol]
+        for measured in sweep(setting, dial, request.values, request.seed):
             yield k, measured
-    if asked.limits is not None:
-        for batch in repetitions(asked.limits):
+    if request.limits is not None:
+        for batch in repetitions(request.limits):
             yield -1, batch
 
 
@@ -86,7 +87,7 @@ class RatesAnswer(NamedTuple):
 
     weighted: Weighted
     point: Mapping[str, float]
-    asked: Check
+    request: Check
     measured: Measurements | None
 
 
@@ -126,14 +127,14 @@ def terms(rate: Rate, point: Mapping[str, float], privacy_share: float | None = 
                              hint=f"It has {', '.join(names)}, none of them below 0.")
     weighted = (Weighted.plain(rate) if privacy_share is None else
                 Weighted.with_privacy_share(rate, privacy_share, **point))
-    asked = Check(rate, point, symbol, tuple(settings), tuple(values), limits, seed)
-    measured = joined(asked, list(check(asked))) if asked.steps else None
-    return RatesAnswer(weighted, point, asked, measured)
+    request = Check(rate, point, symbol, tuple(settings), tuple(values), limits, seed)
+    measured = joined(request, list(check(request))) if request.steps else None
+    return RatesAnswer(weighted, point, request, measured)
 
 
-def joined(asked: Check, parts: Sequence[Part]) -> Measurements:
+def joined(request: Check, parts: Sequence[Part]) -> Measurements:
     """The parts of a run, put together."""
     batches = [part for _, part in parts if isinstance(part, CoverageAnswer)]
     points = tuple(tuple(part for of, part in parts if of == k and isinstance(part, Measured))
-                   for k in range(len(asked.settings)))
+                   for k in range(len(request.settings)))
     return Measurements(points, CoverageAnswer.joined(batches) if batches else None)

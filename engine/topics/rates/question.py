@@ -18,7 +18,7 @@ def numbers(answer: RatesAnswer, _: QuestionLike) -> Numbers:
     theory |= {f"squared error times, if {symbol.written} doubles":
                weighted.if_doubled(symbol.name, **point)
                for symbol in weighted.rate.symbols if symbol.name != "delta"}
-    measured = {} if answer.measured is None else slopes(answer.asked, answer.measured)
+    measured = {} if answer.measured is None else slopes(answer.request, answer.measured)
     return as_floats(theory) | measured
 
 
@@ -44,7 +44,7 @@ def slopes(check: Check, measured: Measurements) -> Numbers:
 def chart(answer: RatesAnswer, _: QuestionLike) -> Chart:
     """The map of ruling terms, along the symbol that was asked for, or the first two."""
     usual = {symbol.name: symbol.usual for symbol in answer.weighted.rate.symbols}
-    across, up, *_rest = dict.fromkeys([*filter(None, [answer.asked.symbol]), *usual])
+    across, up, *_rest = dict.fromkeys([*filter(None, [answer.request.symbol]), *usual])
     return charts.regimes(answer.weighted, across, up, {**usual, **answer.point}, "light")
 
 

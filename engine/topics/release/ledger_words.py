@@ -81,8 +81,8 @@ def repaired(done: Repaired | None) -> list[str]:
                 "again from the ledger. Should the ledger have been set back as well, nobody can "
                 "know."]
     out = ["A new ledger was made from what can still be read and from the witness."]
-    if done.kept:
-        out.append(f"The damaged one is kept beside it as {done.kept}.")
+    if done.damaged_file:
+        out.append(f"The damaged one is kept beside it as {done.damaged_file}.")
     for label, more in done.more.items():
         out.append(f"{label}: ε = {more / 1e9:.9g} was charged beyond the entries that can be "
                    "read, because the witness says so.")

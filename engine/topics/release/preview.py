@@ -232,8 +232,8 @@ def _study(simulate: Simulate, sizes: Sizes, mechanism: Mechanism, budget: Budge
 
 
 def _released(data: Data, mechanism: Mechanism, budget: Budget, draws: int, seed: int) -> Estimate:
-    given = [(budget,)]
-    return mechanism.release_many(cast(Any, data), given, draws, generator(seed, NOISE_STREAM, 0))
+    budgets = [(budget,)]
+    return mechanism.release_many(cast(Any, data), budgets, draws, generator(seed, NOISE_STREAM, 0))
 
 
 def _has_band(estimate: Estimate) -> bool:
@@ -245,8 +245,8 @@ def _places(facts: PublicFacts, mechanism: Mechanism, grid: Array) -> tuple[Arra
     if isinstance(mechanism, NoisyCounts):
         return published_places(mechanism, facts)[0], 1.0
     if mechanism.main_task.argument is Argument.FEATURE:
-        own = facts.covariates[0]
-        return own.low + grid * (own.high - own.low), 1 / (own.high - own.low)
+        feature = facts.covariates[0]
+        return feature.low + grid * (feature.high - feature.low), 1 / (feature.high - feature.low)
     return facts.from_unit_time(grid), 1.0
 
 

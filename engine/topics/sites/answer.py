@@ -119,7 +119,8 @@ class SitesAnswer:
         """The same with odds for a person who has so many curves."""
         odds = _odds(self.together.spends, records)
         return replace(self, pooled_odds=_odds(self.pooled.spends, records)[0], members=tuple(
-            replace(member, odds=own) for member, own in zip(self.members, odds, strict=True)))
+            replace(member, odds=odds_of_site)
+            for member, odds_of_site in zip(self.members, odds, strict=True)))
 
     @property
     def weakest(self) -> Member:
@@ -176,18 +177,19 @@ def without_baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequ
                      seed: int, answer: Answer = _here) -> SitesAnswer:
     """The same but for the error without privacy, which takes as long as all else together."""
     desk = _Desk.of(source, mechanism, rows, seed, answer)
-    kept = tuple(k for k, row in enumerate(rows) if row.included)
-    asked = _budgets(rows, mechanism)
-    own = tuple(asked[k] for k in kept)
-    best = max(range(len(kept)), key=lambda at: _worth(rows[kept[at]].n_curves, own[at]))
-    together = desk.arrangement(_Case(kept, own), kept)
-    pooled = desk.arrangement(_Case(kept, (_smallest(own),), pooled=True), kept)
-    facts, truth = source.facts, desk.shown.truth
+    included = _included(rows)
+    site_budgets = _budgets(rows, mechanism)
+    budgets = tuple(site_budgets[k] for k in included)
+    worths = [_worth(rows[k].n_curves, site_budgets[k]) for k in included]
+    best = worths.index(max(worths))
+    together = desk.arrangement(_Case(included, budgets), included)
+    pooled = desk.arrangement(_Case(included, (_smallest(budgets),), pooled=True), included)
+    facts, truth = source.facts, desk.data.truth
     return SitesAnswer(
-        facts, facts.from_unit_time(drawing_grid()), desk.average(kept),
+        facts, facts.from_unit_time(drawing_grid()), desk.average(included),
         None if truth is None else truth.grid_values, None, together, pooled,
-        desk.arrangement(_Case((kept[best],), (own[best],)), kept),
-        _odds(pooled.spends)[0], desk.members(rows, kept, together), best)
+        desk.arrangement(_Case((included[best],), (budgets[best],)), included),
+        _odds(pooled.spends)[0], desk.members(rows, included, together), best)
 
 
 def baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
@@ -196,20 +198,25 @@ def baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[Sit
     if not source.is_random:
         return None
     desk = _Desk.of(source, mechanism, rows, seed, answer)
-    kept = tuple(k for k, row in enumerate(rows) if row.included)
-    asked = _budgets(rows, mechanism)
-    own = tuple(asked[k] for k in kept)
-    return answer(studies.baseline, desk.curves(_Case(kept, own))[0], mechanism,
-                  min(budget.delta for budget in own), seed)
+    included = _included(rows)
+    site_budgets = _budgets(rows, mechanism)
+    budgets = tuple(site_budgets[k] for k in included)
+    return answer(studies.baseline, desk.curves(_Case(included, budgets))[0], mechanism,
+                  min(budget.delta for budget in budgets), seed)
+
+
+def _included(rows: Sequence[SiteRow]) -> tuple[int, ...]:
+    """Numbers of the rows that take part."""
+    return tuple(k for k, row in enumerate(rows) if row.included)
 
 
 def _budgets(rows: Sequence[SiteRow], mechanism: Mechanism) -> tuple[Budget, ...]:
     return budgets(rows, mechanism.guarantee == "pure")
 
 
-def _smallest(asked: Sequence[Budget]) -> Budget:
+def _smallest(site_budgets: Sequence[Budget]) -> Budget:
     """What keeps every site's promise when one release is about all curves."""
-    return Budget(min(b.epsilon for b in asked), min(b.delta for b in asked))
+    return Budget(min(b.epsilon for b in site_budgets), min(b.delta for b in site_budgets))
 
 
 def _worth(n_curves: int, budget: Budget) -> float:
@@ -221,7 +228,7 @@ def _worth(n_curves: int, budget: Budget) -> float:
 
 def _odds(spends: Sequence[Spend], records: int = 1) -> list[risk.Odds]:
     """Of one person at each server, from its noise."""
-    return [risk.of_ledger(own, records) for own in accounting.by_server(spends).values()]
+    return [risk.of_ledger(lines, records) for lines in accounting.by_server(spends).values()]
 
 
 # -- if the table were different ----------------------------------------------------------------
@@ -244,19 +251,19 @@ def what_if(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[Site
             answer: Answer = _here) -> Iterator[WhatIf]:
     """For each site that takes part, one after the other."""
     desk = _Desk.of(source, mechanism, rows, seed, answer)
-    kept = tuple(k for k, row in enumerate(rows) if row.included)
-    asked = _budgets(rows, mechanism)
-    own = [asked[k] for k in kept]
-    now = desk.error(_Case(kept, (*own,)), kept)
-    for at, k in enumerate(kept):
-        halved = replace(own[at], epsilon=own[at].epsilon / 2)
-        tighter = _Case(kept, (*own[:at], halved, *own[at + 1:]))
-        left = kept[:at] + kept[at + 1:]
+    included = _included(rows)
+    site_budgets = _budgets(rows, mechanism)
+    budgets = [site_budgets[k] for k in included]
+    now = desk.error(_Case(included, (*budgets,)), included)
+    for at, k in enumerate(included):
+        halved = replace(budgets[at], epsilon=budgets[at].epsilon / 2)
+        tighter = _Case(included, (*budgets[:at], halved, *budgets[at + 1:]))
+        left = included[:at] + included[at + 1:]
         fewer = _budgets([replace(row, included=row.included and place != k)
                           for place, row in enumerate(rows)], mechanism)
         others = _Case(left, tuple(fewer[place] for place in left))
         yield WhatIf(rows[k].name, now, desk.error(others, left) if left else math.nan,
-                     desk.error(tighter, kept))
+                     desk.error(tighter, included))
 
 
 @dataclass(frozen=True)
@@ -274,12 +281,12 @@ def transcript_of(source: Source[CurveData], mechanism: Mechanism, rows: Sequenc
                   seed: int) -> list[Sent]:
     """All that the centre sees of one release, message by message, in order."""
     desk = _Desk.of(source, mechanism, rows, seed, _here)
-    kept = tuple(k for k, row in enumerate(rows) if row.included)
+    included = _included(rows)
     with transcript.recorded() as messages:
-        asked = _budgets(rows, mechanism)
-        case = _Case(kept, tuple(asked[k] for k in kept))
-        mechanism.release(case.of(desk.shown), case.budgets, generator(seed, NOISE_STREAM, SHOWN))
-    return [Sent(message.step.label, rows[kept[message.server]].name, message.values.size,
+        site_budgets = _budgets(rows, mechanism)
+        case = _Case(included, tuple(site_budgets[k] for k in included))
+        mechanism.release(case.of(desk.data), case.budgets, generator(seed, NOISE_STREAM, SHOWN))
+    return [Sent(message.step.label, rows[included[message.server]].name, message.values.size,
                  message.values.ravel(), message.noise.ravel()) for message in messages]
 
 
@@ -290,12 +297,12 @@ def transcript_of(source: Source[CurveData], mechanism: Mechanism, rows: Sequenc
 class _Case:
     """Which rows take part under which budgets, each for itself or pooled at one centre."""
 
-    kept: tuple[int, ...]
+    included: tuple[int, ...]
     budgets: tuple[Budget, ...]
     pooled: bool = False
 
     def of(self, data: CurveData) -> CurveData:
-        mine = data.of_servers(self.kept)
+        mine = data.of_servers(self.included)
         return mine.pooled() if self.pooled else mine
 
 
@@ -367,7 +374,7 @@ def measured(source: Source[CurveData], mechanism: Mechanism, budgets: tuple[Bud
     return _Measured(distances(total[0]), estimate.parts)
 
 
-def average(source: Source[CurveData], mechanism: Mechanism, kept: tuple[int, ...], seed: int
+def average(source: Source[CurveData], mechanism: Mechanism, included: tuple[int, ...], seed: int
             ) -> Array:
     """The average of some rows' curves on screen without protection.
 
@@ -377,7 +384,7 @@ def average(source: Source[CurveData], mechanism: Mechanism, kept: tuple[int, ..
         Of all rows.
     mechanism : Mechanism
         Whose fit it is.
-    kept : tuple of int
+    included : tuple of int
         Numbers of the rows that take part.
     seed : int
         Of the simulation.
@@ -386,7 +393,7 @@ def average(source: Source[CurveData], mechanism: Mechanism, kept: tuple[int, ..
     -------
     (GRID_SIZE,)
     """
-    estimate = mechanism.without_protection(_on_screen(source, seed).of_servers(kept))
+    estimate = mechanism.without_protection(_on_screen(source, seed).of_servers(included))
     return np.asarray(estimate.values(drawing_grid())[0, 0, 0])
 
 
@@ -402,7 +409,7 @@ class _Desk:
     seed: int
     source: Source[CurveData]
     rows: tuple[SiteRow, ...]
-    shown: CurveData
+    data: CurveData
     answer: Answer
 
     @classmethod
@@ -412,14 +419,14 @@ class _Desk:
         if source.has_free_sites:
             source = source.with_sites([row.n_curves for row in rows],
                                        [row.n_observations_per_curve for row in rows])
-        shown = _on_screen(source, seed)
-        if shown.sizes.n_servers != len(rows):
+        data = _on_screen(source, seed)
+        if data.sizes.n_servers != len(rows):
             raise InputError("The table does not fit the sites of these curves.", field="sites")
-        return cls(mechanism, seed, source, tuple(rows), shown, answer)
+        return cls(mechanism, seed, source, tuple(rows), data, answer)
 
     def curves(self, case: _Case) -> tuple[Source[CurveData], bool]:
         """The recipe of those who take part, and whether its sites are still to be pooled."""
-        rows = [self.rows[k] for k in case.kept]
+        rows = [self.rows[k] for k in case.included]
         people = [row.n_curves for row in rows]
         each = [row.n_observations_per_curve for row in rows]
         if case.pooled and min(each) == max(each):
@@ -428,7 +435,7 @@ class _Desk:
 
     def arrangement(self, case: _Case, everybody: tuple[int, ...]) -> Arrangement:
         releases = self.possible(case)
-        sizes = case.of(self.shown).sizes
+        sizes = case.of(self.data).sizes
         return Arrangement(case.budgets, releases.releases[:SHOWN_DRAWS],
                            self.errors(case, everybody), releases.spends,
                            self.mechanism.feasibility(sizes, case.budgets),
@@ -441,8 +448,8 @@ class _Desk:
         source, is_to_pool = self.curves(case)
         return self.answer(measured, source, self.mechanism, case.budgets, is_to_pool, self.seed)
 
-    def average(self, kept: tuple[int, ...]) -> Array:
-        return self.answer(average, self.source, self.mechanism, kept, self.seed)
+    def average(self, included: tuple[int, ...]) -> Array:
+        return self.answer(average, self.source, self.mechanism, included, self.seed)
 
     def errors(self, case: _Case, everybody: tuple[int, ...]) -> Array:
         """Distances from the truth, or from the average of everybody without protection."""
@@ -453,23 +460,23 @@ class _Desk:
 
     def error(self, case: _Case, everybody: tuple[int, ...]) -> float:
         """The root mean squared distance; NaN where nothing would be published."""
-        verdict = self.mechanism.feasibility(case.of(self.shown).sizes, case.budgets)
+        verdict = self.mechanism.feasibility(case.of(self.data).sizes, case.budgets)
         if verdict is not None and not verdict.is_feasible:
             return math.nan
         return Accuracy.of(self.errors(case, everybody)).error
 
-    def members(self, rows: Sequence[SiteRow], kept: tuple[int, ...], together: Arrangement
+    def members(self, rows: Sequence[SiteRow], included: tuple[int, ...], together: Arrangement
                 ) -> tuple[Member, ...]:
-        case = _Case(kept, together.budgets)
+        case = _Case(included, together.budgets)
         parts = self.measured(case).parts if self.source.is_random else self.possible(case).parts
-        weight, noise, sampling = _shares(parts, len(kept))
+        weight, noise, sampling = _shares(parts, len(included))
         proved, odds = accounting.guarantees(together.spends), _odds(together.spends)
         return tuple(Member(
             rows[k], float(weight[at]), float(noise[at]), float(sampling[at]), proved[at], odds[at],
-            self.error(_Case((k,), (together.budgets[at],)), kept),
-            self.mechanism.feasibility(self.shown.of_servers((k,)).sizes,
+            self.error(_Case((k,), (together.budgets[at],)), included),
+            self.mechanism.feasibility(self.data.of_servers((k,)).sizes,
                                        (together.budgets[at],)))
-            for at, k in enumerate(kept))
+            for at, k in enumerate(included))
 
 
 def _shares(parts: ServerParts | None, count: int) -> tuple[Array, Array, Array]:

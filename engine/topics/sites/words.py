@@ -353,10 +353,10 @@ def costliest(cases: Sequence[WhatIf], facts: PublicFacts) -> str:
     """
     unit = escape(facts.value_unit)
     left = [case for case in cases if not math.isnan(case.leaves)]
-    held = [case for case in cases if not math.isnan(case.tightens)]
-    if not left or not held:
+    known = [case for case in cases if not math.isnan(case.tightens)]
+    if not left or not known:
         return "Some of these changes would leave too little to publish anything."
-    missed, tight = max(left, key=attrgetter("leaves")), max(held, key=attrgetter("tightens"))
+    missed, tight = max(left, key=attrgetter("leaves")), max(known, key=attrgetter("tightens"))
     current, gone, halved = (with_unit(number(value), unit) for value in
                              (missed.now, missed.leaves, tight.tightens))
     return (f"Now: {current}. Without {missed.name} it would be **{gone}**, the largest change of "

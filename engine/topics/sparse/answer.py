@@ -90,14 +90,14 @@ class SparseAnswer:
         return np.flatnonzero(self.target)
 
     @property
-    def found(self) -> Array:
+    def selection_rates(self) -> Array:
         """In what share of releases each of them is chosen: (s,)."""
         return np.asarray((self.releases[:, self.support] != 0).mean(axis=0))
 
     @property
     def false(self) -> float:
         """How many features that do not matter a release chooses, on average."""
-        return float((self.releases != 0).sum(axis=1).mean() - self.found.sum())
+        return float((self.releases != 0).sum(axis=1).mean() - self.selection_rates.sum())
 
 
 def sparse_answer(source: Source[SampleData], mechanism: Way, budget: Budget, seed: int

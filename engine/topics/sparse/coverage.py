@@ -56,7 +56,7 @@ def sparse_coverage(
     epsilons: Sequence[float] = EPSILONS,
     n_features: int = 40,
     n_nonzero: int = 5,
-    kept: int | None = None,
+    sparsity: int | None = None,
     guess: float = 1.0,
     noise_sd: float = 0.5,
     delta: float = 1e-6,
@@ -72,7 +72,7 @@ def sparse_coverage(
     rows : numbers of rows N
     epsilons, delta : budgets
     n_features, n_nonzero : d, and how many of them matter, with coefficients ±1/√n_nonzero
-    kept : features kept by the methods; n_nonzero unless stated
+    sparsity : features kept by the methods; n_nonzero unless stated
     guess : the public guess of the standard deviation of the noise, over the true `noise_sd`
     repeats : data sets for each design and number of rows
     has_rows : draw rows, which are clipped, instead of their moments, which are not; slower
@@ -82,7 +82,7 @@ def sparse_coverage(
     One `SparseCoverage` for each design, number of rows and ε.
     """
     out = []
-    settings: dict[str, Any] = {"sparsity": kept or n_nonzero, "noise_sd": guess * noise_sd}
+    settings: dict[str, Any] = {"sparsity": sparsity or n_nonzero, "noise_sd": guess * noise_sd}
     for design in designs:
         for n in rows:
             source = SparseRows(design=design, n_curves=n, n_servers=1, n_features=n_features,
@@ -122,14 +122,14 @@ def _measured(source: SparseRows, epsilon: float, k: int, each: Sequence[Sequenc
     below = np.asarray(two_sided_p_values(off, error) < _LEVEL)
     centre, wide = (_joined([getattr(estimate.intervals, name) for estimate in bands], k)
                     for name in ("centre", "half_width"))
-    held = np.asarray((np.abs(centre - truth) <= wide).all(axis=1))
+    covered = np.asarray((np.abs(centre - truth) <= wide).all(axis=1))
     inner = source.covariance[np.ix_(support, support)]
     return SparseCoverage(
         source.design, source.n_curves, epsilon, _share(((estimates - truth) ** 2).sum(axis=1)),
         float(source.noise_sd**2 * np.trace(np.linalg.inv(inner)) / source.n_curves),
         _share(_joined([estimate.is_doubted for estimate in points], k)), 1 - _share(has_limits),
         _share(inside[has_limits][:, matters]), _share(inside[has_limits][:, ~matters]),
-        _share(held[np.isfinite(wide[:, 0])]), _share(below[has_limits][:, ~matters]))
+        _share(covered[np.isfinite(wide[:, 0])]), _share(below[has_limits][:, ~matters]))
 
 
 def _joined(values: Sequence[Any], k: int) -> NDArray[Any]:

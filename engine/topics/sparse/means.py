@@ -79,7 +79,7 @@ def untrusted_errors(method: UntrustedMean, setting: Setting, repeats: int,
         Of data and noise.
     """
     plan = method.plan(setting.public, (Budget(setting.epsilon),))
-    means = machine_means(setting.mean, setting.rows, plan.asked, repeats, rng)
+    means = machine_means(setting.mean, setting.rows, plan.coordinates, repeats, rng)
     standard = method.standard((repeats, 1, setting.machines, plan.per_machine), rng)
     estimates = method.means_of(plan, method.answers(means), standard)[:, 0]
     return _squared(estimates, setting)
@@ -103,7 +103,7 @@ def trusted_errors(method: SparseMeanTrusted, setting: Setting, repeats: int,
     budget = Budget(setting.epsilon, setting.delta)
     plan = method.plan(setting.public, (budget,))
     pooled = _mean_of(setting, setting.machines * setting.rows, repeats, rng)
-    noise = selection.draw(plan.law, plan.kept, pooled.shape, rng)
+    noise = selection.draw(plan.law, plan.n_selected, pooled.shape, rng)
     return _squared(method.means_of(pooled, plan, noise)[:, 0], setting)
 
 
@@ -182,8 +182,8 @@ def along(setting: Setting, name: str, values: tuple[float, ...], repeats: int, 
     Every value has the same random numbers, which makes curves smooth.
     """
     kind = type(getattr(setting, name))
-    found = [simulated(replace(setting, **{name: kind(value)}), repeats, seed) for value in values]
-    return {label: [one[label] for one in found] for label in (BIT, ROW, TRUSTED, ALONE, ZERO)}
+    points = [simulated(replace(setting, **{name: kind(value)}), repeats, seed) for value in values]
+    return {label: [one[label] for one in points] for label in (BIT, ROW, TRUSTED, ALONE, ZERO)}
 
 
 def trust(name: str, values: tuple[float, ...], repeats: int = 5

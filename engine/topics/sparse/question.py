@@ -22,7 +22,7 @@ def numbers(answer: SparseAnswer, question: QuestionLike) -> Numbers:
     warned = max((share for _, share in answer.warnings), default=0.0)
     values = {"error": answer.error, WITHIN: answer.within,
              "features that matter": float(len(answer.support)),
-             "of these found, on average": float(answer.found.sum()),
+             "of these found, on average": float(answer.selection_rates.sum()),
              "chosen in vain, on average": answer.false,
              "releases with a warning, at most": warned}
     return as_floats(values) | protection(answer.spends, question.person)

@@ -90,7 +90,7 @@ def support(answer: SparseAnswer) -> str:
     answer : SparseAnswer
         With the chance that each feature of the support is in a release.
     """
-    sure = int((answer.found > 0.99).sum())
+    sure = int((answer.selection_rates > 0.99).sum())
     number = numbers.number(answer.false, 2)
     description, none, others = ("that matter", "one that does not", f"{number} are made up")
     if answer.truth is None:

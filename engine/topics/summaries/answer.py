@@ -19,7 +19,7 @@ from engine.core.types import Array, Budget, Data, Estimate, Public, PublicFacts
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.mechanisms.summaries.covariance import Steps
-from engine.mechanisms.summaries.mean import Held
+from engine.mechanisms.summaries.mean import ClippedCurves
 from engine.mechanisms.summaries.parts import Linear
 from engine.numerics.pairs import Pairs
 from engine.privacy import accounting
@@ -163,8 +163,8 @@ def _alike(other: Any, selected: Any) -> Any:
 
 
 def _way(label: str, mechanism: Any, source: Source[Data], data: Data, study: Data | None,
-         reference: Estimate, drawing: _Drawing, asked: Budget, seed: int) -> Way:
-    budget = replace(asked, delta=0.0) if mechanism.guarantee == "pure" else asked
+         reference: Estimate, drawing: _Drawing, stated: Budget, seed: int) -> Way:
+    budget = replace(stated, delta=0.0) if mechanism.guarantee == "pure" else stated
     try:
         estimate = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
                                           generator(seed, NOISE_STREAM, SHOWN))
@@ -217,7 +217,7 @@ def _shortened(selected: Any, data: Data) -> float | None:
         return None
     records = selected.summary(data.sizes, data.facts).records(data)
     curves = records[0] if isinstance(records, tuple) else records
-    return float((curves.shortening < _WHOLE).mean()) if isinstance(curves, Held) else None
+    return float((curves.shortening < _WHOLE).mean()) if isinstance(curves, ClippedCurves) else None
 
 
 @dataclass(frozen=True)
@@ -379,7 +379,7 @@ def spectrum(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Spec
         noise = plan.noise[middle][0][-1]
         scales[kind] = math.sqrt(noise.variance) * noise.scales
         energy[kind] = scale * math.sqrt(plan.energy(middle))
-        shrinkage = _kept(plan.smoothings[middle], len(noise.scales))
+        shrinkage = _shrinkage(plan.smoothings[middle], len(noise.scales))
     if shrinkage is None:
         return None
     order = np.argsort(-shrinkage, kind="stable")  # pairs of functions have no order of their own
@@ -388,7 +388,7 @@ def spectrum(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Spec
                     mechanism.constants)
 
 
-def _kept(smoothing: Any, r: int) -> Array:
+def _shrinkage(smoothing: Any, r: int) -> Array:
     """The filter of every coefficient; one where there is none."""
     linear = smoothing.pairs if isinstance(smoothing, Steps) else smoothing
     if isinstance(linear, Linear) and len(linear.shrink) == r:

@@ -79,7 +79,7 @@ def sweep_view(outcomes: Sequence[Outcome], rate: Rate | None = None) -> SweepVi
     fitted, theory = (None, None) if through is None else through
     names = [outcome.cell.at.get(across) for outcome in outcomes]
     return SweepView(along, across, kind, tuple(
-        _line(name, [k for k, own in enumerate(names) if own == name], points, theory)
+        _line(name, [k for k, other in enumerate(names) if other == name], points, theory)
         for name in dict.fromkeys(names)), fitted)
 
 
@@ -89,12 +89,12 @@ def _line(name: Any, members: Sequence[int], points: Sequence[Point], theory: Ar
 
 
 def _point(outcome: Outcome, along: str, kind: str) -> Point:
-    cell, found = outcome.cell, outcome.summary(kind)
+    cell, summary = outcome.cell, outcome.summary(kind)
     x = float(cell.at[along])
-    if found is None:
+    if summary is None:
         return Point(x, math.nan, math.nan, outcome.failure)
     verdict = cell.mechanism.feasibility(cell.source.sizes, cell.budgets)
-    mean, se = float(found["mean"] or 0.0), found["se"]
+    mean, se = float(summary["mean"] or 0.0), summary["se"]
     se = math.nan if se is None else se
     return Point(x, mean, 0.0 if se < _ROUNDING * mean else se,
                  is_published=verdict is None or verdict.is_feasible)

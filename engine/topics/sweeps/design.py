@@ -105,7 +105,7 @@ def axes(source: Source[Data], mechanism: Mechanism, epsilon: float) -> dict[str
     if not source.facts.is_upload:
         groups.insert(0, ("source", source))
     listed += [Axis(f"{group}.{p.name}", p, getattr(member, p.name)) for group, member in groups
-              for p in member.shown() if p.kind in (int, float) and not p.choices]
+              for p in member.relevant_parameters() if p.kind in (int, float) and not p.choices]
     return {axis.path: axis for axis in listed}
 
 
@@ -134,7 +134,7 @@ def design(source: Source[Data], mechanism: Mechanism, budget: Budget, repeats: 
     plain = to_plain(source, mechanism, (budget,), run)
     if source.facts.is_upload:  # its curves cannot be written down, so it is not read back
         along = {path: tuple(values) for path, values in moved.items()}
-        own = Scenario(source, mechanism, (budget,), run, along, plain)
-        own.cells()  # checks them
-        return own
+        scenario = Scenario(source, mechanism, (budget,), run, along, plain)
+        scenario.cells()  # checks them
+        return scenario
     return from_plain({**plain, "axes": moved})

@@ -60,7 +60,7 @@ class SideBySide(View):
 
     def difference(self, method: MethodAnswer, k: int) -> Array:
         """Releases less the same average without protection in every picture: (draws, points)."""
-        return method.shown.releases[k] - self.known[0].shown.without
+        return method.picture.releases[k] - self.known[0].picture.without
 
     @property
     def is_own(self) -> bool:
@@ -94,7 +94,7 @@ class SideBySide(View):
 
 def _written(method: MethodAnswer, k: int) -> str:
     """An error in words; empty where nothing is published."""
-    return numbers.error(method.error[k], method.shown.data.facts.value_unit,
+    return numbers.error(method.error[k], method.picture.data.facts.value_unit,
                          method.study.within[k])
 
 
@@ -159,7 +159,7 @@ def choices(view: SideBySide) -> None:
 
 def promises(view: SideBySide) -> None:
     """Where promises of two kinds stand side by side under one ε."""
-    notice = chances.two_kinds({method.label: method.shown.budgets[0].delta
+    notice = chances.two_kinds({method.label: method.picture.budgets[0].delta
                                 for method in view.known})
     if notice:
         st.info(notice, icon=":material/info:")
@@ -191,9 +191,9 @@ def pictures(view: SideBySide) -> None:
             st.markdown(controls.message(method.problem))
             continue
         _caution(method, view, first_said)
-        st.markdown(f":small[{words.promise(method.shown.budgets[0].delta)}]")
+        st.markdown(f":small[{words.promise(method.picture.budgets[0].delta)}]")
         edge = figures.edge_of([view.difference(method, k) for k in view.at
-                                if not method.shown.is_refused(k)], view.facts)
+                                if not method.picture.is_refused(k)], view.facts)
         for column, k in zip(st.columns(len(view.at), gap="small"), view.at, strict=True):
             with column:
                 _cell(view, method, k, edge)
@@ -202,9 +202,9 @@ def pictures(view: SideBySide) -> None:
 
 def _caution(method: MethodAnswer, view: SideBySide, first_said: dict[str, str]) -> None:
     """What does not suit these curves, or so few of them; the same words once only."""
-    released = dict.fromkeys(text for k in view.at for text in method.shown.warnings[k])
+    released = dict.fromkeys(text for k in view.at for text in method.picture.warnings[k])
     for caution in (method.mechanism.caution(view.facts), quality.few_in_a_round(
-            method.mechanism.fewest_in_a_round(method.shown.data.sizes)), *released):
+            method.mechanism.fewest_in_a_round(method.picture.data.sizes)), *released):
         if caution in first_said:
             st.markdown(f":small[:material/warning: As for {first_said[caution]}.]")
         elif caution:
@@ -220,7 +220,7 @@ def _cell(view: SideBySide, method: MethodAnswer, k: int, edge: float) -> None:
         return
     st.markdown(f":small[{words.cell(epsilon, escape(error), method.odds[k])}]")
     line = _line(method)
-    chart = figures.difference(line, method.shown.times, view.difference(method, k), view.facts,
+    chart = figures.difference(line, method.picture.times, view.difference(method, k), view.facts,
                                edge, f"ε = {epsilon:g}, error {error}", layout.theme())
     view.draw(f"{method.label}, ε = {epsilon:g}", chart, f"{line.key}_{line.variant}_{epsilon:g}",
               _HEIGHT, _PHONE)
@@ -253,7 +253,7 @@ def table(view: SideBySide) -> None:
 
 
 def _row(view: SideBySide, method: MethodAnswer, k: int) -> dict[str, object]:
-    budget, odds, error = method.shown.budgets[k], method.odds[k], _written(method, k)
+    budget, odds, error = method.picture.budgets[k], method.odds[k], _written(method, k)
     row: dict[str, object] = {"method": method.label, "ε": f"{budget.epsilon:g}",
                               "error": error or "nothing published"}
     for part, share in zip(error_parts.parts(view.facts), method.study.shares[k], strict=True):
@@ -282,29 +282,29 @@ def equal_protection(view: SideBySide) -> None:
 def shapes_kept(view: SideBySide) -> None:
     """One question of shape to all methods at all budgets."""
     st.header("What would still be true of its shape?", anchor=False)
-    asked = shape_cards.ask(view.facts)
-    if asked is None:
+    question = shape_cards.ask(view.facts)
+    if question is None:
         return
-    answers = [(method, _answer(view, method, asked)) for method in view.known]
+    answers = [(method, _answer(view, method, question)) for method in view.known]
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        chart = figures.kept(EPSILON_STEPS, [
+        chart = figures.agreeing_share(EPSILON_STEPS, [
             (_line(method, np.where(answer.known, method.error, np.nan)), answer.kept)
             for method, answer in answers], None, layout.theme())
-        view.draw(shapes.short(asked, view.facts), chart, "shape", 320, 300)
+        view.draw(shapes.short(question, view.facts), chart, "shape", 320, 300)
         st.markdown(f":small[{shapes.KEY.replace(' ◇ you are here.', '')}]")
     with right:
         first = answers[0][1]
-        st.markdown(shapes.reference(asked, first.said, view.facts, first.is_truth))
+        st.markdown(shapes.reference(question, first.said, view.facts, first.is_truth))
         st.markdown("Releases that say so, too; in brackets, what simulating so few leaves open:")
         for method, answer in answers:
             _kept_at(view, method, answer)
 
 
-def _answer(view: SideBySide, method: MethodAnswer, asked: Question) -> shape_cards.Answer:
+def _answer(view: SideBySide, method: MethodAnswer, question: Question) -> shape_cards.Answer:
     draws = run.answer(drawn, view.source, method.mechanism, view.known[0].mechanism,
-                       method.shown.budgets, view.now.seed)
-    return shape_cards.answer(asked, draws, method.error, view.facts)
+                       method.picture.budgets, view.now.seed)
+    return shape_cards.answer(question, draws, method.error, view.facts)
 
 
 def _kept_at(view: SideBySide, method: MethodAnswer, answer: shape_cards.Answer) -> None:

@@ -34,7 +34,7 @@ from engine.topics.sparse.answer import Way, sparse_answer
 from engine.topics.summaries import words as summary_words
 from engine.topics.summaries.answer import summaries_answer
 from pages.parts.decide import estimands
-from pages.shared.state import address, pins, run, session, settings
+from pages.shared.state import links, pins, run, session, settings
 from pages.shared.state.pins import Pin
 from pages.shared.state.settings import Settings
 
@@ -47,7 +47,7 @@ def of(pin: Pin) -> Pinned:
     InputError
         Where its page would refuse it.
     """
-    scenario, _ = address.decode(pin.token)
+    scenario, _ = links.decode(pin.token)
     estimated = {"decide": scenario.decided, "lab": scenario.estimated}
     return Pinned(name=pin.name, page=pins.PAGES[pin.page], group=scenario.group,
                   estimated=estimated.get(pin.page, settings.TASK),
@@ -96,8 +96,8 @@ def _study(scenario: Settings) -> dict[str, Any]:
     studied = estimands.linked(scenario)
     if studied.refusal is not None:
         raise studied.refusal
-    source, facts = studied.simulated, studied.shown.facts
-    rows = (studied.shown.has_free_sites and scenario.sites) or decisions.alike(source, "Site")
+    source, facts = studied.simulated, studied.on_screen.facts
+    rows = (studied.on_screen.has_free_sites and scenario.sites) or decisions.alike(source, "Site")
     profile = run.answer(decisions.profile_of, source, method, decisions.at_one_budget(rows),
                          estimands.delta_of(scenario), scenario.noise, scenario.seed)
     target = scenario.target
@@ -122,11 +122,11 @@ def _plan(scenario: Settings) -> dict[str, Any]:
     if plan.protection is None:
         raise InputError("This plan has no answer, so there is nothing to compare.",
                          hint="Open it to see which blank would do.")
-    reached, asked = plan.reached.setting, plan.protection.asked
+    reached, budget = plan.reached.setting, plan.protection.budget
     return {"facts": scenario.source.facts, "protects": tags.unit_tag(scenario.source.facts)[0],
             "method": scenario.mechanism.nearest_preset()[0],
             "people": reached.people * reached.sites,
-            "budget": asked, "budgets": tags.budget_chip(asked),
+            "budget": budget, "budgets": tags.budget_chip(budget),
             "spends": plan.protection.spends, "error": plan.reached.error,
             "within": plan.reached.within, "error_unit": scenario.source.facts.value_unit}
 
@@ -142,7 +142,7 @@ def _sites(scenario: Settings) -> dict[str, Any]:
     return {"facts": federation.facts, "protects": site_words.unit_tag(federation.facts)[0],
             "method": scenario.mechanism.nearest_preset()[0],
             "people": sum(member.row.n_curves for member in federation.members),
-            "budget": accounting.weakest(federation.together.spends)[0].asked,
+            "budget": accounting.weakest(federation.together.spends)[0].budget,
             "budgets": site_words.budgets(scenario.sites), "spends": federation.together.spends,
             "error": federation.together.error, "within": federation.together.accuracy.within,
             "error_unit": federation.facts.value_unit}
@@ -168,12 +168,12 @@ def _regression(scenario: Settings) -> dict[str, Any]:
     source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
     assert isinstance(source, Readings) and isinstance(mechanism, Method)
     answer = run.answer(regression_answer, source, mechanism, scenario.network, scenario.seed)
-    asked = accounting.weakest(answer.spends)[0].asked
+    budget = accounting.weakest(answer.spends)[0].budget
     return {"facts": source.facts,
             "protects": tags.unit_tag(source.facts, WAVELET_REGRESSION.unit)[0],
             "method": mechanism.nearest_preset()[0],
             "people": sum(group.sites * group.readings for group in scenario.network.groups),
-            "budget": asked,
+            "budget": budget,
             "budgets": regression_words.budgets(scenario.network), "spends": answer.spends,
             "error": float("nan") if answer.is_refused else answer.error,
             "within": float("nan") if answer.is_refused else answer.within}

@@ -17,7 +17,7 @@ from pages.shared.state.pins import Pin
 
 def section() -> None:
     st.header("Pinned scenarios", anchor=False)
-    scenarios = pins.kept()
+    scenarios = pins.pinned()
     if not scenarios:
         with st.container(border=True):
             st.markdown("Nothing is pinned yet. *Pin scenario*, in the strip under the title of "

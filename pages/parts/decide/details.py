@@ -76,7 +76,7 @@ def _sites(*parts: Callable[[sites.SitesTable], None]) -> Callable[[], None]:
     """Cards about the table of sites, each with its own budget."""
     def draw() -> None:
         table = sites.solved()
-        if table.found is None:
+        if table.answer is None:
             sites.table(table)
             return
         cards(table, *parts)

@@ -28,7 +28,7 @@ class Studied:
 
     Parameters
     ----------
-    shown : Source
+    on_screen : Source
         What is chosen on screen, or the visitor's own data.
     simulated : Source
         What the study simulates: the same at the sites that are chosen, or a twin.
@@ -36,7 +36,7 @@ class Studied:
         Why there is no study of what is on screen.
     """
 
-    shown: Source
+    on_screen: Source
     simulated: Source
     refusal: InputError | None = None
 
@@ -59,17 +59,17 @@ def linked(scenario: Settings) -> Studied:
                     lambda real: Twin.of(real.facts, real.sizes))
 
 
-def _studied(scenario: Settings, shown: Source, twin_of: Callable[[Source], Twin]) -> Studied:
+def _studied(scenario: Settings, source: Source, twin_of: Callable[[Source], Twin]) -> Studied:
     task = TASKS[scenario.decided]
-    if isinstance(shown, Simulated):
-        return Studied(shown, scenario.network.source(shown))
-    if shown.is_random:
-        return Studied(shown, shown)
-    if task.data is DataType.CURVES and task.key in (twin := twin_of(shown)).served:
-        return Studied(shown, twin)
-    return Studied(shown, shown, InputError(
+    if isinstance(source, Simulated):
+        return Studied(source, scenario.network.source(source))
+    if source.is_random:
+        return Studied(source, source)
+    if task.data is DataType.CURVES and task.key in (twin := twin_of(source)).served:
+        return Studied(source, twin)
+    return Studied(source, source, InputError(
         f"A study of the {task.decided} simulates its data, and nothing stands in for "
-        f"{'your own' if shown.facts.is_upload else 'these real ones'}.",
+        f"{'your own' if source.facts.is_upload else 'these real ones'}.",
         field="source", hint="Choose simulated data with sizes like theirs."))
 
 
@@ -124,20 +124,20 @@ def use_simulated(task: Task) -> None:
     session.change()
 
 
-def resize(task: Task, shown: Source, resized: Source[Any]) -> None:
+def resize(task: Task, source: Source, resized: Source[Any]) -> None:
     """Take over other sizes of a study, whichever settings hold them.
 
     Parameters
     ----------
     task : Task
         What is published.
-    shown : Source
+    source : Source
         What was on screen.
     resized : Source
         The study with sites that are all alike.
     """
     if isinstance(resized, Twin):
-        session.change_twin(shown, resized)
+        session.change_twin(source, resized)
     elif isinstance(resized, Simulated):
         people, = {*resized.sizes.n_curves_per_server}
         before = session.current().network

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from pages.shared.state import address
+from pages.shared.state import links
 from pages.shared.state.settings import Settings
 
 _EXAMPLES = (
@@ -22,7 +22,7 @@ _EXAMPLES = (
 @cache
 def examples() -> tuple[tuple[str, str], ...]:
     """Label and address of every example."""
-    return tuple(next(line for line in lines if not address.decode(line[1])[1])
+    return tuple(next(line for line in lines if not links.decode(line[1])[1])
                  for lines in _EXAMPLES)
 
 
@@ -34,6 +34,6 @@ def open_at(settings: Settings) -> str | None:
     settings : Settings
         Those on screen.
     """
-    plain = address.encode(replace(settings, folds=()))
+    plain = links.encode(replace(settings, folds=()))
     return next((label for label, token in examples()
-                 if address.encode(address.decode(token)[0]) == plain), None)
+                 if links.encode(links.decode(token)[0]) == plain), None)

@@ -11,7 +11,7 @@ import streamlit as st
 from engine.exports.memo import study_memo
 from pages.parts.decide.view import Study
 from pages.shared import components as pieces
-from pages.shared.state import address, session
+from pages.shared.state import links, session
 
 _LONGEST_NAME = 80  # characters
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")  # means nothing to whoever reads a memo elsewhere
@@ -39,7 +39,7 @@ def _link(view: Study) -> str:
     is_linked = not session.uploaded(session.data_task(view.decided.key))
     if not is_linked or not st.context.url:
         return ""
-    token = address.encode(replace(view.now, folds=()))
+    token = links.encode(replace(view.now, folds=()))
     page = urlsplit(st.context.url)
     host = "" if page.hostname in _LOOPBACK else f"{page.scheme}://{page.netloc}"
     return f"{host}{page.path}?s={token}"

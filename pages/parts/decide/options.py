@@ -28,13 +28,13 @@ def solve(view: Study) -> None:
         st.button("Use simulated data", key="use_simulated", on_click=estimands.use_simulated,
                   args=(view.decided,))
         return
-    place = layout.pending(_CARD, run.knows(decisions.profile_of, *view.asked))
+    place = layout.pending(_CARD, run.knows(decisions.profile_of, *view.arguments))
     bar = st.empty()
 
     def tell(done: int) -> None:
         bar.progress(min(done / _STEPS, 0.95), text="Simulating this study at every budget")
 
-    if not run.knows(decisions.profile_of, *view.asked):
+    if not run.knows(decisions.profile_of, *view.arguments):
         tell(0)
     try:
         view.decide(view.simulated(tell))
@@ -89,13 +89,13 @@ def error_map(view: Study) -> None:
         return
     st.subheader(words.map_title(answer), anchor=False)
     people = decisions.map_people(view.rows)
-    if uses_workers() and not run.knows_parts(decisions.error_map, *view.asked):
+    if uses_workers() and not run.knows_parts(decisions.error_map, *view.arguments):
         st.skeleton(height=_MAP)
         timed.afterwards("The map is being simulated.",
-                         lambda: run.parts(decisions.error_map, *view.asked))
+                         lambda: run.parts(decisions.error_map, *view.arguments))
         return
     try:
-        errors = run.parts(decisions.error_map, *view.asked)
+        errors = run.parts(decisions.error_map, *view.arguments)
     except InputError as problem:  # a method may refuse fewer people
         st.markdown(f":small[{controls.message(problem)}]")
         return

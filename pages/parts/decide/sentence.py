@@ -19,7 +19,7 @@ from pages.parts.decide import examples as worked
 from pages.parts.decide.view import Study
 from pages.parts.sites import editor
 from pages.shared.frame import controls
-from pages.shared.state import address, session, settings
+from pages.shared.state import links, session, settings
 
 
 def examples() -> None:
@@ -34,7 +34,7 @@ def examples() -> None:
 
 def _open(token: str) -> None:
     """Another study; whatever it does not say is as on a bare address."""
-    st.session_state.settings, _ = address.decode(token)
+    st.session_state.settings, _ = links.decode(token)
     session.show_own(settings.TASK, False)
     session.change()
     st.session_state.rev += 1
@@ -131,6 +131,6 @@ def _resize(dial: str) -> Callable[[int | None], None]:
             high = min(high, site_table.MOST_SITES)
         if value is None or not low <= value <= high:
             raise InputError(f"This must lie between {low:g} and {high:g}.", field=dial)
-        estimands.resize(view.decided, view.shown, setting.moved(dial, value).curves)
+        estimands.resize(view.decided, view.on_screen, setting.moved(dial, value).curves)
         editor.restart()
     return write

@@ -14,13 +14,13 @@ from pages.shared.frame import controls
 
 def show(view: Study) -> None:
     """Who takes part; curves that come with their sites keep them."""
-    free, sizes = view.shown.has_free_sites, {row.n_curves for row in view.rows}
-    if view.refusal is not None or (not free and view.shown.is_random and len(sizes) == 1):
+    free, sizes = view.on_screen.has_free_sites, {row.n_curves for row in view.rows}
+    if view.refusal is not None or (not free and view.on_screen.is_random and len(sizes) == 1):
         return  # the sentence says all there is
     several = words.site_noun(view.facts)[1]
     st.subheader(f"Table of {several}", anchor=False)
     if not free:
-        st.markdown(f":small[{words.given_sites(view.shown)}]")
+        st.markdown(f":small[{words.given_sites(view.on_screen)}]")
         st.dataframe({"Site": [row.name for row in view.rows],
                       view.facts.people.capitalize(): [row.n_curves for row in view.rows]},
                      hide_index=True)

@@ -43,7 +43,7 @@ class Study(View):
         self.now = session.current()
         self.decided = TASKS[self.now.decided]
         studied = estimands.on_screen()
-        self.shown: Source = studied.shown
+        self.on_screen: Source = studied.on_screen
         self.source: Source = studied.simulated
         self.refusal = studied.refusal
         self.mechanism = self.now.mechanism_of(self.decided.key)
@@ -54,7 +54,7 @@ class Study(View):
     @cached_property
     def rows(self) -> tuple[SiteRow, ...]:
         """The table of the settings, or the sites of the curves."""
-        if self.shown.has_free_sites and self.now.sites:
+        if self.on_screen.has_free_sites and self.now.sites:
             return self.now.sites
         return decisions.alike(self.source, capital(self.site))
 
@@ -78,7 +78,7 @@ class Study(View):
         return self.facts.value_unit if self.decided.has_value_unit else ""
 
     @property
-    def asked(self) -> tuple[Source, Any, tuple[SiteRow, ...], float | None, str, int]:
+    def arguments(self) -> tuple[Source, Any, tuple[SiteRow, ...], float | None, str, int]:
         """All that the simulation depends on."""
         return (self.source, self.mechanism, decisions.at_one_budget(self.rows),
                 estimands.delta_of(self.now), self.now.noise, self.now.seed)
@@ -103,10 +103,10 @@ class Study(View):
         guarantees.formula(self.mechanism, {})
 
     def question(self) -> Question:
-        source, mechanism, rows, delta, noise, _ = self.asked
+        source, mechanism, rows, delta, noise, _ = self.arguments
         return ask(decisions.decision_of, source, mechanism, rows, delta, noise, self.target,
                    self.now.confidence, self.now.seed).about(Person(self.now.group))
 
     def simulated(self, tell: Callable[[int], None]) -> Profile:
         """The study at every budget, as it was kept or else computed."""
-        return run.answer(decisions.profile_of, *self.asked, shown=tell)
+        return run.answer(decisions.profile_of, *self.arguments, progress=tell)

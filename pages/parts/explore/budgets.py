@@ -38,7 +38,7 @@ def budgets(scene: Scene) -> None:
     st.markdown("\n\n".join(sentences))
     if not is_known:
         timed.afterwards("Other methods at the same budgets are being simulated.",
-                         lambda: run.answer(mean_topic.other_methods, *_asked(scene)))
+                         lambda: run.answer(mean_topic.other_methods, *_arguments(scene)))
     rate_cards.note(_beside(scene), *_scenario(scene), scene.budget.epsilon)
     st.markdown(":small[Band: 80 % of releases. ◇ this budget. Dash-dotted: no unbiased method "
                 "with Gaussian noise is below; shrunk estimates may be. No line: nothing would be "
@@ -88,10 +88,10 @@ def why_this_method(scene: Scene) -> None:
 
 def knows_methods(scene: Scene) -> bool:
     """Whether the errors of other methods are there without waiting."""
-    return not uses_workers() or run.knows(mean_topic.other_methods, *_asked(scene))
+    return not uses_workers() or run.knows(mean_topic.other_methods, *_arguments(scene))
 
 
-def _asked(scene: Scene) -> tuple[Any, ...]:
+def _arguments(scene: Scene) -> tuple[Any, ...]:
     current, delta = session.current(), session.chosen_delta(scene.source)
     budgets = tuple(replace(budget, delta=delta) for budget in scene.shown.budgets)
     return settings.TASK, scene.source, current.mechanism, budgets, current.seed
@@ -100,7 +100,8 @@ def _asked(scene: Scene) -> tuple[Any, ...]:
 def methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]]:
     """The chosen method and the others of the same task that are known, as lines of the chart."""
     current = session.current()
-    by_label = run.answer(mean_topic.other_methods, *_asked(scene)) if knows_methods(scene) else {}
+    by_label = (run.answer(mean_topic.other_methods, *_arguments(scene))
+                if knows_methods(scene) else {})
     others = [_method(other, label, errors) for label, (other, errors) in by_label.items()]
     return _method(current.mechanism, current.mechanism.nearest_preset()[0], scene.error), others
 

@@ -12,7 +12,7 @@ from engine.topics.planning.answer import usual_target
 from pages.shared.frame import drawer
 from pages.shared.frame.drawer import Detail
 from pages.shared.server import visitors
-from pages.shared.state import address, session, settings
+from pages.shared.state import links, session, settings
 from pages.shared.uploads import panel
 
 _PAGES = Path(__file__).parents[2]
@@ -22,7 +22,7 @@ def show(details: Sequence[Detail]) -> None:
     """Decide, learn, or use one's own data; and the drawer."""
     now = session.current()
     target = usual_target(session.source().facts)
-    to_plan = address.encode(replace(now, decided=settings.TASK, unknown="epsilon",
+    to_plan = links.encode(replace(now, decided=settings.TASK, unknown="epsilon",
                                      target=target, folds=()))
     with st.container(horizontal=True, vertical_alignment="center", key="doors"):
         _link("decide.py", "Decide on a budget", ":material/tune:", to_plan)

@@ -38,7 +38,7 @@ def _steps(scene: Scene, parts: ErrorParts, method: Method) -> None:
     st.subheader("Effect of each step", anchor=False)
     scene.draw("Step by step", figures.steps(done, parts.times, method, facts, layout.theme()),
                "steps", 300)
-    st.markdown(error_parts.steps_done(facts, done.kept, done.moves))
+    st.markdown(error_parts.steps_done(facts, done.n_coefficients, done.moves))
     st.markdown(":small[Difference from the non-private mean (dashed).]")
 
 

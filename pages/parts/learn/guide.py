@@ -39,7 +39,7 @@ def show() -> None:
     left, right = st.columns([7, 3], gap="medium")
     with left:
         if wanted:
-            _found(wanted)
+            _search_results(wanted)
         elif chapter == handbook.GLOSSARY:
             _terms()
         else:
@@ -85,17 +85,17 @@ def _title(chapter: str) -> str:
     return "Glossary" if chapter == handbook.GLOSSARY else handbook.chapter(chapter).title
 
 
-def _found(wanted: str) -> None:
+def _search_results(wanted: str) -> None:
     """Sections and terms that hold all of the words."""
     sections, terms = handbook.search(wanted), glossary.search(wanted)
     st.header(f"Found for “{escape(wanted)}”", anchor=False)
     if not sections and not terms:
         st.info("**Nothing holds all of these words.** Try a shorter one.",
                 icon=":material/search_off:")
-    for number, found in enumerate(sections[:_MOST_FOUND]):
-        st.button(f"{found.title}: {found.section}" if found.section else found.title,
+    for number, hit in enumerate(sections[:_MOST_FOUND]):
+        st.button(f"{hit.title}: {hit.section}" if hit.section else hit.title,
                   key=f"found_{number}", type="tertiary", icon=":material/menu_book:",
-                  on_click=_open, args=(found.chapter,))
+                  on_click=_open, args=(hit.chapter,))
     st.markdown("\n\n".join(entry(term, False, where=True) for term in terms[:_MOST_FOUND]))
 
 

@@ -23,7 +23,7 @@ from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import View
 from pages.shared.frame.word_fold import entry
 from pages.shared.server import reached
-from pages.shared.state import address, run, session, settings
+from pages.shared.state import links, run, session, settings
 
 _KEY = "lesson_picture"
 _PAGES = Path(__file__).parents[2]
@@ -95,7 +95,7 @@ class LessonView(View):
     @property
     def link(self) -> str:
         """The lesson with its seed for everybody in class; "" where nobody else reaches it."""
-        token = address.encode(replace(settings.Settings(), lesson=self.lesson.key,
+        token = links.encode(replace(settings.Settings(), lesson=self.lesson.key,
                                        seed=self.now.seed))
         others = reached.page_for_others("learn")
         return f"{others}?s={token}" if others else ""
@@ -111,7 +111,7 @@ class LessonView(View):
                  pieces.Chip(f"Seed {self.now.seed} · the class sees the same noise",
                              "Whoever opens the link sees this noise. A seed is never used for a "
                              "release.", "gray", "person")]
-        budget, odds = self.worked.asked, ""
+        budget, odds = self.worked.stated_budget, ""
         if self.worked.odds:
             odds = odds_short(self.worked.odds)
         elif budget is not None:
@@ -229,7 +229,7 @@ def _going_on(view: LessonView, token: str) -> str:
 
     They stand in the order in which the page will write them, so that Back leads back.
     """
-    return address.encode(replace(address.decode(token)[0], seed=view.now.seed))
+    return links.encode(replace(links.decode(token)[0], seed=view.now.seed))
 
 
 def _seed() -> None:

@@ -51,8 +51,8 @@ def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Wor
         report = figure.guess(
             key, message, guesses=guesses, slide=slide,
             room=None if room is None else _seen_by_teacher(room, len(guesses)))
-        if report.asked:
-            _do(report.asked, lesson, poll)
+        if report.request:
+            _do(report.request, lesson, poll)
             st.rerun()
 
     timed.run(part, _LOOK_SECONDS if classroom() else None)

@@ -46,8 +46,9 @@ class Planned(View):
 
     def __init__(self) -> None:
         super().__init__()
-        self.shown = session.source()
-        self.source = self.shown if self.shown.is_random else session.twin_of(self.shown)
+        self.on_screen = session.source()
+        self.source = (self.on_screen if self.on_screen.is_random
+                       else session.twin_of(self.on_screen))
         self.facts: PublicFacts = self.source.facts
         self.unknown = self.now.unknown
 
@@ -58,7 +59,7 @@ class Planned(View):
         return usual_target(self.facts)
 
     @property
-    def asked(self) -> tuple[Setting, str, float, int]:
+    def arguments(self) -> tuple[Setting, str, float, int]:
         """All that the answer depends on."""
         return self.setting, self.unknown, self.target, self.now.seed
 
@@ -83,7 +84,7 @@ class Planned(View):
 
 def question(view: Planned) -> None:
     """One sentence with blanks; the open one is found."""
-    odometer.line(view.shown)
+    odometer.line(view.on_screen)
     facts = view.facts
     labels = {"epsilon": "ε", "people": facts.people, "readings": "observations", "sites": "sites",
               "error": "error"}
@@ -140,7 +141,7 @@ def twin(view: Planned) -> None:
 def _guess(view: Planned, spread: float | None) -> None:
     if spread is None:
         raise InputError("A number is needed here.", field="spread")
-    session.change_twin(view.shown, replace(session.twin_of(view.shown), spread=spread))
+    session.change_twin(view.on_screen, replace(session.twin_of(view.on_screen), spread=spread))
 
 
 def _resize(dial: str, value: Number) -> None:
@@ -151,7 +152,7 @@ def _resize(dial: str, value: Number) -> None:
         raise InputError(f"This must lie between {low:g} and {high:g}; got {value:g}.", field=dial)
     resized = view.setting.moved(dial, value).curves
     if isinstance(resized, Twin):
-        session.change_twin(view.shown, resized)
+        session.change_twin(view.on_screen, resized)
     else:
         session.change(source=resized)
 
@@ -166,7 +167,7 @@ def place(view: Planned) -> tuple[DeltaGenerator, DeltaGenerator]:
     which inputs it belongs.
     """
     bar = st.empty()
-    known = run.knows(planner.plan, *view.asked)
+    known = run.knows(planner.plan, *view.arguments)
     below = st.empty()
     if not known:
         with below.container():
@@ -182,7 +183,7 @@ def solve(view: Planned, bar: DeltaGenerator) -> PlanningAnswer | None:
         bar.progress(min(done / 12, 0.95), text=f"Simulating: {done} settings tried")
 
     try:
-        answer = run.answer(planner.plan, *view.asked, shown=tell)
+        answer = run.answer(planner.plan, *view.arguments, progress=tell)
         st.session_state[_EARLIER] = " ".join((_question(view), _short(answer, view)))
         return answer
     except InputError as problem:  # such as a method that refuses these sizes

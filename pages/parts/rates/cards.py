@@ -164,7 +164,7 @@ class RateAtPoint(View):
         """The rate at the present point, with slopes and limits where they are measured."""
         is_fitted = self.now.constants == "fitted" and not self.rate.has_constants
         share = self.measured_share if is_fitted else None
-        measured = practice_cards.asked(self)
+        measured = practice_cards.request_of(self)
         if measured is None:
             return ask(terms, self.rate, self.point, share, self.along)
         return ask(terms, self.rate, self.point, share, self.along, measured.settings,

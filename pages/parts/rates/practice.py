@@ -29,13 +29,13 @@ from pages.shared.cards import limits as limit_cards
 from pages.shared.frame import controls, layout
 from pages.shared.frame.progress import begin, progress, warm_up
 from pages.shared.server.jobs import Job
-from pages.shared.state import address, session, settings
+from pages.shared.state import links, session, settings
 
 if TYPE_CHECKING:
     from pages.parts.rates.cards import RateAtPoint
 
 SLOPE, LIMITS = "Does it hold? Theory over practice", "Coverage of the confidence band"
-_KEPT = "rate_check"  # where the session keeps what was asked last, with its job
+_KEPT = "rate_check"  # where the session keeps the last request, with its job
 _FORM = "sizes"
 _LAB = Path(__file__).parents[2] / "lab.py"
 _NO_TRUTH = {DataKind.UPLOAD: "Your own curves have no known truth", DataKind.PUBLIC:
@@ -43,16 +43,16 @@ _NO_TRUTH = {DataKind.UPLOAD: "Your own curves have no known truth", DataKind.PU
 
 
 class _Kept(NamedTuple):
-    """What was asked; it stays on screen when settings move on."""
+    """The last request; it stays on screen when settings move on."""
 
     job: Job
-    asked: Check
+    request: Check
 
 
-# -- what is asked --------------------------------------------------------------------------
+# -- the request ----------------------------------------------------------------------------
 
 
-def asked(view: RateAtPoint) -> Check | None:
+def request_of(view: RateAtPoint) -> Check | None:
     """Slopes and limits at the present point; None where nothing can be measured."""
     if why_not(view):
         return None
@@ -131,7 +131,7 @@ def _limits(view: RateAtPoint) -> coverage_lab.Experiment | None:
 def practice(view: RateAtPoint) -> None:
     """Both questions under one button, and what was found."""
     st.header(SLOPE, anchor=False)
-    here = asked(view)
+    here = request_of(view)
     if here is None:
         st.markdown(why_not(view) or "Nothing of this problem is simulated along this symbol, and "
                     "no method here gives a confidence band for it.")
@@ -149,7 +149,7 @@ def practice(view: RateAtPoint) -> None:
     else:
         st.warning("These points are of earlier settings. Press *Measure* for the present ones.",
                    icon=":material/history:")
-    progress(last.job, lambda job: _results(view, last.asked, job), "Measurements")
+    progress(last.job, lambda job: _results(view, last.request, job), "Measurements")
 
 
 def _in_words(here: Check, symbol: str) -> str:
@@ -310,7 +310,7 @@ def _misses(view: RateAtPoint, here: Check, limits: CoverageAnswer) -> None:
     st.markdown(f"{kind.label}, by *{_name(here.limits.mechanism)}* at "
                 f"{tags.budget_chip(here.limits.budget)}.{_instead(view, here)}")
     limit_cards.misses(here.limits, limits, draw)
-    token = address.encode(replace(view.now, tab="verify", part="coverage",
+    token = links.encode(replace(view.now, tab="verify", part="coverage",
                                    limits=here.limits.kind, folds=()))
     st.page_link(st.Page(_LAB), label="Other bands and intervals, under Verify",
                  query_params={"s": token}, icon=":material/arrow_forward:")

@@ -45,12 +45,12 @@ class Regression(ReleaseView):
         super().__init__()
         self.source, self.mechanism = sites.source(), sites.mechanism()
         self.network, self.facts = sites.network(), self.source.facts
-        self.shown = run.answer(regression_topic.regression_answer, self.source, self.mechanism,
+        self.answer = run.answer(regression_topic.regression_answer, self.source, self.mechanism,
                                 self.network, self.now.seed)
-        self.sizes, self.spends = self.network.source(self.source).sizes, self.shown.spends
+        self.sizes, self.spends = self.network.source(self.source).sizes, self.answer.spends
         # the budget asked for at the site whose people are protected least
-        self.budget = accounting.weakest(self.spends)[0].asked
-        self.tuning = {"level": self.shown.plan.basis.level, "clip": self.shown.plan.clip}
+        self.budget = accounting.weakest(self.spends)[0].budget
+        self.tuning = {"level": self.answer.plan.basis.level, "clip": self.answer.plan.clip}
 
     @property
     def budget_in_words(self) -> str:
@@ -58,8 +58,8 @@ class Regression(ReleaseView):
 
     @property
     def error_in_words(self) -> str:
-        return "" if self.shown.is_refused else numbers.error(
-            self.shown.error, self.facts.value_unit, self.shown.within)
+        return "" if self.answer.is_refused else numbers.error(
+            self.answer.error, self.facts.value_unit, self.answer.within)
 
     @property
     def highest_epsilon(self) -> float:
@@ -74,36 +74,36 @@ class Regression(ReleaseView):
 
 
 def curve(view: Regression) -> None:
-    if view.shown.is_refused:
-        st.error(words.refused(view.shown), icon=":material/block:")
+    if view.answer.is_refused:
+        st.error(words.refused(view.answer), icon=":material/block:")
         return
     mode = controls.look("Show", (_RELEASES, _ONE), "regression_show", label_visibility="collapsed")
-    view.draw("The curve", figures.curve(view.shown, layout.theme(), mode == _ONE), "curve", 400,
+    view.draw("The curve", figures.curve(view.answer, layout.theme(), mode == _ONE), "curve", 400,
               320)
-    caption = f"Each line: one of {len(view.shown.releases)} equally likely releases."
+    caption = f"Each line: one of {len(view.answer.releases)} equally likely releases."
     if mode == _ONE:
-        caption = words.band(view.shown)
+        caption = words.band(view.answer)
     st.markdown(f":small[{caption}]")
-    st.markdown(words.limited(view.network, view.mechanism.smoothness, view.shown.risk))
+    st.markdown(words.limited(view.network, view.mechanism.smoothness, view.answer.risk))
 
 
 def accuracy(view: Regression) -> None:
     """The exact error and what it is made of."""
     st.header("Error", anchor=False, help=glossary.explain("Error"))
-    if view.shown.is_refused:
+    if view.answer.is_refused:
         st.markdown("Nothing would be published, so there is no error to state.")
         return
-    st.markdown(words.accuracy(view.shown))
-    if view.shown.risk is not None:
-        view.draw("Parts of the error", figures.split(view.shown.risk, layout.theme()),
+    st.markdown(words.accuracy(view.answer))
+    if view.answer.risk is not None:
+        view.draw("Parts of the error", figures.split(view.answer.risk, layout.theme()),
                   "split", 44)
-        st.markdown(words.largest(view.shown.risk))
+        st.markdown(words.largest(view.answer.risk))
 
 
 def levels(view: Regression) -> None:
     """The error by number of basis functions, where a closed form gives it."""
     source = view.source
-    if (view.shown.risk is None or view.mechanism.design != "even"
+    if (view.answer.risk is None or view.mechanism.design != "even"
             or not isinstance(source, Simulated)):
         return
     st.header("Number of basis functions", anchor=False)
@@ -129,7 +129,7 @@ def levels(view: Regression) -> None:
 def point(view: Regression) -> None:
     """One point released on its own, beside the whole curve."""
     st.header("Estimate at one point", anchor=False)
-    if view.shown.is_refused:
+    if view.answer.is_refused:
         st.markdown("These budgets allow no estimate.")
         return
     if view.mechanism.design != "even":
@@ -138,14 +138,14 @@ def point(view: Regression) -> None:
     where = {step / 100: words.place(view.facts, step / 100) for step in range(101)}
     where.setdefault(view.now.point, words.place(view.facts, view.now.point))
     estimate = run.made_once(
-        view.shown, ("point", view.now.point), lambda: regression_topic.point_answer(
-            view.source, regression_topic.at_a_point(view.mechanism), view.shown.plan,
+        view.answer, ("point", view.now.point), lambda: regression_topic.point_answer(
+            view.source, regression_topic.at_a_point(view.mechanism), view.answer.plan,
             view.network, view.now.point, view.now.seed))
     left, right = st.columns([7, 3], gap="medium")
     with left:
         controls.bound(st.select_slider, "Where: move this, or touch the picture", view.now.point,
                        _move, "point", options=sorted(where), format_func=where.__getitem__)
-        view.draw("One point", figures.point(view.shown, estimate, layout.theme()), "point", 320,
+        view.draw("One point", figures.point(view.answer, estimate, layout.theme()), "point", 320,
                   picked=lambda x: _move(_on_unit_scale(view, x)))
     with right:
         st.markdown(words.point(estimate))
@@ -176,7 +176,7 @@ def cost(view: Regression) -> None:
     """When privacy begins to cost, for both tasks."""
     st.header("What each budget would buy", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
-    costs, planned = run.made_once(view.shown, "cost", lambda: (
+    costs, planned = run.made_once(view.answer, "cost", lambda: (
         regression_topic.cost_of_privacy(view.network, view.mechanism.smoothness),
         regression_topic.planned_cost(view.mechanism, view.facts, view.network)))
     with left:
@@ -193,7 +193,7 @@ def assumptions(view: Regression) -> None:
     st.header("Assumptions", anchor=False)
     source = view.source
     if isinstance(source, Simulated):
-        st.markdown(words.design(run.made_once(view.shown, "design", lambda: (
+        st.markdown(words.design(run.made_once(view.answer, "design", lambda: (
             regression_topic.design_demo(source, view.mechanism, view.network)))))
     else:
         st.markdown(words.design_of_own(view.mechanism, view.facts))
@@ -222,27 +222,27 @@ def _design(mechanism: Method) -> None:
 def messages(view: Regression) -> None:
     names = [group.name or f"{group.sites} × {group.readings:,} at ε = {group.epsilon:g}"
              for group in view.network.groups][:MOST_KINDS]
-    if view.shown.messages is not None:
-        view.draw("What each site sent", figures.messages(view.shown, names, layout.theme()),
+    if view.answer.messages is not None:
+        view.draw("What each site sent", figures.messages(view.answer, names, layout.theme()),
                   "messages", 340)
-    st.markdown(f"Each site sends {view.shown.plan.basis.size} noisy numbers, once. The centre "
+    st.markdown(f"Each site sends {view.answer.plan.basis.size} noisy numbers, once. The centre "
                 "sees nothing else.")
     layout.table([{"site" if view.is_own else "sites": row.group.name or row.group.sites,
                    "observations": f"{row.group.readings:,}", "ε": f"{row.group.epsilon:g}",
                    "weight of each": f"{number(100 * row.weight, 2)} %",
                    "noise in each number": number(row.noise),
                    "bottleneck": "privacy" if row.limited else "observations"}
-                  for row in view.shown.rows], view.is_own)
+                  for row in view.answer.rows], view.is_own)
 
 
 def worst(view: Regression) -> None:
     if view.mechanism.design != "even":
         st.markdown(words.WORST_ONLY_EVEN)
         return
-    pair = regression_topic.worst_pair(view.shown.plan, view.mechanism)
+    pair = regression_topic.worst_pair(view.answer.plan, view.mechanism)
     view.draw("Weight of an observation", figures.worst(pair, view.facts, layout.theme()), "worst",
               280)
-    st.markdown(words.worst(pair, view.shown.plan.clip, view.facts))
+    st.markdown(words.worst(pair, view.answer.plan.clip, view.facts))
 
 
 def slopes() -> None:

@@ -78,7 +78,7 @@ def own_readings() -> None:
 
 def choices() -> None:
     """Whose observations, which network to start from, which curve, which method."""
-    if session.own(TASK) is not None:
+    if session.upload_of(TASK) is not None:
         controls.bound(st.selectbox, "Observations", _MINE if session.uploaded(TASK) else
                        _SIMULATED, lambda name: session.show_own(TASK, name == _MINE),
                        "readings", options=[_SIMULATED, _MINE],

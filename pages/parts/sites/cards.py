@@ -44,7 +44,7 @@ class SitesTable(View):
         self.source = session.source()
         self.facts: PublicFacts = self.source.facts
         self.problem: InputError | None = None
-        self.found: SitesAnswer | None = None
+        self.answer: SitesAnswer | None = None
         try:
             site_editor.take_edits()
         except InputError as problem:  # the last table that can be stays
@@ -77,8 +77,8 @@ class SitesTable(View):
         unit = pieces.Chip(*site_words.unit_tag(self.facts), "blue", "shield")
         highest = max(row.epsilon for row in self.rows if row.included)
         odds = error = ""
-        if self.found is not None:
-            odds, error = site_words.weakest(self.found), site_words.error(self.found)
+        if self.answer is not None:
+            odds, error = site_words.weakest(self.answer), site_words.error(self.answer)
         stated = max(site_table.stated_deltas(self.rows, self.is_pure),
                      key=lambda delta: delta.value)
         strips.pinnable(
@@ -93,10 +93,10 @@ class SitesTable(View):
 
     def _tables(self) -> None:
         """The errors of the three ways, then the tables behind the charts."""
-        assert self.found is not None
-        ways = {"together": self.found.together, "trusted centre": self.found.pooled,
-                "best alone": self.found.alone}
-        st.markdown(f"Errors, from {self.found.together.errors.size} simulated releases each")
+        assert self.answer is not None
+        ways = {"together": self.answer.together, "trusted centre": self.answer.pooled,
+                "best alone": self.answer.alone}
+        st.markdown(f"Errors, from {self.answer.together.errors.size} simulated releases each")
         layout.table({
             "way": list(ways), "error": [f"{w.error:.4g}" for w in ways.values()],
             "95 % within": [f"{w.accuracy.within:.4g}" for w in ways.values()],
@@ -108,9 +108,9 @@ class SitesTable(View):
 
     def consequences(self) -> None:
         """The label of who is protected from whom, for the way chosen above."""
-        assert self.found is not None
+        assert self.answer is not None
         trusted = ("sites", "centre")[dict(self.now.looks).get("trust", 0)]
-        guarantee_cards.consequences(self.found.together.spends, self.facts, "sites", trusted)
+        guarantee_cards.consequences(self.answer.together.spends, self.facts, "sites", trusted)
 
     def formula(self) -> None:
         """What the method computes, and how sites are put together."""
@@ -136,7 +136,7 @@ def solved() -> SitesTable:
         if len(view.rows) < 2 and view.is_fixed:
             raise InputError("These curves are at one site, so there is nothing to compare.",
                              hint="Choose simulated curves, or a file with a column for the site.")
-        view.found = run.federation(view.source, view.now.mechanism, view.rows, view.now.seed
+        view.answer = run.federation(view.source, view.now.mechanism, view.rows, view.now.seed
                                     ).for_group(view.now.group)
     except InputError as problem:  # such as a method that refuses δ = 0
         view.problem = view.problem or problem
@@ -157,23 +157,23 @@ def choices(view: SitesTable) -> None:
 
 def table(view: SitesTable) -> None:
     """The sites, to be edited, and what is wrong with the table."""
-    site_editor.editor(view.found, view.facts)
+    site_editor.editor(view.answer, view.facts)
     if view.problem is not None:
         st.error(controls.message(view.problem), icon=":material/error:")
 
 
 def answer(view: SitesTable) -> None:
     """The errors of the three ways, and what the last change did to the first of them."""
-    assert view.found is not None
-    layout.prose(site_words.compared(view.found))
-    if view.found.baseline is None and view.source.is_random:
+    assert view.answer is not None
+    layout.prose(site_words.compared(view.answer))
+    if view.answer.baseline is None and view.source.is_random:
         timed.afterwards("Without privacy: being simulated.", lambda: run.federation(
             view.source, view.now.mechanism, view.rows, view.now.seed, is_whole=True))
     state, here = st.session_state, digest((view.rows, view.now.mechanism, view.now.seed,
                                             view.facts.name))
     earlier = state.setdefault("sites_seen", [])
     if not earlier or earlier[-1][0] != here:
-        state.sites_seen = earlier = [*earlier[-1:], (here, view.found.together.error)]
+        state.sites_seen = earlier = [*earlier[-1:], (here, view.answer.together.error)]
     if len(earlier) == 2:
         st.markdown(site_words.change(earlier[0][1], earlier[1][1], view.facts.value_unit,
                                       "Since your change"))
@@ -181,18 +181,18 @@ def answer(view: SitesTable) -> None:
 
 def warnings(view: SitesTable) -> None:
     """What does not suit these curves, or so few, and promises that the constants do not keep."""
-    assert view.found is not None
+    assert view.answer is not None
     for words in (view.now.mechanism.caution(view.facts),
-                  quality.few_in_a_round(view.found.together.fewest_in_a_round)):
+                  quality.few_in_a_round(view.answer.together.fewest_in_a_round)):
         if words:
             st.warning(words, icon=":material/warning:")
-    if view.found.together.is_refused:
+    if view.answer.together.is_refused:
         st.error(site_words.refused(view.facts), icon=":material/block:")
-    spends = view.found.together.spends
+    spends = view.answer.together.spends
     if not accounting.keeps_promise(spends):
-        asked, worst = max(zip(view.found.together.budgets, view.found.members, strict=True),
+        budget, worst = max(zip(view.answer.together.budgets, view.answer.members, strict=True),
                            key=lambda pair: pair[1].guarantee.epsilon / pair[0].epsilon)
-        st.error(spending.broken_promise(asked, worst.guarantee.epsilon),
+        st.error(spending.broken_promise(budget, worst.guarantee.epsilon),
                  icon=":material/error:")
 
 
@@ -201,48 +201,48 @@ def warnings(view: SitesTable) -> None:
 
 def pictures(view: SitesTable) -> None:
     """The three ways side by side, on the same axes."""
-    assert view.found is not None
+    assert view.answer is not None
     with st.container(horizontal=True, horizontal_alignment="right"):
         lines = controls.look("Show", list(site_words.LINES), "site_lines", "difference",
                               format_func=site_words.LINES.get, label_visibility="collapsed")
-    panels = figures.panels(view.found, *view.style, layout.theme(), lines == "difference")
+    panels = figures.panels(view.answer, *view.style, layout.theme(), lines == "difference")
     for k, (name, chart) in enumerate(panels):
         st.markdown(f"**{escape(name)}**")
         view.draw(name, chart, f"way_{k}", 220, 190)
-    st.markdown(f":small[{site_words.lines(view.found, lines == 'difference')}]")
+    st.markdown(f":small[{site_words.lines(view.answer, lines == 'difference')}]")
 
 
 def shares(view: SitesTable) -> None:
     """Who adds how much of the error, beside each site's weight."""
-    assert view.found is not None
+    assert view.answer is not None
     st.header("Where the error comes from", anchor=False)
-    st.markdown(site_words.largest_share(view.found))
-    if not view.found.together.is_refused and len(view.found.members) > 1:
-        height = figures.height(len(view.found.members), around=70)
+    st.markdown(site_words.largest_share(view.answer))
+    if not view.answer.together.is_refused and len(view.answer.members) > 1:
+        height = figures.height(len(view.answer.members), around=70)
         view.draw("Shares of the squared error", figures.shares(
-            view.found, *view.style, layout.theme()), "shares", height)
+            view.answer, *view.style, layout.theme()), "shares", height)
         st.markdown(f":small[{site_words.SHARES_KEY}]")
 
 
 def trust(view: SitesTable) -> None:
     """Who must be trusted, and what an attacker could find out."""
-    assert view.found is not None
+    assert view.answer is not None
     with st.container(border=True):
         st.subheader("Who must be trusted", anchor=False)
         trusted = controls.look("Who adds the noise", list(site_words.WAYS), "trust", "sites",
                                 format_func=site_words.WAYS.get, label_visibility="collapsed")
         st.markdown(site_words.trust(trusted, view.facts))
-        st.markdown(site_words.odds(view.found, trusted))
+        st.markdown(site_words.odds(view.answer, trusted))
         st.markdown(site_words.uncovered(view.facts))
 
 
 def guarantees(view: SitesTable) -> None:
     """What the people of each site get, and what the site could do alone."""
-    assert view.found is not None
+    assert view.answer is not None
     st.header(f"What each site’s {view.facts.people} get", anchor=False)
-    _numbers(view, site_words.table(view.found))
+    _numbers(view, site_words.table(view.answer))
     notice = chances.two_kinds({member.row.name: member.guarantee.delta
-                                for member in view.found.members})
+                                for member in view.answer.members})
     if notice:
         st.info(notice, icon=":material/info:")
     st.markdown(f":small[{site_words.EACH_ITS_OWN}]")
@@ -253,12 +253,12 @@ def guarantees(view: SitesTable) -> None:
 
 def published_study(view: SitesTable) -> None:
     """The protocol of the study on the women who take part, where its twin is shown."""
-    if view.found is None or not view.source.has_free_sites:
+    if view.answer is None or not view.source.has_free_sites:
         return
     rows = [row for row in view.rows if row.included]
     source = view.source.with_sites([row.n_curves for row in rows],
                                     [row.n_observations_per_curve for row in rows])
-    holdout_cards.fold(source, view.found.pooled.budgets[0], view.found.together.is_refused)
+    holdout_cards.fold(source, view.answer.pooled.budgets[0], view.answer.together.is_refused)
 
 
 def what_if(view: SitesTable) -> None:

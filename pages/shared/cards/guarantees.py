@@ -16,11 +16,11 @@ from pages.shared.frame import layout
 from pages.shared.state import session
 
 
-def promise(spends: Sequence[Spend], asked: Budget) -> None:
+def promise(spends: Sequence[Spend], budget: Budget) -> None:
     """Say at once when printed constants do not give the budget that stands above."""
     if not accounting.keeps_promise(spends):
         epsilon = max(budget.epsilon for budget in accounting.guarantees(spends))
-        st.error(spending.broken_promise(asked, epsilon), icon=":material/error:")
+        st.error(spending.broken_promise(budget, epsilon), icon=":material/error:")
 
 
 def consequences(spends: Sequence[Spend], facts: PublicFacts, page: str, trusted: str = "") -> None:
@@ -31,7 +31,7 @@ def consequences(spends: Sequence[Spend], facts: PublicFacts, page: str, trusted
                 st.markdown(f"**{heading}.** {text}")
 
 
-def ledger(spends: Sequence[Spend], asked: Budget) -> None:
+def ledger(spends: Sequence[Spend], budget: Budget) -> None:
     """What one release would spend, line by line, and why the total is what it is."""
     layout.table([_line(spend) for spend in spends])
     st.markdown(spends[0].why)
@@ -43,10 +43,10 @@ def ledger(spends: Sequence[Spend], asked: Budget) -> None:
         layout.table([{"site": s + 1, "all of it gives ε": round(budget.epsilon, 4),
                        "at δ": small(budget.delta)} for s, budget in enumerate(proved)])
     _of_several(spends)
-    promise(spends, asked)
+    promise(spends, budget)
     epsilon = max(budget.epsilon for budget in proved)
-    if accounting.keeps_promise(spends) and 1e-9 < epsilon < 0.999 * asked.epsilon:
-        st.markdown(spending.more_noise_than_needed(asked, epsilon))
+    if accounting.keeps_promise(spends) and 1e-9 < epsilon < 0.999 * budget.epsilon:
+        st.markdown(spending.more_noise_than_needed(budget, epsilon))
 
 
 def _line(spend: Spend) -> dict[str, object]:

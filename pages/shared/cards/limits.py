@@ -36,16 +36,16 @@ def budget(current: settings.Settings, mechanism: Mechanism, source: Source) -> 
     return Budget(current.epsilon, 0.0 if pure else session.chosen_delta(source))
 
 
-def misses(asked: lab.Experiment, batch: lab.CoverageAnswer, draw: Draw) -> None:
+def misses(experiment: lab.Experiment, batch: lab.CoverageAnswer, draw: Draw) -> None:
     """Limits as they are given beside naive ones, and what the count of misses says."""
-    quantity = named("Estimate less truth", asked.source.facts.value_unit)
-    half = figures.common_half([batch.given, batch.naive])
-    for column, limits, title, key in zip(st.columns(2, gap="medium"), (batch.given, batch.naive),
-                                          TITLES, ("given", "naive"), strict=True):
+    quantity = named("Estimate less truth", experiment.source.facts.value_unit)
+    half = figures.common_half([batch.proper, batch.naive])
+    for column, limits, title, key in zip(st.columns(2, gap="medium"), (batch.proper, batch.naive),
+                                          TITLES, ("proper", "naive"), strict=True):
         with column:
             st.subheader(title, anchor=False)
             draw(title, figures.repetitions(limits, half, quantity,
                                             layout.theme()), key)
             st.markdown(words.misses(limits, key == "naive"))
     st.markdown(words.widths(batch))
-    st.markdown(f":small[{words.legend(asked.kind)}]")
+    st.markdown(f":small[{words.legend(experiment.kind)}]")

@@ -38,34 +38,34 @@ def beside(task: str, source: Source, mechanism: Mechanism, delta: float,
     """
     if source.is_random:
         return beside_errors(task, source, mechanism, delta, epsilons, errors)
-    asked = _of_twin(source, mechanism, delta)
-    if not _is_known(asked):
+    arguments = _of_twin(source, mechanism, delta)
+    if not _is_known(arguments):
         return None
-    steps, simulated = run.answer(simulated_errors, *asked)
-    return beside_errors(task, asked[0], mechanism, delta, steps, simulated, epsilons)
+    steps, simulated = run.answer(simulated_errors, *arguments)
+    return beside_errors(task, arguments[0], mechanism, delta, steps, simulated, epsilons)
 
 
-def note(shown: Beside | None, source: Source, mechanism: Mechanism, delta: float,
+def note(drawn: Beside | None, source: Source, mechanism: Mechanism, delta: float,
          epsilon: float) -> None:
     """What is fitted, over which range, how far it is from what was measured, and what rules.
 
     Parameters
     ----------
-    shown : Beside or None
+    drawn : Beside or None
         What is drawn.
     source, mechanism, delta
-        As for `beside`.
+        As for `drawn`.
     epsilon : float
         On screen.
     """
-    if shown is not None:
-        st.markdown(f":small[{words.fitted(shown.fitted, not source.is_random)}]")
-        st.markdown(f":small[{words.limits_by_fit(shown.fitted, shown.point, epsilon)}]")
+    if drawn is not None:
+        st.markdown(f":small[{words.fitted(drawn.fitted, not source.is_random)}]")
+        st.markdown(f":small[{words.limits_by_fit(drawn.fitted, drawn.point, epsilon)}]")
     elif not source.is_random:
-        asked = _of_twin(source, mechanism, delta)
-        if not _is_known(asked):
+        arguments = _of_twin(source, mechanism, delta)
+        if not _is_known(arguments):
             timed.afterwards("The rate is being fitted to curves simulated from stated facts.",
-                             lambda: run.answer(simulated_errors, *asked))
+                             lambda: run.answer(simulated_errors, *arguments))
 
 
 def is_known(source: Source, mechanism: Mechanism, delta: float) -> bool:
@@ -84,5 +84,5 @@ def _of_twin(source: Source, mechanism: Mechanism, delta: float
     return session.twin_of(source), mechanism, delta, session.current().seed
 
 
-def _is_known(asked: tuple[Source, Mechanism, float, int]) -> bool:
-    return not uses_workers() or run.knows(simulated_errors, *asked)
+def _is_known(arguments: tuple[Source, Mechanism, float, int]) -> bool:
+    return not uses_workers() or run.knows(simulated_errors, *arguments)

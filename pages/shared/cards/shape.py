@@ -178,8 +178,8 @@ def _how_often(scene: Scene, asked: Question) -> None:
     label, variant = controls.named(mechanism)
     line = figures.Line(label, mechanism.key, mechanism.family, variant,
                         np.where(kept_answer.known, scene.error, np.nan), np.array([]))
-    chart = figures.kept(scene.epsilons, [(line, kept_answer.kept)], scene.budget.epsilon,
-                         layout.theme())
+    chart = figures.agreeing_share(scene.epsilons, [(line, kept_answer.kept)],
+                                   scene.budget.epsilon, layout.theme())
     layout.draw(chart, "shape", 280, 260)
     st.markdown(f":small[{shape_words.KEY}]")
     with layout.fold("Numbers behind this question", "shape_numbers") as is_open:

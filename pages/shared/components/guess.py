@@ -89,14 +89,14 @@ class Report:
     ----------
     is_revealed : bool
         Whether the rest of the picture is shown.
-    asked : str
+    request : str
         "next", "previous", "leave", "open", "end", "back:" with a teacher's key; or nothing.
     sent : object
         The values of a pupil's guess in this picture, unchecked; None if none came.
     """
 
     is_revealed: bool
-    asked: str = ""
+    request: str = ""
     sent: object = None
 
 

@@ -100,7 +100,8 @@ def source_choice(task: str = settings.TASK, key: str = "", **more: Any) -> None
     """
     presets, noun = _presets(sources, task), _noun(task)
     mine = f"Your {noun.lower()}"
-    labels = [label for label, _, _ in presets] + ([mine] if session.own(task) is not None else [])
+    labels = [*(label for label, _, _ in presets),
+              *([mine] if session.upload_of(task) is not None else [])]
     current = (mine if session.uploaded(task)
                else session.current().source_of(task).nearest_preset()[0])
 
@@ -170,7 +171,7 @@ def parameter_form(member: Any, prefix: str, write: Callable[[Any], None],
                    leave_out: Sequence[str] = (), n_columns: int = 3) -> None:
     """One widget for each parameter of a source or mechanism, from its own declaration."""
     columns = st.columns(n_columns)
-    parameters = [p for p in member.shown() if p.name not in leave_out]
+    parameters = [p for p in member.relevant_parameters() if p.name not in leave_out]
     for k, parameter in enumerate(parameters):
         with columns[k % n_columns]:
             _parameter_widget(member, parameter, prefix, write)
@@ -212,7 +213,7 @@ def changed_chips(member: Any) -> list[str]:
     """`Basis functions 8 (default 12)` for every value that differs from its preset."""
     preset = preset_of(member).values()
     return [f"{p.label} {_in_words(getattr(member, p.name))} (default {_in_words(preset[p.name])})"
-            for p in member.shown() if getattr(member, p.name) != preset[p.name]]
+            for p in member.relevant_parameters() if getattr(member, p.name) != preset[p.name]]
 
 
 def _in_words(value: Any) -> str:

@@ -14,7 +14,7 @@ from engine.uploads import stated
 from pages.shared import components as pieces
 from pages.shared.cards import odds as odds_card
 from pages.shared.server import visitors
-from pages.shared.state import address, pins, session, settings
+from pages.shared.state import links, pins, session, settings
 from pages.shared.uploads import panel
 
 
@@ -28,7 +28,7 @@ def pinnable(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], a
     is_personal, page = facts.kind in (DataKind.UPLOAD, DataKind.TWIN), pins.page()
     pins_here = pins_here and page in pins.PAGES
     # which tab of Lab is open is no part of a scenario
-    token = address.encode(replace(session.current(), folds=(), tab=settings.TABS[0]))
+    token = links.encode(replace(session.current(), folds=(), tab=settings.TABS[0]))
     name = "" if is_personal else pins.name_of(page, token)
     reason = "Your own curves cannot be pinned: a pin is a link." if is_personal else (
         reason or pins.reason_against(token))
@@ -85,8 +85,8 @@ def _trust(facts: PublicFacts) -> list[pieces.Chip]:
     upload = session.own_with(facts)
     if upload is None:
         return []
-    held = "curve" if upload.holds_curves else "record"
-    return [pieces.Chip(*stated.trust_tag(upload.sizes, held), "gray", "person")]
+    noun = "curve" if upload.holds_curves else "record"
+    return [pieces.Chip(*stated.trust_tag(upload.sizes, noun), "gray", "person")]
 
 
 def delta_chips(stated: Delta) -> list[pieces.Chip]:

@@ -103,12 +103,12 @@ class Assets:
     @cached_property
     def files(self) -> dict[str, Asset]:
         """Scripts, styles and fonts."""
-        found = {f"/{path.relative_to(self.front_end).as_posix()}": path
+        paths = {f"/{path.relative_to(self.front_end).as_posix()}": path
                  for path in (self.front_end / "static").rglob("*") if path.is_file()}
         connect = Path(__file__).parents[1] / "assets" / "connect.js"
         return {PLOTLY: Asset(plotly_script.served, PLOTLY, False),
                 CONNECT: Asset(connect.read_bytes, CONNECT, False),
-                **{name: Asset(path.read_bytes, name, True) for name, path in found.items()}}
+                **{name: Asset(path.read_bytes, name, True) for name, path in paths.items()}}
 
     def find(self, path: str) -> Asset | None:
         """What stands at a path; None for all that the framework answers itself."""

@@ -74,9 +74,9 @@ def uses_workers() -> bool:
 
 
 def computed(key: str, function: Callable[..., Any], *arguments: Any,
-             shown: Callable[[int], None] = lambda done: None,
+             progress: Callable[[int], None] = lambda done: None,
              bounds: Bounds | None = None) -> Any:
-    """What a function of the engine returns; `shown` hears how many steps of a generator are done.
+    """What a function of the engine returns; `progress` hears how many steps are done.
 
     Visitors who ask with the same key at once share one computation: the key of what is computed
     from an upload must name its session. With `bounds` the worker is ended when it takes more.
@@ -89,7 +89,7 @@ def computed(key: str, function: Callable[..., Any], *arguments: Any,
         If it was ended because it took more than its bounds.
     """
     if not _in_workers:
-        return _here(function(*arguments), shown) if inspect.isgeneratorfunction(function) \
+        return _here(function(*arguments), progress) if inspect.isgeneratorfunction(function) \
             else function(*arguments)
     if bounds is not None:
         function, arguments = bounded.within, (bounds, function, *arguments)
@@ -98,10 +98,10 @@ def computed(key: str, function: Callable[..., Any], *arguments: Any,
     with pace.followed():
         if is_moving:
             _rest()
-        return _outcome(_waited_for(key, function, arguments, shown, bounds), bounds)
+        return _outcome(_waited_for(key, function, arguments, progress, bounds), bounds)
 
 
-def _here(steps: Generator[Any, None, Any], shown: Callable[[int], None]) -> Any:
+def _here(steps: Generator[Any, None, Any], progress: Callable[[int], None]) -> Any:
     done = 0
     while True:
         try:
@@ -109,7 +109,7 @@ def _here(steps: Generator[Any, None, Any], shown: Callable[[int], None]) -> Any
         except StopIteration as end:
             return end.value
         done += 1
-        shown(done)
+        progress(done)
 
 
 def _rest() -> None:
@@ -121,18 +121,18 @@ def _rest() -> None:
 
 
 def _waited_for(key: str, function: Callable[..., Any], arguments: tuple[Any, ...],
-                shown: Callable[[int], None], bounds: Bounds | None) -> Job:
+                progress: Callable[[int], None], bounds: Bounds | None) -> Job:
     wait = math.inf if bounds is None else bounds.wait
     while True:
         job = _POOL.start(key, "pages.shared.server.jobs:call", function, *arguments,
                           visitor=_visitor(), is_later=_is_later())
         with _watching(job):
-            _follow(job, shown, wait)
+            _follow(job, progress, wait)
         if job.state != "stopped":  # else given up by others just before we came
             return job
 
 
-def _follow(job: Job, shown: Callable[[int], None], wait: float) -> None:
+def _follow(job: Job, progress: Callable[[int], None], wait: float) -> None:
     done = 0
     while not job.wait(_TURN_SECONDS):
         _make_way()
@@ -140,7 +140,7 @@ def _follow(job: Job, shown: Callable[[int], None], wait: float) -> None:
             raise bounded.Ended("time")  # nobody watches it any more, which ends it
         if len(job.parts) > done:
             done = len(job.parts)
-            shown(done)
+            progress(done)
 
 
 def _make_way() -> None:

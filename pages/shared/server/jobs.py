@@ -210,7 +210,7 @@ class Jobs:
                  niceness: int = _NICENESS) -> None:
         self.slots, self.minutes = slots, minutes
         self._places, self._most_live = slots + paused, slots + paused + waiting
-        self._kept: OrderedDict[str, Job] = OrderedDict()
+        self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._waiting: list[Job] = []
         self._running: list[Job] = []
         self._threads: list[threading.Thread] = []
@@ -237,7 +237,7 @@ class Jobs:
             If too many jobs are waiting, or too many of this visitor.
         """
         with self._lock:
-            job = self._kept.get(key)
+            job = self._jobs.get(key)
             if job is None or not job._worth_sharing:
                 self._refuse_if_full(visitor)
                 job = Job(key, total, (target, arguments), is_shared, visitor, is_later)
@@ -246,7 +246,7 @@ class Jobs:
                 job.is_left, job.is_later = False, job.is_later and is_later
                 if job.visitor != visitor:
                     self._disown(job)
-            self._kept.move_to_end(key)
+            self._jobs.move_to_end(key)
             return job
 
     def disown(self, job: Job) -> None:
@@ -267,8 +267,8 @@ class Jobs:
     def forget(self, job: Job) -> None:
         """Keep nothing of a job that has ended."""
         with self._lock:
-            if self._kept.get(job.key) is job and not job.live:
-                del self._kept[job.key]
+            if self._jobs.get(job.key) is job and not job.live:
+                del self._jobs[job.key]
 
     def close(self) -> None:
         """End all jobs and all workers, for good."""
@@ -276,7 +276,7 @@ class Jobs:
             self._closed = True
             threads, self._threads = self._threads, []
             self._changed.notify_all()
-        for job in self._kept.values():
+        for job in self._jobs.values():
             job.stop()
         for thread in threads:
             thread.join()
@@ -285,7 +285,7 @@ class Jobs:
         atexit.unregister(self.close)
 
     def _refuse_if_full(self, visitor: str) -> None:
-        live = [job for job in self._kept.values() if job.live]
+        live = [job for job in self._jobs.values() if job.live]
         if visitor and sum(job.visitor == visitor for job in live) >= _MOST_OF_ONE:
             raise InputError(f"{_MOST_OF_ONE} computations of yours are running or waiting here, "
                              "which is the most for one visitor.",
@@ -295,10 +295,10 @@ class Jobs:
                              hint="Try again in a minute.")
 
     def _enqueue(self, job: Job) -> None:
-        self._kept[job.key] = job
-        ended = [key for key, kept in self._kept.items() if not kept.live]
+        self._jobs[job.key] = job
+        ended = [key for key, kept in self._jobs.items() if not kept.live]
         for key in ended[:-_MOST_KEPT]:
-            del self._kept[key]
+            del self._jobs[key]
         self._waiting.append(job)
         self._end_what_was_left()
         self._changed.notify()
@@ -382,8 +382,8 @@ class Jobs:
         with self._changed:
             self._running.remove(job)
             self._changed.notify_all()
-            if not job.is_shared and self._kept.get(job.key) is job:
-                del self._kept[job.key]
+            if not job.is_shared and self._jobs.get(job.key) is job:
+                del self._jobs[job.key]
 
 
 _DEFAULT = Jobs()  # costs nothing until its first job

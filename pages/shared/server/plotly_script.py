@@ -41,20 +41,20 @@ def light(script: str, kinds: frozenset[str] = KINDS) -> str:
     if len(called) != 1:
         return script
     modules = called[0].group().split(",")
-    kept = {_kind(script, module.removesuffix("()")): module for module in modules}
-    if not kinds <= kept.keys():
+    by_kind = {_kind(script, module.removesuffix("()")): module for module in modules}
+    if not kinds <= by_kind.keys():
         return script
     start, end = called[0].span()
-    return script[:start] + ",".join(kept[kind] for kind in sorted(kinds)) + script[end:]
+    return script[:start] + ",".join(by_kind[kind] for kind in sorted(kinds)) + script[end:]
 
 
 def _kind(script: str, module: str) -> str:
     """The kind of traces that a module registers, which is in the module that it hands on."""
     handed_on = re.compile(r'=[\w$]+\(\([\w$,]*\)=>\{"use strict";[\w$]+\.exports=([\w$]+)\(\)\}\)')
-    found = handed_on.match(script, _end_of(script, f"var {module}"))
-    if found is None:
+    handed = handed_on.match(script, _end_of(script, f"var {module}"))
+    if handed is None:
         return ""
-    start = _end_of(script, f"var {found.group(1)}")
+    start = _end_of(script, f"var {handed.group(1)}")
     named = _KIND.search(script, start, start + _FAR)
     return named.group(1) if named else ""
 

@@ -67,7 +67,7 @@ def _read(text: str) -> str:
 # -- the session ----------------------------------------------------------------------------
 
 
-def kept() -> tuple[Pin, ...]:
+def pinned() -> tuple[Pin, ...]:
     return st.session_state.get("pins", ())
 
 
@@ -83,12 +83,12 @@ def page() -> str:
 
 def name_of(page: str, token: str) -> str:
     """The letter of a scenario that is pinned; empty for any other."""
-    return next((pin.name for pin in kept() if (pin.page, pin.token) == (page, token)), "")
+    return next((pin.name for pin in pinned() if (pin.page, pin.token) == (page, token)), "")
 
 
 def reason_against(token: str) -> str:
     """Why a scenario cannot be pinned; empty where it can."""
-    if len(kept()) == len(NAMES):
+    if len(pinned()) == len(NAMES):
         return f"{len(NAMES)} scenarios are pinned already. Unpin one in Lab, under Compare."
     if len(token) > _LONGEST:
         return "Too many settings differ from their defaults for several to fit into a link."
@@ -97,11 +97,11 @@ def reason_against(token: str) -> str:
 
 def keep(page: str, token: str) -> str:
     """Pin a scenario under the first free letter, which is returned."""
-    name = next(name for name in NAMES if name not in {pin.name for pin in kept()})
-    take_over(tuple(sorted([*kept(), Pin(name, page, token)], key=lambda pin: pin.name)))
+    name = next(name for name in NAMES if name not in {pin.name for pin in pinned()})
+    take_over(tuple(sorted([*pinned(), Pin(name, page, token)], key=lambda pin: pin.name)))
     return name
 
 
 def drop(name: str) -> None:
-    take_over(tuple(pin for pin in kept() if pin.name != name))
+    take_over(tuple(pin for pin in pinned() if pin.name != name))
     st.session_state.changed = True  # the address follows; see `session.load`

@@ -48,22 +48,22 @@ class Store:
 
     def __init__(self, limit: int, owner: str = "") -> None:
         self._limit, self.owner = limit, owner
-        self._kept: OrderedDict[str, Any] = OrderedDict()
+        self._results: OrderedDict[str, Any] = OrderedDict()
         self._lock = threading.Lock()
 
     def __contains__(self, key: str) -> bool:
-        return key in self._kept
+        return key in self._results
 
     def __getitem__(self, key: str) -> Any:
         with self._lock:
-            self._kept.move_to_end(key)
-            return self._kept[key]
+            self._results.move_to_end(key)
+            return self._results[key]
 
     def __setitem__(self, key: str, result: Any) -> None:
         with self._lock:
-            self._kept[key] = result
-            while len(self._kept) > self._limit:
-                self._kept.popitem(last=False)
+            self._results[key] = result
+            while len(self._results) > self._limit:
+                self._results.popitem(last=False)
 
     def get(self, key: str, compute: Callable[[], A]) -> A:
         """A result as it was kept, or else computed now."""
@@ -75,7 +75,7 @@ class Store:
 
     def clear(self) -> None:
         with self._lock:
-            self._kept.clear()
+            self._results.clear()
 
 
 _SHARED = Store(_MOST_KEPT)  # of this process: an imported module outlives the runs of a page
@@ -99,16 +99,16 @@ def _silent(done: int) -> None:
 
 @overload
 def answer(function: Callable[[*Ts], Generator[Any, None, A]], *arguments: *Ts,
-           shown: Callable[[int], None] = ...) -> A: ...
+           progress: Callable[[int], None] = ...) -> A: ...
 
 
 @overload
-def answer(function: Callable[[*Ts], A], *arguments: *Ts, shown: Callable[[int], None] = ...
+def answer(function: Callable[[*Ts], A], *arguments: *Ts, progress: Callable[[int], None] = ...
            ) -> A: ...
 
 
 def answer(function: Callable[[*Ts], Any], *arguments: *Ts,
-           shown: Callable[[int], None] = _silent) -> Any:
+           progress: Callable[[int], None] = _silent) -> Any:
     """What a function of the engine returns: as it was kept, or else computed in a worker.
 
     Parameters
@@ -117,7 +117,7 @@ def answer(function: Callable[[*Ts], Any], *arguments: *Ts,
         A function at the top of a module; of a generator it is what it returns in the end.
     *arguments : object
         All that the result depends on, the seed too; their types are those of the function.
-    shown : callable
+    progress : callable
         Told how many steps of a generator are done.
 
     Raises
@@ -125,14 +125,14 @@ def answer(function: Callable[[*Ts], Any], *arguments: *Ts,
     InputError
         From the function, or if too many computations are waiting.
     """
-    return _result(_store_of(arguments), _key(function, arguments), function, arguments, shown)
+    return _result(_store_of(arguments), _key(function, arguments), function, arguments, progress)
 
 
 def parts(function: Callable[[*Ts], Iterator[A]], *arguments: *Ts,
-          shown: Callable[[int], None] = _silent) -> list[A]:
+          progress: Callable[[int], None] = _silent) -> list[A]:
     """All parts that a generator of the engine gives; kept, computed and told as by `answer`."""
     call = (function, *arguments)
-    result: list[A] = _result(_store_of(call), _key(jobs.parts, call), jobs.parts, call, shown)
+    result: list[A] = _result(_store_of(call), _key(jobs.parts, call), jobs.parts, call, progress)
     return result
 
 
@@ -143,11 +143,11 @@ def knows_parts(function: Callable[[*Ts], Iterator[Any]], *arguments: *Ts) -> bo
 
 
 def _result(store: Store, key: str, function: Callable[..., Any], arguments: Sequence[Any],
-            shown: Callable[[int], None] = _silent) -> Any:
+            progress: Callable[[int], None] = _silent) -> Any:
     """A result as it was kept, or else computed in a worker for those who may share it."""
     with suppress(KeyError):
         return store[key]
-    result = store[key] = computed(key + store.owner, function, *arguments, shown=shown)
+    result = store[key] = computed(key + store.owner, function, *arguments, progress=progress)
     return result
 
 
@@ -170,7 +170,7 @@ def _named(value: Any) -> Any:
     return f"{value.__module__}:{value.__qualname__}" if callable(value) else value
 
 
-def _store_of(arguments: Any, shared: Store = _SHARED, own: str = "own_results",
+def _store_of(arguments: Any, shared: Store = _SHARED, key: str = "own_results",
               most: int = _MOST_KEPT_BY_A_VISITOR) -> Store:
     """Results of recipes are shared by all visitors; those of one's own data stay in the session.
 
@@ -179,7 +179,7 @@ def _store_of(arguments: Any, shared: Store = _SHARED, own: str = "own_results",
     if not _is_personal(arguments):
         return shared
     state: MutableMapping[Any, Any] = st.session_state
-    store: Store = state.setdefault(own, Store(most, uuid.uuid4().hex))
+    store: Store = state.setdefault(key, Store(most, uuid.uuid4().hex))
     return store
 
 

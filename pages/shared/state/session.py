@@ -18,7 +18,7 @@ from engine.mechanisms import Mechanism
 from engine.privacy.failure import Delta, delta_rule, usual_delta
 from engine.sources import Source
 from engine.sources.twin import Twin
-from pages.shared.state import address, pins
+from pages.shared.state import links, pins
 from pages.shared.state.settings import (
     MOST_FOLDS,
     TASK,
@@ -61,12 +61,12 @@ def load(page: str) -> None:
     is_first = "settings" not in state
     if is_first or (written_token != state.written and (written_token or same_page) and not moved):
         token, pinned, problems = pins.split(written_token)
-        state.settings, problems_found = address.decode(token)
+        state.settings, problems_found = links.decode(token)
         state.link_problems = problems_found + problems
         if pinned:
             pins.take_over(pinned)
         elif same_page and shows_pins(page):  # Back does not lose pins, nor writes them there again
-            state.left_out = pins.kept()
+            state.left_out = pins.pinned()
         state.rev = state.get("rev", 0) + 1  # tells the browser side to move
         state.written, state.own_epsilon = written_token, state.settings.epsilon
         state.followed_to = page
@@ -93,9 +93,9 @@ def save() -> None:
     """Write the settings into the address; a page on one's own data cannot be linked."""
     page = st.session_state.page
     is_own = shows_own_data() and uploaded(task_on_screen())
-    token = "" if is_own else address.encode(st.session_state.settings)
-    if shows_pins(page) and not is_own and pins.kept() != st.session_state.get("left_out"):
-        token = pins.join(token, pins.kept())
+    token = "" if is_own else links.encode(st.session_state.settings)
+    if shows_pins(page) and not is_own and pins.pinned() != st.session_state.get("left_out"):
+        token = pins.join(token, pins.pinned())
     st.session_state.written = token
     if st.query_params.get(_PARAMETER, "") == token:
         return
@@ -209,7 +209,7 @@ def own_key(task: str) -> str:
     return OWN_KEYS[TASKS[task].data]
 
 
-def own(task: str = TASK) -> Upload | UploadRows | UploadEvents | None:
+def upload_of(task: str = TASK) -> Upload | UploadRows | UploadEvents | None:
     """The visitor's own data that a task looks at, whether they are shown or not."""
     data = st.session_state.get(own_key(task))
     return data if data is not None and data.serves(data_task(task)) else None
@@ -230,7 +230,7 @@ def show_own(task: str, is_shown: bool) -> None:
 
 def uploaded(task: str = TASK) -> bool:
     """Whether the visitor's own data are shown; effects need covariates with stated ranges."""
-    data = own(task)
+    data = upload_of(task)
     if data is None or not st.session_state.get(f"show_{own_key(task)}"):
         return False
     return "covariates" not in TASKS[task].roles or bool(data.facts.covariates)
@@ -238,7 +238,7 @@ def uploaded(task: str = TASK) -> bool:
 
 def source(task: str = TASK) -> Source:
     """The source on screen: the visitor's own data, or the chosen recipe."""
-    data = own(task)
+    data = upload_of(task)
     return data if data is not None and uploaded(task) else current().source_of(task)
 
 

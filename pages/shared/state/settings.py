@@ -1,6 +1,6 @@
 """What a visitor can choose: one record of everything on screen, and what each choice may be.
 
-`pages.shared.state.address` writes it into links, `pages.shared.state.session` keeps the one on
+`pages.shared.state.links` writes it into links, `pages.shared.state.session` keeps the one on
 screen.
 """
 

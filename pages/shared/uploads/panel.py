@@ -76,7 +76,7 @@ def draw(show: str = DialogRequest.show, task: str = settings.TASK,
         Called when it is pressed, after the data are in place.
     """
     st.session_state.upload_for = DialogRequest(show, task, then)
-    upload = session.own(task)
+    upload = session.upload_of(task)
     if upload is not None and session.uploaded(task):
         moved(upload)
 

@@ -34,7 +34,7 @@ def payload(case):
         time_unit="years", time_low=2.0, time_high=18.0,
         **({"value_low": -900.0, "value_high": 1200.0} if case == "far"
            else {"value_low": 60.0, "value_high": 200.0}))
-    shown = SimpleNamespace(
+    budget = SimpleNamespace(
         data=SimpleNamespace(n_curves=200, curves=lambda limit: curves[:limit]),
         budgets=[Budget(epsilon, 2.5e-5) for epsilon in EPSILONS],
         times=facts.from_unit_time(t), releases=releases[:, :20], without=without,
@@ -43,7 +43,7 @@ def payload(case):
         sampling=np.zeros_like(t) if plain else 1.5 + 0.4 * np.cos(6 * t),
         truth=None if plain else growth(t), band=None if plain else band(releases[:, :20], scales))
     said = verdicts() if case == "refused" else [{}] * len(EPSILONS)
-    return pieces.figure_payload(facts, shown, [pieces.AtBudget(**{
+    return pieces.figure_payload(facts, budget, [pieces.AtBudget(**{
         "attacker": 1 / (1 + np.exp(-0.25 * epsilon)), "error": f"{scale:.1f} cm",
         "within": f"{2 * scale:.1f} cm", **step}) for epsilon, scale, step in
         zip(EPSILONS, scales, said, strict=True)])

@@ -1,4 +1,4 @@
-"""Settings as an address, and back: one readable token of `name-value` words joined by `~`.
+"""What a link holds: settings as one readable token of `name-value` words joined by `~`.
 
 Only what differs from the front page is written. An address holds settings, never data; whatever
 it asks for in vain is named, and the usual value stands in.
