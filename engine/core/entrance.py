@@ -13,7 +13,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
@@ -346,7 +346,7 @@ def json_of(text: str, noun: str) -> Any:
     return plain
 
 
-def _hooks(noun: str) -> dict[str, Callable[..., Any]]:
+def _hooks(noun: str) -> dict[str, Any]:
     """What `json.loads` calls for numbers and objects: each refuses what nothing here can hold."""
     def too_large(_: str = "") -> NoReturn:
         raise InputError(f"The {noun} holds a number that is too large to compute with.",
