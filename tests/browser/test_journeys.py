@@ -177,7 +177,7 @@ def test_a_bad_file_is_explained_and_the_figure_stays(explore, content, words):
 def test_a_reader_asks_the_curve_and_the_answer_follows_the_slider(explore):
     page = explore("/")
     page.get_by_role("button", name="Ask the curve").click()
-    page.get_by_role("button", name="How long is it above a level?").click()
+    page.get_by_role("radio", name="How long is it above a level?").click()
     answer = page.locator("#sentence")
     expect(answer).to_have_text(re.compile(r"^Above 130 cm for 9\.\d years \(95 %: .+\)\.$"))
     expect(page.locator("#main .above")).to_have_count(1)
@@ -185,7 +185,7 @@ def test_a_reader_asks_the_curve_and_the_answer_follows_the_slider(explore):
     page.locator(SLIDER).first.fill("20")
     expect(answer).not_to_have_text(before)
     expect(answer).to_contain_text("Above 130 cm")
-    page.get_by_role("button", name="When does it rise fastest?").click()
+    page.get_by_role("radio", name="When does it rise fastest?").click()
     expect(page.locator("#difference")).to_contain_text("Velocity (cm per year)")
     first = answer.inner_text()
     page.locator("#play").click()
