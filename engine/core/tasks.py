@@ -201,7 +201,7 @@ WAVELET_REGRESSION = Task(
     unit=Unit.READING, data=DataType.READINGS, argument=Argument.TIME,
     source="regression_points",
     mechanism="wavelet_global", roles=_OF_CURVES, states=("spread",),
-    decided="regression curve", estimand="regression", prefix="readings_", letters="wv")
+    decided="regression curve", estimand="regression", prefix="readings_", letters="wv", release=9)
 
 FUNCTIONAL_SUMMARY = Task(
     key="functional_summary", label="Summary of curves with δ = 0", result="Average curve",
@@ -229,7 +229,8 @@ COVARIANCE = Task(
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TWO_TIMES,
     source="covarying_curves", mechanism="iclp",
     has_value_unit=False, roles=_OF_CURVES,
-    estimand="summaries", among="summary", prefix="covariance_", letters="hq", summary=3)
+    estimand="summaries", among="summary", prefix="covariance_", letters="hq", summary=3,
+    release=11)
 
 RISK_MINIMISATION = Task(
     key="risk_minimisation", label="Regression function", result="Prediction",
@@ -239,7 +240,7 @@ RISK_MINIMISATION = Task(
     source="labelled_points", mechanism="iclp",
     roles=(*_OF_RECORDS, "value"), states=("two_classes",),
     features=Columns(1, 1, "one column to predict from", "Predicted from"),
-    estimand="summaries", among="summary", prefix="labels_", letters="lu", summary=4)
+    estimand="summaries", among="summary", prefix="labels_", letters="lu", summary=4, release=10)
 
 SPARSE_REGRESSION = Task(
     key="sparse_regression", label="Sparse regression", result="Coefficients",

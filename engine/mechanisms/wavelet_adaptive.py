@@ -28,7 +28,7 @@ from engine.core.types import (
     Unit,
 )
 from engine.mechanisms import mechanisms
-from engine.mechanisms.base import Mechanism, Trial
+from engine.mechanisms.base import Trial
 from engine.mechanisms.families.adaptive import nothing_spent
 from engine.mechanisms.families.wavelet_regression import (
     Sites,
@@ -370,13 +370,6 @@ class WaveletAdaptive(WaveletGlobal):
     def exact_fit(self, data: CurveData) -> Fit:
         """The averages of all readings as they are: the same as with one message."""
         return self.at_once.exact_fit(data)
-
-    def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
-        """Messages are in scaling coordinates, in which their noise is independent."""
-        one = any(len(shift.shape) and shift.shape[-1] == 2**level for level in self._every_level)
-        if one:
-            return super().in_units_of_noise(shift, noise)
-        return Mechanism.in_units_of_noise(self, shift, noise)
 
     def _in_stages(self, data: CurveData, plans: Sequence[StagedPlan], draws: int,
                    rng: np.random.Generator) -> Fit:

@@ -448,28 +448,26 @@ class WaveletGlobal(WaveletRegression):
         (repeats, plans × draws, sites, parts, size)
             Coarse functions first; a plan that releases nothing sends zeros.
         """
-        messages, spread = [], []
-        for plan, average in zip(plans, averages, strict=True):
+        # Messages are in the scaling coordinates of each plan, where noise is independent even if
+        # that at the ends is larger; those of smaller bases are filled up with zeros.
+        shape = (len(plans), *averages[0].shape[:1], *normals.shape[1:-1], basis.size)
+        messages, spread = np.zeros(shape), np.zeros((len(plans), *shape[2:]))
+        for p, (plan, average) in enumerate(zip(plans, averages, strict=True)):
             noise = plan.noise_deviation[sites, None] * plan.released
-            noisy = noise * normals[..., :plan.basis.size]
+            noisy = messages[p, ..., :plan.basis.size]
+            noisy[...] = noise * normals[..., :plan.basis.size]
             noisy += plan.released * average[:, None]
-            messages.append(_as_levels(noisy, plan, basis))
-            deviation = plan.scales[sites, None, None] * plan.released * _level_deviation(
-                plan, basis)
-            spread.append(np.broadcast_to(deviation, normals.shape[1:]))
-        return transcript.sent_by_each(COEFFICIENTS, np.concatenate(messages, axis=1),
-                                       np.concatenate(spread), sites.start)
+            spread[p, ..., :plan.basis.size] = noise
+        messages = np.moveaxis(messages, 0, 1).reshape(shape[1], -1, *shape[3:])
+        sent = transcript.sent_by_each(COEFFICIENTS, messages, spread.reshape(-1, *shape[3:]),
+                                       sites.start)
+        columns = [slice(p * shape[2], (p + 1) * shape[2]) for p in range(len(plans))]
+        return np.concatenate([_as_levels(sent[:, column, ..., :plan.basis.size], plan, basis)
+                               for column, plan in zip(columns, plans, strict=True)], axis=1)
 
-    def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
-        """Noise that is weighted at the ends is independent in scaling coordinates alone."""
-        basis = self.wavelets(round(math.log2(shift.shape[-1])))
-        share = self._shape(basis)[0]
-        if share == 1:
-            return super().in_units_of_noise(shift, noise)
-        shape = basis.noise_shape(share)
-        scale = np.sqrt((noise**2).sum(axis=-1, keepdims=True) / shape.sum())
-        return np.asarray(super().in_units_of_noise(basis.from_levels(shift),
-                                                    scale * np.sqrt(shape)))
+    def why_not_published(self, budget: Budget) -> str:
+        """Messages have independent Gaussian noise in scaling coordinates, so nothing."""
+        return ""
 
     # -- at the centre, from what was sent ----------------------------------------------------
 
@@ -558,14 +556,4 @@ def _as_levels(scaling: Array, plan: CurvePlan, basis: WaveletBasis) -> Array:
         return basis.to_levels(scaling)
     out = np.zeros((*scaling.shape[:-1], basis.size))
     out[..., :plan.basis.size] = plan.basis.to_levels(scaling)
-    return out
-
-
-def _level_deviation(plan: CurvePlan, basis: WaveletBasis) -> Array:
-    """Standard deviations of a plan's noise in coordinates of `basis`, at scale 1: (size,)."""
-    out, shape = np.zeros(basis.size), plan.basis.noise_shape(plan.edge_share)
-    out[:len(shape)] = 1.0  # white noise is the same in all coordinates
-    if plan.edge_share != 1:
-        rotated = plan.basis.to_levels(np.diag(np.sqrt(shape)))
-        out[:len(shape)] = np.sqrt((rotated**2).sum(axis=0))
     return out

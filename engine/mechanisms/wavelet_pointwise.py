@@ -337,6 +337,10 @@ class WaveletPointwise(WaveletRegression):
         printed = printed_point_constant(self.moments) * 2.0 ** (level - 1)
         return printed, 2 * self._reach("laplace", self.wavelets(level))
 
+    def why_not_published(self, budget: Budget) -> str:
+        """A release is drawn over a range of times, so single points are not one."""
+        return "It estimates single points. Choose a method for the whole curve."
+
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
         """Σ_j u_j² noise_j, averaged over the points; NaN if nothing would be released."""

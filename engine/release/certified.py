@@ -40,7 +40,7 @@ import numpy as np
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.random_streams import DATA_STREAM, generator
-from engine.core.tasks import TASKS
+from engine.core.tasks import TASKS, DataType
 from engine.core.types import (
     Array,
     Budget,
@@ -203,7 +203,7 @@ def _check_mechanism(data: Data, mechanism: Mechanism, budget: Budget) -> None:
     if reason:
         raise InputError(f"{mechanism.label} cannot be published. {reason}", field="mechanism")
     if not any(TASKS[task].is_published for task in mechanism.served):
-        raise InputError("Only functions of one variable and average numbers are published.",
+        raise InputError("Only functions and average numbers are published.",
                          field="mechanism", hint="Choose an average, a density or coefficients.")
     _check_promise(_run(stand_in(data), mechanism, budget, _Rehearsal()), budget)
     _check_private_counts(data, mechanism, budget)
@@ -215,6 +215,8 @@ def _check_private_counts(data: Data, mechanism: Mechanism, budget: Budget) -> N
     Tried on stand-in data of the public sizes with other counts: nothing of the data is looked at.
     """
     if not isinstance(data, CurveData) or not data.facts.observations_per_curve:
+        return
+    if mechanism.main_task.data is DataType.READINGS:  # everybody has one, known or not
         return
     planned = data.facts.observations_per_curve
     other = np.where(np.arange(data.n_curves) % 2, 2 * planned + 1, 1)

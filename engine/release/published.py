@@ -14,48 +14,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from engine.answers import ReleasedCurve, can_be_asked
-from engine.answers import card as answers_card
-from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
-from engine.core.grids import drawing_grid
-from engine.core.tasks import DENSITY, ROC, Argument, DataType
+from engine.core.tasks import Argument, DataType
 from engine.core.types import (
     Array,
     Budget,
     Data,
-    Estimate,
     EventData,
     PublicFacts,
-    SampleData,
     Sizes,
-    Step,
 )
-from engine.language.grammar import of
-from engine.language.numbers import with_unit
 from engine.mechanisms import Mechanism
-from engine.mechanisms.univariate_mean import UnivariateMean
-from engine.noise import hardened
-from engine.privacy import risk
-from engine.privacy.transcript import CENTRE
 from engine.release import certified as release
-from engine.release import ledger, stated
-from engine.release import sentences as words
+from engine.release import ledger
 from engine.release.books import Odometer, ceiled
 from engine.release.certified import Key, Quote
 from engine.release.counts import released_counts
 from engine.release.data_content import content_of, traces_of
+from engine.release.functions import functions_of, names_of, places
+from engine.release.guarantee_card import card_of, unit_of
 from engine.release.ledger import Ledger, Receipt
 from engine.release.plan import Plan, messages_from_bytes, messages_to_bytes
 from engine.release.random_order import reordered
-from engine.release.uncertainty import Uncertainty, band_of, moved_inside
+from engine.release.uncertainty import Uncertainty
 from engine.sources import Source
-from engine.uploads.curves import Upload
-
-_NOISE = {NoiseLaw.GAUSSIAN: "discrete Gaussian", NoiseLaw.LAPLACE: "discrete Laplace",
-          NoiseLaw.DISCRETE_LAPLACE: "discrete Laplace"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +80,8 @@ class Published:
         The noised counts that all follows from, where counts are released; else empty.
     at_risk : mapping of str to sequence
         Numbers at risk by time, where people are followed; else empty.
+    is_surface : bool
+        Whether the columns are one function of two times, a column for each second time.
     """
 
     name: str
@@ -118,6 +102,7 @@ class Published:
     uncertainty: Uncertainty = field(default_factory=Uncertainty)
     table: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     at_risk: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    is_surface: bool = False
 
 
 def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> Quote:
@@ -307,7 +292,7 @@ def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Pub
     mechanism, data, quoted = plan.mechanism, plan.standin, plan.quote
     estimate = release.replayed(data, mechanism, quoted, messages)
     x, axis, value, scale = places(mechanism, data.facts)
-    names = estimate.functions or (value,)
+    names = names_of(estimate, mechanism, x, value)
     table: dict[str, list[Any]] = {}
     at_risk: dict[str, list[Any]] = {}
     if isinstance(data, EventData):
@@ -316,15 +301,15 @@ def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Pub
                                            counts.uncertainty)
         table, at_risk = counts.table, counts.at_risk
     else:
-        columns, ranges, uncertainty = _released(estimate, mechanism, data, quoted, x, names,
-                                                 scale)
+        columns, ranges, uncertainty = functions_of(estimate, mechanism, data, quoted, x, names,
+                                                    scale)
     return Published(
         name=plan.name, at=receipt.at, title=f"{mechanism.main_task.label}, released",
         axis=axis, value=value, x=x, columns=columns, ranges=ranges, odometer=receipt.odometer,
         quote=quoted, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
         uncertainty=uncertainty, request=plan.plain["request"], table=table,
-        at_risk=at_risk,
-        card=_card(plan, receipt, estimate, uncertainty))
+        at_risk=at_risk, is_surface=mechanism.main_task.argument is Argument.TWO_TIMES,
+        card=card_of(plan, receipt, estimate, uncertainty))
 
 
 def usual_total(n: int) -> Budget:
@@ -344,88 +329,12 @@ def usual_total(n: int) -> Budget:
 
 
 def _check_variables(mechanism: Mechanism, facts: PublicFacts) -> None:
+    """Refuse functions of several numbers: there is no file or picture of them."""
     if mechanism.main_task.argument is Argument.FEATURE and len(facts.covariates) != 1 and (
             mechanism.main_task.data is not DataType.EVENTS):
-        raise InputError("Only densities of one number are published; these records have "
+        raise InputError("Only functions of one number are published; these records have "
                          f"{len(facts.covariates)}.", field="covariates",
                          hint="Declare one column.")
-
-
-def places(mechanism: Mechanism, facts: PublicFacts) -> tuple[Array, str, str, float]:
-    """Where a release is evaluated, and what its axes are called.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Its task says what the result is a function of.
-    facts : PublicFacts
-        Names, units and ranges.
-
-    Returns
-    -------
-    x : (k,)
-        Places in their own unit; one where the result is a number.
-    axis, value : str
-        Names of the places and of the values, with units.
-    scale : float
-        By which values on unit places are multiplied to get their unit.
-    """
-    grid, value = drawing_grid(), with_unit(facts.value_name, _bracketed(facts.value_unit))
-    argument = mechanism.main_task.argument
-    if argument is Argument.NOTHING:
-        return grid[:1], "", value, 1.0
-    if mechanism.main_task is ROC:
-        return grid, "False-positive share", "True-positive share", 1.0
-    if argument is Argument.FEATURE and mechanism.main_task.data is not DataType.EVENTS:
-        feature = facts.covariates[0]
-        return (feature.low + grid * (feature.high - feature.low),
-                with_unit(feature.name, _bracketed(feature.unit)),
-                with_unit("Density", _bracketed(f"per {feature.unit}" if feature.unit else "")),
-                1 / (feature.high - feature.low))
-    return (facts.from_unit_time(grid), with_unit(facts.time_name, _bracketed(facts.time_unit)),
-            value, 1.0)
-
-
-def _bracketed(unit: str) -> str:
-    return f"({unit})" if unit else ""
-
-
-def _released(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Quote, x: Array,
-              names: tuple[str, ...], scale: float
-              ) -> tuple[dict[str, Array], dict[str, tuple[Array, Array]], Uncertainty]:
-    """Released functions and their bands, held to the public bounds, and how far off they may be.
-
-    Averages lie between the bounds of values and densities above 0; effects have no such bounds.
-    """
-    # Values are (budgets, repeats, draws, places), or (…, functions, places): the first of each is
-    # the release; rows are (functions, places).
-    rows = np.atleast_2d(estimate.values(drawing_grid()[:len(x)])[0, 0, 0]) * scale
-    ranges = _ranges(estimate, names, scale)
-    facts = data.facts
-    low, high = -np.inf, np.inf
-    if mechanism.main_task is DENSITY:
-        low = 0.0
-    elif not estimate.functions:
-        low, high = facts.value_low, facts.value_high
-    rows, moved = moved_inside(rows, low, high)
-    ranges = {name: (moved_inside(ends[0], low, high)[0], moved_inside(ends[1], low, high)[0])
-              for name, ends in ranges.items()}
-    band = band_of(estimate, list(ranges.values()), x, mechanism.limit_of_band(facts))
-    warnings = getattr(estimate, "warnings", ())
-    return dict(zip(names, rows, strict=True)), ranges, Uncertainty(
-        band, mechanism.feasibility(data.sizes, (quoted.inner,)), tuple(warnings), moved,
-        0.0 if band is None else band.half_width / facts.value_half_width)
-
-
-def _ranges(estimate: Estimate, names: tuple[str, ...], scale: float
-            ) -> dict[str, tuple[Array, Array]]:
-    """The ends of the confidence bands of the released functions; empty where there are none."""
-    if estimate.limits is None or estimate.band is None:
-        return {}
-    low, high = (np.atleast_2d(end[0, 0, 0]) * scale for end in estimate.limits)
-    if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        return {}
-    return dict(zip(names, zip(low, high, strict=True), strict=True))
 
 
 def _request(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str
@@ -436,153 +345,3 @@ def _request(source: Source[Data], mechanism: Mechanism, budget: Budget, name: s
     return {"version": 1, "name": f"{name} again"[:ledger.LONGEST_NAME], **where,
             "mechanism": {"key": mechanism.key, "parameters": mechanism.changed()},
             "budgets": [{"epsilon": budget.epsilon, "delta": budget.delta}]}
-
-
-# -- the guarantee card ---------------------------------------------------------------------------
-
-
-def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
-    """What is protected: all of a person, or less where the data or the method say so.
-
-    Parameters
-    ----------
-    source : Source
-        Public data, or an upload.
-    mechanism : Mechanism
-        With its settings.
-
-    Examples
-    --------
-    >>> from engine.mechanisms import mechanisms
-    >>> from engine.sources import sources
-    >>> unit_of(sources.build("sparse_curves", {}), mechanisms.build("adaptive_mean", {}))
-    'one person’s whole curve'
-    """
-    facts = source.facts
-    if isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person:
-        return f"one observation (weaker than all observations of one {facts.person})"
-    if mechanism.main_task.data in (DataType.RECORDS, DataType.EVENTS):
-        return f"one {of(facts.person)} record"
-    if isinstance(source, Upload) and source.curves.n_people < source.curves.n_curves:
-        return f"one curve of the file; some {facts.people} have several and are protected less"
-    return f"one {of(facts.person)} whole curve"
-
-
-_APPLIED_TO_TIMES = ("everybody is counted in one cell: times beyond in that of the end, what is "
-                     "no time or no stated event as censored")
-_NOT_COVERED = ("who is in the data", "how many people and observations there are",
-                "what is true of people in general",
-                "other releases about the same people: their ε add to this one, and the holder’s "
-                "ledger keeps the sum", "how long the computation took")
-
-
-def _card(plan: Plan, receipt: Receipt, estimate: Estimate, uncertainty: Uncertainty
-          ) -> dict[str, Any]:
-    """The guarantee for machines: plain values, nothing of the data but public facts."""
-    mechanism, data, quoted = plan.mechanism, plan.standin, plan.quote
-    facts, sizes, made_with = data.facts, data.sizes, plan.plain["versions"]
-    tuning = estimate.tuning[0] if estimate.tuning else {}
-    return {
-        "kind": "differential privacy guarantee", "version": 2,
-        "release": {"name": plan.name, "at": receipt.at, "id": receipt.release_id,
-                    "of": facts.name, "what": mechanism.main_task.label,
-                    **({"credit": facts.credit} if facts.credit else {})},
-        "accuracy": _accuracy(uncertainty, facts, quoted, sizes),
-        "unit_of_protection": plan.plain["unit"],
-        "neighbours": "data sets of the same public sizes in which one unit is replaced",
-        **_guarantee(quoted),
-        "bounds": {**_bounds(data), "source": facts.origin,
-                   "applied": _APPLIED_TO_TIMES if isinstance(data, EventData) else
-                   "numbers beyond are moved to the nearest bound before anything else"},
-        "mechanism": {"key": mechanism.key, "label": mechanism.label,
-                      "reference": mechanism.reference, "parameters": mechanism.values(),
-                      "tuning": {key: _jsonable(value) for key, value in tuning.items()}},
-        **stated.card_entries(data),
-        "noise": {"sampler": f"OpenDP {made_with['opendp']}",
-                  "lattice": "powers of two, in units of the noise",
-                  "entropy": "operating system", "seed": "none: nothing can draw this noise again",
-                  "proofs": "OpenDP constructors marked “contrib” are not all reviewed"},
-        "not_covered": list(_NOT_COVERED), **_answers(estimate, facts, sizes),
-        "versions": dict(made_with),
-    }
-
-
-def _answers(estimate: Estimate, facts: PublicFacts, sizes: Sizes) -> dict[str, Any]:
-    """What further questions need; nothing where the release is no curve with a covariance."""
-    if not can_be_asked(estimate):
-        return {}
-    curve = ReleasedCurve.of(estimate, facts, n_people=sizes.n_curves)
-    return {"answers": answers_card.written(curve)}
-
-
-def _guarantee(quoted: Quote) -> dict[str, Any]:
-    """The guarantee, what it says of an attacker, and how it follows from the messages."""
-    return {
-        "guarantee": _plain(quoted.certified),
-        "ideal": {**_plain(quoted.ideal), "note": "for comparison only: what continuous noise of "
-                  "the same size would cost; the guarantee is the certified one above"},
-        "odds": {"attacker": "knows all other records and has narrowed this one down to two",
-                 "coin_toss": 0.5, "right_guess_at_most": risk.of_ledger(quoted.charged).right},
-        "accounting": {
-            "method": _method(quoted), "sites": "each person is at one site; the weakest counts",
-            "rho": quoted.rho,
-            "messages": [_message(server, quoted.steps[key], measurement)
-                         for (server, key), measurement in quoted.messages.items()]},
-    }
-
-
-def _accuracy(uncertainty: Uncertainty, facts: PublicFacts, quoted: Quote, sizes: Sizes
-              ) -> dict[str, Any]:
-    """How far off the release may be, as numbers and in the words of the report."""
-    band, verdict = uncertainty.band, uncertainty.feasibility
-    return {
-        "verdict": "coarse" if uncertainty.is_coarse else
-        None if verdict is None else verdict.verdict,
-        "headline": words.headline(uncertainty, facts, quoted.budget, sizes.n_curves),
-        "band": None if band is None else {
-            "level": band.level, "kind": band.kind, "average_half_width": band.half_width,
-            "basis_functions": band.basis_size or None, "meant_between": list(band.covered)},
-        "explained": words.band_explained(uncertainty, facts),
-        "warnings": words.warnings(uncertainty)}
-
-
-def _plain(budget: Budget) -> dict[str, float]:
-    return {"epsilon": budget.epsilon, "delta": budget.delta}
-
-
-def _method(quoted: Quote) -> str:
-    if quoted.certified.is_pure:
-        return "ε of every message by OpenDP’s map; they add"
-    if quoted.certified.epsilon < quoted.by_rho.epsilon:
-        return ("discrete Gaussian noise of every message has a proved μ; squares of μ add, and ε "
-                "is that of the Gaussian privacy curve at the stated δ")
-    return ("ρ of zero-concentrated differential privacy of every message by OpenDP’s map; they "
-            "add, and ε follows from the sum at the stated δ")
-
-
-def _message(server: int, step: Step, measurement: hardened.HardenedNoise) -> dict[str, Any]:
-    return {"from": "centre" if server == CENTRE else f"site {server + 1}", "what": step.label,
-            "numbers": measurement.size, "noise": _NOISE[measurement.law],
-            "lattice": f"2^-{measurement.bits}",
-            "rho" if measurement.law is NoiseLaw.GAUSSIAN else "epsilon": measurement.cost}
-
-
-def _bounds(data: Data) -> dict[str, Any]:
-    facts = data.facts
-    ranges: dict[str, Any] = {} if isinstance(data, SampleData | EventData) else {
-        "value": {"name": facts.value_name, "unit": facts.value_unit, "low": facts.value_low,
-                  "high": facts.value_high},
-        "time": {"name": facts.time_name, "unit": facts.time_unit, "low": facts.time_low,
-                 "high": facts.time_high}}
-    if isinstance(data, EventData):
-        ranges["time"] = {"name": facts.time_name, "unit": facts.time_unit, "low": facts.time_low,
-                          "high": facts.time_high}
-    if facts.covariates:
-        ranges["columns"] = [
-            {"name": covariate.name, "unit": covariate.unit, "low": covariate.low,
-             "high": covariate.high} for covariate in facts.covariates]
-    return ranges
-
-
-def _jsonable(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

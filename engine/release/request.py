@@ -20,6 +20,11 @@ A scenario file with a "source" in place of "data" will do, too; its seed, its a
 of repeats and draws are not looked at, and the budget is that of "budgets". For a density "data"
 has "features" in place of "columns":
 {"file": …, "features": [{"name": "age", "low": 0, "high": 105}], "facts": {"origin": …}}.
+For a prediction from one number "columns" has the "value" that is predicted, and "facts" its range
+as "value_low" and "value_high", with "two_classes": true where it only tells two classes apart.
+
+For a regression curve by wavelets everybody has one observation, and "facts" has "reading_sd", how
+far a single observation typically lies from the curve; the bounds are those of the curve.
 
 For noised counts (survival, incidence, distribution, ROC) it says what the texts of a column mean:
 {"file": …, "columns": {"time": "days", "status": "end", "group": "arm", "id": "patient"},
@@ -41,7 +46,7 @@ from typing import TYPE_CHECKING, Any
 from engine.core.entrance import bytes_of, json_of
 from engine.core.errors import InputError, brief
 from engine.core.plain import checked_object
-from engine.core.tasks import DENSITY, DataType
+from engine.core.tasks import DataType, Task
 from engine.core.types import Budget, Data, PublicFacts
 from engine.mechanisms import Mechanism, parsing
 from engine.numerics.counts.cells import Counted
@@ -70,7 +75,7 @@ _ENDS = ("value_low", "value_high", "time_low", "time_high")
 _WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "people", "curve")
 _DESIGN = ("law", "times", "gap", "window", "heights")
 _FACTS = (*_ENDS, *_WORDS, "origin", "covariates", "periodic", "design", "observations_per_curve",
-          "symmetric")
+          "symmetric", "reading_sd", "two_classes")
 _ROLES = ("id", "time", "value", "server", "covariates")
 _OF_EVENTS = ("time", "start", "status", "group", "id", "server")
 _EVENT_KEYS = ("file", "columns", "events", "groups", "group_sizes", "edges", "day_first",
@@ -175,17 +180,20 @@ def _of_file(source: Upload | UploadRows | UploadEvents, own_file: OwnFile
         return None
     if isinstance(layout, EventColumns):
         return _of_event_file(source.facts, layout, own_file.name)
-    if layout.is_single:
-        return None
-    roles = ("id", "server") if layout.data == DataType.RECORDS else _ROLES
+    roles = ("id", "server", "value") if layout.data == DataType.RECORDS else _ROLES
     columns = {name: value for name in roles if (value := getattr(layout, name))}
     listed = [{"name": c.name, "low": c.low, "high": c.high, "unit": c.unit}
               for c in facts.covariates]
     words = {name: value for name in _WORDS if (value := getattr(facts, name)) !=
              getattr(_UNSTATED, name)}
     if isinstance(source, UploadRows):
+        response = {"value_low": facts.value_low, "value_high": facts.value_high,
+                    "two_classes": facts.two_classes} if layout.value else {}
+        words.pop("value_name", None)  # that of its column
         return {"data": {"file": own_file.name, "features": listed, "columns": columns,
-                         "facts": {**words, "origin": facts.origin}}}
+                         "facts": {**words, **response, "origin": facts.origin}}}
+    if layout.is_single:
+        words["reading_sd"] = facts.reading_sd
     ends = {name: getattr(facts, name) for name in _ENDS}
     return {"data": {"file": own_file.name, "columns": columns, "several": own_file.several,
                      "facts": {
@@ -216,18 +224,19 @@ def _single_budget(budgets: tuple[Budget, ...]) -> Budget:
 
 def _uploaded(data: Any, mechanism: Mechanism, folder: Path) -> Source[Data]:
     """Curves, people with times or records, as the method takes them, with stated facts."""
-    if mechanism.main_task.data is DataType.EVENTS:
-        return _events(data, folder, counted_for(mechanism.main_task.key))
-    is_density = mechanism.main_task is DENSITY
-    keys = ("file", "features", "columns", "facts") if is_density else (
+    task = mechanism.main_task
+    if task.data is DataType.EVENTS:
+        return _events(data, folder, counted_for(task.key))
+    is_of_records = task.data is DataType.RECORDS
+    keys = ("file", "features", "columns", "facts") if is_of_records else (
         "file", "columns", "several", "facts")
     data = checked_object(data, "data", keys)
     table = read_file(bytes_of(_beside(folder, data.get("file")), MOST_BYTES))
     columns = _columns(data.get("columns", {}))
     facts = checked_object(data.get("facts", {}), "facts", _FACTS)
-    if is_density:
-        return _records(table, _features(data, "features"), columns, facts)
-    layout = suggest_layout(table, columns)
+    if is_of_records:
+        return _records(table, _features(data, "features"), columns, facts, task)
+    layout = suggest_layout(table, columns, data=task.data)
     curves = read_curves(table, layout, data.get("several", "keep"))
     words: dict[str, Any] = {key: str(facts[key]) for key in _WORDS if key in facts}
     low, high, first, last = (_number(facts, name) for name in _ENDS)
@@ -235,7 +244,8 @@ def _uploaded(data: Any, mechanism: Mechanism, folder: Path) -> Source[Data]:
         low, high, first, last, str(facts.get("origin", "")), _features(facts, "covariates"),
         periodic=facts.get("periodic") is True, design=_design(facts, layout),
         observations=_number(facts, "observations_per_curve"),
-        symmetric=facts.get("symmetric") is True, **words)
+        symmetric=facts.get("symmetric") is True, single=layout.is_single,
+        reading_sd=_number(facts, "reading_sd"), **words)
     return Upload(curves=curves, declared=declared)
 
 
@@ -314,12 +324,19 @@ def _design(facts: Mapping[str, Any], layout: Layout) -> StatedDesign:
 
 
 def _records(table: Table, features: list[StatedCovariate], columns: Mapping[str, Any],
-             facts: Mapping[str, Any]) -> UploadRows:
+             facts: Mapping[str, Any], task: Task) -> UploadRows:
+    """Records with the columns that are stated, and what is predicted of them where it is."""
     stated = [feature._replace(name=table.find(feature.name)) for feature in features]
+    has_response = "value" in task.roles
+    name = table.find(columns["value"]) if has_response and columns.get("value") else None
     layout = Layout(columns.get("id"), server=columns.get("server"), data=DataType.RECORDS,
-                    covariates=tuple(feature.name for feature in stated))
+                    covariates=tuple(feature.name for feature in stated), value=name)
     words: dict[str, Any] = {key: str(facts[key]) for key in ("person", "people") if key in facts}
-    declared = declare_rows(DENSITY.key, stated, str(facts.get("origin", "")), **words)
+    response = None if name is None else StatedCovariate(
+        name, _number(facts, "value_low"), _number(facts, "value_high"),
+        str(facts.get("value_unit", "")))
+    declared = declare_rows(task.key, stated, str(facts.get("origin", "")), response,
+                            two_classes=facts.get("two_classes") is True, **words)
     return UploadRows(rows=read_rows(table, layout), declared=declared)
 
 

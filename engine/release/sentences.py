@@ -347,6 +347,8 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
                           f"{_level(uncertainty)} of such bands contain the true function there; "
                           "all of it is inside less often"}[band.kind]
     return [f"Shaded: {_level(uncertainty)} {band.kind} confidence band; {means}.",
+            "The band counts privacy noise, sampling variability and the largest bias over the "
+            "stated class of curves." if band.counts_bias else
             "The band counts privacy noise and sampling variability. It does not count "
             f"{basis}: finer details are smoothed away.",
             *[band.limit] * bool(band.limit),

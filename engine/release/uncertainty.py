@@ -37,6 +37,8 @@ class ReleasedBand:
         The share of such bands that contain the true curve.
     limit : str
         What it relies on that the release cannot show; empty if nothing.
+    counts_bias : bool
+        Whether it counts the largest bias over a stated class of curves.
     """
 
     kind: str
@@ -45,6 +47,7 @@ class ReleasedBand:
     half_width: float
     level: float = LEVEL
     limit: str = ""
+    counts_bias: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,8 @@ def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, lim
     inside = covered_places(len(x))
     half = float(np.mean([(high - low)[inside].mean() / 2 for low, high in ranges]))
     return ReleasedBand(estimate.band.kind, estimate.basis_sizes[0] if estimate.basis_sizes else 0,
-                        (float(x[inside][0]), float(x[inside][-1])), half, limit=limit)
+                        (float(x[inside][0]), float(x[inside][-1])), half, limit=limit,
+                        counts_bias=estimate.band.bias is not None)
 
 
 def covered_places(count: int) -> slice:

@@ -14,11 +14,12 @@ from engine.core.types import Budget, PublicFacts
 from engine.language.numbers import at_most_percent
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
-from engine.release import certified, ledger, published
+from engine.release import captions, certified, ledger, published
 from engine.release import files as release_files
 from engine.release import sentences as release_words
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
+from engine.release.picture import picture, ticks
 from engine.release.uncertainty import ReleasedBand, Uncertainty
 from engine.sources import sources
 from engine.topics.release import charts as release_figures
@@ -51,7 +52,7 @@ def test_the_csv_holds_the_released_curve_with_its_plausible_range(one):
 def test_the_table_under_the_chart_of_a_release_has_the_columns_of_its_file(one):
     chart = release_figures.chart(one, "light")
     _, x, values, low, high = ["", *chart.table.values()]
-    assert [*chart.table] == [*release_files.columns(one)] and len(x) == 101
+    assert [*chart.table] == [*captions.columns(one)] and len(x) == 101
     assert all(a <= b <= c for a, b, c in zip(low, values, high, strict=True))
     assert chart.spec["data"][-1]["y"] == values
 
@@ -76,7 +77,7 @@ def test_the_report_asks_nothing_of_any_network_and_escapes_words(one):
 
 
 def test_the_picture_is_well_formed_and_says_what_it_shows(one):
-    root = ElementTree.fromstring(release_files.picture(one))
+    root = ElementTree.fromstring(picture(one))
     assert "Sea-surface temperature (°C) from" in root.attrib["aria-label"]
     assert [child.tag.split("}")[1] for child in root].count("polyline") == 1
 
@@ -119,13 +120,13 @@ def test_a_number_has_a_picture_and_a_table_of_its_own(tmp_path):
     assert 15 < float(rows[-1]) < 32
     assert release_figures.chart(number, "light").table == {
         "Sea-surface temperature (°C)": [pytest.approx(float(rows[-1]), abs=1e-3)]}
-    ElementTree.fromstring(release_files.picture(number))
+    ElementTree.fromstring(picture(number))
     release_files.report(number)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-3.2, 17.0), (1e-5, 2e-5), (60, 210)])
 def test_ticks_are_few_round_and_inside(low, high):
-    result = release_files.ticks(low, high)
+    result = ticks(low, high)
     assert 2 <= len(result) <= 7
     assert low - 1e-9 <= result[0]
     assert result[-1] <= high + 1e-9
@@ -187,6 +188,62 @@ def test_a_density_of_records_is_published_from_a_file(tmp_path):
         "task": "density"}})
     assert __main__.main([*command, "--yes"]) == 0
     assert "Density" in (tmp_path / "out" / "release.csv").read_text()
+
+
+_OBSERVATIONS = "hour,value\n" + "".join(
+    f"{(k * 0.618034) % 1 * 24:.3f},{37 + (k % 24 > 12) + 0.3 * (k % 3 - 1):.2f}\n" for k in range(900))
+_OF_SINGLE = {"value_low": 35, "value_high": 39, "time_low": 0, "time_high": 24, "origin": "a manual",
+              "reading_sd": 0.5, "design": {"law": "even"}}
+
+
+def test_a_regression_curve_of_single_observations_is_published_by_wavelets(tmp_path):
+    (tmp_path / "hours.csv").write_text(_OBSERVATIONS)
+    command = request(tmp_path, data={"file": "hours.csv", "facts": _OF_SINGLE}, mechanism={
+        "key": "wavelet_global", "parameters": {"edges": "corrected"}},
+        budgets=[{"epsilon": 3.0, "delta": 1e-5}])
+    assert __main__.main([*command, "--yes"]) == 0
+    card = json.loads((tmp_path / "out" / "guarantee.json").read_text())
+    assert card["unit_of_protection"] == "one person’s observation, with its time"
+    assert card["guarantee"] == {"epsilon": 3.0, "delta": 1e-5}
+    message, = card["accounting"]["messages"]
+    assert message["noise"] == "discrete Gaussian"
+    rows = [line for line in (tmp_path / "out" / "release.csv").read_text().splitlines()
+            if not line.startswith("#")]
+    values = np.array([row.split(",")[1] for row in rows[1:]], float)
+    assert len(rows) == 102 and values.min() >= 35 and values.max() <= 39
+
+
+def test_a_prediction_is_published_in_the_unit_of_what_is_predicted(tmp_path):
+    (tmp_path / "pairs.csv").write_text("age,weight\n" + "".join(
+        f"{k % 100},{50 + k % 40}\n" for k in range(300)))
+    data = {"file": "pairs.csv", "features": [{"name": "age", "low": 0, "high": 100, "unit": "years"}],
+            "columns": {"value": "weight"},
+            "facts": {"origin": "a chart", "value_low": 40, "value_high": 100, "value_unit": "kg"}}
+    command = request(tmp_path, data=data, mechanism={"key": "frl", "parameters": {
+        "task": "risk_minimisation", "grid_size": 30}})
+    assert __main__.main([*command, "--yes"]) == 0
+    table = (tmp_path / "out" / "release.csv").read_text()
+    assert "age (years),weight (kg)" in table
+    values = np.array([row.split(",")[1] for row in table.splitlines()[-101:]], float)
+    assert values.min() >= 40 and values.max() <= 100
+
+
+def test_a_covariance_is_published_for_all_pairs_of_times(tmp_path):
+    command = request(tmp_path, mechanism={"key": "frl", "parameters": {
+        "task": "covariance", "grid_size": 12}})
+    assert __main__.main([*command, "--yes"]) == 0
+    rows = [line for line in (tmp_path / "out" / "release.csv").read_text().splitlines()
+            if not line.startswith("#")]
+    table = np.array([row.split(",") for row in rows[1:]], float)
+    assert rows[0].startswith("Time,with 2,with 2.8") and table.shape == (21, 22)
+    np.testing.assert_allclose(table[:, 1:], table[:, 1:].T, atol=1e-6)
+    assert (np.linalg.eigvalsh(table[:, 1:]) > -1e-6 * np.abs(table).max()).all()
+    root = ElementTree.parse(tmp_path / "out" / "release.svg").getroot()
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}rect"))) == 21**2
+    source = children(60)
+    release = released(tmp_path / "page", source, "frl", 2.0, task="covariance", grid_size=12)
+    heat, = release_figures.chart(release, "dark").spec["data"]
+    assert heat["type"] == "heatmap" and len(heat["z"]) == len(heat["x"]) == 21
 
 
 def test_a_scenario_of_public_data_will_do(tmp_path):
@@ -293,7 +350,7 @@ def test_a_method_without_a_band_says_that_it_states_none(tmp_path):
 
 def test_the_ends_of_the_picture_are_dashed_where_the_band_is_not_meant_to_hold(tmp_path):
     one = released(tmp_path, children(60), epsilon=4.0)
-    root = ElementTree.fromstring(release_files.picture(one))
+    root = ElementTree.fromstring(picture(one))
     tag = "{http://www.w3.org/2000/svg}"
     dashed = [path for path in root.iter(f"{tag}path") if path.get("stroke-dasharray")]
     assert len(dashed) == 4  # both edges at both ends

@@ -60,13 +60,32 @@ def test_verdicts_come_from_the_public_sizes():
 @pytest.mark.parametrize(("key", "chosen", "facts", "curves"), [
     ("iclp", {}, FACTS, 1), ("univariate_mean", {"setting": "central_user"}, FACTS, 1),
     ("adaptive_coefficients", {}, replace(FACTS, covariates=(Covariate("dose", 0, 20),)), 2),
-    ("iclp", {"task": "density"}, replace(FACTS, covariates=(Covariate("age", 0, 100),)), 1)])
+    ("iclp", {"task": "density"}, replace(FACTS, covariates=(Covariate("age", 0, 100),)), 1),
+    ("frl", {"task": "risk_minimisation"}, replace(FACTS, covariates=(Covariate("age", 0, 100),)), 1),
+    ("frl", {"task": "risk_minimisation"}, replace(FACTS, covariates=(Covariate("age", 0, 100),),
+                                                  two_classes=True), 1),
+    ("frl", {"task": "covariance", "grid_size": 20}, FACTS, 1),
+    ("wavelet_global", {}, replace(FACTS, reading_sd=20.0, observations_per_curve=1), 1)])
 def test_every_kind_of_release_can_be_previewed(key, chosen, facts, curves):
     mechanism = mechanisms.build(key, chosen)
-    sizes = Sizes((2000,), 16_000, 8, len(facts.covariates))
+    each = facts.observations_per_curve
+    sizes = Sizes((2000,), 2000 * each, each, len(facts.covariates))
     result = seen(4.0, sizes, facts, mechanism, 0.0 if mechanism.guarantee == "pure" else 1e-7)
     assert len(result.curves) == curves and np.isfinite(result.errors).all()
     assert words.error(result, chosen.get("task", "mean_function"))
+
+
+def test_previews_of_new_kinds_come_nearer_to_the_twin_with_more_people():
+    predicting = replace(FACTS, covariates=(Covariate("age", 0, 100),))
+    single = replace(FACTS, reading_sd=20.0, observations_per_curve=1)
+    for key, chosen, facts, delta in (
+            ("frl", {"task": "risk_minimisation"}, predicting, 0.0),
+            ("frl", {"task": "covariance", "grid_size": 20}, FACTS, 0.0),
+            ("wavelet_global", {}, single, 1e-7)):
+        each, mechanism = facts.observations_per_curve, mechanisms.build(key, chosen)
+        few, many = (seen(4.0, Sizes((n,), n * each, each, len(facts.covariates)), facts, mechanism,
+                          delta).error for n in (400, 4000))
+        assert many < 0.8 * few, key
 
 
 def test_an_error_is_the_distance_from_the_truth_of_the_twin():

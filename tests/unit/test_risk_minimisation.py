@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear, minimize
 
+from engine.numerics import risk_minimisation
 from engine.numerics.kernels import matern
 from engine.numerics.risk_minimisation import (
     Hinge,
@@ -280,3 +281,19 @@ def test_the_radius_holds_the_allowance_of_both_data_sets(loss):
     m, size = loss.admissibility(kappa(FEATURES), 0.01), kappa(FEATURES)
     exact = m * size / (0.01 * 500)
     assert radius(loss, FEATURES, 0.01, 500) == exact + 2 * tolerance(loss, FEATURES, 0.01, 500)
+
+
+@pytest.mark.parametrize("loss", [Square(1.0), Huber(0.5), Logistic(), Hinge()])
+def test_the_method_that_ends_for_all_data_ends_within_its_public_number_of_steps(loss, monkeypatch):
+    """Newton's method is cut off at once; labels are all of one sign, of both, and far away."""
+    rng = np.random.default_rng(1)
+    atoms = rng.uniform(-1, 1, (12, 5))
+    place = rng.integers(12, size=300)
+    for y in (np.ones(300), rng.choice([-1.0, 1.0], 300), np.where(place > 5, 1.0, -1.0)):
+        exact = risk_minimisation.minimise(loss, atoms, place, y, 0.2).u
+        with monkeypatch.context() as patch:
+            patch.setattr(risk_minimisation, "_MOST_STEPS", 1)
+            ended = risk_minimisation.minimise(loss, atoms, place, y, 0.2)
+        least = risk_minimisation.tolerance(loss, atoms, 0.2, 300)
+        assert ended.slack <= least
+        assert np.linalg.norm(ended.u - exact) <= 2 * least

@@ -23,12 +23,14 @@ from engine.mechanisms.summaries.parts import (
 from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, LinearImage
 from engine.numerics.eigensystems import Eigenbasis, Kernel
 from engine.numerics.risk_minimisation import (
+    MOST_STEPS,
     Hinge,
     Huber,
     Logistic,
     Loss,
     Square,
     minimise,
+    most_steps,
     radius,
 )
 from engine.numerics.tabulated import Tabulated
@@ -66,9 +68,6 @@ class RiskSummary(Summary):
     loose = (
         "The proof bounds how far a minimiser moves, not where to: it allows the direction that "
         "the noise hides least, in which no single record was found to move it.")
-    why_not_published = (
-        "Its coefficients are found by iteration, to a tolerance that is no part of the proof, so "
-        "it can be looked at, not published.")
 
     @classmethod
     def aims_at_the_truth(cls, release: FunctionalRelease, facts: PublicFacts) -> bool:
@@ -93,7 +92,24 @@ class RiskSummary(Summary):
         self.loss = _loss(release, facts)
         is_number = loss_of(release, facts) in NUMBERS
         self.scale = facts.value_half_width if is_number else 1.0
+        self._check_steps(sizes, facts)
         self.offset = Constant(facts.value_middle) if is_number and facts.value_middle else None
+
+    def _check_steps(self, sizes: Sizes, facts: PublicFacts) -> None:
+        """Refuse a real release whose minimiser some data sets could not reach.
+
+        Raises
+        ------
+        InputError
+            From public numbers alone, where the facts are those of real data.
+        """
+        steps = max(most_steps(self.loss, self.features.table, self.penalty, n)
+                    for n in sizes.n_curves_per_server)
+        if facts.is_upload and steps > MOST_STEPS:
+            raise InputError(
+                f"With a penalty of ψ = {self.penalty:.3g} no bound on the steps to the minimiser "
+                f"is small enough: {steps:,} of at most {MOST_STEPS:,}.", field="risk_weight",
+                hint="Choose a larger weight, or another loss.")
 
     def records(self, data: SampleData) -> Array:
         """Coefficients of the minimiser of one site: (repeats, r)."""

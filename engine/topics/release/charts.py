@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array
 from engine.figures import traces
 from engine.figures.at_risk import SHADES, numbers_at_risk
 from engine.figures.theme import Chart, Spec, axis, layout
 from engine.figures.traces import plain
-from engine.release.files import alt, columns, heading, is_staircase
+from engine.release.captions import alt, columns, heading, is_staircase
 from engine.release.published import Published
 from engine.release.uncertainty import covered_places
 
@@ -16,7 +18,9 @@ _DASHES = ("solid", "8px,4px", "2px,3px", "10px,3px,2px,3px")
 
 
 def chart(release: Published, theme: Theme) -> Chart:
-    """Lines over their bands, dashed at the ends; its table has the columns of the file.
+    """Lines over their bands, dashed at the ends, or a heat map of a function of two times.
+
+    The table has the columns of the file.
 
     Parameters
     ----------
@@ -25,6 +29,8 @@ def chart(release: Published, theme: Theme) -> Chart:
     theme : {"light", "dark"}
         Of the page.
     """
+    if release.is_surface:
+        return _heat_map(release, theme)
     stepped, several = is_staircase(release), len(release.columns)
     shades = [colour(SHADES[k % len(SHADES)] if stepped else SHADES[0], theme)
               for k in range(several)]
@@ -41,6 +47,22 @@ def chart(release: Published, theme: Theme) -> Chart:
         notes, room = numbers_at_risk(release.at_risk, theme)
         look |= {"annotations": notes, "margin": {**look["margin"], "b": 8 + room}}
     return Chart({"data": data, "layout": look}, alt(release), table)
+
+
+def _heat_map(release: Published, theme: Theme) -> Chart:
+    """The page is zero, and both signs have a colour."""
+    values, x = np.stack(list(release.columns.values())), plain(release.x, 6)
+    edge = float(np.abs(values).max()) or 1.0
+    low, none, high = (colour(role, theme) for role in ("bias", "page", "functional"))
+    heat = {"type": "heatmap", "x": x, "y": x, "z": [plain(row, 4) for row in values],
+            "hovertemplate": "%{x:.4~g}, %{y:.4~g}: %{z:.4~g}<extra></extra>", "zsmooth": "best",
+            "zmin": -edge, "zmax": edge, "colorscale": [[0, low], [0.5, none], [1, high]],
+            "colorbar": {"thickness": 10, "tickfont": {"size": 12}, "outlinewidth": 0}}
+    look = layout(theme, hovermode="closest", title=heading(release),
+                  xaxis=axis(theme, release.axis, constrain="domain"),
+                  yaxis=axis(theme, release.axis, scaleanchor="x", constrain="domain"))
+    table = {name: plain(column, 6) for name, column in columns(release).items()}
+    return Chart({"data": [heat], "layout": look}, alt(release), table)
 
 
 def height(release: Published, plot: int) -> int:

@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
+from scipy.special import expit
 
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
-from engine.core.tasks import INCIDENCE, Argument, DataType
+from engine.core.tasks import DENSITY, INCIDENCE, RISK_MINIMISATION, Argument, DataType
 from engine.core.types import (
     Array,
     Budget,
@@ -33,7 +34,7 @@ from engine.mechanisms import Mechanism
 from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.privacy.feasibility import Feasibility
 from engine.release.counts import curves_in, first_table
-from engine.release.published import places as published_places
+from engine.release.functions import places as published_places
 from engine.release.uncertainty import STAIRCASE
 from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources.event_twin import EventTwin
@@ -46,6 +47,8 @@ _STUDY = 400_000  # observations of all its data sets
 _TIMES_ASKED = 10  # how often peaks are counted
 _NEAR = 0.25  # of the distance between peaks: how far one may be from its place
 _STANDS_OUT = 0.5  # of the true height over its valleys, from which a peak counts
+_FOR_TRUTH = 2000  # curves behind the variance of the twin
+_ODDS, _ABOUT = 2.0, 0.17  # largest log-odds of classes; spread of numbers, in half-ranges
 _BUMPS, _BUMP_SD = (0.2, 0.5, 0.8), 0.06  # of simulated records, as shares of their range
 
 
@@ -134,7 +137,8 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     if mechanism.main_task.argument is Argument.NOTHING:
         grid = grid[:1]
     places, scale = _places(facts, mechanism, grid)
-    released = estimate.values(grid) * scale  # (1, repeats, draws[, functions], places)
+    # (1, repeats, draws[, functions], places)
+    released = _values(estimate, mechanism, grid) * scale
     difference = released[0] - study.truths[:, None] * scale
     squared = (difference**2).mean(axis=-1)
     if estimate.functions:
@@ -170,9 +174,13 @@ def _simulator(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism) -> Simula
         functions = people.truth(drawing_grid())
         return lambda repeats, rng, peaks: (
             people.draw(repeats, rng), np.broadcast_to(functions, (repeats, *functions.shape)))
+    if mechanism.main_task is RISK_MINIMISATION:
+        return lambda repeats, rng, peaks: _labelled(facts, sizes, repeats, rng)
     if mechanism.main_task.data is DataType.RECORDS:
         return lambda repeats, rng, peaks: _records(facts, sizes, repeats, rng)
-    twin = Twin.of(facts, sizes)
+    twin = Twin.of(facts, sizes, facts.reading_sd or None)
+    if mechanism.main_task.argument is Argument.TWO_TIMES:
+        return lambda repeats, rng, peaks: _varying(twin, repeats, rng)
 
     def curves(repeats: int, rng: np.random.Generator, peaks: int) -> tuple[Data, Array]:
         source = replace(twin, peaks=peaks)
@@ -220,6 +228,45 @@ def _records(facts: PublicFacts, sizes: Sizes, repeats: int, rng: np.random.Gene
     return data, np.broadcast_to(density, (repeats, len(density)))
 
 
+def _labelled(facts: PublicFacts, sizes: Sizes, repeats: int, rng: np.random.Generator
+              ) -> tuple[Data, Array]:
+    """Records of one number and a response that follows three bumps, and what predicts it.
+
+    Numbers spread about the bumps as a sixth of their range; of two classes the odds follow them.
+    """
+    stated, n = facts.covariates[0], sizes.n_curves
+    unit = rng.random((repeats, n))
+    height, truth = _bumpy(unit), _bumpy(drawing_grid())
+    if facts.two_classes:
+        log_odds = _ODDS * (2 * height - 1)
+        is_one = rng.random(unit.shape) < expit(log_odds)
+        y = np.where(is_one, facts.value_high, facts.value_low)
+        truth = _ODDS * (2 * truth - 1)
+    else:
+        middle, half = facts.value_middle, facts.value_half_width
+        y = middle + half * ((height - 0.5) + _ABOUT * rng.standard_normal(unit.shape))
+        y, truth = np.clip(y, facts.value_low, facts.value_high), middle + half * (truth - 0.5)
+    x = (stated.low + (stated.high - stated.low) * unit)[..., None]
+    server = np.repeat(np.arange(sizes.n_servers), sizes.n_curves_per_server)
+    return (SampleData(x, y, server, replace(facts, covariates=(stated,))),
+            np.broadcast_to(truth, (repeats, len(truth))))
+
+
+def _bumpy(unit: Array) -> Array:
+    """Three bumps of height one, at places on [0, 1]."""
+    z = (unit[..., None] - np.array(_BUMPS)) / (2 * _BUMP_SD)
+    return np.asarray(np.exp(-z * z / 2).sum(axis=-1))
+
+
+def _varying(twin: Twin, repeats: int, rng: np.random.Generator) -> tuple[Data, Array]:
+    """Curves of the twin, and their variance over the grid, from many more of them."""
+    many = replace(twin, people=(_FOR_TRUTH,), stated=replace(
+        twin.stated, observations_per_curve=twin.n_observations))
+    times = tuple(drawing_grid().tolist())
+    variance = many.draw(1, rng).on_grid(times).var(axis=1)[0]
+    return twin.draw(repeats, rng), np.broadcast_to(variance, (repeats, len(variance)))
+
+
 # -- releases -------------------------------------------------------------------------------------
 
 
@@ -236,6 +283,13 @@ def _released(data: Data, mechanism: Mechanism, budget: Budget, draws: int, seed
     return mechanism.release_many(cast(Any, data), budgets, draws, generator(seed, NOISE_STREAM, 0))
 
 
+def _values(estimate: Estimate, mechanism: Mechanism, grid: Array) -> Array:
+    """Released functions on the grid; of a covariance the variance, where both times are one."""
+    if mechanism.main_task.argument is Argument.TWO_TIMES:
+        return estimate.values(np.column_stack([grid, grid]))
+    return estimate.values(grid)
+
+
 def _has_band(estimate: Estimate) -> bool:
     return estimate.band is not None and estimate.limits is not None
 
@@ -245,8 +299,9 @@ def _places(facts: PublicFacts, mechanism: Mechanism, grid: Array) -> tuple[Arra
     if isinstance(mechanism, NoisyCounts):
         return published_places(mechanism, facts)[0], 1.0
     if mechanism.main_task.argument is Argument.FEATURE:
-        feature = facts.covariates[0]
-        return feature.low + grid * (feature.high - feature.low), 1 / (feature.high - feature.low)
+        feature, is_density = facts.covariates[0], mechanism.main_task is DENSITY
+        width = feature.high - feature.low
+        return feature.low + grid * width, 1 / width if is_density else 1.0
     return facts.from_unit_time(grid), 1.0
 
 
@@ -291,7 +346,8 @@ def _peaks(simulate: Simulate, study: _Study, facts: PublicFacts, mechanism: Mec
     of several functions or of a number.
     """
     estimate, task = study.estimate, mechanism.main_task
-    if estimate.functions or task.argument is Argument.NOTHING or task.data is DataType.EVENTS:
+    if (estimate.functions or task.argument in (Argument.NOTHING, Argument.TWO_TIMES)
+            or task.data is DataType.EVENTS):
         return None, 0.0
     data, truths = simulate(1, generator(seed, DATA_STREAM, 1), PEAKS)
     released = _released(data, mechanism, budget, _TIMES_ASKED, seed + 1).values(drawing_grid())

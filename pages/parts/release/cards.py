@@ -20,11 +20,12 @@ from engine.language.grammar import capital, escape
 from engine.language.numbers import number, power_of_two, small
 from engine.mechanisms import Mechanism, mechanisms
 from engine.noise.hardened import HardenedNoise
+from engine.release import captions, published
 from engine.release import files as release_files
-from engine.release import published
 from engine.release import sentences as words
 from engine.release.books import Odometer
 from engine.release.certified import Quote
+from engine.release.guarantee_card import unit_of
 from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Known, Ledger, check_room
 from engine.release.published import Published
 from engine.sources import Source, sources
@@ -109,7 +110,7 @@ def strip(choice: Choice, quoted: Quote | None) -> None:
     """What is protected, and what this release would buy, where it can be made."""
     if choice.source is None:
         return
-    unit = published.unit_of(choice.source, choice.mechanism)
+    unit = unit_of(choice.source, choice.mechanism)
     odds = error = ""
     if quoted is not None:
         odds = chances.odds_short(odds_card.of(quoted.charged))
@@ -436,7 +437,7 @@ def result() -> None:
 
 def _picture(release: Published) -> None:
     """How far off it may be, and the curve with its band or the number."""
-    st.markdown(f"**{escape(release_files.headline(release))}**")
+    st.markdown(f"**{escape(captions.headline(release))}**")
     for sentence in words.warnings(release.uncertainty):
         st.warning(escape(sentence), icon=":material/warning:")
     if not release.axis:

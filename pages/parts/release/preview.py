@@ -7,7 +7,7 @@ import streamlit as st
 from engine.core.errors import InputError
 from engine.language.numbers import number
 from engine.release.certified import Quote
-from engine.release.published import places
+from engine.release.functions import places
 from engine.topics.release import preview_charts as figures
 from engine.topics.release import words
 from engine.topics.release.preview import release_preview

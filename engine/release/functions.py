@@ -1,0 +1,162 @@
+"""The functions that are released: where they are evaluated, their bands, and the public bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.core.grids import drawing_grid
+from engine.core.tasks import DENSITY, RISK_MINIMISATION, ROC, Argument, DataType
+from engine.core.types import Array, Data, Estimate, PublicFacts
+from engine.language.numbers import with_unit
+from engine.mechanisms import Mechanism
+from engine.release.certified import Quote
+from engine.release.uncertainty import Uncertainty, band_of, moved_inside
+
+_BETWEEN = 5  # of the places of the drawing grid, those between two of a function of two times
+LOG_ODDS = "Log-odds"
+
+
+def places(mechanism: Mechanism, facts: PublicFacts) -> tuple[Array, str, str, float]:
+    """Where a release is evaluated, and what its axes are called.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Its task says what the result is a function of.
+    facts : PublicFacts
+        Names, units and ranges.
+
+    Returns
+    -------
+    x : (k,)
+        Places in their own unit; one where the result is a number.
+    axis, value : str
+        Names of the places and of the values, with units.
+    scale : float
+        By which values on unit places are multiplied to get their unit.
+    """
+    grid, value = drawing_grid(), with_unit(facts.value_name, _bracketed(facts.value_unit))
+    argument = mechanism.main_task.argument
+    if argument is Argument.NOTHING:
+        return grid[:1], "", value, 1.0
+    if mechanism.main_task is ROC:
+        return grid, "False-positive share", "True-positive share", 1.0
+    if argument is Argument.FEATURE and mechanism.main_task.data is not DataType.EVENTS:
+        feature = facts.covariates[0]
+        x = feature.low + grid * (feature.high - feature.low)
+        axis = with_unit(feature.name, _bracketed(feature.unit))
+        if mechanism.main_task is RISK_MINIMISATION:
+            return x, axis, LOG_ODDS if facts.two_classes else value, 1.0
+        return (x, axis,
+                with_unit("Density", _bracketed(f"per {feature.unit}" if feature.unit else "")),
+                1 / (feature.high - feature.low))
+    if argument is Argument.TWO_TIMES:
+        grid = grid[::_BETWEEN]
+        value = with_unit("Covariance", _bracketed(f"{facts.value_unit}²" * bool(
+            facts.value_unit)))
+    return (facts.from_unit_time(grid), with_unit(facts.time_name, _bracketed(facts.time_unit)),
+            value, 1.0)
+
+
+def names_of(estimate: Estimate, mechanism: Mechanism, x: Array, value: str) -> tuple[str, ...]:
+    """What the released functions are called; one of two times is a function at each second time.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        What was released.
+    mechanism : Mechanism
+        By which.
+    x : (k,)
+        Places in their own unit.
+    value : str
+        Name of the values, with their unit.
+    """
+    if mechanism.main_task.argument is Argument.TWO_TIMES:
+        return tuple(f"with {place:.6g}" for place in x)
+    return estimate.functions or (value,)
+
+
+def _bracketed(unit: str) -> str:
+    return f"({unit})" if unit else ""
+
+
+def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Quote, x: Array,
+                 names: tuple[str, ...], scale: float
+                 ) -> tuple[dict[str, Array], dict[str, tuple[Array, Array]], Uncertainty]:
+    """Released functions and their bands, held to the public bounds, and how far off they may be.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        What was released.
+    mechanism : Mechanism
+        By which.
+    data : Data
+        Of the public sizes and facts alone.
+    quoted : Quote
+        What it cost.
+    x : (k,)
+        Places in their own unit.
+    names : tuple of str
+        Of the functions.
+    scale : float
+        As `places` returns it.
+
+    Returns
+    -------
+    columns : dict of str to (k,)
+    ranges : dict of str to pair of (k,)
+        Ends of the confidence bands; empty where there are none.
+    uncertainty : Uncertainty
+    """
+    facts, rows = data.facts, _rows(estimate, mechanism, x) * scale
+    ranges = _ranges(estimate, names, scale)
+    low, high = _bounds_of(estimate, mechanism, facts)
+    rows, moved = moved_inside(rows, low, high)
+    ranges = {name: (moved_inside(ends[0], low, high)[0], moved_inside(ends[1], low, high)[0])
+              for name, ends in ranges.items()}
+    band = band_of(estimate, list(ranges.values()), x, mechanism.limit_of_band(facts))
+    warnings = getattr(estimate, "warnings", ())
+    return dict(zip(names, rows, strict=True)), ranges, Uncertainty(
+        band, mechanism.feasibility(data.sizes, (quoted.inner,)), tuple(warnings), moved,
+        0.0 if band is None else band.half_width / facts.value_half_width)
+
+
+def _rows(estimate: Estimate, mechanism: Mechanism, x: Array) -> Array:
+    """The first release: (functions, places)."""
+    # Values are (budgets, repeats, draws, places), or (…, functions, places).
+    if mechanism.main_task.argument is not Argument.TWO_TIMES:
+        return np.atleast_2d(estimate.values(drawing_grid()[:len(x)])[0, 0, 0])
+    times = drawing_grid()[::_BETWEEN]
+    pairs = np.stack(np.meshgrid(times, times, indexing="ij"), axis=-1)  # second time, place, 2
+    return np.asarray(estimate.values(pairs.reshape(-1, 2))[0, 0, 0].reshape(len(x), len(x)))
+
+
+def _bounds_of(estimate: Estimate, mechanism: Mechanism, facts: PublicFacts
+               ) -> tuple[float, float]:
+    """Between which the truth lies, whatever the data are.
+
+    Averages and predicted numbers lie between the bounds of values, densities above 0, and
+    covariances of numbers within the bounds at most a quarter of their squared distance from 0.
+    Effects and log-odds have no such bounds.
+    """
+    task = mechanism.main_task
+    if task is DENSITY:
+        return 0.0, np.inf
+    if task.argument is Argument.TWO_TIMES:
+        return -facts.value_half_width**2, facts.value_half_width**2
+    if estimate.functions or (task is RISK_MINIMISATION and facts.two_classes):
+        return -np.inf, np.inf
+    return facts.value_low, facts.value_high
+
+
+def _ranges(estimate: Estimate, names: tuple[str, ...], scale: float
+            ) -> dict[str, tuple[Array, Array]]:
+    """The ends of the confidence bands of the released functions; empty where there are none."""
+    if estimate.limits is None or estimate.band is None:
+        return {}
+    low, high = (np.atleast_2d(end[0, 0, 0]) * scale for end in estimate.limits)
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        return {}
+    return dict(zip(names, zip(low, high, strict=True), strict=True))

@@ -1,0 +1,205 @@
+"""The guarantee of a release for machines: plain values, nothing of the data but public facts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from engine.answers import ReleasedCurve, can_be_asked
+from engine.answers import card as answers_card
+from engine.core.enumerations import NoiseLaw
+from engine.core.tasks import DataType
+from engine.core.types import (
+    Budget,
+    Data,
+    Estimate,
+    EventData,
+    PublicFacts,
+    SampleData,
+    Sizes,
+    Step,
+)
+from engine.language.grammar import of
+from engine.mechanisms import Mechanism
+from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.noise import hardened
+from engine.privacy import risk
+from engine.privacy.transcript import CENTRE
+from engine.release import sentences as words
+from engine.release import stated
+from engine.release.certified import Quote
+from engine.release.ledger import Receipt
+from engine.release.plan import Plan
+from engine.release.uncertainty import Uncertainty
+from engine.sources import Source
+from engine.uploads.curves import Upload
+
+_NOISE = {NoiseLaw.GAUSSIAN: "discrete Gaussian", NoiseLaw.LAPLACE: "discrete Laplace",
+          NoiseLaw.DISCRETE_LAPLACE: "discrete Laplace"}
+
+
+def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
+    """What is protected: all of a person, or less where the data or the method say so.
+
+    Parameters
+    ----------
+    source : Source
+        Public data, or an upload.
+    mechanism : Mechanism
+        With its settings.
+
+    Examples
+    --------
+    >>> from engine.mechanisms import mechanisms
+    >>> from engine.sources import sources
+    >>> unit_of(sources.build("sparse_curves", {}), mechanisms.build("adaptive_mean", {}))
+    'one person’s whole curve'
+    """
+    facts = source.facts
+    if isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person:
+        return f"one observation (weaker than all observations of one {facts.person})"
+    if mechanism.main_task.data in (DataType.RECORDS, DataType.EVENTS):
+        return f"one {of(facts.person)} record"
+    if mechanism.main_task.data is DataType.READINGS:
+        return f"one {of(facts.person)} observation, with its time"
+    if isinstance(source, Upload) and source.curves.n_people < source.curves.n_curves:
+        return f"one curve of the file; some {facts.people} have several and are protected less"
+    return f"one {of(facts.person)} whole curve"
+
+
+_APPLIED_TO_TIMES = ("everybody is counted in one cell: times beyond in that of the end, what is "
+                     "no time or no stated event as censored")
+_NOT_COVERED = ("who is in the data", "how many people and observations there are",
+                "what is true of people in general",
+                "other releases about the same people: their ε add to this one, and the holder’s "
+                "ledger keeps the sum", "how long the computation took")
+
+
+def card_of(plan: Plan, receipt: Receipt, estimate: Estimate, uncertainty: Uncertainty
+            ) -> dict[str, Any]:
+    """The guarantee card of a release.
+
+    Parameters
+    ----------
+    plan : Plan
+        All that is public of it.
+    receipt : Receipt
+        Of its charge.
+    estimate : Estimate
+        What was released.
+    uncertainty : Uncertainty
+        How far off it may be.
+
+    Returns
+    -------
+    dict
+        As JSON takes it.
+    """
+    mechanism, data, quoted = plan.mechanism, plan.standin, plan.quote
+    facts, sizes, made_with = data.facts, data.sizes, plan.plain["versions"]
+    tuning = estimate.tuning[0] if estimate.tuning else {}
+    return {
+        "kind": "differential privacy guarantee", "version": 2,
+        "release": {"name": plan.name, "at": receipt.at, "id": receipt.release_id,
+                    "of": facts.name, "what": mechanism.main_task.label,
+                    **({"credit": facts.credit} if facts.credit else {})},
+        "accuracy": _accuracy(uncertainty, facts, quoted, sizes),
+        "unit_of_protection": plan.plain["unit"],
+        "neighbours": "data sets of the same public sizes in which one unit is replaced",
+        **_guarantee(quoted),
+        "bounds": {**_bounds(data), "source": facts.origin,
+                   "applied": _APPLIED_TO_TIMES if isinstance(data, EventData) else
+                   "numbers beyond are moved to the nearest bound before anything else"},
+        "mechanism": {"key": mechanism.key, "label": mechanism.label,
+                      "reference": mechanism.reference, "parameters": mechanism.values(),
+                      "tuning": {key: _jsonable(value) for key, value in tuning.items()}},
+        **stated.card_entries(data),
+        "noise": {"sampler": f"OpenDP {made_with['opendp']}",
+                  "lattice": "powers of two, in units of the noise",
+                  "entropy": "operating system", "seed": "none: nothing can draw this noise again",
+                  "proofs": "OpenDP constructors marked “contrib” are not all reviewed"},
+        "not_covered": list(_NOT_COVERED), **_answers(estimate, facts, sizes),
+        "versions": dict(made_with),
+    }
+
+
+def _answers(estimate: Estimate, facts: PublicFacts, sizes: Sizes) -> dict[str, Any]:
+    """What further questions need; nothing where the release is no curve with a covariance."""
+    if not can_be_asked(estimate):
+        return {}
+    curve = ReleasedCurve.of(estimate, facts, n_people=sizes.n_curves)
+    return {"answers": answers_card.written(curve)}
+
+
+def _guarantee(quoted: Quote) -> dict[str, Any]:
+    """The guarantee, what it says of an attacker, and how it follows from the messages."""
+    return {
+        "guarantee": _plain(quoted.certified),
+        "ideal": {**_plain(quoted.ideal), "note": "for comparison only: what continuous noise of "
+                  "the same size would cost; the guarantee is the certified one above"},
+        "odds": {"attacker": "knows all other records and has narrowed this one down to two",
+                 "coin_toss": 0.5, "right_guess_at_most": risk.of_ledger(quoted.charged).right},
+        "accounting": {
+            "method": _method(quoted), "sites": "each person is at one site; the weakest counts",
+            "rho": quoted.rho,
+            "messages": [_message(server, quoted.steps[key], measurement)
+                         for (server, key), measurement in quoted.messages.items()]},
+    }
+
+
+def _accuracy(uncertainty: Uncertainty, facts: PublicFacts, quoted: Quote, sizes: Sizes
+              ) -> dict[str, Any]:
+    """How far off the release may be, as numbers and in the words of the report."""
+    band, verdict = uncertainty.band, uncertainty.feasibility
+    return {
+        "verdict": "coarse" if uncertainty.is_coarse else
+        None if verdict is None else verdict.verdict,
+        "headline": words.headline(uncertainty, facts, quoted.budget, sizes.n_curves),
+        "band": None if band is None else {
+            "level": band.level, "kind": band.kind, "average_half_width": band.half_width,
+            "basis_functions": band.basis_size or None, "meant_between": list(band.covered)},
+        "explained": words.band_explained(uncertainty, facts),
+        "warnings": words.warnings(uncertainty)}
+
+
+def _plain(budget: Budget) -> dict[str, float]:
+    return {"epsilon": budget.epsilon, "delta": budget.delta}
+
+
+def _method(quoted: Quote) -> str:
+    if quoted.certified.is_pure:
+        return "ε of every message by OpenDP’s map; they add"
+    if quoted.certified.epsilon < quoted.by_rho.epsilon:
+        return ("discrete Gaussian noise of every message has a proved μ; squares of μ add, and ε "
+                "is that of the Gaussian privacy curve at the stated δ")
+    return ("ρ of zero-concentrated differential privacy of every message by OpenDP’s map; they "
+            "add, and ε follows from the sum at the stated δ")
+
+
+def _message(server: int, step: Step, measurement: hardened.HardenedNoise) -> dict[str, Any]:
+    return {"from": "centre" if server == CENTRE else f"site {server + 1}", "what": step.label,
+            "numbers": measurement.size, "noise": _NOISE[measurement.law],
+            "lattice": f"2^-{measurement.bits}",
+            "rho" if measurement.law is NoiseLaw.GAUSSIAN else "epsilon": measurement.cost}
+
+
+def _bounds(data: Data) -> dict[str, Any]:
+    facts = data.facts
+    ranges: dict[str, Any] = {} if isinstance(data, SampleData | EventData) else {
+        "value": {"name": facts.value_name, "unit": facts.value_unit, "low": facts.value_low,
+                  "high": facts.value_high},
+        "time": {"name": facts.time_name, "unit": facts.time_unit, "low": facts.time_low,
+                 "high": facts.time_high}}
+    if isinstance(data, EventData):
+        ranges["time"] = {"name": facts.time_name, "unit": facts.time_unit, "low": facts.time_low,
+                          "high": facts.time_high}
+    if facts.covariates:
+        ranges["columns"] = [
+            {"name": covariate.name, "unit": covariate.unit, "low": covariate.low,
+             "high": covariate.high} for covariate in facts.covariates]
+    return ranges
+
+
+def _jsonable(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
