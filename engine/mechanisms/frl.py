@@ -12,7 +12,7 @@ import numpy as np
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.registry import Parameter, param
-from engine.core.tasks import DENSITY, MEAN_FUNCTION
+from engine.core.tasks import COVARIANCE, DENSITY, MEAN_FUNCTION
 from engine.core.types import Array, Budget, Caution, Data, Fit, Public, PublicFacts, Sizes
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
@@ -81,7 +81,7 @@ class Frl(Selection, KernelRelease):
         choices=("one", "three", "planned"), only_for=(MEAN_FUNCTION.key,), earlier="one")
 
     def check_task(self) -> None:
-        """Refuse what is not proved for noise by norm.
+        """Refuse what is not proved for noise by norm, and a choice where none is made.
 
         Raises
         ------
@@ -89,6 +89,9 @@ class Frl(Selection, KernelRelease):
             For noise by norm, if the constants are printed ones or the smoothing is chosen.
         """
         super().check_task()
+        if self.task == COVARIANCE.key and self.selection_rule != "formula":
+            raise InputError("The number of functions of a covariance is fixed by formula.",
+                             field="selection_rule", hint="Choose the formula, or ICLP.")
         if self.noise is NoiseLaw.NORM and self.constants == "published":
             raise InputError("Nothing is published for noise by norm.", field="constants",
                              hint="Choose tight constants.")

@@ -102,12 +102,12 @@ class Favours:
         return noise
 
 
-def noise_on_scores(mechanism, plan, records, scores):
+def noise_on_scores(mechanism, summary, plan, records, scores):
     """The scale of the noise of a choice: what turns the worst candidate into the chosen one."""
     worst, low, high = int(scores.argmax()), 0.0, 1e6
     for _ in range(80):
         middle = (low + high) / 2
-        chosen = selection.choose(mechanism, plan, [records], 1, Favours(worst, middle))
+        chosen = selection.choose(mechanism, summary, plan, [records], 1, Favours(worst, middle))
         low, high = (low, middle) if chosen[0, 0] == worst else (middle, high)
     return np.ptp(scores) / high
 
@@ -132,9 +132,9 @@ def test_no_curve_moves_scores_of_candidates_further_than_the_noise_of_a_paid_ch
     plan = mechanism.plan(usual.public, (BUDGET,))
     summary = mechanism.summary(usual.sizes, usual.facts)
     for one, other in ((pairs.one, pairs.other), opposite_halves(mechanism, usual)):
-        first, second = (selection._scores(plan, summary.records(data), 2, 1.0)[:, 0]
+        first, second = (selection.scores_of(summary, plan, summary.records(data), 2, 1.0)[:, 0, 0]
                          for data in (one, other))
-        scale = noise_on_scores(mechanism, plan, summary.records(one.repeat(0)), first[0])
+        scale = noise_on_scores(mechanism, summary, plan, summary.records(one.repeat(0)), first[0])
         worst = max(worst, 2 * np.abs(first - second).max() / scale)
     spend = plan.spends[0]
     assert spend.epsilon == pytest.approx(0.2 * BUDGET.epsilon)

@@ -29,6 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -217,6 +218,21 @@ class FunctionalRelease(Mechanism):
         """
         raise NotImplementedError
 
+    def of_widths(self, dimension: int) -> tuple[FunctionalRelease, ...]:
+        """The same method with each width of a density's atoms that is a candidate.
+
+        Parameters
+        ----------
+        dimension : int
+            1 or 2.
+
+        Returns
+        -------
+        tuple of FunctionalRelease
+            Itself alone, where a formula decides.
+        """
+        return (self,)
+
     def features(self, grid: Grid, sizes: Sizes) -> Features:
         """The functions by which records are predicted, and their penalty.
 
@@ -327,15 +343,15 @@ class FunctionalRelease(Mechanism):
         summary = self.summary(data.sizes, data.facts)
         records = [summary.records(site_data) for site_data in _by_site(data)]
         chance, *streams = rng.spawn(1 + len(records))
-        choices = [choose(self, plan, records, draws, chance) for plan in plans]
-        noise = [[self.process.standard((data.n_repeats, draws, len(block.shape)), stream)
-                  for block in plans[0].blocks[0]] for stream in streams]
-        releases = [_Release(summary, plan, records, noise, choice)
-                    for plan, choice in zip(plans, choices, strict=True)]
+        noise = [[self.process.standard((data.n_repeats, draws, max(plans[0].sizes(block))), stream)
+                  for block in range(len(plans[0].blocks[0]))] for stream in streams]
+        releases = [_Release(summary, plan, records, noise, partial(
+            choose, self, summary, plan, records, draws, chance)) for plan in plans]
+        released, quiet = zip(*(each.coefficients() for each in releases), strict=True)
         return Fit(
             basis=summary.basis, offset=summary.offset, functions=summary.functions,
-            coefficients=summary.scale * np.stack([each.released() for each in releases]),
-            unprotected=summary.scale * np.stack([each.quiet() for each in releases]),
+            coefficients=summary.scale * np.stack(released),
+            unprotected=summary.scale * np.stack(quiet),
             parts=summary.parts(plans, records))
 
     def exact_fit(self, data: Data) -> Fit:
@@ -371,7 +387,7 @@ class FunctionalRelease(Mechanism):
         weights = 1 / (1 / n + energies)
         return FunctionPlan(
             smoothings, blocks, noise, weights / weights.sum(axis=1, keepdims=True), budgets,
-            spends=self._ledger(blocks, noise, budgets))
+            summary.usual_candidate(smoothings), spends=self._ledger(blocks, noise, budgets))
 
     def left(self, budget: Budget) -> Budget:
         """What is left for the release when the smoothing has been chosen.
@@ -407,7 +423,7 @@ class FunctionalRelease(Mechanism):
         if summaries[self.task].is_inverted:
             return None
         plan: FunctionPlan = self.plan(Public(sizes, facts), budgets)
-        return self.summary(sizes, facts).scale ** 2 * plan.energy(len(plan.smoothings) // 2)
+        return self.summary(sizes, facts).scale ** 2 * plan.energy(plan.usual)
 
     def caution(self, facts: PublicFacts) -> str:
         if facts.common_times or self.task not in CURVES:
@@ -536,52 +552,78 @@ class _Release:
     ----------
     records : what is kept of those of every site.
     noise : standard noise of every site and vector, (repeats, draws, r) each.
-    chosen : (repeats, draws), where a site has chosen among candidates. It sends the coefficients
-        of its choice and nothing of the others: they carry the same noise.
+    choose : from the centre's averages of earlier vectors the candidate of every repeat and draw,
+        (repeats, draws), or None where there is one. A site sends the coefficients of its choice
+        and nothing of the others: they carry the same noise. Only the last vector is chosen.
     """
 
     summary: Summary
     plan: FunctionPlan
     records: Sequence[Any]
     noise: Sequence[Sequence[Array]]
-    chosen: NDArray[np.int64] | None
+    choose: Callable[[Sequence[Array]], NDArray[np.int64] | None]
 
-    def released(self) -> Array:
-        """Coefficients from noisy messages: (repeats, draws, r)."""
-        return self._finished(self._sent)
+    def coefficients(self) -> tuple[Array, Array]:
+        """From noisy messages (repeats, draws, …), and of the first draw without noise."""
+        averages, choice = self._averages(self._sent, self.choose)
+        quiet, _ = self._averages(self._values,
+                                  lambda _: None if choice is None else choice[:, :1])
+        return (self._finished(averages, choice),
+                self._finished(quiet, None if choice is None else choice[:, :1])[:, 0])
 
-    def quiet(self) -> Array:
-        """The same of the first draw without noise, for comparison: (repeats, r)."""
-        return self._finished(self._exact)[:, 0]
-
-    def _finished(self, message: Callable[[int, int, Sequence[Array]], Array]) -> Array:
-        """What the centre makes of its messages; with a choice there is one site, of weight 1."""
+    def _averages(self, message: Callable[..., Array],
+                  choose: Callable[[Sequence[Array]], NDArray[np.int64] | None]
+                  ) -> tuple[list[Array], NDArray[np.int64] | None]:
+        """The centre's averages of all messages; with a choice there is one site, of weight 1."""
         averages: list[Array] = []
+        choice = None
         for block in range(len(self.plan.blocks[0])):
-            averages.append(sum(weight * message(block, site, averages)
+            if block == len(self.plan.blocks[0]) - 1:
+                choice = choose(averages)
+            averages.append(sum(weight * message(block, site, averages, choice)
                                 for site, weight in enumerate(self.plan.weights[0])))
-        return self.summary.finished(averages, self.plan.smoothings[0])
+        return averages, choice
 
-    def _exact(self, block: int, site: int, earlier: Sequence[Array]) -> Array:
-        return self._values(block, site, earlier,
-                            None if self.chosen is None else self.chosen[:, :1])
+    def _finished(self, averages: Sequence[Array], choice: NDArray[np.int64] | None) -> Array:
+        """What the centre makes of its averages, by the candidate of every repeat and draw."""
+        finished, smoothings = self.summary.finished, self.plan.smoothings
+        if choice is None:
+            return finished(averages, smoothings[0])
+        each = {g: finished([*averages[:-1], averages[-1][..., :self.plan.sizes(-1)[g]]],
+                            smoothings[g]) for g in np.unique(choice).tolist()}
+        out = np.zeros_like(next(iter(each.values())))
+        for g, values in each.items():
+            out[choice == g] = values[choice == g]
+        return out
 
-    def _sent(self, block: int, site: int, earlier: Sequence[Array]) -> Array:
+    def _sent(self, block: int, site: int, earlier: Sequence[Array],
+              choice: NDArray[np.int64] | None) -> Array:
         """Everything one site does with its records for one vector; only the result leaves it."""
         noise = [candidate[site][block] for candidate in self.plan.noise]
-        scales = noise[0].scales if self.chosen is None else np.stack(
-            [calibrated.scales for calibrated in noise])[self.chosen]
-        noisy = (self._values(block, site, earlier, self.chosen)
-                 + scales * self.noise[site][block])
+        standard = self.noise[site][block]
+        scales = noise[0].scales if choice is None else np.stack(
+            [_filled(calibrated.scales, standard.shape[-1]) for calibrated in noise])[choice]
+        noisy = self._values(block, site, earlier, choice) + scales * standard
         spread = np.broadcast_to(math.sqrt(noise[0].variance) * scales, noisy.shape)
         return transcript.sent(site, self.plan.blocks[0][block].step, noisy, spread)
 
     def _values(self, block: int, site: int, earlier: Sequence[Array],
                 choice: NDArray[np.int64] | None) -> Array:
         """One vector of one site without noise: (repeats, 1 or draws, r)."""
-        each = [self.summary.values(block, self.records[site], smoothing, earlier)
-                for smoothing in self.plan.smoothings]
+        used = [0] if choice is None else np.unique(choice).tolist()
+        values = {g: self.summary.values(block, self.records[site], self.plan.smoothings[g],
+                                         earlier) for g in used}
         if choice is None:
-            return each[0]
-        repeats = np.arange(len(choice))[:, None]
-        return np.asarray(np.stack(each)[choice, repeats, 0])
+            return values[0]
+        out = np.zeros((*choice.shape, max(self.plan.sizes(block))))
+        for g, each in values.items():
+            where = choice == g
+            filled = np.broadcast_to(_filled(each, out.shape[-1]), out.shape)
+            out[where] = filled[where]
+        return out
+
+
+def _filled(numbers: Array, size: int) -> Array:
+    """With zeros up to a size: candidates may have fewer numbers than others."""
+    missing = size - numbers.shape[-1]
+    return np.pad(numbers, [(0, 0)] * (numbers.ndim - 1) + [(0, missing)]) if missing else numbers

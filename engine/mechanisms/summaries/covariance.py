@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.tasks import COVARIANCE
 from engine.core.types import Array, CurveData, Fit, PublicFacts, Sizes, Step
@@ -90,10 +91,10 @@ class CovarianceSummary(Summary):
     def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
         eigenvalues, (j, k) = self.space.eigenvalues, self.basis.index
         pairs = self.release.smoothings(eigenvalues[j] * eigenvalues[k], n,
-                                        effective * self._shares[-1])[0]
-        mean = self.release.smoothings(eigenvalues, n, effective * self._shares[0])[0]
-        assert isinstance(pairs, Linear)
-        return (Steps(mean, pairs),)
+                                        effective * self._shares[-1])
+        means = self.release.smoothings(eigenvalues, n, effective * self._shares[0])
+        mean = means[self.usual_candidate(means)]
+        return tuple(Steps(mean, each) for each in pairs if isinstance(each, Linear))
 
     def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
         assert isinstance(smoothing, Steps)
@@ -121,14 +122,38 @@ class CovarianceSummary(Summary):
         centre = self.release.centre
         if centre == "private_mean" and block == 0:
             return smoothing.mean(records.mean)[:, None]
-        curves = records.coefficients
+        return smoothing(self._moments(records.coefficients, records.mean, earlier))
+
+    def _moments(self, curves: Array, mean: Array, earlier: Sequence[Array]) -> Array:
+        """Coordinates of second moments about the centre: (repeats, 1 or draws, pairs).
+
+        Parameters
+        ----------
+        curves : (repeats, n, r)
+            Coefficients.
+        mean : (repeats, r)
+            Of all curves, for the centre that is the sample mean.
+        earlier : sequence of (repeats, draws, r)
+            With the private mean, for the centre that is one.
+        """
+        centre = self.release.centre
         if centre == "nothing":
             about, most = np.zeros((len(curves), 1, self.space.size)), math.inf
         elif centre == "sample_mean":
-            about, most = records.mean[:, None], math.inf
+            about, most = mean[:, None], math.inf
         else:
             about, most = earlier[0], self.space.gain
-        return smoothing(self.basis.coordinates(second_moments(curves, about, most)))
+        return np.asarray(self.basis.coordinates(second_moments(curves, about, most)))
+
+    def fold_means(self, records: ClippedCurves, fold: NDArray[np.int64],
+                   earlier: Sequence[Array]) -> Array:
+        """Second moments about the centre that was released, or about nothing."""
+        curves = records.coefficients
+        return np.stack([self._moments(curves[:, fold == k], records.mean, earlier)
+                         for k in range(fold.max() + 1)], axis=2)
+
+    def most_move(self, smoothings: Sequence[Smoothing], n_in: int, n_out: int) -> float:
+        return math.sqrt(2) * max(2 / n_out, 4 / n_in)
 
     def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
         return self.basis.positive_part(averages[-1]) if self.release.positive else averages[-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,15 +13,19 @@ from numpy.typing import NDArray
 from engine.core.errors import InputError
 from engine.core.tasks import DENSITY
 from engine.core.types import Array, Fit, FunctionBasis, PublicFacts, SampleData, Sizes, Step
-from engine.mechanisms.summaries.parts import Block, Linear, Smoothing, Summary
-from engine.numerics.difference_sets import Averaged
+from engine.mechanisms.summaries.parts import ROUND_UP, Block, Smoothing, Summary
+from engine.numerics.difference_sets import Averaged, DifferenceSet
 from engine.numerics.eigensystems import Grid, Kernel
-from engine.numerics.kernel_densities import bumps, nearest_density
+from engine.numerics.kernel_densities import DensityAtoms, bumps, nearest_density
 from engine.numerics.tabulated import Tabulated
 
 if TYPE_CHECKING:
     from engine.mechanisms.families.functional_release import FunctionalRelease
     from engine.mechanisms.families.kernel_release import KernelRelease
+
+
+# Candidates for the width of atoms, over the one by formula: what is private pays for narrow ones.
+WIDTHS = (0.5, 0.5**0.5, 1.0, 2**0.5, 2.0, 2**1.5, 4.0, 2**2.5, 8.0)
 
 
 class DensitySummary(Summary):
@@ -64,35 +69,117 @@ class DensitySummary(Summary):
     def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
         self.release, self.n = release, sizes.n_curves
         self.grid = grid_of_samples(release, facts)
-        self.atoms = release.atoms(self.grid, self.n)
-        self.basis: FunctionBasis = Tabulated(self.grid) if release.clean else self.atoms.basis
+        self.candidates = tuple(Width(each.atoms(self.grid, self.n)) for each in
+                                release.of_widths(self.grid.dimension))
+        self.on_grid = release.clean or len(self.candidates) > 1
+        atoms = self.candidates[self.usual_candidate(self.candidates)].atoms
+        self.basis: FunctionBasis = Tabulated(self.grid) if self.on_grid else atoms.basis
 
     def records(self, data: SampleData) -> Counts:
         return Counts.of(data, self.grid)
 
     def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
-        """Atoms are smooth already."""
-        return (Linear(np.ones(len(self.atoms.variances))),)
+        """Atoms are smooth already: candidates are their widths."""
+        return self.candidates
 
     def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
+        assert isinstance(smoothing, Width)
+        atoms = smoothing.atoms
         return (Block(Step("noisy coefficients of the density"),
-                      lambda n: Averaged(self.atoms.differences, n),
-                      self.release.shape(self.atoms.variances), self.atoms.norms),)
+                      lambda n: Averaged(atoms.differences, n),
+                      self.release.shape(atoms.variances), atoms.norms),)
 
     def values(self, block: int, records: Counts, smoothing: Smoothing, earlier: Sequence[Array]
                ) -> Array:
-        return (records.counts @ self.atoms.atoms / records.n)[:, None]
+        return smoothing(records.counts / records.n)[:, None]
 
     def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
-        if not self.release.clean:
+        assert isinstance(smoothing, Width)
+        if not self.on_grid:
             return averages[0]
-        return nearest_density(averages[0] @ self.atoms.on_grid.T, self.grid.weights)
+        values = averages[0] @ smoothing.atoms.on_grid.T
+        return nearest_density(values, self.grid.weights) if self.release.clean else values
+
+    # -- choosing the width on the records -----------------------------------------------------
+
+    def usual_candidate(self, smoothings: Sequence[Smoothing]) -> int:
+        return WIDTHS.index(1.0) if len(smoothings) > 1 else 0
+
+    def fold_means(self, records: Counts, fold: NDArray[np.int64], earlier: Sequence[Array]
+                   ) -> Array:
+        """The share of each part's records on every point of the grid."""
+        n_parts = int(fold.max()) + 1
+        shares = np.zeros((len(records.place), n_parts, self.grid.size))
+        for repeat, place in enumerate(records.place):
+            np.add.at(shares[repeat], (fold, place), 1.0)
+        return np.asarray(shares / np.bincount(fold)[:, None])[:, None]
+
+    def score(self, training: Array, held_out: Array, smoothing: Smoothing) -> Array:
+        """∫ f² − 2 mean f(x) over what is held out: that of least squares for densities."""
+        assert isinstance(smoothing, Width)
+        density = training @ smoothing.on_grid
+        return np.asarray((density**2 * self.grid.weights).sum(axis=-1)
+                          - 2 * (density * held_out).sum(axis=-1))
+
+    def most_move(self, smoothings: Sequence[Smoothing], n_in: int, n_out: int) -> float:
+        return max(smoothing.most_move(self.grid.weights, n_in, n_out)
+                   for smoothing in smoothings if isinstance(smoothing, Width))
 
     def reference(self, data: SampleData) -> Fit:
         """The density with Gaussian atoms of the same width, for every mechanism."""
         counts = self.records(data)
         atoms = bumps(self.release.width(self.n, self.grid.dimension), self.grid)
         return Fit.exact(Tabulated(self.grid), counts.counts @ atoms / counts.n)
+
+
+@dataclass(frozen=True, eq=False)
+class Width:
+    """Atoms of one width, by which shares of records on the grid become a density.
+
+    Parameters
+    ----------
+    atoms : DensityAtoms
+        K of them.
+    """
+
+    atoms: DensityAtoms
+
+    def __call__(self, averages: Array) -> Array:
+        """Shares (…, K) → coefficients (…, r)."""
+        return np.asarray(averages @ self.atoms.atoms)
+
+    def differences(self, radius: float, loose: float, n: float) -> DifferenceSet:
+        return Averaged(self.atoms.differences, n)
+
+    @cached_property
+    def on_grid(self) -> Array:
+        """Values (K, K) of each atom at the points of the grid."""
+        return self.atoms.atoms @ self.atoms.on_grid.T
+
+    def most_move(self, weights: Array, n_in: int, n_out: int) -> float:
+        """How far replacing one record moves ∫ f² − 2 mean f(x).
+
+        A record held out moves it by 2|f(x) − f(x')|/n_out, f being an average of atoms: at most
+        twice the largest range of an atom. One of the training part moves f by D/n_in, D = g_a −
+        g_b: ∫ f² − ∫ f'² − 2 mean (f − f') = (⟨D, f + f'⟩ − 2 mean D(x))/n_in, and f + f' is twice
+        an average of atoms. So ⟨D, f + f'⟩ is at most 2 max_c (max_a − min_b) ⟨g, g_c⟩, and mean
+        D(x) at most max_x (max_a − min_b) g(x).
+
+        Parameters
+        ----------
+        weights : (K,)
+            Of the points of the grid.
+        n_in, n_out : int
+            Records of the training part, and those that are held out.
+
+        Returns
+        -------
+        float
+        """
+        products = self.on_grid * weights @ self.on_grid.T  # (a, c)
+        held_out = 2 * np.ptp(self.on_grid, axis=1).max()
+        training = 2 * np.ptp(products, axis=0).max() + 2 * np.ptp(self.on_grid, axis=0).max()
+        return ROUND_UP * float(max(held_out / n_out, training / n_in))
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,10 +191,13 @@ class Counts:
     counts : (repeats, K)
     n : int
         How many records.
+    place : (repeats, n) array of int
+        The point of each.
     """
 
     counts: Array
     n: int
+    place: NDArray[np.int64]
 
     @classmethod
     def of(cls, data: SampleData, grid: Grid) -> Counts:
@@ -123,9 +213,10 @@ class Counts:
         -------
         Counts
         """
-        place = places(data, grid) + grid.size * np.arange(data.n_repeats)[:, None]
-        counts = np.bincount(place.ravel(), minlength=grid.size * data.n_repeats)
-        return cls(counts.reshape(data.n_repeats, grid.size).astype(float), data.n_curves)
+        place = places(data, grid)
+        apart = place + grid.size * np.arange(data.n_repeats)[:, None]
+        counts = np.bincount(apart.ravel(), minlength=grid.size * data.n_repeats)
+        return cls(counts.reshape(data.n_repeats, grid.size).astype(float), data.n_curves, place)
 
 
 def grid_of_samples(release: FunctionalRelease, facts: PublicFacts) -> Grid:

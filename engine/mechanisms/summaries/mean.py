@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, CurveData, Fit, PublicFacts, ServerParts, Sizes, Step
@@ -64,6 +65,15 @@ class MeanSummary(Summary):
                            for plan in plans])
         square = self.scale**2
         return ServerParts(weights, square * weights**2 * noise, square * weights**2 * chance)
+
+    def fold_means(self, records: ClippedCurves, fold: NDArray[np.int64],
+                   earlier: Sequence[Array]) -> Array:
+        curves = records.coefficients
+        return np.stack([curves[:, fold == k].mean(axis=1) for k in range(fold.max() + 1)],
+                        axis=1)[:, None]
+
+    def most_move(self, smoothings: Sequence[Smoothing], n_in: int, n_out: int) -> float:
+        return max(4 / n_out, 8 / n_in)
 
     def reference(self, data: CurveData) -> Fit:
         """The mean on the grid, of curves that are not shortened, with its sampling range."""

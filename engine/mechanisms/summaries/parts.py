@@ -19,6 +19,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.enumerations import NoiseLaw
 from engine.core.types import (
@@ -339,6 +340,8 @@ class FunctionPlan(Plan):
         The share of each site.
     budgets : tuple of Budget
         That of each site.
+    usual : int
+        The candidate that a formula would take.
     """
 
     smoothings: tuple[Smoothing, ...]
@@ -346,6 +349,21 @@ class FunctionPlan(Plan):
     noise: tuple[tuple[tuple[Calibrated, ...], ...], ...]
     weights: Array
     budgets: tuple[Budget, ...]
+    usual: int = 0
+
+    def sizes(self, block: int) -> list[int]:
+        """How many numbers a vector has with each candidate.
+
+        Parameters
+        ----------
+        block : int
+            Its number.
+
+        Returns
+        -------
+        list of int
+        """
+        return [len(vectors[block].shape) for vectors in self.blocks]
 
     def energy(self, candidate: int) -> float:
         """E‖noise‖² of the last vector after sites are averaged.
@@ -570,6 +588,73 @@ class Summary:
             None where nobody asks for it.
         """
         return None
+
+    # -- choosing among candidates on the records; see `selection` ----------------------------
+
+    def usual_candidate(self, smoothings: Sequence[Smoothing]) -> int:
+        """Which candidate a formula would take: the middle one.
+
+        Parameters
+        ----------
+        smoothings : sequence of Smoothing
+            The candidates.
+
+        Returns
+        -------
+        int
+        """
+        return len(smoothings) // 2
+
+    def fold_means(self, records: Any, fold: NDArray[np.int64], earlier: Sequence[Array]) -> Array:
+        """What is averaged, over the records of each part.
+
+        Parameters
+        ----------
+        records : object
+            As `records` returns them.
+        fold : (n,) array of int
+            The part of each record, from 0.
+        earlier : sequence of (repeats, draws, r)
+            The centre's averages of earlier vectors.
+
+        Returns
+        -------
+        (repeats, 1 or draws, parts, …)
+        """
+        raise NotImplementedError
+
+    def score(self, training: Array, held_out: Array, smoothing: Smoothing) -> Array:
+        """Mean squared distance of what is held out from a fit, but for what no fit changes.
+
+        Parameters
+        ----------
+        training, held_out : (repeats, draws, parts, …)
+            Averages, as `fold_means` gives them.
+        smoothing : Smoothing
+            One of the candidates.
+
+        Returns
+        -------
+        (repeats, draws, parts)
+        """
+        fit = smoothing(training)
+        return np.asarray((fit**2).sum(axis=-1) - 2 * (fit * held_out).sum(axis=-1))
+
+    def most_move(self, smoothings: Sequence[Smoothing], n_in: int, n_out: int) -> float:
+        """How far replacing one record moves any score, as proved in `selection`.
+
+        Parameters
+        ----------
+        smoothings : sequence of Smoothing
+            The candidates.
+        n_in, n_out : int
+            Records of the training part, and those that are held out.
+
+        Returns
+        -------
+        float
+        """
+        raise NotImplementedError
 
     def reference(self, data: Any) -> Fit:
         """What would be published without any protection, the same for every mechanism.
