@@ -10,9 +10,9 @@ from typing import Any
 from engine.core.errors import InputError
 from engine.core.tasks import DataType
 from engine.core.types import Budget
+from engine.release import captions, ledger, published, stated
 from engine.release import files as release_files
 from engine.release import folder as release_folder
-from engine.release import ledger, published, stated
 from engine.release import request as release_request
 from engine.release import sentences as release_words
 from engine.release.books import Odometer
@@ -114,7 +114,7 @@ def _write(out: str, one: Published) -> None:
                          "writes its files, at no charge.") from None
     for path in written:
         print(f"wrote {path}")
-    for line in [release_files.headline(one), *release_words.warnings(one.uncertainty),
+    for line in [captions.headline(one), *release_words.warnings(one.uncertainty),
                  *one.uncertainty.findings]:
         print(line)
 

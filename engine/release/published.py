@@ -25,6 +25,7 @@ from engine.core.tasks import DENSITY, ROC, Argument, DataType
 from engine.core.types import (
     Array,
     Budget,
+    CurveData,
     Data,
     Estimate,
     EventData,
@@ -36,6 +37,7 @@ from engine.core.types import (
 from engine.language.grammar import of
 from engine.language.numbers import with_unit
 from engine.mechanisms import Mechanism
+from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.noise import hardened
 from engine.privacy import risk
@@ -48,6 +50,7 @@ from engine.release.certified import Key, Quote
 from engine.release.counts import released_counts
 from engine.release.data_content import content_of, traces_of
 from engine.release.ledger import Ledger, Receipt
+from engine.release.percentiles import ReleasedPercentiles, released_percentiles
 from engine.release.plan import Plan, messages_from_bytes, messages_to_bytes
 from engine.release.random_order import reordered
 from engine.release.uncertainty import Uncertainty, band_of, moved_inside
@@ -98,6 +101,8 @@ class Published:
         The noised counts that all follows from, where counts are released; else empty.
     at_risk : mapping of str to sequence
         Numbers at risk by time, where people are followed; else empty.
+    percentiles : ReleasedPercentiles or None
+        Where the released functions are percentile curves.
     """
 
     name: str
@@ -118,6 +123,7 @@ class Published:
     uncertainty: Uncertainty = field(default_factory=Uncertainty)
     table: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     at_risk: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    percentiles: ReleasedPercentiles | None = None
 
 
 def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> Quote:
@@ -310,11 +316,16 @@ def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Pub
     names = estimate.functions or (value,)
     table: dict[str, list[Any]] = {}
     at_risk: dict[str, list[Any]] = {}
+    percentiles = None
     if isinstance(data, EventData):
         counts = released_counts(estimate, mechanism, data, quoted, x)
         x, columns, ranges, uncertainty = (counts.x, counts.columns, counts.ranges,
                                            counts.uncertainty)
         table, at_risk = counts.table, counts.at_risk
+    elif isinstance(mechanism, PercentileCurves) and isinstance(data, CurveData):
+        percentiles = released_percentiles(estimate, mechanism, data, quoted, x)
+        columns, ranges, uncertainty = (percentiles.columns, percentiles.ranges,
+                                        percentiles.uncertainty)
     else:
         columns, ranges, uncertainty = _released(estimate, mechanism, data, quoted, x, names,
                                                  scale)
@@ -323,8 +334,8 @@ def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Pub
         axis=axis, value=value, x=x, columns=columns, ranges=ranges, odometer=receipt.odometer,
         quote=quoted, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
         uncertainty=uncertainty, request=plan.plain["request"], table=table,
-        at_risk=at_risk,
-        card=_card(plan, receipt, estimate, uncertainty))
+        at_risk=at_risk, percentiles=percentiles,
+        card=_card(plan, receipt, estimate, uncertainty) | _in_ranges(percentiles, data.facts))
 
 
 def usual_total(n: int) -> Budget:
@@ -513,6 +524,15 @@ def _answers(estimate: Estimate, facts: PublicFacts, sizes: Sizes) -> dict[str, 
         return {}
     curve = ReleasedCurve.of(estimate, facts, n_people=sizes.n_curves)
     return {"answers": answers_card.written(curve)}
+
+
+def _in_ranges(percentiles: ReleasedPercentiles | None, facts: PublicFacts) -> dict[str, Any]:
+    """The time in stated ranges; nothing where none is stated."""
+    if percentiles is None or not percentiles.limits:
+        return {}
+    table = percentiles.table(facts.value_unit)
+    return {"time_in_range": [dict(zip(table, row, strict=True))
+                              for row in zip(*table.values(), strict=True)]}
 
 
 def _guarantee(quoted: Quote) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from engine.core.tasks import (
     COVARIANCE,
     FUNCTIONAL_SUMMARY,
     MEAN_FUNCTION,
+    PERCENTILE_CURVES,
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
 )
@@ -399,7 +400,8 @@ class Upload(UploadedData[CurveData]):
     key = "upload"
     label = "Your curves"
     tasks = frozenset(task.key for task in (
-        MEAN_FUNCTION, VARYING_COEFFICIENTS, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY, COVARIANCE))
+        MEAN_FUNCTION, VARYING_COEFFICIENTS, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY, COVARIANCE,
+        PERCENTILE_CURVES))
 
     curves: CurveTable
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from engine.core.grids import drawing_grid
+from engine.core.grids import drawing_grid, nearest_to_median
 from engine.core.types import Array, Budget, CurveData, PublicFacts, Spend
 from engine.mechanisms.percentile_curves import PercentileCurves, TimeInRanges
 from engine.privacy.feasibility import Feasibility
@@ -32,8 +30,9 @@ class PercentilesAnswer:
     GRID_SIZE), of which the last two are bands, `without` and `truth` (T, GRID_SIZE). `errors`
     (T, releases) are distances from the truth where it is known, else from the curves without
     protection, and NaN where nothing is published; `baseline` (T,) is the error without privacy.
-    `ranges` is the time in stated ranges of the same releases, None without limits. `warnings` are
-    the cautions that releases carry.
+    `ranges` is the time in stated ranges of the same releases, None without limits; `target` are
+    the two cut-offs around the range in the middle. `warnings` are the cautions that releases
+    carry.
     """
 
     facts: PublicFacts
@@ -50,6 +49,7 @@ class PercentilesAnswer:
     errors: Array
     baseline: Array | None
     ranges: TimeInRanges | None
+    target: tuple[float, ...]
     spends: tuple[Spend, ...]
     tuning: dict[str, Any]
     feasibility: Feasibility
@@ -78,7 +78,7 @@ class PercentilesAnswer:
     @property
     def middle(self) -> int:
         """The place of the curve nearest to the median."""
-        return int(np.argmin(np.abs(self.levels - 0.5)))
+        return nearest_to_median(self.levels)
 
 
 def percentiles_answer(source: Source[CurveData], mechanism: PercentileCurves, budget: Budget,
@@ -121,5 +121,6 @@ def percentiles_answer(source: Source[CurveData], mechanism: PercentileCurves, b
         low=low, high=high, without=mechanism.without_protection(data).coefficients[0, 0, 0],
         truth=None if truth is None else truth.grid_values,
         errors=errors[0].reshape(-1, errors.shape[-1]).T, baseline=baseline,
-        ranges=estimate.released[0], spends=estimate.spends[0], tuning=estimate.tuning[0],
+        ranges=estimate.released[0], target=mechanism.target(facts), spends=estimate.spends[0],
+        tuning=estimate.tuning[0],
         feasibility=mechanism.feasibility(data.sizes, (budget,)), warnings=estimate.warnings)
