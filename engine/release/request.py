@@ -228,7 +228,7 @@ def _uploaded(data: Any, mechanism: Mechanism, folder: Path) -> Source[Data]:
     if is_density:
         return _records(table, _features(data, "features"), columns, facts)
     layout = suggest_layout(table, columns)
-    curves = read_curves(table, layout, data.get("several", "keep"))
+    curves = read_curves(table, layout, data.get("several"))
     words: dict[str, Any] = {key: str(facts[key]) for key in _WORDS if key in facts}
     low, high, first, last = (_number(facts, name) for name in _ENDS)
     declared = declare(

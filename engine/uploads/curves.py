@@ -28,6 +28,7 @@ from engine.core.types import Array, CurveData, Sizes
 from engine.uploads.columns import (
     Integers,
     Observations,
+    averaged_at_times,
     column_numbers,
     in_order,
     numbers_or_words,
@@ -94,7 +95,18 @@ class CurveTable(Observations):
         return self.n_people < self.n_curves
 
 
-def read_curves(table: Table, layout: Layout, several: str = "keep") -> CurveTable:
+def usual_several(table: Table) -> str:
+    """What is done with several observations of a person at one time where nobody says.
+
+    Parameters
+    ----------
+    table : Table
+        Of a file; days of an export of a device are averaged.
+    """
+    return "keep" if table.export is None else "average"
+
+
+def read_curves(table: Table, layout: Layout, several: str | None = None) -> CurveTable:
     r"""Read the curves of a table.
 
     Parameters
@@ -102,9 +114,11 @@ def read_curves(table: Table, layout: Layout, several: str = "keep") -> CurveTab
     table : Table
     layout : Layout
         From `suggest_layout`, or chosen by the person.
-    several : "keep" or "average"
+    several : "keep", "average" or None
         Where rows of a table with one row per curve share an id, "average" makes one curve of each
-        person, so that the person is protected; "keep" protects one row only, and notes it.
+        person, so that the person is protected; "keep" protects one row only, and notes it. Where a
+        row is an observation, "average" takes the average of all that a person has at one time, as
+        of several days at one hour; the person is protected both ways. None as `usual_several`.
 
     Returns
     -------
@@ -126,13 +140,14 @@ def read_curves(table: Table, layout: Layout, several: str = "keep") -> CurveTab
     >>> curves.n_curves, curves.counts, curves.times
     (2, array([3, 3]), array([ 2.,  6., 10.,  2.,  6., 10.]))
     """
+    several = usual_several(table) if several is None else several
     if several not in ("keep", "average"):
         raise InputError("“several” must be one of keep, average.", field="several")
     layout.check()
     table = layout.of(table)
     notes: list[str] = []
     readings = (_read_wide(table, layout, several, notes) if layout.is_wide else
-                _read_long(table, layout, notes))
+                _read_long(table, layout, several, notes))
     _check_n_curves(len(readings.server))
     if np.bincount(readings.curve).max() > MOST_POINTS:
         raise InputError(f"A curve has more than {MOST_POINTS:,} observations.", field="time",
@@ -159,12 +174,17 @@ class _Readings:
     columns: dict[str, Numbers]
 
 
-def _read_long(table: Table, layout: Layout, notes: list[str]) -> _Readings:
+def _read_long(table: Table, layout: Layout, several: str, notes: list[str]) -> _Readings:
     check_roles(table, layout)
     curve, server, ids = people_of(table, layout, notes, _check_ids(table, layout))
     columns = column_numbers(table, [str(layout.time), str(layout.value)], notes)
-    time, value = columns.values()
-    return _Readings(curve, time.values, value.values, curve, server, ids, len(ids), columns)
+    times, values = (column.values for column in columns.values())
+    whose = curve
+    if several == "average":
+        whose, times, values = averaged_at_times(curve, times, values)
+        notes.append("all that a person has at one time, as on several days, is averaged: "
+                     "percentiles are then those of average days")
+    return _Readings(whose, times, values, curve, server, ids, len(ids), columns)
 
 
 def _read_wide(table: Table, layout: Layout, several: str, notes: list[str]) -> _Readings:
