@@ -69,7 +69,8 @@ class GreenButton(Format):
         if place.null_count:
             raise lacking(self.export.name, "unit of energy that is read, kWh or Wh",
                           "Export electricity, by the hour or shorter.")
-        return np.array([*_PER_KWH.values()])[np.asarray(place)]
+        factors: Array = np.array([*_PER_KWH.values()])[np.asarray(place)]
+        return factors
 
 
 def _usage(header: Sequence[str]) -> str:
