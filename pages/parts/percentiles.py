@@ -15,16 +15,18 @@ from engine.topics.percentiles import charts, words
 from engine.topics.percentiles.answer import (
     PercentilesAnswer,
     percentiles_answer,
+    percentiles_over_budgets,
 )
+from pages.shared import components as pieces
 from pages.shared.frame import controls, layout
-from pages.shared.frame.page import ReleaseView
+from pages.shared.frame.live import LiveView
 from pages.shared.state import run, session
 
 TASK = PERCENTILE_CURVES.key
 _SHADES, _BANDS = "Percentiles", "Confidence bands"
 
 
-class Percentiles(ReleaseView):
+class Percentiles(LiveView):
     """Percentile curves at the chosen budget."""
 
     page, fold_prefix, task = "percentiles", "percentiles_", TASK
@@ -36,9 +38,14 @@ class Percentiles(ReleaseView):
         mechanism: Any = self.mechanism
         self.answer: PercentilesAnswer = run.answer(
             percentiles_answer, self.source, mechanism, self.budget, self.now.seed)
+        self.follow(percentiles_over_budgets, self.source, mechanism, self.budget.delta,
+                    self.now.seed)
         self.facts, self.sizes = self.answer.facts, self.source.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
         self.warning = "" if self.answer.is_refused else " ".join(self.answer.warnings)
+
+    def is_refused(self, picture: PercentilesAnswer) -> bool:
+        return picture.is_refused
 
     @property
     def budget_in_words(self) -> str:
@@ -66,8 +73,8 @@ def choices() -> None:
 
 def budget() -> None:
     """The budget, by the steps of Explore."""
-    controls.epsilon_slider("percentiles_epsilon", "Lower ε: everybody is better protected and the "
-                            "curves are noisier. Higher ε: the opposite.")
+    controls.live_epsilon_slider("percentiles_epsilon", "Lower ε: everybody is better "
+                                 "protected and the curves are noisier. Higher ε: the opposite.")
 
 
 def options() -> None:
@@ -84,18 +91,19 @@ def curves(view: Percentiles) -> None:
     if shown.is_refused:
         st.error(words.refused(shown.facts, shown.feasibility, view.budget, shown.n_people),
                  icon=":material/block:")
-        return
     look = controls.look("Show", (_SHADES, _BANDS), "percentiles_show",
                          label_visibility="collapsed")
-    for text in words.warned(shown):
-        st.warning(text, icon=":material/warning:")
-    view.draw("Percentile curves", charts.curves(shown, layout.theme(), look == _BANDS),
-              "percentiles", 460, 320)
+    if not shown.is_refused:
+        for text in words.warned(shown):
+            st.warning(text, icon=":material/warning:")
+    view.draw_steps("Percentile curves", "percentiles", 460, 320, look,
+                    lambda answer: charts.curves(answer, layout.theme(), look == _BANDS))
     solid = " Thin solid: true." if shown.truth is not None else ""
     st.markdown(f":small[Blue: one release, the middle curve bold. Dashed: without "
                 f"protection.{solid}]")
-    layout.prose(words.meaning(shown))
+    view.say_steps("meaning", lambda answer: [pieces.Said(words.meaning(answer))])
     st.markdown(f":small[{view.mechanism.limit_of_band(view.facts)}]")
+    view.complete()
 
 
 def errors(view: Percentiles) -> None:

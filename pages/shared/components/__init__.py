@@ -19,8 +19,9 @@ from pages.shared.components.figure import (
 from pages.shared.components.frame import around, frame
 from pages.shared.components.memo import memo
 from pages.shared.components.said import Said, said
+from pages.shared.components.slider import slider
 from pages.shared.components.strip import Budgeted, Chip, Pinning, arrive, pin_pressed, strip
 
 __all__ = ["Anchor", "AtBudget", "Budgeted", "Chip", "Picked", "Pinning", "Said", "around",
            "arrive", "asked_payload", "chart", "chart_by_step", "figure", "figure_payload", "frame",
-           "memo", "picked", "pin_pressed", "said", "strip"]
+           "memo", "picked", "pin_pressed", "said", "slider", "strip"]
