@@ -36,10 +36,10 @@ class Percentiles(LiveView):
         self.source, self.mechanism = session.source(TASK), self.now.mechanism_of(TASK)
         self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK))
         mechanism: Any = self.mechanism
-        self.answer: PercentilesAnswer = run.answer(
-            percentiles_answer, self.source, mechanism, self.budget, self.now.seed)
         self.follow(percentiles_over_budgets, self.source, mechanism, self.budget.delta,
                     self.now.seed)
+        self.answer: PercentilesAnswer = self.later(
+            percentiles_answer, self.source, mechanism, self.budget, self.now.seed)
         self.facts, self.sizes = self.answer.facts, self.source.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
         self.warning = "" if self.answer.is_refused else " ".join(self.answer.warnings)
@@ -54,7 +54,7 @@ class Percentiles(LiveView):
     @property
     def error_in_words(self) -> str:
         shown = self.answer
-        return "" if shown.is_refused else numbers.error(
+        return "" if shown.is_refused or not shown.errors.size else numbers.error(
             shown.total, self.facts.value_unit, shown.within)
 
     def question(self) -> Question:
@@ -111,6 +111,9 @@ def errors(view: Percentiles) -> None:
     if view.answer.is_refused:
         return
     st.header("Error", anchor=False, help=glossary.explain("Error"))
+    if not view.answer.errors.size:
+        st.markdown(":small[Errors are being simulated.]")
+        return
     view.draw("Errors", charts.errors(view.answer, layout.theme()), "percentile_errors",
               90 + 44 * len(view.answer.names))
     st.markdown(":small[Line: 80 % of releases.]")
@@ -136,6 +139,9 @@ def ranges(view: Percentiles) -> None:
 def over_budgets(view: Percentiles) -> None:
     """The errors at other budgets."""
     st.header("What each budget would buy", anchor=False)
+    if not view.answer.errors.size:
+        st.markdown(":small[Errors are being simulated.]")
+        return
     mechanism: Any = view.mechanism
     steps, by_curve = with_present(BUDGET_STEPS, run.answer(
         errors_over_budgets, view.source, mechanism, view.budget.delta, view.now.seed),

@@ -21,6 +21,7 @@ from pages.shared import components as pieces
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import layout, timed
 from pages.shared.frame.page import ReleaseView
+from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session
 
 _NOTHING = "Nothing would be published at this ε."
@@ -40,6 +41,7 @@ class LiveView(ReleaseView):
     answer: Any
     pictures: Sequence[Any] = ()
     _compute: tuple[Any, ...]
+    _later: tuple[Any, ...] = ()
 
     @abstractmethod
     def is_refused(self, picture: Any) -> bool:
@@ -58,11 +60,29 @@ class LiveView(ReleaseView):
         if run.knows(*self._compute):
             self.pictures = run.answer(*self._compute)
 
+    def later(self, *call: Any) -> Any:
+        """An answer that takes long: where it is not known yet, the present picture without errors.
+
+        Parameters
+        ----------
+        *call : object
+            The function of the engine, and its arguments.
+        """
+        if run.knows(*call) or not uses_workers():
+            return run.answer(*call)
+        self._later = call
+        if self.pictures:
+            return self.pictures[self.at]
+        picture, = run.answer(*self._compute[:-1], (self.now.epsilon,))
+        return picture
+
     def complete(self) -> None:
-        """Compute the pictures of all steps when the page stands."""
-        if not self.pictures:
-            timed.afterwards("Other budgets are being computed; then the picture follows the "
-                             "slider.", lambda: run.answer(*self._compute))
+        """Compute the pictures of all steps, and what takes long, when the page stands."""
+        calls = [call for call in (self._compute, self._later) if call and not run.knows(*call)]
+        if calls:
+            words = "Errors are being simulated." if self.pictures else (
+                "Other budgets are being computed; then the picture follows the slider.")
+            timed.afterwards(words, lambda: run.answer(*calls[0]))
 
     @property
     def at(self) -> int:
