@@ -73,8 +73,8 @@ class LiveView(ReleaseView):
         self._later = call
         if self.pictures:
             return self.pictures[self.at]
-        picture, = run.answer(*self._compute[:-1], (self.now.epsilon,))
-        return picture
+        present: tuple[Any, ...] = (*self._compute[:-1], (self.now.epsilon,))
+        return run.answer(*present)[0]
 
     def complete(self) -> None:
         """Compute the pictures of all steps, and what takes long, when the page stands."""
