@@ -142,6 +142,33 @@ class Source(Parameterised, Generic[D]):
         raise InputError("The sites of these curves cannot be changed.", field="source",
                          hint="Choose simulated curves.")
 
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """The groups that people are in by a public fact; empty where there are none."""
+        return ()
+
+    def of_group(self, name: str) -> Source[D]:
+        """The people of one group, as a data set of their own.
+
+        Who is in which group, and how many are, is public, and nobody is in two.
+
+        Parameters
+        ----------
+        name : str
+            One of `group_names`.
+
+        Returns
+        -------
+        Source
+
+        Raises
+        ------
+        InputError
+            If there is no such group.
+        """
+        raise InputError("These data have no groups.", field="source",
+                         hint="Choose data whose people are in groups.")
+
     @staticmethod
     def _only_once(n_repeats: int) -> None:
         """Real curves are one data set, however often it is asked for."""
