@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.registry import param
@@ -84,9 +85,13 @@ class GroupedCurves(SparseCurves):
                              hint=f"One of: {', '.join(_GROUPS)}.")
         return self._shared_out(_GROUPS.index(name), len(_GROUPS), taking_part=name)
 
+    def groups_at(self, people: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Controls or treated; see `SitedCurves.groups_at`."""
+        return (rng.random(people) < _SHARES[self.taking_part]).astype(np.int64)
+
     def values_at(self, times: Array, rng: np.random.Generator) -> Array:
         """Observations of new people; see `SitedCurves.values_at`."""
+        treated = self.groups_at(len(times), rng) == 1
         values = super().values_at(times, rng)
-        treated = rng.random(len(times)) < _SHARES[self.taking_part]
         values[treated] += self.difference * bump(times[treated])
         return values

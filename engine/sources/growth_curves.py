@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.registry import param
@@ -114,13 +115,17 @@ class GrowthCurves(HumanCurves):
         return _truth(self.children, self.height_sd, self.timing_sd, self.tempo_spread,
                       self.error_sd)
 
+    def groups_at(self, people: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Girls or boys; see `SitedCurves.groups_at`."""
+        return rng.integers(len(_TAKING_PART[self.children]), size=people)
+
     def values_at(self, times: Array, rng: np.random.Generator) -> Array:
         """Heights of new children in cm; see `SitedCurves.values_at`.
 
         Children and errors each come from one block of draws.
         """
         sexes = np.array(_TAKING_PART[self.children])
-        means = sexes[rng.integers(len(sexes), size=len(times))].T[..., None]
+        means = sexes[self.groups_at(len(times), rng)].T[..., None]
         height, timing, tempo = rng.standard_normal((3, len(times), 1))
         shares = share_of_final(
             _FACTS.from_unit_time(times), means[1], means[2] + self.timing_sd * timing,

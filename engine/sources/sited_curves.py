@@ -174,6 +174,33 @@ class SitedCurves(Source[CurveData]):
                          server=np.repeat(np.arange(len(people)), people), facts=self.facts,
                          truth=self.truth)
 
+    def groups_drawn(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """The group of everybody; see `Source.groups_drawn`. Draws begin as those of data do."""
+        if not self.group_names:
+            return super().groups_drawn(rng)
+        counts = self.counts_by_site
+        streams = [rng] if len(counts) == 1 else rng.spawn(len(counts))
+        groups = []
+        for of_site, stream in zip(counts, streams, strict=True):
+            draw_times(self.design, len(of_site), int(of_site.max()), stream)
+            groups.append(self.groups_at(len(of_site), stream))
+        return np.concatenate(groups)
+
+    def groups_at(self, people: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """The groups of new people, drawn before their values are.
+
+        Parameters
+        ----------
+        people : int
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        (people,)
+            Places among `group_names`.
+        """
+        raise NotImplementedError
+
     def _curves(self, n_repeats: int, counts: NDArray[np.int64], rng: np.random.Generator
                 ) -> tuple[Array, Array]:
         """Times and values of curves with so many observations, (n_repeats, observations) each.

@@ -478,6 +478,14 @@ class Upload(UploadedData[CurveData]):
         """The people of one group; see `Source.of_group`."""
         return self.people_of(name, self.facts.name)
 
+    def groups_drawn(self, rng: np.random.Generator) -> Integers:
+        """The stated group of everybody in the file; see `Source.groups_drawn`."""
+        if not self.groups or self.curves.group is None:
+            return super().groups_drawn(rng)
+        places = [self.groups.index(name) if name in self.groups else -1
+                  for name in self.curves.group_names]
+        return np.array(places, dtype=np.int64)[self.curves.group]
+
     def people_of(self, name: str, of: str) -> Upload:
         """The people of one group, as a data set of their own.
 
