@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from engine.commands import compare_cards
 from engine.core.errors import InputError
 from engine.core.tasks import DataType
 from engine.core.types import Budget
@@ -19,6 +21,7 @@ from engine.release.books import Odometer
 from engine.release.data_content import content_of, traces_of
 from engine.release.ledger import Ledger
 from engine.release.published import Published
+from engine.release.request import Request
 from engine.simulation import scenario
 
 
@@ -60,8 +63,38 @@ def command(options: argparse.Namespace) -> int:
         raise InputError("Name a file that says what to publish.", field="file",
                          hint="Or give --again and the id of an earlier release.")
     folder = Path.cwd() if options.file == "-" else Path(options.file).parent
-    request = release_request.from_json(scenario.text_of(options.file), folder)
-    name = options.name or request.name
+    requests = release_request.all_from_json(scenario.text_of(options.file), folder)
+    if len(requests) == 1:
+        return _single(options, book, requests[0], options.name or requests[0].name, options.out)
+    return _of_groups(options, book, requests)
+
+
+def _of_groups(options: argparse.Namespace, book: Ledger, requests: Sequence[Request]) -> int:
+    """Each group into a folder of its own, and the comparison; all are quoted before any is drawn.
+
+    Raises
+    ------
+    InputError
+        If another name is given: that of the request says that the groups belong together.
+    """
+    if options.name is not None:
+        raise InputError("Groups are called by the name in the request.", field="name",
+                         hint="Change “name” there.")
+    for request in requests:
+        published.quote(request.source, request.mechanism, request.budget)
+    cards: list[Mapping[str, Any]] = []
+    for place, request in enumerate(requests, start=1):
+        print(f"{request.name} (group {place} of {len(requests)}):")
+        out = Path(options.out) / f"group-{place}"
+        code = _single(options, book, request, request.name, str(out), cards)
+    if len(cards) == len(requests):
+        print("\n".join(compare_cards.comparison(cards, False).sentences()))
+    return code
+
+
+def _single(options: argparse.Namespace, book: Ledger, request: Request, name: str, out: str,
+            cards: list[Mapping[str, Any]] | None = None) -> int:
+    """One release; its guarantee card is added to `cards`."""
     quoted = published.quote(request.source, request.mechanism, request.budget)
     content = content_of(request.source)
     before, known = book.odometer(content), book.known(content, traces_of(request.source))
@@ -83,14 +116,16 @@ def command(options: argparse.Namespace) -> int:
               "Nothing was written. Add --yes for the files.", file=sys.stderr)
         return 2
     if earlier is None or earlier.state == "charged":
-        release_folder.empty(options.out)  # tried before anything is charged or drawn
+        release_folder.empty(out)  # tried before anything is charged or drawn
     same = None if options.people is None else options.people == "same"
     if known is not None and same:
         before = known.odometer
     total = _total(options, request.source.sizes.n_curves, before)
     release = published.publish(request.source, request.mechanism, request.budget, book, name,
                                 total, same)
-    _write(options.out, release)
+    _write(out, release)
+    if cards is not None:
+        cards.append(release.card)
     print(release_words.after(request.source.facts, release.odometer).replace("**", ""))
     return 0
 

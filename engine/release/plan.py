@@ -32,6 +32,7 @@ from engine.core.types import (
     EventData,
     EventFacts,
     PublicFacts,
+    PublicGroup,
     SampleData,
 )
 from engine.mechanisms import Mechanism, mechanisms
@@ -258,11 +259,19 @@ def _public_data(source: Source[Data]) -> dict[str, Any]:
         return {"source": source.key, "parameters": source.values()}
     data = certified.drawn(source)
     if isinstance(data, EventData):
-        return {"facts": asdict(data.facts), "is_of_events": True,
+        return {"facts": _plain_facts(data.facts), "is_of_events": True,
                 "people_per_site": list(data.sizes.n_curves_per_server)}
-    return {"facts": asdict(data.facts), "is_of_curves": isinstance(data, CurveData),
+    return {"facts": _plain_facts(data.facts), "is_of_curves": isinstance(data, CurveData),
             "people_per_site": list(data.sizes.n_curves_per_server),
             "has_response": isinstance(data, SampleData) and data.y is not None}
+
+
+def _plain_facts(facts: PublicFacts) -> dict[str, Any]:
+    """Stated facts; a group only where there is one, so that earlier plans stay as they were."""
+    plain = asdict(facts)
+    if facts.group is None:
+        del plain["group"]
+    return plain
 
 
 def _data_of(plain: Mapping[str, Any]) -> Data:
@@ -299,7 +308,13 @@ def _facts(plain: Mapping[str, Any]) -> PublicFacts:
                               for key, value in plain["design"].items()}
     design = Design(**stated)
     covariates = tuple(Covariate(**covariate) for covariate in plain["covariates"])
-    return PublicFacts(**{**plain, "design": design, "covariates": covariates})
+    return PublicFacts(**{**plain, "design": design, "covariates": covariates,
+                          "group": _group(plain.get("group"))})
+
+
+def _group(plain: Mapping[str, Any] | None) -> PublicGroup | None:
+    return None if plain is None else PublicGroup(plain["set"], plain["name"],
+                                                  tuple(plain["others"]))
 
 
 def _records(data: Data) -> list[bytes]:

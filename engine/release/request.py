@@ -21,6 +21,11 @@ of repeats and draws are not looked at, and the budget is that of "budgets". For
 has "features" in place of "columns":
 {"file": …, "features": [{"name": "age", "low": 0, "high": 105}], "facts": {"origin": …}}.
 
+Groups of curves are published one by one, where everybody may know who is in which: "data" names
+their column and their texts, "columns": {…, "group": "sex"}, "groups": ["girls", "boys"], and
+"name" is needed. All are published in turn, or one with "group": "girls". Nobody may be in two, so
+that budgets of groups do not add; whoever is in none of them is left out.
+
 For noised counts (survival, incidence, distribution, ROC) it says what the texts of a column mean:
 {"file": …, "columns": {"time": "days", "status": "end", "group": "arm", "id": "patient"},
  "events": ["relapse", "death"], "groups": ["A", "B"], "group_sizes": [120, 118],
@@ -45,6 +50,7 @@ from engine.core.tasks import DENSITY, DataType
 from engine.core.types import Budget, Data, PublicFacts
 from engine.mechanisms import Mechanism, parsing
 from engine.numerics.counts.cells import Counted
+from engine.release import groups
 from engine.sources import Source
 from engine.uploads.conversions import Dates
 from engine.uploads.curves import Upload, read_curves
@@ -71,7 +77,8 @@ _WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "peopl
 _DESIGN = ("law", "times", "gap", "window", "heights")
 _FACTS = (*_ENDS, *_WORDS, "origin", "covariates", "periodic", "design", "observations_per_curve",
           "symmetric")
-_ROLES = ("id", "time", "value", "server", "covariates")
+_ROLES = ("id", "time", "value", "server", "covariates", "group")
+_CURVE_KEYS = ("file", "columns", "several", "facts", "groups", "group")
 _OF_EVENTS = ("time", "start", "status", "group", "id", "server")
 _EVENT_KEYS = ("file", "columns", "events", "groups", "group_sizes", "edges", "day_first",
                "facts")
@@ -104,7 +111,7 @@ class Request:
 
 
 def from_json(text: str, folder: Path) -> Request:
-    """Read a request; file names in it are relative to `folder`.
+    """Read a request for one release; file names in it are relative to `folder`.
 
     Parameters
     ----------
@@ -112,6 +119,38 @@ def from_json(text: str, folder: Path) -> Request:
         JSON, as the module describes it.
     folder : Path
         That of the request.
+
+    Returns
+    -------
+    Request
+
+    Raises
+    ------
+    InputError
+        Naming the key that is unknown, missing or out of range, or what is wrong with the file; or
+        if it asks for several releases.
+    """
+    requests = all_from_json(text, folder)
+    if len(requests) > 1:
+        raise InputError("This asks for a release of each group.", field="group",
+                         hint='Name one of them as "group".')
+    return requests[0]
+
+
+def all_from_json(text: str, folder: Path) -> tuple[Request, ...]:
+    """Read a request for one release, or for one of each of several groups.
+
+    Parameters
+    ----------
+    text : str
+        JSON, as the module describes it.
+    folder : Path
+        That of the request.
+
+    Returns
+    -------
+    tuple of Request
+        Several where "groups" are stated and none of them is named.
 
     Raises
     ------
@@ -125,15 +164,21 @@ def from_json(text: str, folder: Path) -> Request:
         raise InputError("“name” must be text.", field="name")
     if "data" not in plain:
         source, mechanism, budgets = parsing.parsed(plain)
-        return Request(source, mechanism, _single_budget(budgets), name)
+        return (Request(source, mechanism, _single_budget(budgets), name),)
     if "axes" in plain:
         raise InputError("One release has one budget; it has no “axes”.", field="axes",
                          hint="Leave them out, or state a budget in “budgets”.")
     if "source" in plain:
         raise InputError("Give “data” or “source”, not both.", field="data")
-    mechanism = parsing.mechanism_of(plain)
-    return Request(_uploaded(plain["data"], mechanism, folder), mechanism,
-                   _single_budget(parsing.budgets_of(plain, 1)), name)
+    mechanism, budget = parsing.mechanism_of(plain), _single_budget(parsing.budgets_of(plain, 1))
+    source = _uploaded(plain["data"], mechanism, folder)
+    if not isinstance(source, Upload):
+        return (Request(source, mechanism, budget, name),)
+    stated, names = groups.in_request(plain["data"], name)
+    if stated is None:
+        return (Request(source, mechanism, budget, name),)
+    return tuple(Request(stated.people(source, group), mechanism, budget,
+                         stated.release_name(group)) for group in names)
 
 
 def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget,
@@ -179,6 +224,8 @@ def _of_file(source: Upload | UploadRows | UploadEvents, own_file: OwnFile
         return None
     roles = ("id", "server") if layout.data == DataType.RECORDS else _ROLES
     columns = {name: value for name in roles if (value := getattr(layout, name))}
+    if facts.group is None:
+        columns.pop("group", None)
     listed = [{"name": c.name, "low": c.low, "high": c.high, "unit": c.unit}
               for c in facts.covariates]
     words = {name: value for name in _WORDS if (value := getattr(facts, name)) !=
@@ -187,12 +234,15 @@ def _of_file(source: Upload | UploadRows | UploadEvents, own_file: OwnFile
         return {"data": {"file": own_file.name, "features": listed, "columns": columns,
                          "facts": {**words, "origin": facts.origin}}}
     ends = {name: getattr(facts, name) for name in _ENDS}
-    return {"data": {"file": own_file.name, "columns": columns, "several": own_file.several,
-                     "facts": {
-                         **ends, **words, "origin": facts.origin, "periodic": facts.periodic,
-                         "design": StatedDesign.of(facts).to_plain(),
-                         "observations_per_curve": facts.observations_per_curve,
-                         "symmetric": facts.symmetric, "covariates": listed}}}
+    group = facts.group
+    named = {} if group is None else {"name": group.set}
+    stated = {} if group is None else {"groups": [group.name, *group.others], "group": group.name}
+    return {**named, "data": {
+        "file": own_file.name, "columns": columns, "several": own_file.several, **stated,
+        "facts": {**ends, **words, "origin": facts.origin, "periodic": facts.periodic,
+                  "design": StatedDesign.of(facts).to_plain(),
+                  "observations_per_curve": facts.observations_per_curve,
+                  "symmetric": facts.symmetric, "covariates": listed}}}
 
 
 def _of_event_file(facts: Any, columns: EventColumns, name: str) -> dict[str, Any]:
@@ -219,12 +269,14 @@ def _uploaded(data: Any, mechanism: Mechanism, folder: Path) -> Source[Data]:
     if mechanism.main_task.data is DataType.EVENTS:
         return _events(data, folder, counted_for(mechanism.main_task.key))
     is_density = mechanism.main_task is DENSITY
-    keys = ("file", "features", "columns", "facts") if is_density else (
-        "file", "columns", "several", "facts")
+    keys = ("file", "features", "columns", "facts") if is_density else _CURVE_KEYS
     data = checked_object(data, "data", keys)
     table = read_file(bytes_of(_beside(folder, data.get("file")), MOST_BYTES))
     columns = _columns(data.get("columns", {}))
     facts = checked_object(data.get("facts", {}), "facts", _FACTS)
+    if is_density and "group" in columns:
+        raise InputError("Densities of groups are not published.", field="group",
+                         hint="Make a file of each group.")
     if is_density:
         return _records(table, _features(data, "features"), columns, facts)
     layout = suggest_layout(table, columns)

@@ -14,6 +14,7 @@ from pages.shared.components.figure import (
     asked_payload,
     figure,
     figure_payload,
+    groups_payload,
     picked,
 )
 from pages.shared.components.frame import around, frame
@@ -24,4 +25,4 @@ from pages.shared.components.strip import Budgeted, Chip, Pinning, arrive, pin_p
 
 __all__ = ["Anchor", "AtBudget", "Budgeted", "Chip", "Picked", "Pinning", "Said", "around",
            "arrive", "asked_payload", "chart", "chart_by_step", "figure", "figure_payload", "frame",
-           "memo", "picked", "pin_pressed", "said", "slider", "strip"]
+           "groups_payload", "memo", "picked", "pin_pressed", "said", "slider", "strip"]

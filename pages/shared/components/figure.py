@@ -25,6 +25,7 @@ from engine.language import tags
 from engine.language.numbers import percent_up
 from engine.topics.mean.answer import MeanAnswer, PlausibleBand
 from engine.topics.mean.asked import AskedReleases, Mark
+from engine.topics.mean.asked_groups import GroupedReleases
 
 VIEWS = ("look", "attack")
 MOST_CURVES = 70  # a texture, not a data display
@@ -234,6 +235,43 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
             "most": _FURTHEST * furthest,
             "panel": _axis("Velocity", rate_unit(facts, 1)),
             "title": "Velocity of the release with its 95 % confidence band."}
+    payload["tag"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
+    return payload
+
+
+def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases
+                   ) -> dict[str, Any]:
+    """What the browser needs to draw two groups and their difference, as `asked_payload` has it.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Names, units and bounds.
+    view : MeanAnswer
+        The picture of all people.
+    groups : GroupedReleases
+        Their groups, released apart.
+
+    Returns
+    -------
+    dict
+        The first group in place of the release, the second beside it, the difference below.
+    """
+    drawn = view.releases[:, :groups.first.shape[2]] - view.without
+    first = [np.where(np.isfinite(each), each - view.without, drawn) for each in groups.first]
+    second = [np.nan_to_num(each - view.without) for each in groups.second]
+    height = facts.value_high - facts.value_low
+    one, other = groups.names
+    payload = {
+        "draws": first[0].shape[1], "marks": [[_mark(Mark(text)) for text in row]
+                                              for row in groups.texts],
+        "curves": _three(height, *first), "other": _three(height, *second),
+        "names": [f"{name} ({size})" for name, size in zip(groups.names, groups.sizes,
+                                                           strict=True)],
+        "speed": _three(height, *map(np.nan_to_num, groups.difference)),
+        "told": np.isfinite(groups.p).tolist(), "most": _FURTHEST * height, "signed": True,
+        "panel": _axis(f"{one} − {other}", facts.value_unit),
+        "title": f"{one} less {other}, with its 95 % confidence band."}
     payload["tag"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
     return payload
 
