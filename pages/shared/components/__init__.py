@@ -13,6 +13,7 @@ from pages.shared.components.figure import (
     Picked,
     asked_payload,
     figure,
+    figure_message,
     figure_payload,
     picked,
 )
@@ -22,5 +23,5 @@ from pages.shared.components.said import Said, said
 from pages.shared.components.strip import Budgeted, Chip, Pinning, arrive, pin_pressed, strip
 
 __all__ = ["Anchor", "AtBudget", "Budgeted", "Chip", "Picked", "Pinning", "Said", "around",
-           "arrive", "asked_payload", "chart", "chart_by_step", "figure", "figure_payload", "frame",
-           "memo", "picked", "pin_pressed", "said", "strip"]
+           "arrive", "asked_payload", "chart", "chart_by_step", "figure", "figure_message",
+           "figure_payload", "frame", "memo", "picked", "pin_pressed", "said", "strip"]
