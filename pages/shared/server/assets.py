@@ -131,7 +131,7 @@ class Assets:
         pages = {name: self.pages[name].content.decode().replace(connect, both)
                  for name in ("/", f"/{PAGES[0][1].removesuffix('.py')}")}
         self._first.update({FIRST: asset} | {
-            name: Asset(lambda text=text: text.encode(), "index.html", False)
+            name: Asset(partial(text.encode, "utf-8"), "index.html", False)
             for name, text in pages.items()})
 
     def pack(self) -> None:
