@@ -21,7 +21,7 @@ _LIGHTEST, _DARKEST = 0.12, 0.30  # opacity of the outer and the inner shade
 
 
 def curves(answer: PercentilesAnswer, theme: Theme, with_bands: bool = False) -> Chart:
-    """One release as nested shades with a bold median, over the curves without protection.
+    """One release as nested shades with a bold median, over the curves without privacy.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def _bands(answer: PercentilesAnswer, x: list[float], theme: Theme) -> list[Spec
 
 
 def _lines(answer: PercentilesAnswer, x: list[float], theme: Theme) -> list[Spec]:
-    """All curves of the release, the middle one bold, and those without protection dashed."""
+    """All curves of the release, the middle one bold, and those without privacy dashed."""
     shade, hover = colour("gradient", theme), labels.hover(answer.facts.value_unit)
     data = [traces.line(name, x, _rounded(answer.releases[0, k]), shade,
                         3.2 if k == answer.middle else 1.4, hovertemplate=hover)
@@ -94,7 +94,7 @@ def _columns(answer: PercentilesAnswer) -> dict[str, list[float]]:
         columns |= {name: answer.releases[0, k],
                     f"{name}, 95 % confidence from": answer.low[0, k],
                     f"{name}, 95 % confidence to": answer.high[0, k],
-                    f"{name} without protection": answer.without[k]}
+                    f"{name} without privacy": answer.without[k]}
         if answer.truth is not None:
             columns[f"{name}, true"] = answer.truth[k]
     return {name: plain(values) for name, values in columns.items()}
@@ -105,7 +105,7 @@ def _rounded(curve: Array) -> list[float]:
 
 
 def errors(answer: PercentilesAnswer, theme: Theme) -> Chart:
-    """The error of every percentile curve with its 8-in-10 range, and without protection.
+    """The error of every percentile curve with its 8-in-10 range, and without privacy.
 
     Parameters
     ----------
