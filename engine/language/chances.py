@@ -60,7 +60,8 @@ def odds_main(odds: Odds, person: str, unit: str = "curve") -> str:
     several, noun = ((f"all {odds.group} {unit}s", f"{unit}s") if odds.group > 1
                      else (f"the {unit}", unit))
     return (f"Suppose an attacker knows every other {of(person)} {noun}, and two candidates for "
-            f"{several} of this {person}. They pick the right one in **{at_most_percent(odds.right)}** of cases{almost}")
+            f"{several} of this {person}. They pick the right one in "
+            f"**{at_most_percent(odds.right)}** of cases{almost}")
 
 
 def group(single: Odds, several: Odds, person: str, unit: str = "curve") -> str:
