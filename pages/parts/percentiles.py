@@ -93,7 +93,7 @@ def curves(view: Percentiles) -> None:
               "percentiles", 460, 320)
     solid = " Thin solid: true." if shown.truth is not None else ""
     st.markdown(f":small[Blue: one release, the middle curve bold. Dashed: without "
-                f"protection.{solid}]")
+                f"privacy.{solid}]")
     layout.prose(words.meaning(shown))
     st.markdown(f":small[{view.mechanism.limit_of_band(view.facts)}]")
 
