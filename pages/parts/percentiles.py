@@ -100,7 +100,7 @@ def curves(view: Percentiles) -> None:
                     lambda answer: charts.curves(answer, layout.theme(), look == _BANDS))
     solid = " Thin solid: true." if shown.truth is not None else ""
     st.markdown(f":small[Blue: one release, the middle curve bold. Dashed: without "
-                f"protection.{solid}]")
+                f"privacy.{solid}]")
     view.say_steps("meaning", lambda answer: [pieces.Said(words.meaning(answer))])
     st.markdown(f":small[{view.mechanism.limit_of_band(view.facts)}]")
     view.complete()

@@ -103,7 +103,7 @@ def reference(question: Question, answer: float, facts: PublicFacts, is_truth: b
 
 def agreement(question: Question, agreeing: Agreeing, without: Agreeing | None,
               facts: PublicFacts, never: bool) -> str:
-    """How often a release agrees, by simulation, and an average without protection.
+    """How often a release agrees, by simulation, and an average without privacy.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def agreement(question: Question, agreeing: Agreeing, without: Agreeing | None,
     agreeing : Agreeing
         Simulated releases that keep the answer.
     without : Agreeing or None
-        The same without protection, where it is known.
+        The same without privacy, where it is known.
     facts : PublicFacts
         Units.
     never : bool

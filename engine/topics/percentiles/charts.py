@@ -17,7 +17,7 @@ from engine.topics.percentiles.answer import PercentilesAnswer
 
 
 def curves(answer: PercentilesAnswer, theme: Theme, with_bands: bool = False) -> Chart:
-    """One release as nested shades with a bold median, over the curves without protection.
+    """One release as nested shades with a bold median, over the curves without privacy.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def _bands(answer: PercentilesAnswer, x: list[float], theme: Theme) -> list[Spec
 
 
 def _beside(answer: PercentilesAnswer, x: list[float], theme: Theme) -> list[Spec]:
-    """The curves without protection dashed, and the true ones where they are known."""
+    """The curves without privacy dashed, and the true ones where they are known."""
     data = [traces.unprotected(x, _rounded(curve), theme, hoverinfo="skip")
             for curve in answer.without]
     if answer.truth is not None:
@@ -71,7 +71,7 @@ def _columns(answer: PercentilesAnswer) -> dict[str, list[float]]:
         columns |= {name: answer.releases[0, k],
                     f"{name}, 95 % confidence from": answer.low[0, k],
                     f"{name}, 95 % confidence to": answer.high[0, k],
-                    f"{name} without protection": answer.without[k]}
+                    f"{name} without privacy": answer.without[k]}
         if answer.truth is not None:
             columns[f"{name}, true"] = answer.truth[k]
     return {name: plain(values) for name, values in columns.items()}
@@ -82,7 +82,7 @@ def _rounded(curve: Array) -> list[float]:
 
 
 def errors(answer: PercentilesAnswer, theme: Theme) -> Chart:
-    """The error of every percentile curve with its 8-in-10 range, and without protection.
+    """The error of every percentile curve with its 8-in-10 range, and without privacy.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def accuracy(answer: PercentilesAnswer) -> str:
     """
     unit, error, n = answer.facts.value_unit, answer.error, len(answer.names)
     middle = with_unit(number(float(error[answer.middle])), unit)
-    target = "the true one" if answer.baseline is not None else "the one without protection"
+    target = "the true one" if answer.baseline is not None else "the one without privacy"
     text = (f"The published {answer.names[answer.middle]} curve has an error of **{middle}** from "
             f"{target}")
     if n == 1:

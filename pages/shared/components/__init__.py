@@ -13,6 +13,7 @@ from pages.shared.components.figure import (
     Picked,
     asked_payload,
     figure,
+    figure_message,
     figure_payload,
     groups_payload,
     picked,
@@ -24,5 +25,5 @@ from pages.shared.components.slider import slider
 from pages.shared.components.strip import Budgeted, Chip, Pinning, arrive, pin_pressed, strip
 
 __all__ = ["Anchor", "AtBudget", "Budgeted", "Chip", "Picked", "Pinning", "Said", "around",
-           "arrive", "asked_payload", "chart", "chart_by_step", "figure", "figure_payload", "frame",
-           "groups_payload", "memo", "picked", "pin_pressed", "said", "slider", "strip"]
+           "arrive", "asked_payload", "chart", "chart_by_step", "figure", "figure_message",
+           "figure_payload", "frame", "groups_payload", "memo", "picked", "pin_pressed", "said", "slider", "strip"]

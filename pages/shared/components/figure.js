@@ -12,7 +12,7 @@ const AROUND = .15;                       // of the height of the curves, left f
 const WIDTH = .12;                        // of a pull, as a share of the time axis (one standard deviation)
 const STILL = matchMedia('(prefers-reduced-motion: reduce)');
 
-export default function ({data: sent, parentElement: root, setStateValue, setTriggerValue}) {
+export default function figure({data: sent, parentElement: root, setStateValue, setTriggerValue}) {
   const data = {...sent.curves, ...sent.now};
   const S = root.__figure ||= {root, host: root.host, q: s => root.querySelector(s)};
   S.send = value => setStateValue('picked', value);
@@ -30,6 +30,7 @@ export default function ({data: sent, parentElement: root, setStateValue, setTri
   S.data.with_truth = data.with_truth;
   paint(S);
   if (S.saved !== data.save) save(S, S.saved = data.save);
+  if (window.__first?.tag === S.tag && S.host.isConnected) window.__first.give((...left) => goOn(S, ...left));
   return () => { if (!S.host.isConnected && S.stop) { S.stop(); S.stop = null; } };
 }
 
@@ -149,6 +150,16 @@ function move(S, data) {                  // the server moved the figure: first 
   window.__budgetRev = data.rev;
   window.__budget = S.picked.budget;
   dispatchEvent(new CustomEvent('pc:budget', {detail: S.picked.budget}));
+}
+
+// The picture that stood before the page did is gone; what was done in it holds here.
+function goOn(S, {picked, from, to, mix, paused, pull, game}, focused, wishes) {
+  Object.assign(S, {picked, from, to, mix, paused, pull, game});
+  if (picked.budget !== S.data.start || picked.view !== S.data.view) S.reported = '';
+  paint(S);
+  if (focused) S.q(`#${focused}`)?.focus();
+  report(S);
+  if (wishes.new_noise) S.askNoise();
 }
 
 function report(S) {                      // now, and only when something is new

@@ -355,12 +355,22 @@ def figure(key: str, payload: Mapping[str, Any], start: Picked, rev: int = 0,
     asked : dict, optional
         From `asked_payload`: releases answer a question in the picture.
     """
-    now = {"rev": rev, "new_noise": new_noise, "with_truth": with_truth, "save": save,
-           "anchors": placed(anchors, payload["epsilons"]), **_moved(key, rev, start)}
-    data = {"curves": payload, "asked": asked, "now": now}
+    data = figure_message(payload, start, rev, new_noise, with_truth, save, anchors, asked)
+    data["now"] |= _moved(key, rev, start)
     result = _component(key=key, data=data, on_picked_change=_nothing, on_new_noise_change=_nothing)
     chosen = read_report(result.get("picked"), start, rev, len(payload["epsilons"]))
     return replace(chosen, new_noise=bool(result.get("new_noise")))
+
+
+def figure_message(payload: Mapping[str, Any], start: Picked, rev: int = 0,
+                   new_noise: bool = False, with_truth: bool = False, save: str = "",
+                   anchors: Sequence[Anchor] = (), asked: Mapping[str, Any] | None = None
+                   ) -> dict[str, Any]:
+    """What the browser is sent to draw the figure; parameters as in `figure`."""
+    now = {"rev": rev, "new_noise": new_noise, "with_truth": with_truth, "save": save,
+           "anchors": placed(anchors, payload["epsilons"]), "start": start.budget,
+           "view": start.view}
+    return {"curves": payload, "asked": asked, "now": now}
 
 
 def placed(anchors: Sequence[Anchor], epsilons: Sequence[str]) -> list[dict[str, Any]]:
