@@ -323,9 +323,13 @@ def _guess_by_rho(budget: Budget) -> Budget:
 
 
 class _Rehearsal:
-    """Notes what is sent, and sends it on without noise."""
+    """Notes what is sent, and sends it on without noise.
 
-    def __init__(self) -> None:
+    `by_site` says that whoever reads the messages need not be trusted with parts of a sum.
+    """
+
+    def __init__(self, by_site: bool = False) -> None:
+        self._by_site = by_site
         self.heard: dict[Key, tuple[int, Array]] = {}  # how many have noise, and all as they are
         self.steps: dict[str, Step] = {}
 
@@ -339,7 +343,11 @@ class _Rehearsal:
         """Note the numbers of a sum that only the centre reads; they go on as they are."""
         if parts.law is not NoiseLaw.LAPLACE:
             raise _unhardened(step)
-        self._note(transcript.CENTRE, step, parts.used.shape[-1], parts.used)
+        if self._by_site and parts.servers:
+            for server, part in zip(parts.servers, parts.used[0, 0], strict=True):
+                self._note(server, step, 1, np.array([part]))
+        else:
+            self._note(transcript.CENTRE, step, parts.used.shape[-1], parts.used)
         return parts.used
 
     def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_kept: int,
@@ -372,7 +380,7 @@ def _run(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...], listener
 
 def _rehearsed(standin: Data, mechanism: Mechanism, asked: tuple[Budget, ...],
                inner: tuple[Budget, ...]) -> Quote:
-    listener = _Rehearsal()
+    listener = _Rehearsal(by_site=len(asked) > 1)
     estimate = _run(standin, mechanism, inner, listener)
     _check_promise(estimate, asked)
     spends, costs = estimate.spends[0], list[SiteCost]()
@@ -492,13 +500,22 @@ class _Answered:
         return out
 
     def summed(self, step: Step, parts: transcript.Parts) -> Array:
-        """Only what is used is noised: of several ways to form the numbers, one is sent."""
-        measured, values = self._take(transcript.CENTRE, step), parts.used
+        """Only what is used is noised: of several ways to form the numbers, one is sent.
+
+        At once by the centre, or part by part where each site sends its own.
+        """
+        values = parts.used
         units = np.broadcast_to(parts.noise / math.sqrt(2), values.shape)
-        if parts.law is not NoiseLaw.LAPLACE or values.shape != (1, 1, measured.size):
+        n, by_site = values.shape[-1], bool(self._quoted.sites and parts.servers)
+        if parts.law is not NoiseLaw.LAPLACE or values.shape != (1, 1, n):
             raise _unhardened(step)
-        multiples = self._answer((transcript.CENTRE, step.key), measured, (values / units)[0, 0])
-        self.lattice[transcript.CENTRE, step.key] = multiples
+        exact, multiples = (values / units)[0, 0], np.empty(n)
+        for k, sender in enumerate(parts.servers if by_site else (transcript.CENTRE,)):
+            measured, part = self._take(sender, step), slice(k, k + 1) if by_site else slice(n)
+            if measured.size != len(exact[part]):
+                raise _unhardened(step)
+            multiples[part] = self._answer((sender, step.key), measured, exact[part])
+            self.lattice[sender, step.key] = multiples[part].copy()
         return np.asarray(multiples * units)
 
     def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_kept: int,

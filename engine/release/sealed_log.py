@@ -13,13 +13,13 @@ Witness
 -------
 A second file, of plain text, gets one line for everything that is final (`FINAL`): a charge, a
 message or a release that was drawn, a repair (see `engine.release.witness`). Put it where the
-ledger's own backups and accidents do not reach it, best on a medium that can only be appended to. The log must
-contain every line of the witness, and come to no less than any of them says was spent: a log that
-was rolled back to an older copy, deleted, replaced or sealed anew does not, and refuses. The other
-way round, a line that the witness lacks is added to it before anything else is written, because a
-process can be killed between the two files. So there is never more than one, and a witness that
-lacks more was deleted, cut or exchanged: then, too, nothing is read or spent until it is put back
-or repaired.
+ledger's own backups and accidents do not reach it, best on a medium that can only be appended to.
+The log must contain every line of the witness, and come to no less than any of them says was spent:
+a log that was rolled back to an older copy, deleted, replaced or sealed anew does not, and refuses.
+The other way round, a line that the witness lacks is added to it before anything else is written,
+because a process can be killed between the two files. So there is never more than one, and a
+witness that lacks more was deleted, cut or exchanged: then, too, nothing is read or spent until it
+is put back or repaired.
 
 Readers look at the witness first, at the log after it, and at the witness again, so that a line in
 between is no alarm. Whoever can undo both files at once, to the same moment or to nothing, undoes
