@@ -342,7 +342,7 @@ class _Rehearsal:
     def summed(self, step: Step, parts: transcript.Parts) -> Array:
         """Note the numbers of a sum that only the centre reads; they go on as they are."""
         if parts.law is not NoiseLaw.LAPLACE:
-            raise _unhardened(step)
+            raise unhardened(step)
         if self._by_site and parts.servers:
             for server, part in zip(parts.servers, parts.used[0, 0], strict=True):
                 self._note(server, step, 1, np.array([part]))
@@ -353,11 +353,11 @@ class _Rehearsal:
     def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_kept: int,
                 scales: Scales) -> None:
         """Refuse what draws its noise among choices: there is no hardened noise for it."""
-        raise _unhardened(step)
+        raise unhardened(step)
 
     def _note(self, server: int, step: Step, size: int, exact: Array) -> None:
         if (server, step.key) in self.heard:
-            raise _unhardened(step)
+            raise unhardened(step)
         self.heard[server, step.key] = size, exact.copy()
         self.steps[step.key] = step
 
@@ -366,7 +366,14 @@ _UNLISTED = Step("what the ledger does not list")
 _OTHERWISE = Step("something else than was quoted")
 
 
-def _unhardened(step: Step) -> InputError:
+def unhardened(step: Step) -> InputError:
+    """The error where something is not sent as it was quoted.
+
+    Parameters
+    ----------
+    step : Step
+        What is sent.
+    """
     return InputError(f"“{step.label}” is sent in a way for which there is no hardened noise.",
                       field="mechanism", hint="It can be looked at, not published.")
 
@@ -392,7 +399,7 @@ def _rehearsed(standin: Data, mechanism: Mechanism, asked: tuple[Budget, ...],
         certified, by_rho = _charge(lines, list(noised.values()), asked[place].delta)
         costs.append(_as_asked(SiteCost(asked[place], certified, by_rho, inner[place])))
     if set(messages) != set(listener.heard):
-        raise _unhardened(_UNLISTED)
+        raise unhardened(_UNLISTED)
     weakest = max(costs, key=lambda cost: cost.certified.epsilon)
     by_rho = max((cost.by_rho for cost in costs), key=lambda budget: budget.epsilon)
     ideal = max(accounting.guarantees(spends), key=lambda budget: budget.epsilon)
@@ -421,11 +428,11 @@ def _matched(server: int, lines: Sequence[Spend], rehearsal: _Rehearsal
             continue
         charged = rehearsal.steps[step].charged_to
         if len(charged) != 1 or charged[0] not in by_key:
-            raise _unhardened(_UNLISTED)
+            raise unhardened(_UNLISTED)
         noised[sender, step] = _measurement(by_key[charged[0]], size)
         counts[charged[0]] += 1
     if counts != {line.step.key: line.count for line in lines} or len(by_key) != len(lines):
-        raise _unhardened(_UNLISTED)
+        raise unhardened(_UNLISTED)
     return noised
 
 
@@ -434,10 +441,10 @@ def _measurement(line: Spend, size: int) -> HardenedNoise:
         return LatticeNoise(NoiseLaw.GAUSSIAN, line.mu, size)
     if line.noise is NoiseLaw.DISCRETE_LAPLACE and line.epsilon is not None:
         if line.sensitivity != (_COUNTED,) or line.noise_scale != (_COUNTED / line.epsilon,):
-            raise _unhardened(line.step)
+            raise unhardened(line.step)
         return CountNoise(line.epsilon, size)
     if line.epsilon is None or line.noise is not NoiseLaw.LAPLACE:
-        raise _unhardened(line.step)
+        raise unhardened(line.step)
     return LatticeNoise(NoiseLaw.LAPLACE, line.epsilon, size)
 
 
@@ -488,11 +495,11 @@ class _Answered:
             unit = np.sign(unit)  # whole numbers stay as they are
         known, is_matrix = self._quoted.known[server, step.key], _is_matrix(values)
         if exact.shape != known.shape:
-            raise _unhardened(step)
+            raise unhardened(step)
         flat, units = _flat(exact, is_matrix), _units(unit, is_matrix)
         noisy, has_noise = _flat(known, is_matrix), units > 0
         if int(has_noise.sum()) != measured.size:
-            raise _unhardened(step)
+            raise unhardened(step)
         multiples = self._answer((server, step.key), measured, flat[has_noise] / units[has_noise])
         noisy[has_noise] = multiples * units[has_noise]
         self.lattice[server, step.key] = multiples
@@ -508,12 +515,12 @@ class _Answered:
         units = np.broadcast_to(parts.noise / math.sqrt(2), values.shape)
         n, by_site = values.shape[-1], bool(self._quoted.sites and parts.servers)
         if parts.law is not NoiseLaw.LAPLACE or values.shape != (1, 1, n):
-            raise _unhardened(step)
+            raise unhardened(step)
         exact, multiples = (values / units)[0, 0], np.empty(n)
         for k, sender in enumerate(parts.servers if by_site else (transcript.CENTRE,)):
             measured, part = self._take(sender, step), slice(k, k + 1) if by_site else slice(n)
             if measured.size != len(exact[part]):
-                raise _unhardened(step)
+                raise unhardened(step)
             multiples[part] = self._answer((sender, step.key), measured, exact[part])
             self.lattice[sender, step.key] = multiples[part].copy()
         return np.asarray(multiples * units)
@@ -521,12 +528,12 @@ class _Answered:
     def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_kept: int,
                 scales: Scales) -> None:
         """Refuse what draws its noise among choices, as in the rehearsal."""
-        raise _unhardened(step)
+        raise unhardened(step)
 
     def _take(self, server: int, step: Step) -> HardenedNoise:
         key = (server, step.key)
         if key not in self._quoted.messages or key in self.lattice:
-            raise _unhardened(step)
+            raise unhardened(step)
         return self._quoted.messages[key]
 
 
@@ -586,7 +593,7 @@ def replayed(standin: Data, mechanism: Mechanism, quoted: Quote, stored: Mapping
     def as_stored(key: Key, measured: HardenedNoise, values: Array) -> Array:
         message = stored.get(key)
         if message is None or message.shape != values.shape:
-            raise _unhardened(quoted.steps[key[1]])
+            raise unhardened(quoted.steps[key[1]])
         return message
     return answered(standin, mechanism, quoted, as_stored)
 
@@ -619,7 +626,7 @@ def answered(data: Data, mechanism: Mechanism, quoted: Quote, answer: Answer) ->
     listener = _Answered(quoted, answer)
     estimate = _run(data, mechanism, quoted.inner_budgets, listener)
     if set(listener.lattice) != set(quoted.messages) or estimate.spends[0] != quoted.spends:
-        raise _unhardened(_OTHERWISE)
+        raise unhardened(_OTHERWISE)
     return estimate
 
 

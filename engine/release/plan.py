@@ -160,7 +160,7 @@ class Plan:
         request = json.dumps({key: value for key, value in self.plain.items()
                             if key not in ("versions", "noise")}, ensure_ascii=False,
                            sort_keys=True)
-        records = sorted(hashlib.sha256(record).digest() for record in _records(data))
+        records = sorted(hashlib.sha256(record).digest() for record in records_of(data))
         return hashlib.sha256(request.encode() + b"\0" + b"".join(records)).digest()
 
     @property
@@ -206,12 +206,21 @@ class Plan:
         InputError
             If they were.
         """
-        alike = _are_alike(self.plain["noise"], _plain(_noise(self.quote)))
-        if not alike:
+        if not self.has_noise(self.plain["noise"]):
             raise InputError(f"This release was drawn by version "
                              f"{self.plain['versions']['privacy_curves']} of this program, and "
                              "this one makes other numbers of it.", field="release",
                              hint="Use that version to make it again.")
+
+    def has_noise(self, stated: Any) -> bool:
+        """Whether noise is stated as it follows from this plan, but for rounding.
+
+        Parameters
+        ----------
+        stated : object
+            What stands under "noise" in a plan that was read.
+        """
+        return _are_alike(stated, _plain(_noise(self.quote)))
 
 
 def _budgets(asked: Any) -> tuple[Budget, ...]:
@@ -226,8 +235,15 @@ def _noise(quoted: Quote) -> dict[str, Any]:
                 for (server, step), measurement in sorted(quoted.messages.items())]}
 
 
-def _are_alike(drawn: Mapping[str, Any], quoted: Mapping[str, Any]) -> bool:
+def _are_alike(drawn: Any, quoted: Mapping[str, Any]) -> bool:
     """Whether two ways of noise differ by rounding alone, in their sizes."""
+    try:
+        return _differ_by_rounding(drawn, quoted)
+    except (TypeError, ValueError, LookupError):  # no noise is stated at all
+        return False
+
+
+def _differ_by_rounding(drawn: Mapping[str, Any], quoted: Mapping[str, Any]) -> bool:
     theirs, ours = drawn["messages"], quoted["messages"]
     inner = [np.atleast_1d(noise["inner"]) for noise in (drawn, quoted)]
     sizes = [np.array([message[3] for message in messages]) for messages in (theirs, ours)]
@@ -370,8 +386,14 @@ def _facts(plain: Mapping[str, Any]) -> PublicFacts:
     return PublicFacts(**{**plain, "design": design, "covariates": covariates})
 
 
-def _records(data: Data) -> list[bytes]:
-    """Each record of one data set as bytes, with its site."""
+def records_of(data: Data) -> list[bytes]:
+    """Each record of one data set as bytes, with its site.
+
+    Parameters
+    ----------
+    data : Data
+        One data set (n_repeats = 1), in any order.
+    """
     servers = data.server.astype("<i8")
     if isinstance(data, SampleData):
         table = data.x[0] if data.y is None else np.column_stack([data.x[0], data.y[0]])
