@@ -45,7 +45,7 @@ from engine.release import request
 from engine.release.ledger import checked_name
 from engine.release.plan import Plan, data_of
 from engine.release.published import unit_of_person
-from engine.sites.signing import Scheme, check_public
+from engine.sites.signing import Key, Scheme, check_public
 
 _KIND, _VERSION = "plan of a release by several sites", 1
 _STUDY = ("version", "name", "data", "mechanism", "authentication", "sites")
@@ -288,6 +288,30 @@ def study_of(text: str) -> dict[str, Any]:
         If it is no object with known keys.
     """
     return checked_object(json_of(text, "study"), "study", _STUDY)
+
+
+def shared_by_all(study: Mapping[str, Any], key: Key) -> dict[str, Any]:
+    """A study in which all sites share one secret.
+
+    Parameters
+    ----------
+    study : mapping
+        That says nothing of keys.
+    key : Key
+        From `site-key --shared`.
+
+    Raises
+    ------
+    InputError
+        If the key is one site's own.
+    """
+    if key.scheme is not Scheme.HMAC:
+        raise InputError("This key is one site’s own.", field="key",
+                         hint="Write what site-key printed for each site into the study.")
+    sites = study.get("sites")
+    return {**study, "authentication": key.scheme.value, "sites": [
+        {**site, "key": key.public} if isinstance(site, dict) else site
+        for site in sites] if isinstance(sites, list) else sites}
 
 
 def _member(site: Any, scheme: Scheme, is_pure: bool) -> Member:
