@@ -141,13 +141,13 @@ def _site(options: argparse.Namespace) -> int:
     print(words.plain(f"{site.member.name}: {site.member.people} {plan.facts.people}; "
                       f"ledger {site.book.path}"), file=_words_to(options), flush=True)
 
-    def advance() -> Published | None:
-        for turn, content in site.answers(transport.received()).items():
-            is_new = turn.position not in _positions(transport)
+    def advance(received: Sequence[Message]) -> Published | None:
+        there = {message.position for message in received}
+        for turn, content in site.answers(received).items():
             transport.send(turn, content)
-            if is_new:
+            if turn.position not in there:
                 print(words.sent(site.protocol, turn), file=_words_to(options), flush=True)
-        return site.finished(transport.received())
+        return site.finished(received)
     release = _followed(options, site.protocol, transport, advance, key, place)
     if release is None:
         return _NOT_YET
@@ -162,8 +162,8 @@ def _centre(options: argparse.Namespace) -> int:
     key, protocol = _key_of(options), Protocol(plan)
     transport = _transport(options.through, plan)
 
-    def advance() -> Published | None:
-        heard = messages.checked(protocol, transport.received(), key)
+    def advance(received: Sequence[Message]) -> Published | None:
+        heard = messages.checked(protocol, received, key)
         return centre.released(protocol, heard) if len(heard) == len(protocol.turns) else None
     release = _followed(options, protocol, transport, advance, key)
     if release is None:
@@ -187,18 +187,22 @@ def _opened(options: argparse.Namespace, plan: SitePlan, place: int, key: Key) -
 
 def _followed(options: argparse.Namespace, protocol: Protocol, transport: Transport, advance: Any,
               key: Key | None, place: int | None = None) -> Published | None:
-    """Go on whenever something comes, until the release is there or nothing more is to be done."""
+    """Go on whenever something comes, until the release is there or nothing more is to be done.
+
+    What a party sends itself comes as well, so nothing that came meanwhile is overlooked.
+    """
     told = ""
     while True:
-        release: Published | None = advance()
-        heard = messages.checked(protocol, transport.received(), key)
-        now = words.turn_of(protocol, heard, place)
+        received = transport.received()
+        release: Published | None = advance(received)
+        now = words.turn_of(protocol, messages.checked(protocol, received, key), place)
         if now != told:
             print(now, file=_words_to(options), flush=True)
             told = now
-        if release is not None or options.once:
+        is_stream = options.through == "-"
+        if release is not None or (options.once and (is_stream or not transport.wait(0))):
             return release
-        if not transport.wait(_WAIT) and options.through == "-":
+        if not options.once and not transport.wait(_WAIT) and is_stream:
             return None
 
 
@@ -210,10 +214,6 @@ def _transport(through: str, plan: SitePlan) -> Transport:
         raise InputError(f"There is no folder {entrance.called(through)}.", field="through",
                          hint="All sites and the centre need the same one. Make it first.")
     return Folder(path, plan)
-
-
-def _positions(transport: Transport) -> set[int]:
-    return {message.position for message in transport.received()}
 
 
 def _key_of(options: argparse.Namespace) -> Key | None:

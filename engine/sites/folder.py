@@ -56,15 +56,9 @@ class Folder:
         InputError
             If a file is none, was renamed, or cannot be read; it is named.
         """
-        try:
-            names = sorted(path.name for path in self.path.iterdir()
-                           if _NAME.fullmatch(path.name))
-        except OSError as problem:
-            raise InputError(f"Cannot read {entrance.called(self.path)}: "
-                             f"{problem.strerror or 'it failed'}.", field="through",
-                             hint="Is the drive there?") from None
-        self.unfinished, self._names = [], frozenset(names)
-        return [message for name in names if (message := self._read(name)) is not None]
+        names = self._seen()
+        self.unfinished, self._names = [], names
+        return [message for name in sorted(names) if (message := self._read(name)) is not None]
 
     def send(self, turn: Turn, content: bytes) -> None:
         """Write one message; the same content is written once.
@@ -95,14 +89,24 @@ class Folder:
             Whether there are.
         """
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            names = frozenset(path.name for path in self.path.iterdir()
-                              if _NAME.fullmatch(path.name))
-            if names != self._names or self.unfinished:
-                time.sleep(_LOOK if self.unfinished else 0)
+        while self._seen() == self._names:
+            left = end - time.monotonic()
+            if left <= 0:
+                return False
+            time.sleep(min(_LOOK, left))
+            if self.unfinished:  # it may be whole now, under the same name
                 return True
-            time.sleep(min(_LOOK, max(end - time.monotonic(), 0)))
-        return False
+        return True
+
+    def _seen(self) -> frozenset[str]:
+        """Names of the messages that are there now."""
+        try:
+            return frozenset(path.name for path in self.path.iterdir()
+                             if _NAME.fullmatch(path.name))
+        except OSError as problem:
+            raise InputError(f"Cannot read {entrance.called(self.path)}: "
+                             f"{problem.strerror or 'it failed'}.", field="through",
+                             hint="Is the drive there?") from None
 
     def _read(self, name: str) -> Message | None:
         content = entrance.bytes_of(self.path / name, messages.MOST_BYTES, "message")

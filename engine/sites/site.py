@@ -150,8 +150,9 @@ class Site:
         """Its records, in the order of the file."""
         return certified.drawn(self.source)
 
+    @cached_property
     def receipt(self) -> Receipt:
-        """Its charge, which is written now if it was not before.
+        """Its charge, which is written when it is first looked at, if it was not before.
 
         Raises
         ------
@@ -196,7 +197,7 @@ class Site:
             then nothing is drawn.
         """
         heard = messages.checked(self.protocol, received, self.key)
-        receipt = self.receipt()
+        receipt = self.receipt
         kept = partial.stored(self.book, receipt)
         self._check_transcript(heard, kept)
         answers: dict[Turn, bytes] = {}
@@ -223,7 +224,7 @@ class Site:
         heard = messages.checked(self.protocol, received, self.key)
         if len(heard) < len(self.protocol.turns):
             return None
-        receipt = self.receipt()
+        receipt = self.receipt
         self._check_transcript(heard, partial.stored(self.book, receipt))
         self.book.drawn(receipt, messages_to_bytes(self.protocol.messages(heard)))
         return published.again(self.book, receipt.release_id)

@@ -68,7 +68,7 @@ def all_records(sites):
     """The data of all sites in one place, each in the order that it has drawn."""
     data = sites[0].plan.standin
     for site in sites:
-        order = partial.stored(site.book, site.receipt())[len(site.protocol.turns)]
+        order = partial.stored(site.book, site.receipt)[len(site.protocol.turns)]
         own = records.ordered(certified.drawn(site.source), order)
         data = records.among(data, own, site.place)
     return data
@@ -195,7 +195,7 @@ def test_a_process_that_was_overtaken_sends_what_the_faster_one_drew(sites, monk
             store(book, receipt, position, faster[position])
         return store(book, receipt, position, content)
 
-    order = sites[0]._in_order(site.receipt())
+    order = sites[0]._in_order(site.receipt)
     monkeypatch.setattr(partial, "store", overtaken)
     (content,) = site.answers([]).values()
     assert order is not None and json.loads(content)["body"]["numbers"][-1] == 0
@@ -240,12 +240,12 @@ def test_a_site_refuses_a_transcript_in_which_a_message_was_exchanged(plan, site
     north.answers(read(wire))
     exchanged = {**wire, **{turn.position: content
                             for turn, content in twin[1].answers([]).items()}}
-    before = partial.stored(north.book, north.receipt())
+    before = partial.stored(north.book, north.receipt)
     with pytest.raises(InputError, match="a message was exchanged"):
         north.answers(read(exchanged))
     with pytest.raises(InputError, match="other numbers than its ledger has"):
         south.answers(read(exchanged))
-    assert partial.stored(north.book, north.receipt()) == before
+    assert partial.stored(north.book, north.receipt) == before
 
 
 # -- lies ------------------------------------------------------------------------------------------
