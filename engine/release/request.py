@@ -179,20 +179,37 @@ def _of_file(source: Upload | UploadRows | UploadEvents, own_file: OwnFile
         return None
     roles = ("id", "server") if layout.data == DataType.RECORDS else _ROLES
     columns = {name: value for name in roles if (value := getattr(layout, name))}
-    listed = [{"name": c.name, "low": c.low, "high": c.high, "unit": c.unit}
-              for c in facts.covariates]
-    words = {name: value for name in _WORDS if (value := getattr(facts, name)) !=
-             getattr(_UNSTATED, name)}
     if isinstance(source, UploadRows):
-        return {"data": {"file": own_file.name, "features": listed, "columns": columns,
-                         "facts": {**words, "origin": facts.origin}}}
-    ends = {name: getattr(facts, name) for name in _ENDS}
+        return {"data": {"file": own_file.name, "features": _listed_covariates(facts),
+                         "columns": columns,
+                         "facts": {**_words_of(facts), "origin": facts.origin}}}
     return {"data": {"file": own_file.name, "columns": columns, "several": own_file.several,
-                     "facts": {
-                         **ends, **words, "origin": facts.origin, "periodic": facts.periodic,
-                         "design": StatedDesign.of(facts).to_plain(),
-                         "observations_per_curve": facts.observations_per_curve,
-                         "symmetric": facts.symmetric, "covariates": listed}}}
+                     "facts": facts_to_plain(facts)}}
+
+
+def facts_to_plain(facts: PublicFacts) -> dict[str, Any]:
+    """What is stated of curves, as `stated_facts` reads it.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Of curves.
+    """
+    return {**{name: getattr(facts, name) for name in _ENDS}, **_words_of(facts),
+            "origin": facts.origin, "periodic": facts.periodic,
+            "design": StatedDesign.of(facts).to_plain(),
+            "observations_per_curve": facts.observations_per_curve,
+            "symmetric": facts.symmetric, "covariates": _listed_covariates(facts)}
+
+
+def _words_of(facts: PublicFacts) -> dict[str, Any]:
+    return {name: value for name in _WORDS if (value := getattr(facts, name)) !=
+            getattr(_UNSTATED, name)}
+
+
+def _listed_covariates(facts: PublicFacts) -> list[dict[str, Any]]:
+    return [{"name": c.name, "low": c.low, "high": c.high, "unit": c.unit}
+            for c in facts.covariates]
 
 
 def _of_event_file(facts: Any, columns: EventColumns, name: str) -> dict[str, Any]:

@@ -177,3 +177,26 @@ def plain(markdown: str) -> str:
         With bold words.
     """
     return markdown.replace("**", "")
+
+
+def commands(plan: SitePlan) -> str:
+    """What each site installs and types, and the centre.
+
+    Parameters
+    ----------
+    plan : SitePlan
+        What all are to agree on.
+    """
+    own = plan.scheme == "ed25519"
+    extra = '".[sites]"' if own else "."
+    lines = ["# at each site, once", f"pip install {extra}"]
+    for member in plan.members:
+        key = f"{member.name}.key" if own else "shared.key"
+        common = (f"python -m engine site FILE.csv --plan plan.json --name {member.name} "
+                  f"--through FOLDER --key {key}")
+        lines += ["", f"# {member.name}: look, compare the fingerprint, then sign off", common,
+                  f"{common} --sign-off {plan.fingerprint}"]
+    key = "" if own else " --key shared.key"
+    return "\n".join([*lines, "", "# the centre: anybody with the plan",
+                      f"python -m engine centre --plan plan.json --through FOLDER{key} "
+                      "--out release"])
