@@ -23,6 +23,8 @@ from engine.sites.protocol import Protocol
 from engine.sites.signing import Key, Scheme, key_of
 from engine.sites.studies import SiteEntry
 from engine.topics.release import charts as released
+from engine.topics.sites import site_table
+from engine.topics.sites.site_table import SiteRow
 from pages.parts.release.cards import Choice
 from pages.parts.sites import editor
 from pages.shared.frame import code_fold, controls, layout, timed
@@ -57,8 +59,7 @@ def show(choice: Choice) -> None:
 
 
 def _plan(choice: Choice) -> None:
-    rows = [row for row in editor.rows() if row.included]
-    facts = session.source(choice.task).facts
+    rows, facts = _rows(), session.source(choice.task).facts
     table = st.data_editor(
         [{"Site": studies.site_name(row.name), capital(facts.people): row.n_curves,
           "ε": row.epsilon, "Key": ""} for row in rows],
@@ -92,6 +93,12 @@ def _plan(choice: Choice) -> None:
     st.code(words.commands(plan), language="bash")
 
 
+def _rows() -> tuple[SiteRow, ...]:
+    """The table of *Decide*; three sites to start from where there is only one."""
+    rows = tuple(row for row in editor.rows() if row.included)
+    return rows if len(rows) > 1 else site_table.PRESETS["mixed"].rows
+
+
 def _study(choice: Choice, table: list[dict[str, Any]], name: str, origin: str, shared: str
            ) -> dict[str, Any]:
     """The study of the table, about data as those on screen."""
@@ -122,17 +129,17 @@ def _reading(choice: Choice, origin: str) -> Mapping[str, Any] | None:
     if source.facts.origin and source.facts.observations_per_curve:
         return None
     return studies.usual_reading(source.facts, origin, max(
-        row.n_observations_per_curve for row in editor.rows()))
-
-
-@st.cache_data(show_spinner="Working out the noise of every message …", max_entries=8)
-def _plain_plan(study: str) -> Mapping[str, Any]:
-    return SitePlan.planned(json.loads(study)).plain
+        row.n_observations_per_curve for row in _rows()))
 
 
 def _planned(study: Mapping[str, Any]) -> SitePlan:
-    """The plan of a study: one for each, whose random number stays while it is looked at."""
-    return SitePlan(_plain_plan(json.dumps(study, sort_keys=True)))
+    """The plan of a study; its random number stays while the same visitor looks at it."""
+    kept, text = st.session_state.get("site_plan"), json.dumps(study, sort_keys=True)
+    if kept is None or kept[0] != text:
+        with st.spinner("Working out the noise of every message …"):
+            kept = st.session_state.site_plan = text, SitePlan.planned(study)
+    plan: SitePlan = kept[1]
+    return plan
 
 
 # -- during a run ----------------------------------------------------------------------------------
