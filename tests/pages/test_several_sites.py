@@ -111,4 +111,3 @@ def test_where_others_can_reach_the_dashboard_no_folder_and_no_file_is_read(monk
         at = part(several_sites(), which)
         assert "on a machine of your own only" in spoken(at)
         assert not [w for w in at.text_input if w.key == "follow_folder"]
-
