@@ -30,6 +30,7 @@ from pages.parts.sites import editor
 from pages.shared.frame import code_fold, controls, layout, timed
 from pages.shared.server import visitors
 from pages.shared.state import session
+from pages.shared.uploads.facts import in_short
 
 _PARTS = {"plan": "Write a plan", "follow": "Follow a run", "open": "Open a finished run"}
 _LOOK_SECONDS = 3.0
@@ -60,6 +61,8 @@ def show(choice: Choice) -> None:
 
 def _plan(choice: Choice) -> None:
     rows, facts = _rows(), session.source(choice.task).facts
+    st.markdown(f"Bounds and times as on screen: {in_short(facts)}. Bring a file of your own to "
+                "have its columns and facts in the plan; it stays here.")
     table = st.data_editor(
         [{"Site": studies.site_name(row.name), capital(facts.people): row.n_curves,
           "ε": row.epsilon, "Key": ""} for row in rows],
