@@ -34,6 +34,16 @@ def add(commands: Any) -> None:
     parser.add_argument("--again", metavar="ID", help="instead: write the files of an earlier "
                         "release again, from the ledger, at no charge")
     parser.add_argument("--name", help="what the release is called, instead of the file's own")
+    add_ledger(parser)
+    parser.add_argument("--yes", action="store_true",
+                        help="really publish; without it only the cost is shown")
+    parser.add_argument("--out", metavar="DIR", default="release",
+                        help="folder for the files (default: release)")
+    parser.set_defaults(command=command)
+
+
+def add_ledger(parser: argparse.ArgumentParser) -> None:
+    """The options that say where the ledger is, and what its holder says of the people."""
     parser.add_argument("--ledger", metavar="PATH", help="the ledger (default: what the "
                         f"variable {ledger.VARIABLE} names, else one in your data folder)")
     parser.add_argument("--witness", metavar="PATH", help="the text file outside the ledger with a "
@@ -47,11 +57,6 @@ def add(commands: Any) -> None:
                         f"{ledger.USUAL_TOTAL:g})")
     parser.add_argument("--total-delta", type=float, metavar="D",
                         help="the same for δ (default: 1/n)")
-    parser.add_argument("--yes", action="store_true",
-                        help="really publish; without it only the cost is shown")
-    parser.add_argument("--out", metavar="DIR", default="release",
-                        help="folder for the files (default: release)")
-    parser.set_defaults(command=command)
 
 
 def command(options: argparse.Namespace) -> int:
@@ -120,7 +125,7 @@ def _single(options: argparse.Namespace, book: Ledger, request: Request, name: s
     same = None if options.people is None else options.people == "same"
     if known is not None and same:
         before = known.odometer
-    total = _total(options, request.source.sizes.n_curves, before)
+    total = total_of(options, request.source.sizes.n_curves, before)
     release = published.publish(request.source, request.mechanism, request.budget, book, name,
                                 total, same)
     _write(out, release)
@@ -162,7 +167,7 @@ def _check_people(options: argparse.Namespace) -> None:
                          "nobody is in both.")
 
 
-def _total(options: argparse.Namespace, n: int, before: Odometer | None) -> Budget | None:
+def total_of(options: argparse.Namespace, n: int, before: Odometer | None) -> Budget | None:
     """The total as chosen; what was not chosen stays as it is, or takes its usual value."""
     if options.total_epsilon is None and options.total_delta is None:
         return None

@@ -15,6 +15,7 @@ from engine.core.errors import InputError, brief
 from engine.uploads.curves import Upload
 
 MOST_GROUPS = 12
+KEYS = ("groups", "group")  # of a request, about its data
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def in_request(data: Mapping[str, Any], name: str
         If groups are missing, unknown or no list.
     """
     if not data.get("columns", {}).get("group"):
-        unused = [key for key in ("groups", "group") if key in data]
+        unused = [key for key in KEYS if key in data]
         if unused:
             raise InputError(f"“{unused[0]}” needs a column of groups.", field=unused[0],
                              hint='Name it in "columns", as "group".')

@@ -424,7 +424,7 @@ def _released(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Quot
     band = band_of(estimate, list(ranges.values()), x, mechanism.limit_of_band(facts))
     warnings = getattr(estimate, "warnings", ())
     return dict(zip(names, rows, strict=True)), ranges, Uncertainty(
-        band, mechanism.feasibility(data.sizes, (quoted.inner,)), tuple(warnings), moved,
+        band, mechanism.feasibility(data.sizes, quoted.inner_budgets), tuple(warnings), moved,
         0.0 if band is None else band.half_width / facts.value_half_width)
 
 
@@ -470,12 +470,28 @@ def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
     'one person’s whole curve'
     """
     facts = source.facts
+    is_by_curve = mechanism.main_task.data is DataType.CURVES and not (
+        isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person)
+    if is_by_curve and isinstance(source, Upload) and (
+            source.curves.n_people < source.curves.n_curves):
+        return f"one curve of the file; some {facts.people} have several and are protected less"
+    return unit_of_person(facts, mechanism)
+
+
+def unit_of_person(facts: PublicFacts, mechanism: Mechanism) -> str:
+    """What is protected where nobody has several curves.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for one person.
+    mechanism : Mechanism
+        With its settings.
+    """
     if isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person:
         return f"one observation (weaker than all observations of one {facts.person})"
     if mechanism.main_task.data in (DataType.RECORDS, DataType.EVENTS):
         return f"one {of(facts.person)} record"
-    if isinstance(source, Upload) and source.curves.n_people < source.curves.n_curves:
-        return f"one curve of the file; some {facts.people} have several and are protected less"
     return f"one {of(facts.person)} whole curve"
 
 
@@ -501,7 +517,7 @@ def _card(plan: Plan, receipt: Receipt, estimate: Estimate, uncertainty: Uncerta
         "accuracy": _accuracy(uncertainty, facts, quoted, sizes),
         "unit_of_protection": plan.plain["unit"],
         "neighbours": "data sets of the same public sizes in which one unit is replaced",
-        **_guarantee(quoted),
+        **_guarantee(quoted, plan.sites),
         "bounds": {**_bounds(data), "source": facts.origin,
                    "applied": _APPLIED_TO_TIMES if isinstance(data, EventData) else
                    "numbers beyond are moved to the nearest bound before anything else"},
@@ -535,8 +551,11 @@ def _in_ranges(percentiles: ReleasedPercentiles | None, facts: PublicFacts) -> d
                               for row in zip(*table.values(), strict=True)]}
 
 
-def _guarantee(quoted: Quote) -> dict[str, Any]:
-    """The guarantee, what it says of an attacker, and how it follows from the messages."""
+def _guarantee(quoted: Quote, sites: Sequence[str]) -> dict[str, Any]:
+    """The guarantee, what it says of an attacker, and how it follows from the messages.
+
+    Sites have names where each keeps its own file, else numbers.
+    """
     return {
         "guarantee": _plain(quoted.certified),
         "ideal": {**_plain(quoted.ideal), "note": "for comparison only: what continuous noise of "
@@ -546,7 +565,7 @@ def _guarantee(quoted: Quote) -> dict[str, Any]:
         "accounting": {
             "method": _method(quoted), "sites": "each person is at one site; the weakest counts",
             "rho": quoted.rho,
-            "messages": [_message(server, quoted.steps[key], measurement)
+            "messages": [_message(_sender(server, sites), quoted.steps[key], measurement)
                          for (server, key), measurement in quoted.messages.items()]},
     }
 
@@ -580,8 +599,14 @@ def _method(quoted: Quote) -> str:
             "add, and ε follows from the sum at the stated δ")
 
 
-def _message(server: int, step: Step, measurement: hardened.HardenedNoise) -> dict[str, Any]:
-    return {"from": "centre" if server == CENTRE else f"site {server + 1}", "what": step.label,
+def _sender(server: int, sites: Sequence[str]) -> str:
+    if server == CENTRE:
+        return "centre"
+    return sites[server] if sites else f"site {server + 1}"
+
+
+def _message(sender: str, step: Step, measurement: hardened.HardenedNoise) -> dict[str, Any]:
+    return {"from": sender, "what": step.label,
             "numbers": measurement.size, "noise": _NOISE[measurement.law],
             "lattice": f"2^-{measurement.bits}",
             "rho" if measurement.law is NoiseLaw.GAUSSIAN else "epsilon": measurement.cost}

@@ -170,6 +170,7 @@ def became(entry: Entry) -> str:
     """
     return {"charged": "charged, never drawn: ask for it with the same settings and name, and it "
                        "is drawn under this charge",
+            "under way": "charged, under way with other sites",
             "unfinished": "charged, not finished", "closed": "charged, lost",
             "lost": "charged by a repair"}.get(entry.state, "")
 

@@ -26,4 +26,5 @@ from pages.shared.components.strip import Budgeted, Chip, Pinning, arrive, pin_p
 
 __all__ = ["Anchor", "AtBudget", "Budgeted", "Chip", "Picked", "Pinning", "Said", "around",
            "arrive", "asked_payload", "chart", "chart_by_step", "figure", "figure_message",
-           "figure_payload", "frame", "groups_payload", "memo", "picked", "pin_pressed", "said", "slider", "strip"]
+           "figure_payload", "frame", "groups_payload", "memo",
+           "picked", "pin_pressed", "said", "slider", "strip"]
