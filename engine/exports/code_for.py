@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -301,7 +302,7 @@ class _Script:
 
 
 def _standard_first(entry: tuple[str, set[str]]) -> tuple[bool, str]:
-    return entry[0].startswith("engine"), entry[0]
+    return entry[0].partition(".")[0] not in sys.stdlib_module_names, entry[0]
 
 
 def _arguments(value: Any) -> dict[str, Any]:
