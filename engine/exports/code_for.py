@@ -276,7 +276,7 @@ class _Script:
 
     def name(self, of: Any) -> str:
         """The name of a class or function, which is imported."""
-        self._imports.setdefault(of.__module__, set()).add(of.__name__)
+        self._imports.setdefault(_offering(of), set()).add(of.__name__)
         return str(of.__name__)
 
     def written(self, value: Any) -> str:
@@ -299,6 +299,13 @@ class _Script:
         imports = [f"from {module} import {', '.join(sorted(names))}"
                    for module, names in sorted(self._imports.items(), key=_standard_first)]
         return "\n".join([*imports, "", *self._lines])
+
+
+def _offering(of: Any) -> str:
+    """The package that offers a class or function, or the module that defines it."""
+    package = of.__module__.rpartition(".")[0]
+    offered = getattr(sys.modules.get(package), "__all__", ())
+    return package if of.__name__ in offered else str(of.__module__)
 
 
 def _standard_first(entry: tuple[str, set[str]]) -> tuple[bool, str]:

@@ -1,0 +1,87 @@
+"""A privacy budget."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+
+from engine.core.errors import InputError, brief
+
+LEAST_EPSILON, MOST_EPSILON = 1e-12, 1e12
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """One privacy budget (ε, δ).
+
+    Parameters
+    ----------
+    epsilon : float
+        ε > 0; ∞ means no protection.
+    delta : float
+        δ in [0, 1).
+
+    Raises
+    ------
+    InputError
+        If ε is not positive, is finite and outside [1e-12, 1e12], beyond which squares and
+        exponentials leave floating point, or if δ is outside [0, 1).
+
+    Examples
+    --------
+    >>> Budget(1.0, 1e-6).is_pure, Budget(1.0).is_pure, NON_PRIVATE.is_private
+    (False, True, False)
+    """
+
+    epsilon: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, value in (("epsilon", self.epsilon), ("delta", self.delta)):
+            if not isinstance(value, Real) or isinstance(value, bool):
+                raise InputError(f"“{name}” must be a number; got {brief(value)}.", field=name)
+        if not self.epsilon > 0:
+            raise InputError(f"ε must be positive; got {brief(self.epsilon)}.", field="epsilon",
+                             hint="Common values lie between 0.05 and 10.")
+        if not LEAST_EPSILON <= self.epsilon <= MOST_EPSILON and self.epsilon != math.inf:
+            raise InputError(f"ε must lie between {LEAST_EPSILON:g} and {MOST_EPSILON:g}; got "
+                             f"{brief(self.epsilon)}.", field="epsilon",
+                             hint="Common values lie between 0.05 and 10.")
+        if not 0 <= self.delta < 1:
+            raise InputError(f"δ must lie between 0 and 1; got {brief(self.delta)}.",
+                             field="delta", hint="Choose δ below 1/n, for example 1/n².")
+
+    @classmethod
+    def covering(cls, epsilon: float, delta: float = 0.0) -> Budget:
+        """The smallest budget that promises no more than what was proved.
+
+        Parameters
+        ----------
+        epsilon : float
+            ε ≥ 0 that was proved, of any size.
+        delta : float
+            δ in [0, 1).
+
+        Returns
+        -------
+        Budget
+            With ε rounded up where no budget can state it: to 1e-12 below that, to ∞ above 1e12.
+
+        Examples
+        --------
+        >>> Budget.covering(3e12).epsilon, Budget.covering(0.0).epsilon
+        (inf, 1e-12)
+        """
+        return cls(math.inf if epsilon > MOST_EPSILON else max(epsilon, LEAST_EPSILON), delta)
+
+    @property
+    def is_private(self) -> bool:
+        return math.isfinite(self.epsilon)
+
+    @property
+    def is_pure(self) -> bool:
+        return self.delta == 0
+
+
+NON_PRIVATE = Budget(math.inf)

@@ -1,0 +1,340 @@
+"""What a mechanism fixes before it sees data, and what it releases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.core.arrays import Array
+from engine.core.bands import Band, limits
+from engine.core.types.spending import Spend
+from engine.core.types.truth import FunctionBasis, Truth
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is fixed before any observation is looked at; each method adds its tuning and its noise.
+
+    Parameters
+    ----------
+    spends : tuple of Spend
+        The ledger, where a plan states it. Empty where `Mechanism.ledger` makes it of the plan.
+    """
+
+    spends: tuple[Spend, ...] = ()
+
+    @property
+    def tuning(self) -> dict[str, Any]:
+        """What people are told of the plan, in plain numbers."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Limits around the entries of released vectors: `centre` ± `half_width`.
+
+    Parameters
+    ----------
+    centre, half_width : (…, d)
+        In response units; NaN where nothing is said about an entry.
+    error : (…, d)
+        Standard errors.
+    kind : {"pointwise", "simultaneous"}
+        Each entry on its own, 95 in 100, or all of them together.
+    """
+
+    centre: Array
+    half_width: Array
+    error: Array
+    kind: str = "pointwise"
+
+    @property
+    def limits(self) -> tuple[Array, Array]:
+        return self.centre - self.half_width, self.centre + self.half_width
+
+
+@dataclass(frozen=True)
+class ServerParts:
+    """What each server brings to a release, averaged over coefficients.
+
+    Parameters
+    ----------
+    weight : (budgets, servers)
+        Its share in the combination.
+    noise, sampling : (budgets, servers)
+        What its noise, and chance in who takes part there, add to the squared error, in squared
+        response units. `sampling` is computed from the curves: like `unprotected` it is for
+        simulated data and never leaves a server.
+    """
+
+    weight: Array
+    noise: Array
+    sampling: Array
+
+
+@dataclass(frozen=True)
+class Caution:
+    """Why a release may be farther off than it says, seen in released quantities or stated facts.
+
+    Parameters
+    ----------
+    text : str
+        One sentence for whoever reads the release; it is published with it.
+    applies : (budgets, repeats, draws), bool
+        To which releases. It is computed from what is released or public, never from the curves.
+    """
+
+    text: str
+    applies: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """The numbers of an `Estimate`, before it is said what they cost.
+
+    Parameters
+    ----------
+    basis : FunctionBasis of r functions.
+    coefficients : (budgets, repeats, draws, [functions,] r), in response units.
+    unprotected : (budgets, repeats, [functions,] r), the same without noise.
+    basis_sizes : how many of the r each budget uses. Empty: all of them.
+    band, offset, functions, parts, intervals, cautions, released : as in `Estimate`.
+    """
+
+    basis: FunctionBasis
+    coefficients: Array
+    unprotected: Array
+    basis_sizes: tuple[int, ...] = ()
+    band: Band | None = None
+    offset: Callable[[Array], Array] | None = None
+    functions: tuple[str, ...] = ()
+    parts: ServerParts | None = None
+    intervals: Intervals | None = None
+    cautions: tuple[Caution, ...] = ()
+    released: tuple[Any, ...] = ()
+
+    @classmethod
+    def exact(cls, basis: FunctionBasis, values: Array, covariance: Array | None = None,
+              kind: str = "pointwise", **other: Any) -> Fit:
+        """What would be published without protection: one budget, one draw.
+
+        Parameters
+        ----------
+        basis : FunctionBasis of r functions.
+        values : coefficients (repeats, [functions,] r), in response units.
+        covariance : (repeats, [functions,] r, r), how far chance in who took part moves them. None:
+            there is no band.
+        kind : that of the band.
+        other : further fields.
+        """
+        coefficients = values[None, :, None]
+        band = None if covariance is None else Band(coefficients, covariance[None, :, None], kind)
+        return cls(basis=basis, coefficients=coefficients, unprotected=values[None], band=band,
+                   **other)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a mechanism released, for every budget, repeat and draw, as basis coefficients.
+
+    Several functions at once, as in a varying-coefficient model, have their names in `functions`;
+    their axis comes before the last one everywhere: (budgets, repeats, draws, d + 1, r). They
+    belong to regressors on [−1, 1], so that all are in response units.
+
+    Parameters
+    ----------
+    task : str
+        Key of the task.
+    basis : FunctionBasis
+        The functions that coefficients belong to.
+    coefficients : (budgets, repeats, draws, r)
+        In response units.
+    spends : tuple of tuple of Spend
+        One ledger for each budget.
+    unprotected : (budgets, repeats, r)
+        The estimate without noise that the private one is compared with; it never leaves a server.
+    band : Band, optional
+        Of mechanisms that know how far off they may be.
+    tuning : tuple of dict
+        What each budget's plan chose, by name.
+    offset : callable, optional
+        A public curve that is added to all.
+    basis_sizes : tuple of int
+        How many coefficients each budget uses; the rest are zero. Empty: all.
+    functions : tuple of str
+        Names of the functions, where there are several.
+    parts : ServerParts, optional
+        Of mechanisms that know who adds what.
+    intervals : Intervals, optional
+        Of mechanisms that know how far off entries of vectors may be.
+    cautions : tuple of Caution
+        Which releases may be farther off than their band says.
+    released : tuple
+        For each budget what follows from its release beside the coefficients: the `CountTable` of
+        counts, or the `TimeInRanges` of percentile curves; None where there is none.
+    """
+
+    task: str
+    basis: FunctionBasis
+    coefficients: Array
+    spends: tuple[tuple[Spend, ...], ...]
+    unprotected: Array
+    band: Band | None = None
+    tuning: tuple[dict[str, Any], ...] = ()
+    offset: Callable[[Array], Array] | None = None
+    basis_sizes: tuple[int, ...] = ()
+    functions: tuple[str, ...] = ()
+    parts: ServerParts | None = None
+    intervals: Intervals | None = None
+    cautions: tuple[Caution, ...] = ()
+    released: tuple[Any, ...] = ()
+
+    @classmethod
+    def of(cls, task: str, fit: Fit, spends: tuple[tuple[Spend, ...], ...],
+           tuning: tuple[dict[str, Any], ...] = ()) -> Estimate:
+        """A fit with what it costs: a ledger for each budget.
+
+        Parameters
+        ----------
+        task : str
+            Key of the task.
+        fit : Fit
+            At every budget.
+        spends : tuple of tuple of Spend
+            A ledger for each budget.
+        tuning : tuple of dict
+            What each plan chose.
+
+        Returns
+        -------
+        Estimate
+        """
+        return cls(
+            task=task, basis=fit.basis, coefficients=fit.coefficients, spends=spends,
+            unprotected=fit.unprotected, band=fit.band, tuning=tuning, offset=fit.offset,
+            basis_sizes=fit.basis_sizes or (fit.basis.size,) * len(spends), functions=fit.functions,
+            parts=fit.parts, intervals=fit.intervals, cautions=fit.cautions,
+            released=fit.released)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is to be said with the first release, such as the only one that is published."""
+        return tuple(caution.text for caution in self.cautions if caution.applies.flat[0])
+
+    def usual_warnings(self, budget: int) -> tuple[str, ...]:
+        """What at least half of the releases at one of the budgets carry.
+
+        Parameters
+        ----------
+        budget : int
+            Which, from 0.
+
+        Returns
+        -------
+        tuple of str
+            Sentences.
+        """
+        return tuple(caution.text for caution in self.cautions
+                     if caution.applies[budget].mean() >= 0.5)
+
+    def warning_shares(self) -> tuple[tuple[str, float], ...]:
+        """What releases of the first data set at the first budget carry, each with their share."""
+        return tuple((caution.text, float(caution.applies[0, 0].mean()))
+                     for caution in self.cautions if caution.applies[0, 0].any())
+
+    @property
+    def is_doubted(self) -> NDArray[np.bool_]:
+        """Which releases carry a warning: (budgets, repeats, draws)."""
+        doubted = np.zeros(self.coefficients.shape[:3], dtype=bool)
+        for caution in self.cautions:
+            doubted |= caution.applies
+        return doubted
+
+    def values(self, grid: Array) -> Array:
+        """The released curves on a grid.
+
+        Parameters
+        ----------
+        grid : (n,)
+            Times on [0, 1].
+
+        Returns
+        -------
+        (budgets, repeats, draws, n)
+            In response units; several functions before the last axis.
+        """
+        return self.on_grid(self.coefficients, grid)
+
+    def on_grid(self, coefficients: Array, grid: Array) -> Array:
+        """Curves with these coefficients on a grid.
+
+        Parameters
+        ----------
+        coefficients : (…, r)
+            In the basis of the estimate; its offset is added.
+        grid : (n,)
+            Times on [0, 1].
+
+        Returns
+        -------
+        (…, n)
+            In response units.
+        """
+        values = np.asarray(coefficients @ self.basis(grid).T)
+        return values if self.offset is None else values + self.offset(grid)
+
+    def project(self, truth: Truth) -> tuple[Array, Array]:
+        """The best approximation of the truth in the basis of the estimate, its offset taken off.
+
+        Parameters
+        ----------
+        truth : Truth
+            One function, or as many as the estimate has.
+
+        Returns
+        -------
+        coefficients : (…, r)
+            Those that come nearest to the truth.
+        energy : (…)
+            Integrated square of what they leave out.
+        """
+        return self.basis.project(truth if self.offset is None else truth.less(self.offset))
+
+    def squared_distance(self, difference: Array) -> Array:
+        """Integrated squared size of a difference in coefficients, summed over the functions.
+
+        Parameters
+        ----------
+        difference : (…, r), or (…, d + 1, r) for several functions
+            In response units.
+
+        Returns
+        -------
+        (…)
+            In squared response units.
+        """
+        each = self.basis.squared_distance(difference)
+        return np.asarray(each.sum(axis=-1)) if self.functions else each
+
+    @cached_property
+    def limits(self) -> tuple[Array, Array] | None:
+        """Lower and upper band on the drawing grid: (budgets, repeats, draws, GRID_SIZE) each.
+
+        For entries of vectors, the ends of their intervals: (budgets, repeats, draws, …, d).
+        """
+        if self.intervals is not None:
+            return self.intervals.limits
+        return None if self.band is None else limits(self, self.band)
+
+    @property
+    def lower(self) -> Array | None:
+        return None if self.limits is None else self.limits[0]
+
+    @property
+    def upper(self) -> Array | None:
+        return None if self.limits is None else self.limits[1]

@@ -1,0 +1,372 @@
+"""What is stated from outside the data: units, bounds, how observation times come about."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.core.arrays import Array
+from engine.core.enumerations import Enumeration
+from engine.core.errors import InputError
+
+
+@dataclass(frozen=True)
+class Covariate:
+    """A number known of every person, with the stated range it is moved into.
+
+    Parameters
+    ----------
+    name : str
+        What it is.
+    low, high : float
+        The range, in its own unit.
+    unit : str
+        That unit.
+
+    Raises
+    ------
+    InputError
+        If the range is empty or not finite.
+    """
+
+    name: str
+    low: float = -1.0
+    high: float = 1.0
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        _check_range("covariate", self.low, self.high, self.name[:40], self.unit)
+
+
+class TimeLaw(Enumeration):
+    """How observation times come about; see `Design`."""
+
+    INDEPENDENT = "independent"
+    COMMON = "common"
+    VISITS = "visits"
+    WINDOWS = "windows"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """How observation times come about: a public fact, on [0, 1].
+
+    Parameters
+    ----------
+    law : TimeLaw, or its name
+        "independent": each time on its own, evenly spread or by `density`. "common": everybody is
+        observed at `times`. "visits": observations of a curve are `gap` apart, from a random start.
+        "windows": observations of a curve are spread evenly over a stretch of length `window` with
+        a random start. "unknown": nothing is stated, so only released quantities may be relied on.
+    times : tuple of float
+        The common times, increasing.
+    gap, window : float
+        Shares of the time range.
+    density : tuple of float
+        Relative heights at equally spaced times, joined by straight lines. Empty: evenly spread.
+
+    Raises
+    ------
+    InputError
+        If there is no such law.
+    """
+
+    law: TimeLaw = TimeLaw.INDEPENDENT
+    times: tuple[float, ...] = ()
+    gap: float = 0.0
+    window: float = 0.0
+    density: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "law", TimeLaw.named(self.law, "law"))
+
+    @classmethod
+    def common(cls, times: Sequence[float]) -> Design:
+        """Everybody is observed at the same times.
+
+        Parameters
+        ----------
+        times : sequence of float
+            On [0, 1], increasing. Without any the design is that of no statement.
+
+        Returns
+        -------
+        Design
+        """
+        return cls(law=TimeLaw.COMMON, times=tuple(times)) if len(times) else cls()
+
+    @classmethod
+    def visits(cls, gap: float) -> Design:
+        """Observations of a curve are a fixed time apart, from a random start.
+
+        Parameters
+        ----------
+        gap : float
+            As a share of the time range.
+
+        Returns
+        -------
+        Design
+        """
+        return cls(law=TimeLaw.VISITS, gap=gap)
+
+    @property
+    def is_known(self) -> bool:
+        return self.law is not TimeLaw.UNKNOWN
+
+
+class DataKind(Enumeration):
+    """Whose data they are: the computer's, everybody's, a visitor's, or made like a visitor's."""
+
+    SIMULATED = "simulated"
+    PUBLIC = "public"
+    UPLOAD = "upload"
+    TWIN = "twin"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicFacts:
+    """What is stated about the curves from outside the data: words, units and bounds.
+
+    Values outside the bounds are moved to the nearest bound.
+
+    Parameters
+    ----------
+    name : str
+        Of the data.
+    kind : DataKind, or its name
+        "simulated", "public", "upload", or "twin" for one that is simulated from what was stated of
+        an upload.
+    person, people : str
+        The nouns for one and several of those who are protected.
+    curve : str
+        The noun for what each of them has; empty for the usual one.
+    value_name, value_unit, time_name, time_unit : str
+        How both axes are called, and their units.
+    time_low, time_high : float
+        The time range, in its unit; inside the engine times are on [0, 1].
+    value_low, value_high : float
+        The bounds of values, in response units.
+    reading_sd : float
+        The known standard deviation of a reading around its curve, in response units. Where it is
+        above 0 the bounds are those of the curve, and single readings may lie beyond.
+    unit_scale : bool
+        Values are of size one as they stand, so that the papers' constants apply unchanged.
+    periodic : bool
+        A curve ends where it began.
+    design : Design
+        How observation times come about.
+    observations_per_curve : int
+        How many observations a curve was planned to have; 0 takes the sizes of the data for public,
+        as they are where data are simulated.
+    symmetric : bool
+        People are spread about their mean without skew, groups or outliers.
+    norm_bound : float
+        The largest root mean square over time (L² norm on [0, 1]) that a curve less `value_middle`
+        is stated to have, in response units; 0 means that only the bounds of values are known, so
+        half their width.
+    two_classes : bool
+        Values only tell one class from another, above the middle of their bounds or not.
+    covariates : tuple of Covariate
+        The numbers known of every person, where there are any.
+    reach : float
+        How many of their standard deviations the stated ranges go to each side of the middle; 0
+        where nothing is known of it.
+    origin : str
+        Where the bounds are from.
+    credit : str
+        Who measured the data and under which licence, or which publications a simulation follows.
+
+    Raises
+    ------
+    InputError
+        If a range is empty or not finite, or the norm bound is negative.
+    """
+
+    name: str = "Curves"
+    kind: DataKind = DataKind.SIMULATED
+    person: str = "person"
+    people: str = "people"
+    curve: str = ""
+    value_name: str = "Value"
+    value_unit: str = ""
+    time_name: str = "Time"
+    time_unit: str = ""
+    time_low: float = 0.0
+    time_high: float = 1.0
+    value_low: float = -1.0
+    value_high: float = 1.0
+    reading_sd: float = 0.0
+    unit_scale: bool = False
+    periodic: bool = False
+    design: Design = Design()
+    observations_per_curve: int = 0
+    symmetric: bool = False
+    norm_bound: float = 0.0
+    two_classes: bool = False
+    covariates: tuple[Covariate, ...] = ()
+    reach: float = 0.0
+    origin: str = ""
+    credit: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", DataKind.named(self.kind, "kind"))
+        _check_range("time", self.time_low, self.time_high, self.time_name, self.time_unit)
+        _check_range("value", self.value_low, self.value_high, self.value_name, self.value_unit)
+        if not 0 <= self.norm_bound < math.inf:
+            raise InputError("The largest possible size of a curve must be 0 or a positive number; "
+                             f"got {self.norm_bound:g}.", field="norm_bound",
+                             hint="0 takes half the width of the stated range of values.")
+
+    @property
+    def is_simulated(self) -> bool:
+        return self.kind is DataKind.SIMULATED
+
+    @property
+    def is_upload(self) -> bool:
+        return self.kind is DataKind.UPLOAD
+
+    @property
+    def common_times(self) -> tuple[float, ...]:
+        """The public grid at which everybody is observed, on [0, 1]; empty where there is none."""
+        return self.design.times
+
+    @property
+    def visit_gap(self) -> float:
+        """The public gap between observations of a curve; 0 where they are no visits."""
+        return self.design.gap
+
+    @property
+    def value_middle(self) -> float:
+        return (self.value_low + self.value_high) / 2
+
+    @property
+    def value_half_width(self) -> float:
+        return (self.value_high - self.value_low) / 2
+
+    @property
+    def largest_norm(self) -> float:
+        """τ: `norm_bound`, or what the bounds of values imply."""
+        return self.norm_bound or self.value_half_width
+
+    def to_unit_time(self, times: Array) -> Array:
+        """Times on [0, 1].
+
+        Parameters
+        ----------
+        times : ndarray
+            In their own unit; moved into the stated range.
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
+        inside = np.clip(times, self.time_low, self.time_high)
+        return (inside - self.time_low) / (self.time_high - self.time_low)
+
+    def from_unit_time(self, times: Array) -> Array:
+        """Times in their own unit.
+
+        Parameters
+        ----------
+        times : ndarray
+            On [0, 1].
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
+        return self.time_low + times * (self.time_high - self.time_low)
+
+    def to_regressors(self, covariates: Array) -> Array:
+        """1 and the covariates on [−1, 1], moved into their stated ranges.
+
+        Parameters
+        ----------
+        covariates : (…, d)
+            In their own units. What is no number stands at the middle of its range.
+
+        Returns
+        -------
+        (…, d + 1)
+            The first column is 1.
+
+        Examples
+        --------
+        >>> facts = PublicFacts(covariates=(Covariate("age", 0.0, 100.0),))
+        >>> facts.to_regressors(np.array([[75.0], [120.0], [np.nan]])).tolist()
+        [[1.0, 0.5], [1.0, 1.0], [1.0, 0.0]]
+        """
+        out = np.ones((*covariates.shape[:-1], 1 + len(self.covariates)))
+        for k, stated in enumerate(self.covariates):
+            middle, half = (stated.low + stated.high) / 2, (stated.high - stated.low) / 2
+            unit = (np.clip(covariates[..., k], stated.low, stated.high) - middle) / half
+            unit[~np.isfinite(covariates[..., k])] = 0.0
+            out[..., k + 1] = unit
+        return out
+
+
+def _check_range(field: str, low: float, high: float, name: str, unit: str) -> None:
+    unit = f" {unit}" if unit else ""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise InputError(f"The lowest and highest possible {name.lower()} must be finite numbers.",
+                         field=f"{field}_low")
+    if low >= high:
+        raise InputError(f"The lowest {name.lower()} must be below the highest; got {low:g} and "
+                         f"{high:g}{unit}.", field=f"{field}_low", hint="Swap or widen them.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventFacts(PublicFacts):
+    """What is stated of people with one time each, from outside the data.
+
+    The time range is public: it begins where people come under observation and ends at the planned
+    follow-up, not at the longest time seen. For scores and values it is their stated range.
+
+    Parameters
+    ----------
+    causes : tuple of str
+        What can happen, in the order of the codes 1, 2, …; all other codes are censored. Of labels
+        only the first is looked at.
+    edges : tuple of float
+        Those of the intervals in which people are counted, in the unit of the times, from the
+        lowest to the highest. Empty: equally wide ones, as many as a method takes.
+    groups : tuple of str
+        Names of two groups that are compared; empty where there is one.
+    group_sizes : tuple of int
+        Their sizes, where those are public as in a trial; empty where they are private.
+
+    Raises
+    ------
+    InputError
+        If edges do not rise over the range, or there are other than no or two groups.
+    """
+
+    causes: tuple[str, ...] = ("Event",)
+    edges: tuple[float, ...] = ()
+    groups: tuple[str, ...] = ()
+    group_sizes: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.causes:
+            raise InputError("Name at least one event.", field="causes")
+        if len(self.groups) not in (0, 2):
+            raise InputError(f"Two groups can be compared; got {len(self.groups)}.",
+                             field="groups", hint="State two values, or none.")
+        if self.group_sizes and (len(self.group_sizes) != len(self.groups)
+                                 or min(self.group_sizes) < 1):
+            raise InputError("The size of each group must be stated, or none of them.",
+                             field="group_sizes")
+        rises = all(a < b for a, b in zip(self.edges, self.edges[1:], strict=False))
+        if self.edges and not (rises and self.edges[0] == self.time_low
+                               and self.edges[-1] == self.time_high):
+            raise InputError("The edges of intervals must rise from the beginning to the end of "
+                             "the follow-up.", field="edges",
+                             hint="Begin with the lowest time and end with the highest.")

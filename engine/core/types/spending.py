@@ -1,0 +1,148 @@
+"""What leaves a server, and the lines of the ledger that it is charged to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from engine.core.enumerations import Enumeration, NoiseLaw
+from engine.core.tasks import Unit
+from engine.core.types.budgets import Budget
+
+
+class Composition(Enumeration):
+    """How several alike releases add up: about the same people, or each about others."""
+
+    SEQUENTIAL = "sequential"
+    PARALLEL = "parallel"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One kind of message of a mechanism, and the lines of the ledger it is charged to.
+
+    Messages, lines of the ledger and noise of a release are matched by keys and by nothing else.
+    Keys are written into ledgers that must open for ever: they never change. Labels may.
+
+    Parameters
+    ----------
+    key : str
+        Its name in a mechanism; of a line of the ledger, that of the line.
+    label : str
+        What people read; nothing follows from it. Empty: the key.
+    charged_to : tuple of str
+        Keys of the lines that state its noise and its cost. Empty: that of the same key.
+    sensitivity : float, optional
+        The most that exchanging one of n curves moves n times an average, in units of the radius
+        that curves are clipped to; None where it is no property of the step alone.
+    """
+
+    key: str
+    label: str = ""
+    charged_to: tuple[str, ...] = ()
+    sensitivity: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", self.label or self.key)
+        object.__setattr__(self, "charged_to", self.charged_to or (self.key,))
+
+
+@dataclass(frozen=True)
+class Spend:
+    """One line of the ledger: what left a server and what it cost.
+
+    Neighbouring data differ in one `unit` by `relation`, always "replace one". Members of
+    enumerations may be given as their text.
+
+    Parameters
+    ----------
+    step : Step
+        What left.
+    server : int
+        Which server it left.
+    mu : float or None
+        The Gaussian-DP parameter of one such release (∞ without noise); None where the noise is not
+        Gaussian.
+    sensitivity, noise_scale : tuple of float
+        In units of what is released, in its own words.
+    count : int
+        How many such releases there are.
+    composition : Composition, or its name
+        "sequential" when the same people take part in each (μ's add in squares) or "parallel" when
+        every person takes part in one.
+    budget : Budget
+        What was asked for, for the whole ledger of this server.
+    why : str
+        How the noise follows, for people.
+    epsilon : float, optional
+        Of a release whose noise is not Gaussian: holds with δ = 0, and those add.
+    rho : float, optional
+        The zCDP parameter of one release, where neither of the two says all, as for a noisy choice;
+        those add, too.
+    unit : Unit, or its name
+        What is protected.
+    relation : str
+        How neighbours differ.
+    norm : str
+        The norm in which `sensitivity` is measured.
+    noise : NoiseLaw, or its name
+        The law of the noise.
+
+    Raises
+    ------
+    InputError
+        If a composition, a unit or a law has no such name.
+    """
+
+    step: Step
+    server: int
+    mu: float | None
+    sensitivity: tuple[float, ...]
+    noise_scale: tuple[float, ...]
+    count: int
+    composition: Composition
+    budget: Budget
+    why: str
+    epsilon: float | None = None
+    rho: float | None = None
+    unit: Unit = Unit.UNSTATED
+    relation: str = "replace one"
+    norm: str = ""
+    noise: NoiseLaw = NoiseLaw.UNSTATED
+
+    def __post_init__(self) -> None:
+        if (type(self.composition) is Composition and type(self.unit) is Unit
+                and type(self.noise) is NoiseLaw):  # as in each of thousands of lines
+            return
+        for name, names in (("composition", Composition), ("unit", Unit), ("noise", NoiseLaw)):
+            object.__setattr__(self, name, names.named(getattr(self, name), name))
+
+    def at(self, server: int, **other: Any) -> Spend:
+        """The line of another server, of which only these fields differ; they are not checked.
+
+        Thousands of machines have lines alike: this takes a fifth of the time of a new record.
+
+        Parameters
+        ----------
+        server : int
+            Its number.
+        **other
+            Fields with other values.
+
+        Returns
+        -------
+        Spend
+        """
+        line = object.__new__(Spend)
+        line.__dict__.update(self.__dict__, server=server, **other)
+        return line
+
+    @property
+    def what(self) -> str:
+        """What left the server, for people."""
+        return self.step.label
+
+    @property
+    def rounds(self) -> int:
+        """How many of its releases one person takes part in."""
+        return self.count if self.composition is Composition.SEQUENTIAL else 1

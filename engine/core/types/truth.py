@@ -1,0 +1,186 @@
+"""Known functions, and the bases in which functions are estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from engine.core.arrays import Array
+from engine.core.grids import drawing_points, interpolated, quadrature, read_only
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A known function, as data: its values on a drawing grid and on quadrature nodes.
+
+    Functions with jumps or kinks need the rule "midpoints", whose many nodes take the place of
+    the 200. Functions on [0, 1]² have the rule "square": 96 × 96 midpoints, on which they are
+    drawn as well, so that `grid_values` are the `node_values`. A vector has the rule "coordinates"
+    (see `of_vector`): its entries are both kinds of values and its energy is their sum of squares.
+
+    Parameters
+    ----------
+    grid_values : (GRID_SIZE,) or (d + 1, GRID_SIZE)
+        On equally spaced points of [0, 1]; several functions, as in a varying-coefficient model,
+        come first.
+    node_values : (200,) or (d + 1, 200)
+        On the nodes of the rule, from which coefficients and the energy of the tail follow.
+    rule : {"gauss", "midpoints", "square", "coordinates"}
+        See `grids.quadrature`.
+
+    Examples
+    --------
+    >>> truth = Truth.of(lambda t: t**2)
+    >>> round(float(truth.energy), 12), truth.at(np.array([0.3])).round(12).tolist()
+    (0.2, [0.09])
+    """
+
+    grid_values: Array
+    node_values: Array
+    rule: str = "gauss"
+
+    @classmethod
+    def of(cls, function: Callable[[Array], Array], rule: str = "gauss") -> Truth:
+        """The truth of a function that can be evaluated.
+
+        Parameters
+        ----------
+        function : callable
+            Takes points (n,), or (n, 2) for "square", to values (n,) or (functions, n).
+        rule : {"gauss", "midpoints", "square"}
+            See `grids.quadrature`.
+
+        Returns
+        -------
+        Truth
+        """
+        drawn, nodes = drawing_points(rule), quadrature(rule)[0]
+        return cls(read_only(function(drawn)), read_only(function(nodes)), rule)
+
+    @classmethod
+    def of_vector(cls, entries: Array) -> Truth:
+        """A vector as a truth.
+
+        Parameters
+        ----------
+        entries : (d,) or (machines, d)
+            One vector, or one for each machine.
+
+        Returns
+        -------
+        Truth
+        """
+        values = read_only(np.array(entries, dtype=float))
+        return cls(values, values, "coordinates")
+
+    def less(self, curve: Callable[[Array], Array]) -> Truth:
+        """What is left of the truth when a known curve is taken off.
+
+        Parameters
+        ----------
+        curve : callable
+            Takes points to values, like those of `of`.
+
+        Returns
+        -------
+        Truth
+        """
+        drawn, nodes = drawing_points(self.rule), self.quadrature[0]
+        return replace(self, grid_values=read_only(self.grid_values - curve(drawn)),
+                       node_values=read_only(self.node_values - curve(nodes)))
+
+    def at(self, points: Array) -> Array:
+        """Values at other points.
+
+        "gauss": the polynomial through the nodes, exact to rounding for the smooth truths it is
+        used for. "midpoints": the broken line. "square": the bicubic spline. A vector has no
+        values between its entries.
+
+        Parameters
+        ----------
+        points : (…) or (…, 2)
+            Of [0, 1], or of the square.
+
+        Returns
+        -------
+        (…) or (functions, …)
+        """
+        points = np.asarray(points)
+        shape, dimension = points.shape, 1
+        if self.rule == "square":
+            shape, dimension = shape[:-1], 2
+        rows = np.atleast_2d(self.node_values)
+        values = interpolated(self.rule, rows, points.reshape(-1, dimension).T)
+        return values.reshape(*self.node_values.shape[:-1], *shape)
+
+    @property
+    def quadrature(self) -> tuple[Array, Array]:
+        """The nodes of `node_values` and their weights; for a vector, positions and ones."""
+        if self.rule == "coordinates":
+            size = self.node_values.shape[-1]
+            return np.arange(size, dtype=float), np.ones(size)
+        return quadrature(self.rule)
+
+    @property
+    def energy(self) -> Array:
+        """∫ μ² over [0, 1], of each function; of a vector, Σ μ_j²."""
+        return np.asarray(self.node_values**2 @ self.quadrature[1])
+
+
+class FunctionBasis(Protocol):
+    """What an `Estimate` needs of the functions b_1 … b_size its coefficients belong to."""
+
+    @property
+    def size(self) -> int: ...
+
+    def __call__(self, times: Array, /) -> Array:
+        """Values at `times` (...): (..., size)."""
+        ...
+
+    def first(self, size: int) -> FunctionBasis:
+        """The basis of the first functions alone.
+
+        Parameters
+        ----------
+        size : int
+            How many.
+
+        Returns
+        -------
+        FunctionBasis
+        """
+        ...
+
+    def project(self, truth: Truth) -> tuple[Array, Array]:
+        """The best approximation of a known function.
+
+        Parameters
+        ----------
+        truth : Truth
+            One function or several.
+
+        Returns
+        -------
+        coefficients : (…, size)
+            Several functions come first.
+        energy : (…)
+            ∫ of the square of what they leave out.
+        """
+        ...
+
+    def squared_distance(self, difference: Array) -> Array:
+        """∫ (Σ_l d_l b_l)²: the squared norm of a difference of two functions.
+
+        Parameters
+        ----------
+        difference : (…, size)
+            d, in coefficients.
+
+        Returns
+        -------
+        (…)
+        """
+        ...
