@@ -14,8 +14,8 @@ from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.types import Budget
 from engine.language.grammar import capital, escape
-from engine.release import files as release_files
 from engine.release import request
+from engine.release.captions import headline
 from engine.sites import centre, messages, studies, words
 from engine.sites.folder import Folder
 from engine.sites.plan import SitePlan
@@ -228,7 +228,7 @@ def _result(protocol: Protocol, received: list[messages.Message], heard: Mapping
     """The release, what each site was charged, and what the centre saw."""
     release = centre.released(protocol, heard)
     st.subheader(f"Released: {escape(release.name)}", anchor=False)
-    st.markdown(f"**{escape(release_files.headline(release))}**")
+    st.markdown(f"**{escape(headline(release))}**")
     if release.axis:
         layout.draw(released.chart(release, layout.theme()), "sites_released",
                     released.height(release, 300), released.height(release, 260))
