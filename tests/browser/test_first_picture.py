@@ -53,11 +53,10 @@ def test_what_was_done_in_it_holds_on_the_page_and_in_its_address(ready, open_ap
     expect(page.locator("#e")).to_have_value("10")
     expect(page.locator("#question")).to_contain_text("Round 1 of 20")
     epsilon = page.locator("#value").inner_text().removeprefix("ε = ")
-    until(lambda: f"epsilon-{epsilon}" in page.url, between=lambda: page.wait_for_timeout(20))
+    until(lambda: f"epsilon-{epsilon}" in page.url)
 
 
 @pytest.mark.slow
 def test_a_page_opened_meanwhile_is_not_hidden_behind_it(ready, open_app):
     page = open_app(ready, script=WATCH + "whenDrawn(() => history.pushState({}, '', '/lab'));")
-    until(lambda: not page.evaluate("seen.root.host.isConnected"),
-          between=lambda: page.wait_for_timeout(20))
+    until(lambda: not page.evaluate("seen.root.host.isConnected"))

@@ -357,7 +357,7 @@ REFUSED = {
     "people who trust nobody": (dict(key="univariate_mean", parameters={"setting": "local_user"}),
                                 "one place|cannot be published"),
     "noise by norm": (dict(key="frl", parameters={"noise": "norm"}), "no hardened sampler"),
-    "percentiles": (dict(key="percentile_curves"), "no hardened sampler"),
+    "percentiles of few": (dict(key="percentile_curves"), "Nothing would be published"),
     "largest numbers": (dict(key="sparse_mean_trusted"), "cannot be released by sites"),
     "public sizes of groups": (dict(reading={**EVENTS, "group_sizes": [90, 90]},
                                     key="noisy_counts"), "group"),
