@@ -1,8 +1,11 @@
 """What others cite and contribute by agrees with the project itself."""
 
 import re
+import subprocess
+import sys
 import tomllib
 
+import pytest
 import yaml
 
 from engine import __version__
@@ -32,10 +35,14 @@ def test_the_paper_has_the_parts_and_references_that_it_names():
     assert 250 <= words <= 1750
 
 
-def test_pictures_and_links_of_paper_and_conduct_are_there():
-    for folder, text in ((ROOT / "paper", PAPER), (ROOT, (ROOT / "CODE_OF_CONDUCT.md").read_text("utf-8"))):
-        for path in re.findall(r"\]\(([\w./]+)\)", text):
-            assert (folder / path).is_file(), path
+@pytest.mark.slow
+def test_figures_of_the_paper_are_what_the_engine_draws(tmp_path):
+    subprocess.run([sys.executable, ROOT / "scripts" / "paper_figures.py", tmp_path], check=True)
+    figures = sorted((ROOT / "paper" / "figures").iterdir())
+    assert [path.name for path in figures] == sorted(path.name for path in tmp_path.iterdir())
+    for path in figures:
+        assert (tmp_path / path.name).read_text("utf-8") == path.read_text("utf-8"), path.name
+        assert f"](figures/{path.name})" in PAPER
 
 
 def test_templates_for_issues_have_what_a_forge_reads():
