@@ -45,11 +45,12 @@ from engine.core.errors import InputError
 from engine.core.types import Budget, Covariate, CurveData, PublicFacts
 from engine.exports.schemas import schema
 from engine.release.ledger import Ledger
+from engine.release.measurement import opendp_measurement
 
 __all__ = [
     "Budget", "Covariate", "CurveData", "InputError", "Ledger", "PublicFacts", "__version__",
     "ask", "attack", "audit", "exhibit", "exhibits", "figure", "frame", "guarantee", "mechanism",
-    "mechanisms", "odds", "plan", "preview", "quote", "read_card", "read_curves", "read_scenario",
-    "release", "release_again", "run_scenario", "save", "schema", "simulate", "simulate_release",
-    "source", "sources",
+    "mechanisms", "odds", "opendp_measurement", "plan", "preview", "quote", "read_card",
+    "read_curves", "read_scenario", "release", "release_again", "run_scenario", "save", "schema",
+    "simulate", "simulate_release", "source", "sources",
 ]

@@ -39,7 +39,8 @@ class SimulatedReleases:
     facts: PublicFacts
 
 
-def simulate_release(data: Data, mechanism: Mechanism, budgets: Budget | Sequence[Budget],
+def simulate_release(data: Data, mechanism: Mechanism,
+                     budgets: Budget | Sequence[Budget | tuple[Budget, ...]],
                      draws: int = 1, seed: int = 1) -> SimulatedReleases:
     """Simulated releases of data at several budgets: for looking, never for publishing.
 
@@ -51,8 +52,8 @@ def simulate_release(data: Data, mechanism: Mechanism, budgets: Budget | Sequenc
         From `simulate`, or made of arrays.
     mechanism : Mechanism
         From `mechanism`.
-    budgets : Budget or sequence of Budget
-        Of every site.
+    budgets : Budget, or sequence of Budget or of tuples
+        One for each release: of every site, or a tuple with one for each site.
     draws : int
         How often noise is drawn.
     seed : int
@@ -66,11 +67,12 @@ def simulate_release(data: Data, mechanism: Mechanism, budgets: Budget | Sequenc
     Raises
     ------
     InputError
-        If the mechanism does not take the data, or cannot keep a budget.
+        If the mechanism does not take the data, cannot keep a budget, or there is neither one nor
+        one for each site.
     """
     every = [budgets] if isinstance(budgets, Budget) else budgets
-    estimate = mechanism.release_many(data, [(budget,) for budget in every], draws,
-                                      generator(seed, NOISE_STREAM, 0))
+    of_sites = [(each,) if isinstance(each, Budget) else each for each in every]
+    estimate = mechanism.release_many(data, of_sites, draws, generator(seed, NOISE_STREAM, 0))
     return SimulatedReleases(estimate, data.facts)
 
 

@@ -316,7 +316,7 @@ class CountNoise:
 @lru_cache(maxsize=64)
 def _count_noise(scale: float) -> Any:
     """OpenDP's measurement: discrete Laplace noise of this scale on a vector of whole numbers."""
-    dp = _opendp()
+    dp = opendp()
     domain = dp.vector_domain(dp.atom_domain(T="i64"))
     return dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
 
@@ -327,7 +327,7 @@ HardenedNoise = LatticeNoise | CountNoise
 @lru_cache(maxsize=64)
 def _discrete_noise(law: NoiseLaw, bits: int) -> Any:
     """OpenDP's measurement: discrete noise of scale 2^bits on a vector of whole numbers."""
-    dp = _opendp()
+    dp = opendp()
     domain = dp.vector_domain(dp.atom_domain(T="i64"))
     if law is NoiseLaw.GAUSSIAN:
         return dp.m.make_gaussian(domain, dp.l2_distance(T="f64"), scale=2.0**bits)
@@ -349,7 +349,7 @@ def epsilon_of_rho(rho: float, delta: float) -> float:
     float
         ε.
     """
-    converted = _opendp().c.make_zCDP_to_approxDP(_discrete_noise(NoiseLaw.GAUSSIAN, _COARSEST))
+    converted = opendp().c.make_zCDP_to_approxDP(_discrete_noise(NoiseLaw.GAUSSIAN, _COARSEST))
     shift = math.sqrt(2 * rho) * 2.0**_COARSEST * (1 + 1e-12)
     return float(converted.map(shift).epsilon(delta=delta)) * (1 + 1e-12)
 
@@ -360,7 +360,8 @@ def library() -> str:
 
 
 @lru_cache(maxsize=1)
-def _opendp() -> Any:
+def opendp() -> Any:
+    """OpenDP with its contributed parts, loaded on first use: it takes a moment."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
