@@ -12,8 +12,8 @@ below `privacy_curves`, and this module writes the sources for it. What is looke
 * lines of strings and documents that begin as an import of ours: code that is shown to people;
 * the command `python -m engine`, which is called `privacy-curves` there.
 
-Lines keep their numbers. What no rule covers shows in the tests, which import every module of the wheel
-where no `engine` can be found.
+Lines keep their numbers. What no rule covers shows in the tests, which import every module of the
+wheel where no `engine` can be found.
 """
 
 from __future__ import annotations
@@ -30,12 +30,14 @@ FOLDERS = ("engine", "pages")  # of code
 TAKEN = ("app.py", ".streamlit", "data", "docs", *FOLDERS)  # all that runs, as in the image
 LEFT = ("__pycache__", "*.pyc", "secrets.toml")
 _TEXTS = {".md", ".jinja", ".html"}
-_COMMANDS = ((".venv/bin/python -m engine", "privacy-curves"), ("python -m engine", "privacy-curves"))
+# With the line break that it may have in a paragraph, which then stands before its new name.
+_COMMAND = re.compile(r"(?:\.venv/bin/)?python(\s+)-m engine\b")
 _DOTTED = re.compile(rf"(?:{'|'.join(FOLDERS)})(?:\.\w+)+")
 _OF_STRING = re.compile(rf"({_DOTTED.pattern})(?::\w+)?")
 # At the start of a line, of a string or of a line within a string, and after a doctest's prompt.
-_SHOWN_IMPORT = re.compile(
-    rf"(^|[\"'\n]|\\n)([ \t]*(?:(?:>>>|\.\.\.) )?from )({'|'.join(FOLDERS)})((?:\.\w+)*)(?= import\b)")
+_LINE_BEGINS = r"(^|[\"'\n]|\\n)([ \t]*(?:(?:>>>|\.\.\.) )?)"
+_SHOWN_IMPORT = re.compile(rf"{_LINE_BEGINS}from ({_DOTTED.pattern}|engine|pages)(?= import\b)")
+_SHOWN_INTERFACE = re.compile(rf"{_LINE_BEGINS}from engine import api as (?=\w)")
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Names:
         self._root = root
 
     def python(self, source: str) -> str:
-        """A module as it stands in the distribution.
+        r"""A module as it stands in the distribution.
 
         Parameters
         ----------
@@ -74,23 +76,23 @@ class Names:
 
         Examples
         --------
-        >>> Names(Path(".")).python("from engine.core import errors\\n")
-        'from privacy_curves.engine.core import errors\\n'
+        >>> Names(Path(".")).python("from engine.core import errors\n")
+        'from privacy_curves.engine.core import errors\n'
         """
         encoded = source.encode()
         starts = [0]
         for line in encoded.splitlines(keepends=True):
             starts.append(starts[-1] + len(line))
-        edits = sorted(self._edits(ast.parse(source), encoded, starts), key=lambda edit: -edit.start)
-        for edit in edits:
+        edits = self._edits(ast.parse(source), encoded, starts)
+        for edit in sorted(edits, key=lambda edit: -edit.start):
             encoded = encoded[:edit.start] + edit.text + encoded[edit.end:]
         return encoded.decode()
 
     def text(self, document: str) -> str:
         """A document or a template: commands, and imports in the code that it shows."""
-        for ours, installed in _COMMANDS:
-            document = document.replace(ours, installed)
-        return _SHOWN_IMPORT.sub(_as_shown, document)
+        document = _COMMAND.sub(_as_installed, document)
+        document = _SHOWN_INTERFACE.sub(rf"\1\2import {PACKAGE} as ", document)
+        return _SHOWN_IMPORT.sub(rf"\1\2from {PACKAGE}.\3", document)
 
     def _edits(self, tree: ast.AST, source: bytes, starts: list[int]) -> Iterator[_Edit]:
         for node in _outside_of_strings(tree):
@@ -145,11 +147,9 @@ def _below_package(name: str, at: int) -> Iterator[_Edit]:
         yield _Edit(at, at, f"{PACKAGE}.".encode())
 
 
-def _as_shown(line: re.Match[str]) -> str:
-    """An import that people read: what is public they take from the package itself."""
-    before, words, folder, rest = line.groups()
-    module = f"{PACKAGE}.{folder}{rest}" if rest or folder != "engine" else PACKAGE
-    return f"{before}{words}{module}"
+def _as_installed(command: re.Match[str]) -> str:
+    """The command as it is installed, on a new line where ours goes over the end of one."""
+    return ("\n" if "\n" in command[1] else "") + "privacy-curves"
 
 
 def lay_out(root: Path, target: Path) -> Path:
@@ -168,10 +168,11 @@ def lay_out(root: Path, target: Path) -> Path:
         The package.
     """
     names, package = Names(root), target / PACKAGE
-    shutil.copytree(root / "distribution" / "package", package, ignore=shutil.ignore_patterns(*LEFT))
+    ignore = shutil.ignore_patterns(*LEFT)
+    shutil.copytree(root / "distribution" / "package", package, ignore=ignore)
     for part in TAKEN:
         if (root / part).is_dir():
-            shutil.copytree(root / part, package / part, ignore=shutil.ignore_patterns(*LEFT))
+            shutil.copytree(root / part, package / part, ignore=ignore)
         else:
             shutil.copy(root / part, package / part)
     for path in sorted(package.rglob("*")):

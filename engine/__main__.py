@@ -22,7 +22,9 @@ from engine.commands import (
     plan,
     release,
     run,
+    schema,
     show,
+    sites,
 )
 from engine.core.errors import InputError
 
@@ -30,7 +32,7 @@ _ENGINE = Path(__file__).parent
 _FAULT = 70  # as in sysexits.h
 _LONGEST = 1000  # characters of a complaint about the words of a command
 _COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, ask_card, compare_cards, show,
-             release, ledger)
+             release, ledger, sites, schema)
 
 
 def main(arguments: list[str] | None = None, further: Sequence[Any] = ()) -> int:

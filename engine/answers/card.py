@@ -14,11 +14,11 @@ import numpy as np
 
 from engine.answers.released_curve import ReleasedCurve
 from engine.core.errors import InputError, brief
-from engine.core.types import Array, PublicFacts
+from engine.core.types import Array, PublicFacts, PublicGroup
 from engine.numerics.public_curves import PublicCurve
 
 VERSION = 1
-_MOST_WAVES = 100
+_MOST_WAVES, _MOST_GROUPS, _LONGEST_NAME = 100, 100, 200
 _UNITS = ("value_name", "value_unit", "time_name", "time_unit")
 _RANGES = ("time_low", "time_high", "value_low", "value_high")
 _AGAIN = "Write the files of the release again with this version, at no charge."
@@ -49,6 +49,9 @@ def written(curve: ReleasedCurve) -> dict[str, Any]:
         "people": curve.n_people,
         "effective_size": curve.effective_size if math.isfinite(curve.effective_size) else None,
         "pure": curve.is_pure,
+        "groups": None if facts.group is None else {
+            "set": facts.group.set, "name": facts.group.name, "membership": "public",
+            "disjoint_from": list(facts.group.others)},
     }
 
 
@@ -89,7 +92,7 @@ def read(card: Any) -> ReleasedCurve:
     effective = entry.get("effective_size")
     heights = None if offset is None else _mapping(offset, "offset").get("heights")
     return ReleasedCurve(
-        facts=_facts(_mapping(entry.get("units"), "units")),
+        facts=_facts(_mapping(entry.get("units"), "units"), entry.get("groups")),
         centre=_numbers(entry.get("centre"), "centre", size),
         covariance=_symmetric(_numbers(entry.get("covariance"), "covariance",
                                        size * (size + 1) // 2), size),
@@ -101,10 +104,20 @@ def read(card: Any) -> ReleasedCurve:
                   .tolist())))
 
 
-def _facts(units: Mapping[str, Any]) -> PublicFacts:
+def _facts(units: Mapping[str, Any], groups: Any) -> PublicFacts:
     words: dict[str, Any] = {name: str(units.get(name, "")) for name in _UNITS}
     ends = _numbers([units.get(name) for name in _RANGES], "units", len(_RANGES))
-    return PublicFacts(**words, **dict(zip(_RANGES, ends.tolist(), strict=True)))
+    return PublicFacts(**words, **dict(zip(_RANGES, ends.tolist(), strict=True)),
+                       group=None if groups is None else _group(_mapping(groups, "groups")))
+
+
+def _group(groups: Mapping[str, Any]) -> PublicGroup:
+    others = groups.get("disjoint_from")
+    if not isinstance(others, list) or len(others) > _MOST_GROUPS:
+        raise InputError("“disjoint_from” of the card must be a list of names.", field="groups",
+                         hint=_AGAIN)
+    names = [str(each)[:_LONGEST_NAME] for each in (groups.get("set"), groups.get("name"), *others)]
+    return PublicGroup(names[0], names[1], tuple(names[2:]))
 
 
 def _symmetric(triangle: Array, size: int) -> Array:

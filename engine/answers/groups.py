@@ -239,14 +239,15 @@ class GroupComparison:
     def _pair_in_words(self, first: int, second: int) -> list[str]:
         result, facts = self.differences(first, second), self.curves[first].facts
         one, other = self.names[first], self.names[second]
-        pieces = sorted([*result.above, *result.below])
+        name, unit = facts.time_name.lower(), facts.time_unit
+        sides = [f"{side} at {name} {with_unit(stretches(pieces, 'and'), unit)}"
+                 for side, pieces in (("above", result.above), ("below", result.below)) if pieces]
         width = result.average_limits[1] - result.average_limits[0]
         number, low, high = written([result.average, *result.average_limits], width)
         least, most = written([result.least, result.most], result.most - result.least)
-        if pieces:
-            stated = with_unit(stretches(pieces, "and"), facts.time_unit)
-            where = (f"{one} and {other} differ at {facts.time_name.lower()} {stated} (95 % for "
-                     f"the whole curve at once): at least {least}, at most "
+        if sides:
+            where = (f"{one} and {other} differ: {one} {' and '.join(sides)} (95 % for the whole "
+                     f"curve at once); the largest difference is at least {least}, at most "
                      f"{with_unit(most, facts.value_unit)}.")
         else:
             where = (f"{one} and {other}: no difference was found; differences up to "

@@ -14,8 +14,8 @@ import numpy as np
 from engine import __version__
 
 T = TypeVar("T")
-# What stands before the names of all modules: nothing in the project's folder, `privacy_curves.` where
-# it is installed. Keys leave it out: results stored in one place are found again in the other.
+# What stands before the names of all modules: nothing in the project's folder, `privacy_curves.`
+# where it is installed. Keys leave it out: results stored in one are found again in the other.
 INSTALLED_IN = __name__.partition("engine.")[0]
 _NAMED_ONCE: set[type] = set()
 _NAMES: WeakKeyDictionary[Any, str] = WeakKeyDictionary()

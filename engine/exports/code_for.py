@@ -16,6 +16,7 @@ from typing import Any
 
 from engine import __version__
 from engine.core import plain
+from engine.core.identity import INSTALLED_IN
 from engine.core.registry import Parameterised
 from engine.exports.outcome_rows import as_csv, provenance
 from engine.privacy.amplification import ONE
@@ -31,7 +32,8 @@ from engine.uploads.rows import UploadRows, read_rows
 from engine.uploads.tables import read_table
 
 _WIDTH = 92
-_FOLDER = "Run it in the folder of Privacy Curves."
+_FOLDER = (f"It needs the package privacy-curves {__version__}." if INSTALLED_IN else
+           "Run it in the folder of Privacy Curves.")
 _PUBLISH = """\
 from engine.release.ledger import Ledger
 from engine.release.published import publish

@@ -61,7 +61,7 @@ def usual():
 
 def test_the_page_shows_every_method_at_every_budget_and_answers_its_title(usual):
     assert usual.session_state.settings.tab == "compare"
-    small = [alt for alt in charts(usual) if "less the average without protection" in alt]
+    small = [alt for alt in charts(usual) if "less the average without privacy" in alt]
     assert len(small) == 9
     assert all(may_leave(usual))
     for name in ("Adaptive mean", "Noisy gradient descent", "A few coefficients (FRL)"):

@@ -11,7 +11,7 @@ from engine.topics.mean.shape import Agreeing, Question, is_at_an_end
 
 LABELS = {"peak": "Where is the peak?", "fastest": "When does it rise fastest?",
           "sign": "Does it rise or fall?", "crossing": "When does it reach a level?",
-          "above": "How long is it above a level?"}
+          "above": "How long is it above a level?", "groups": "Do two groups differ?"}
 ASKING = "Asking costs no privacy: the answer is computed from what is already published."
 RELEASES = "What equally likely releases say at this ε:"
 HOW_OFTEN = "How often would a release say so?"
@@ -19,6 +19,32 @@ HELP = ("Each possible release is asked, too. An error in the unit of the values
         "whether such an answer survives.")
 KEY = ("Line: releases that keep the answer; bars: 95 % range of this simulation. ◇ this budget. "
        "No point: nothing would be published, or the noise is as large as the curve.")
+
+
+def groups_asked(first: str, second: str, budget: Budget) -> str:
+    """What a comparison of two groups costs.
+
+    Parameters
+    ----------
+    first, second : str
+        Their names.
+    budget : Budget
+        Of each release.
+    """
+    return (f"{escape(first)} and {escape(second)} are released apart. Each person’s data go into "
+            f"one group only, so ε = {number(budget.epsilon)} holds for everybody; it does not "
+            "add. Who is in which group is public.")
+
+
+def groups_told(detected: int, releases: int) -> str:
+    """How many of the releases on screen tell two groups apart.
+
+    Parameters
+    ----------
+    detected, releases : int
+    """
+    return (f"**{detected} of {releases}** releases of these people find a difference (test at "
+            "5 %).")
 
 
 def short(question: Question, facts: PublicFacts) -> str:
@@ -77,7 +103,7 @@ def reference(question: Question, answer: float, facts: PublicFacts, is_truth: b
 
 def agreement(question: Question, agreeing: Agreeing, without: Agreeing | None,
               facts: PublicFacts, never: bool) -> str:
-    """How often a release agrees, by simulation, and an average without protection.
+    """How often a release agrees, by simulation, and an average without privacy.
 
     Parameters
     ----------
@@ -86,7 +112,7 @@ def agreement(question: Question, agreeing: Agreeing, without: Agreeing | None,
     agreeing : Agreeing
         Simulated releases that keep the answer.
     without : Agreeing or None
-        The same without protection, where it is known.
+        The same without privacy, where it is known.
     facts : PublicFacts
         Units.
     never : bool

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from engine.core.types import Budget, PublicFacts
 from engine.language.grammar import escape
 from engine.language.numbers import number, percent, two_digits_up, with_unit
+from engine.language.ranges import shares_in_words
 from engine.privacy.feasibility import Feasibility
 from engine.topics.percentiles.answer import PercentilesAnswer
 
@@ -62,7 +61,7 @@ def accuracy(answer: PercentilesAnswer) -> str:
     """
     unit, error, n = answer.facts.value_unit, answer.error, len(answer.names)
     middle = with_unit(number(float(error[answer.middle])), unit)
-    target = "the true one" if answer.baseline is not None else "the one without protection"
+    target = "the true one" if answer.baseline is not None else "the one without privacy"
     text = (f"The published {answer.names[answer.middle]} curve has an error of **{middle}** from "
             f"{target}")
     if n == 1:
@@ -97,32 +96,6 @@ def in_ranges(answer: PercentilesAnswer) -> list[str]:
     """
     if answer.ranges is None:
         return []
-    ranges, unit = answer.ranges, answer.facts.value_unit
-    share, error = ranges.average[0, 0], ranges.error[0, 0]
-    lines = []
-    for name, part, spread in zip(names_of_ranges(ranges.limits, unit), share, error, strict=True):
-        low, high = max(part - 1.96 * spread, 0.0), min(part + 1.96 * spread, 1.0)
-        value = percent(float(part)) if part >= 0.02 else "below 2 %"
-        lines.append(f"{name}: **{value}** (95 % confidence interval {percent(float(low))} to "
-                     f"{percent(float(high))})")
-    return lines[::-1]
-
-
-def names_of_ranges(limits: tuple[float, ...], unit: str) -> list[str]:
-    """Names of the ranges between limits, from low to high.
-
-    Parameters
-    ----------
-    limits : tuple of float
-        Rising.
-    unit : str
-        Of readings.
-
-    Examples
-    --------
-    >>> names_of_ranges((70.0, 180.0), "mg/dL")
-    ['up to 70 mg/dL', '70 to 180 mg/dL', 'above 180 mg/dL']
-    """
-    each = [f"{limit:g}" for limit in limits]
-    between = [f"{low} to {high}" for low, high in pairwise(each)]
-    return [with_unit(name, unit) for name in (f"up to {each[0]}", *between, f"above {each[-1]}")]
+    ranges = answer.ranges
+    return shares_in_words(ranges.limits, answer.facts.value_unit, ranges.average[0, 0].tolist(),
+                           ranges.error[0, 0].tolist())

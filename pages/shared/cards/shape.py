@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from engine.core.errors import InputError
 from engine.core.types import Array, Budget, PublicFacts
 from engine.language.grammar import escape
+from engine.sources import Source
 from engine.topics.compare import charts as figures
 from engine.topics.mean import answer as mean_topic
 from engine.topics.mean import shape, shape_words
 from engine.topics.mean.answer import Draws
 from engine.topics.mean.asked import AskedReleases, asked, first_release
+from engine.topics.mean.asked_groups import GroupedReleases, asked_groups
 from engine.topics.mean.shape import Agreeing, Question
 from pages.parts.explore.scene import Scene
 from pages.shared.cards import answers as answer_cards
@@ -33,7 +35,7 @@ def question(facts: PublicFacts) -> Question | None:
         For numbers that do not fit these curves.
     """
     current = session.current()
-    if not current.shape:
+    if current.shape not in shape.KINDS:
         return None
     usual = shape.usual(current.shape, facts)
     stated = {name.removeprefix("shape_"): getattr(current, name)
@@ -42,13 +44,20 @@ def question(facts: PublicFacts) -> Question | None:
                                            if value is not None}), facts)
 
 
-def ask(facts: PublicFacts) -> Question | None:
+def compares_groups(source: Source) -> bool:
+    """Whether the question is how two groups differ, of data that have some."""
+    return session.current().shape == settings.GROUPS and len(source.group_names) > 1
+
+
+def ask(facts: PublicFacts, has_groups: bool = False) -> Question | None:
     """The choice of a question and its numbers; what cannot be asked is said beside them."""
     current = session.current()
-    controls.bound(st.segmented_control, "Question", current.shape or None,
-                   lambda kind: session.change(shape=kind or ""), "shape", options=shape.KINDS,
+    kinds = (*shape.KINDS, *((settings.GROUPS,) if has_groups else ()))
+    controls.bound(st.segmented_control, "Question",
+                   current.shape if current.shape in kinds else None,
+                   lambda kind: session.change(shape=kind or ""), "shape", options=kinds,
                    format_func=shape_words.LABELS.get, help=shape_words.HELP)
-    if not current.shape:
+    if current.shape not in shape.KINDS:
         return None
     _numbers(facts)
     try:
@@ -143,11 +152,40 @@ def asked_releases(scene: Scene, question: Question) -> AskedReleases:
                       session.current().seed, question)
 
 
+def grouped_releases(scene: Scene) -> GroupedReleases:
+    """Two groups of the people on screen, released apart, at every budget.
+
+    Parameters
+    ----------
+    scene : Scene
+
+    Raises
+    ------
+    InputError
+        If they cannot be compared.
+    """
+    return run.answer(asked_groups, scene.source, scene.mechanism, scene.shown.budgets,
+                      session.current().seed)
+
+
+def _groups(scene: Scene) -> None:
+    """What releases of two groups say, and how often they tell them apart."""
+    groups = grouped_releases(scene)
+    texts = groups.texts[scene.at]
+    st.markdown(shape_words.RELEASES + "\n" + "\n".join(
+        f"{k}. {escape(text)}" for k, text in enumerate(texts, 1)))
+    st.markdown(f":small[{shape_words.groups_asked(*groups.names, scene.budget)}]")
+    st.subheader(shape_words.HOW_OFTEN, anchor=False)
+    st.markdown(shape_words.groups_told(groups.detected(scene.at), len(texts)))
+
+
 def section(scene: Scene) -> None:
     """One question, what releases answer at the chosen budget, and how often they would."""
     st.subheader("Questions to the released curve", anchor=False)
-    facts = scene.facts
-    question = ask(facts)
+    question = ask(scene.facts, len(scene.source.group_names) > 1)
+    if compares_groups(scene.source) and not scene.is_refused:
+        with layout.user_errors():
+            _groups(scene)
     if not scene.is_refused:
         with layout.user_errors():
             if question is not None:

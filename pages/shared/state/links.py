@@ -144,7 +144,8 @@ _CHOICES: dict[str, Sequence[str]] = {
     "around": ("small", "screen"),
     "draw": ("same", "fresh"), "chapter": (*handbook.CHAPTERS, handbook.GLOSSARY),
     "about": handbook.method_keys(), "publish": PUBLISHED, "step": settings.WIZARD,
-    "presenter": ("off", "on"), "learn": ("", "guide"), "shape": ("", *shape.KINDS),
+    "presenter": ("off", "on"), "learn": ("", "guide"),
+    "shape": ("", *shape.KINDS, settings.GROUPS),
     "decided": DECIDED, "noise": (*NoisePlace,),
     "confidence": (*SHARES,)}
 # Choices whose names take a moment to find: "module:function" that gives them, asked for a word.

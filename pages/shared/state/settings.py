@@ -85,6 +85,7 @@ METHODS = {f"{cls.key}:{k}" if k else cls.key: (label, cls, chosen)
            for cls in mechanisms.for_task(TASK)
            for k, (label, chosen) in enumerate(cls.presets_for(TASK))}
 MOST_BUDGETS = 4  # side by side
+GROUPS = "groups"  # the question of shape that is about two groups, where there are any
 SHAPE_NUMBERS = ("shape_tolerance", "shape_first", "shape_second", "shape_level")
 # Field, letter and registry of everything that can be plugged in.
 SHELVES = (*((name, letter, shelf) for task in CHOSEN_FOR for (name, letter), shelf in zip(

@@ -38,7 +38,8 @@ from pages.shared.uploads.tables import key_of
 
 _FILES = {
     DataType.CURVES: ("Curves as CSV, TSV or XLSX: a row per observation, or a row or column per "
-                      "curve",
+                      "curve; or exports of glucose monitors, GGIR or Green Button, a file per "
+                      "person in a .zip",
                       curves.EXAMPLE_CSV),
     DataType.READINGS: ("Observations as CSV, TSV or XLSX: one row per person",
                         curves.EXAMPLE_READINGS_CSV),
@@ -47,6 +48,8 @@ _FILES = {
 _ROLES = {"id": "Who a row belongs to", "time": "Time", "value": "Value"}
 _ONE_CENTRE, _EACH_SITE = "One trusted centre holds all of it", "Each site adds its own noise"
 _SEVERAL = {"average": "average them: protect the person", "keep": "protect one row"}
+_DAYS = {"average": "average them by the time of day",
+         "keep": "keep all observations, as an ambulatory glucose profile does"}
 _EVERY_ROW = "every row is another person"
 
 
@@ -70,9 +73,7 @@ def file_step(task: str) -> bool:
     if table is None:
         return False
     layout = _layout(table, task)
-    several = st.selectbox("If one person has several rows", [*_SEVERAL],
-                           format_func=_SEVERAL.__getitem__,
-                           key=key_of("upload_several")) if layout.is_wide else "keep"
+    several = _several(table, layout)
     observations = _read(table, layout, several)
     draft.keep(Draft(layout, several, observations,
                      None if before is None else before.declared))
@@ -82,6 +83,19 @@ def file_step(task: str) -> bool:
                    "state beside the odds how many rows one person has.",
                    icon=":material/warning:")
     return True
+
+
+def _several(table: Table, layout: Layout | EventColumns) -> str:
+    """What is done with several rows or days of one person, asked where there can be any."""
+    if table.export is not None and not layout.is_wide:
+        return st.selectbox("Several days of one person", [*_DAYS], format_func=_DAYS.__getitem__,
+                            key=key_of("upload_days"), help="All days of a person are one record, "
+                            "and the person is protected, both ways. Averages hide how much days "
+                            "differ: percentile curves lie closer together, and less time is spent "
+                            "out of range.")
+    return st.selectbox("If one person has several rows", [*_SEVERAL],
+                        format_func=_SEVERAL.__getitem__,
+                        key=key_of("upload_several")) if layout.is_wide else "keep"
 
 
 def _read(table: Table, layout: Layout | EventColumns, several: str
