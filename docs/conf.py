@@ -6,8 +6,7 @@ project = "Privacy Curves"
 version = release = privacy_curves.__version__
 copyright = "the authors of Privacy Curves"
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon",
-              "sphinx.ext.mathjax"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
 exclude_patterns = ["README.md"]
 suppress_warnings = ["myst.header"]  # a note on a method may open below the first rank of headings
 
@@ -20,8 +19,6 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 
 autodoc_typehints = "none"  # the docstrings give types, with shapes and units
-autosummary_generate = True
-autosummary_imported_members = True
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 
