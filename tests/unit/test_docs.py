@@ -63,6 +63,26 @@ def test_links_lead_to_files_and_headings_that_exist(file):
         assert not anchor or anchor in anchors(found), target
 
 
+# -- the documentation site -----------------------------------------------------------------------
+
+
+def test_every_document_stands_in_a_list_of_the_site():
+    """Sphinx finds only what a toctree names; patterns as it reads them."""
+    listed = re.findall(r"^[\w/*]+$", text(ROOT / "docs" / "index.md"), flags=re.MULTILINE)
+    pages = {page for pattern in listed for page in (ROOT / "docs").glob(f"{pattern}.md")}
+    assert set(DOCS) - pages == {ROOT / "docs" / "index.md", ROOT / "docs" / "README.md"}
+    for pattern in listed:
+        assert any((ROOT / "docs").glob(f"{pattern}.*")), pattern
+
+
+def test_the_reference_describes_the_public_interface_and_nothing_else():
+    described = re.findall(r"^\.\. auto\w+:: (\w+)$", text(ROOT / "docs" / "reference.md"),
+                           flags=re.MULTILINE)
+    assert sorted(described) == sorted({*api.__all__} - {"__version__"})
+
+
+# -- files and names ------------------------------------------------------------------------------
+
 # What the walk-throughs write is not there yet.
 TO_BE_WRITTEN = {path for file in DOCS for path in re.findall(
     r"^`([^`]+)`[^\n]*:\n\n```", text(file), flags=re.MULTILINE)}
