@@ -13,6 +13,7 @@ from engine.core.entrance import text_of
 from engine.core.errors import InputError
 from engine.running.steps import result_of
 from engine.simulation import scenario
+from engine.simulation.experiments import Cell
 from engine.topics.planning import answer as planner
 from engine.topics.planning import power
 from engine.topics.planning import words as plan_words
@@ -44,7 +45,7 @@ def _first_of_axes(stated: scenario.Scenario) -> list[str]:
             for path, values in stated.axes.items() if len(values) > 1]
 
 
-def _difference(options: argparse.Namespace, cell: scenario.Cell, seed: int) -> None:
+def _difference(options: argparse.Namespace, cell: Cell, seed: int) -> None:
     """How many people two groups need, printed.
 
     Raises
@@ -63,7 +64,7 @@ def _difference(options: argparse.Namespace, cell: scenario.Cell, seed: int) -> 
                  for size in plan.sizes]
         print(json.dumps({**asdict(plan), "sizes": sizes}, ensure_ascii=False, allow_nan=False))
         return
-    print("\n".join(power.sentences(plan, cell.source, cell.budgets[0])))
+    print("\n".join(power.sentences(plan, cell.source.facts, cell.budgets[0])))
 
 
 def command(options: argparse.Namespace) -> None:

@@ -12,23 +12,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from scipy.special import ndtr
 
 from engine.answers import ReleasedCurve, can_be_asked
+from engine.answers.groups import GroupComparison
 from engine.answers.released_curve import NORMAL, Status
-from engine.core.bands import standard_errors
 from engine.core.errors import InputError
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
-from engine.core.types import Budget, CurveData
+from engine.core.types import Array, Budget, CurveData, PublicFacts
 from engine.language.numbers import number, with_unit
 from engine.mechanisms import Mechanism
 from engine.sources import Source
 
-LEAST_PEOPLE, MOST_PEOPLE = 20, 50_000  # of one group
+LEAST_PEOPLE, MOST_PEOPLE = 20, 20_000  # of one group
 USUAL_POWER = 0.8
-_RELEASES = 8
+_DATA_SETS, _RELEASES = 4, 3  # of each size; every two data sets are a pair of groups
 _RATIO = 1.02  # of two sizes between which the answer is not told apart
 
 
@@ -41,7 +42,8 @@ class PowerAtSize:
     people : int
         In each group.
     error : float
-        Standard error of the difference, in response units; infinite where a release says nothing.
+        Median standard error of the difference, in response units; infinite where most releases say
+        nothing.
     power : float
         Probability that the test rejects.
     """
@@ -64,7 +66,7 @@ class PowerPlan:
     power : float
         That is wanted.
     people : int or None
-        In each group; None where more than `MOST_PEOPLE` are needed.
+        In each group; None where more than were tried are needed.
     sizes : tuple of PowerAtSize
         All that were simulated, by size.
     """
@@ -103,13 +105,14 @@ def power_of(difference: float, error: float) -> float:
 
 def people_for_difference(source: Source[CurveData], mechanism: Mechanism, budget: Budget,
                           difference: float, time: float, power: float = USUAL_POWER,
-                          seed: int = 1) -> PowerPlan:
+                          seed: int = 1, most: int = MOST_PEOPLE) -> PowerPlan:
     """The fewest people in each group with which a difference at one time is seen so often.
 
     Parameters
     ----------
     source : Source
-        Simulated curves whose sizes can be changed: how one group's people look.
+        Simulated curves whose sizes can be changed: how one group's people look. Where it has
+        groups, the first is meant.
     mechanism : Mechanism
         With its settings; its releases need a covariance.
     budget : Budget
@@ -122,6 +125,8 @@ def people_for_difference(source: Source[CurveData], mechanism: Mechanism, budge
         Probability that the test at 5 % rejects.
     seed : int
         Of the simulation.
+    most : int
+        People in each group beyond which none are tried.
 
     Returns
     -------
@@ -148,18 +153,19 @@ def people_for_difference(source: Source[CurveData], mechanism: Mechanism, budge
 
     def tried(people: int) -> PowerAtSize:
         if people not in sizes:
-            error = difference_error(source, mechanism, budget, people, unit_time, seed)
-            sizes[people] = PowerAtSize(people, error, power_of(difference, error))
+            errors = difference_errors(source, mechanism, budget, people, unit_time, seed)
+            sizes[people] = PowerAtSize(people, float(np.median(errors)), float(np.mean(
+                [power_of(difference, error) for error in errors])))
         return sizes[people]
 
-    enough = _fewest(lambda people: tried(people).power >= power)
+    enough = _fewest(lambda people: tried(people).power >= power, most)
     return PowerPlan(difference, time, power, enough,
                      tuple(sizes[people] for people in sorted(sizes)))
 
 
-def difference_error(source: Source[CurveData], mechanism: Mechanism, budget: Budget, people: int,
-                     unit_time: float, seed: int = 1) -> float:
-    """The standard error of the difference of two groups at one time.
+def difference_errors(source: Source[CurveData], mechanism: Mechanism, budget: Budget, people: int,
+                      unit_time: float, seed: int = 1) -> Array:
+    """Standard errors of the difference of two groups at one time, as pairs of releases tell them.
 
     Parameters
     ----------
@@ -178,44 +184,52 @@ def difference_error(source: Source[CurveData], mechanism: Mechanism, budget: Bu
 
     Returns
     -------
-    float
-        In response units, the root of the mean square over simulated releases; infinite where
-        most of them say nothing.
+    (pairs,)
+        In response units: half the width of the 95 % interval over 1.96; infinite where a release
+        says nothing. All sizes share one seed, so that they are told apart more sharply.
 
     Raises
     ------
     InputError
-        If sizes cannot be changed, or releases have no covariance.
+        If sizes cannot be changed, δ is 0, or releases have no covariance.
     """
+    if budget.is_pure:
+        raise InputError("A release with δ = 0 tells no standard error of a normal law.",
+                         field="delta", hint="State a δ above 0.")
+    source = source.of_group(source.group_names[0]) if source.group_names else source
     sizes = source.sizes
     sites = sizes.n_servers
     group = source.resized(max(1, people // sites), sizes.fewest_per_curve, sites)
-    data = group.draw(1, generator(seed, DATA_STREAM, people))
+    data = group.draw(_DATA_SETS, generator(seed, DATA_STREAM, 0))
     estimate = mechanism.release_many(data, [(budget,) * sites], _RELEASES,
-                                      generator(seed, NOISE_STREAM, people))
-    curves = [ReleasedCurve.of(estimate, data.facts, draw=draw) for draw in range(_RELEASES)
-              if can_be_asked(estimate, 0, 0, draw)]
-    if not curves:
+                                      generator(seed, NOISE_STREAM, 0))
+    if estimate.band is None:
         raise InputError("Releases of this method have no covariance.", field="mechanism",
-                         hint="Choose the adaptive mean, with δ above 0.")
-    told = [_error(curve, unit_time) for curve in curves if curve.status is not Status.NONE]
-    return math.sqrt(2 * float(np.mean(np.square(told)))) if 2 * len(told) > _RELEASES else math.inf
+                         hint="Choose the adaptive mean, with a confidence band.")
+    curves = [[ReleasedCurve.of(estimate, data.facts, 0, repeat, draw)
+               if can_be_asked(estimate, 0, repeat, draw) else None for draw in range(_RELEASES)]
+              for repeat in range(_DATA_SETS)]
+    return np.array([_error(curves[first][draw], curves[second][draw], unit_time)
+                     for first, second in combinations(range(_DATA_SETS), 2)
+                     for draw in range(_RELEASES)])
 
 
-def _error(curve: ReleasedCurve, unit_time: float) -> float:
-    """Of the widest way to read a release."""
-    errors = [standard_errors(curve.covariance, rows(np.array([unit_time]), 0))
-                           for rows in curve.readings]
-    return float(max(error[0] for error in errors))
+def _error(first: ReleasedCurve | None, second: ReleasedCurve | None, unit_time: float) -> float:
+    """Of the difference of two releases; infinite where they cannot be compared."""
+    if first is None or second is None or Status.NONE in (first.status, second.status):
+        return math.inf
+    pair = GroupComparison(("first", "second"), (first, second), are_disjoint=True)
+    _, (low, high) = pair.difference().linear(lambda f: f(unit_time))
+    return (high - low) / (2 * NORMAL)
 
 
-def _fewest(suffices: Callable[[int], bool]) -> int | None:
+def _fewest(suffices: Callable[[int], bool], most: int) -> int | None:
     """The smallest size that suffices, to two parts in a hundred; None beyond the largest."""
     low, high = LEAST_PEOPLE, LEAST_PEOPLE
     while not suffices(high):
-        if high >= MOST_PEOPLE:
+        if high >= most:
             return None
-        low, high = high, min(2 * high, MOST_PEOPLE)
+        low, high = high, min(2 * high, most)
     while high > max(low + 1, low * _RATIO):
         middle = round(math.sqrt(low * high))
         if middle in (low, high):
@@ -224,14 +238,44 @@ def _fewest(suffices: Callable[[int], bool]) -> int | None:
     return high
 
 
-def sentences(plan: PowerPlan, source: Source[CurveData], budget: Budget) -> Sequence[str]:
-    """The plan in words.
+def _what(plan: PowerPlan, facts: PublicFacts) -> str:
+    return (f"a difference of {with_unit(f'{abs(plan.difference):g}', facts.value_unit)} at "
+            f"{facts.time_name.lower()} {with_unit(f'{plan.time:g}', facts.time_unit)}")
+
+
+def verdict(plan: PowerPlan, facts: PublicFacts, budget: Budget) -> str:
+    """The answer of a plan in one sentence.
 
     Parameters
     ----------
     plan : PowerPlan
-    source : Source
-        With names and units.
+    facts : PublicFacts
+        Names and units.
+    budget : Budget
+        Of each release.
+
+    Returns
+    -------
+    str
+    """
+    if plan.people is None:
+        last = plan.sizes[-1]
+        return (f"No: with {last.people:,} {facts.people} in each group {_what(plan, facts)} would "
+                f"be seen with {100 * last.power:.0f} % probability only "
+                f"(ε = {number(budget.epsilon)}).")
+    return (f"{plan.people:,} {facts.people} in each of two groups: {_what(plan, facts)} is then "
+            f"seen with {100 * plan.power:.3g} % probability (two-sided test at 5 %, "
+            f"ε = {number(budget.epsilon)} for everybody: budgets of disjoint groups do not add).")
+
+
+def sentences(plan: PowerPlan, facts: PublicFacts, budget: Budget) -> Sequence[str]:
+    """The plan in words, with every size that was simulated.
+
+    Parameters
+    ----------
+    plan : PowerPlan
+    facts : PublicFacts
+        Names and units.
     budget : Budget
         Of each release.
 
@@ -239,19 +283,8 @@ def sentences(plan: PowerPlan, source: Source[CurveData], budget: Budget) -> Seq
     -------
     sequence of str
     """
-    facts = source.facts
-    what = (f"a difference of {with_unit(number(abs(plan.difference)), facts.value_unit)} at "
-            f"{facts.time_name.lower()} {with_unit(f'{plan.time:g}', facts.time_unit)}")
-    chance = f"{100 * plan.power:.3g} %"
-    if plan.people is None:
-        last = plan.sizes[-1]
-        return [f"No: with {last.people:,} {facts.people} in each group {what} would be seen with "
-                f"{100 * last.power:.0f} % probability only (ε = {number(budget.epsilon)})."]
-    return [
-        f"{plan.people:,} {facts.people} in each of two groups: {what} is then seen with {chance} "
-        f"probability (two-sided test at 5 %, ε = {number(budget.epsilon)} for everybody: budgets "
-        "of disjoint groups do not add).",
-        *(f"  {size.people:,} {facts.people} in each group: "
-          + (f"standard error {with_unit(number(size.error), facts.value_unit)}, power "
-             f"{100 * size.power:.0f} %" if math.isfinite(size.error) else "too few")
-          for size in plan.sizes)]
+    return [verdict(plan, facts, budget), *(
+        f"  {size.people:,} {facts.people} in each group: "
+        + (f"standard error {with_unit(number(size.error), facts.value_unit)}, power "
+           f"{100 * size.power:.0f} %" if math.isfinite(size.error) else "too few")
+        for size in plan.sizes)]

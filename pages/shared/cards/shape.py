@@ -22,6 +22,7 @@ from engine.topics.mean.asked_groups import GroupedReleases, asked_groups
 from engine.topics.mean.shape import Agreeing, Question
 from pages.parts.explore.scene import Scene
 from pages.shared.cards import answers as answer_cards
+from pages.shared.cards import power
 from pages.shared.frame import controls, layout
 from pages.shared.state import run, session, settings
 
@@ -194,6 +195,9 @@ def section(scene: Scene) -> None:
                 if is_open:
                     answer_cards.table(run.answer(first_release, scene.source, scene.mechanism,
                                                   scene.budget, session.current().seed))
+    with layout.fold("People needed to see a difference of two groups", "power") as is_open:
+        if is_open:
+            power.section(scene)
     if question is not None:
         st.subheader(shape_words.HOW_OFTEN, anchor=False)
         _how_often(scene, question)

@@ -202,7 +202,8 @@ def _shape_number(name: str, text: str) -> float:
     return settings.checked_number(float(text), name)
 
 
-_NUMBER = {name: Word(partial(_shape_number, name)) for name in settings.SHAPE_NUMBERS}
+_NUMBER = {name: Word(partial(_shape_number, name))
+           for name in (*settings.SHAPE_NUMBERS, *settings.POWER_NUMBERS)}
 _WORDS = {
     "epsilon": Word(lambda text: settings.checked_epsilon(float(text))),
     "again": Word(lambda text: settings.checked_epsilon(float(text))),
