@@ -147,7 +147,7 @@ def people_for_difference(source: Source[CurveData], mechanism: Mechanism, budge
                          f"got {time:g}.", field="at")
     if not 0.1 <= power <= 0.999:
         raise InputError(f"The power must lie between 0.1 and 0.999; got {power:g}.",
-                         field="power", hint="0.8 is usual.")
+                         field="power", hint="0.8 is the default.")
     unit_time = float(facts.to_unit_time(np.array(time)))
     sizes = dict[int, PowerAtSize]()
 
