@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from engine.answers.reply import Interval
+from engine.answers.spread import ReleasedSpread, ten_digits
 from engine.core.bands import simultaneous_factor, standard_errors
 from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError, brief
@@ -113,6 +114,8 @@ class ReleasedCurve:
     passed : bool or None
         Whether the check of details counts as passed; None: as the release itself says. For
         differences, which are as fine as both of their parts.
+    spread : ReleasedSpread or None
+        How people's curves differ, where the release tells it.
 
     Raises
     ------
@@ -130,6 +133,7 @@ class ReleasedCurve:
     is_pure: bool = False
     jointly: bool = False
     passed: bool | None = None
+    spread: ReleasedSpread | None = None
 
     def __post_init__(self) -> None:
         size = len(self.centre)
@@ -143,6 +147,9 @@ class ReleasedCurve:
                              hint="Release with a confidence band.")
         if (np.diagonal(self.covariance) < 0).any():
             raise InputError("The card has a negative variance.", field="covariance")
+        if self.spread is not None and len(self.spread.stretch) != size:
+            raise InputError("The second moments do not fit the coefficients.",
+                             field="second_moments")
 
     @classmethod
     def of(cls, estimate: Estimate, facts: PublicFacts, budget: int = 0, repeat: int = 0,
@@ -185,6 +192,8 @@ class ReleasedCurve:
             covariance=ten_digits(band.covariance[where][:size, :size]),
             family=estimate.basis.family, offset=_public(estimate),
             effective_size=float(ten_digits(np.array(tuning.get("effective_size", math.inf)))),
+            spread=None if band.people is None else ReleasedSpread.of(
+                band.people.of(*where), size, facts),
             is_pure=any(line.budget.is_private and line.budget.is_pure for line in spends), **other)
 
     def together(self) -> ReleasedCurve:
@@ -458,24 +467,3 @@ def can_be_asked(estimate: Estimate, budget: int = 0, repeat: int = 0, draw: int
 
 def _public(estimate: Estimate) -> PublicCurve | None:
     return estimate.offset if isinstance(estimate.offset, PublicCurve) else None
-
-
-def ten_digits(values: Array) -> Array:
-    """Numbers rounded to ten significant digits.
-
-    Parameters
-    ----------
-    values : ndarray
-
-    Returns
-    -------
-    ndarray
-        Of the same shape.
-
-    Examples
-    --------
-    >>> float(ten_digits(np.array(1 / 3)))
-    0.3333333333
-    """
-    rounded = [float(f"{value:.10g}") for value in np.ravel(values)]
-    return np.array(rounded).reshape(np.shape(values))
