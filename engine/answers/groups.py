@@ -14,6 +14,7 @@ with the label as covariate, and is not done here. Derived in this project.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,7 +25,8 @@ from scipy.special import gammaincc
 
 from engine.answers.average import average
 from engine.answers.released_curve import STEP, GridBand, ReleasedCurve, Status, grid
-from engine.answers.reply import Interval, span, stretches, with_unit, written
+from engine.answers.reply import Interval, span, stretches, when, with_unit, written
+from engine.answers.spread import NUMBERS_FROM, refusal_of_spread, standard_deviation
 from engine.answers.times import pieces_of
 from engine.core.bands import LEVEL, WIDER, public_normals, simultaneous_factor, standard_errors
 from engine.core.errors import InputError
@@ -224,6 +226,37 @@ class GroupComparison:
             float(np.maximum(np.maximum(band.low, -band.high), 0.0).max()),
             float(np.maximum(np.abs(band.low), np.abs(band.high)).max()), mean, limits)
 
+    def standardised(self, first: int = 0, second: int = 1, unit_time: float = 0.5
+                     ) -> tuple[float, Interval] | None:
+        """The difference at one time in standard deviations of people, with its 95 % limits.
+
+        The limits divide those of the difference; the standard deviation, of both groups together,
+        counts as known (measured coverage .95 to .98).
+
+        Parameters
+        ----------
+        first, second : int
+            Numbers of the groups.
+        unit_time : float
+            On [0, 1].
+
+        Returns
+        -------
+        value : float
+        limits : pair of float
+            None in place of both where a release does not tell how people differ.
+        """
+        time, variances = np.array([unit_time]), []
+        for curve in (self.curves[first], self.curves[second]):
+            if curve.spread is None or refusal_of_spread(curve, NUMBERS_FROM):
+                return None
+            variances.append(float(standard_deviation(curve.spread.estimate(), time)[0]) ** 2)
+        deviation = math.sqrt(sum(variances) / 2)
+        if deviation == 0:
+            return None
+        value, (low, high) = self.difference(first, second).linear(lambda f: f(unit_time))
+        return value / deviation, (low / deviation, high / deviation)
+
     def sentences(self) -> list[str]:
         """All results in words."""
         told = [self._p_in_words()]
@@ -255,8 +288,18 @@ class GroupComparison:
         whole = span(facts, facts.time_low, facts.time_high)
         return [where, f"Average of {one} less {other}, {whole}"
                 f": {with_unit(number, facts.value_unit)} (95 %: {low} to {high}).",
+                *self._effect_in_words(first, second),
                 f"They are compared on the {self.waves(first, second)} basis functions that both "
                 "releases have."]
+
+    def _effect_in_words(self, first: int, second: int) -> list[str]:
+        size, facts = self.standardised(first, second), self.curves[first].facts
+        if size is None:
+            return []
+        value, low, high = written([size[0], *size[1]], size[1][1] - size[1][0])
+        middle = when(facts, (facts.time_low + facts.time_high) / 2)
+        return [f"At {middle} the difference is {value} standard deviations of {facts.people} "
+                f"(95 %: {low} to {high})."]
 
 
 def _check_pair(one: ReleasedCurve, other: ReleasedCurve) -> None:

@@ -85,6 +85,25 @@ def test_releases_of_groups_see_the_difference_as_often_as_planned(repeats):
     assert seen / repeats == pytest.approx(power, abs=5 * (power * (1 - power) / repeats) ** 0.5)
 
 
+@pytest.mark.parametrize("repeats", few([40, 300], 1))
+def test_standardised_differences_hold_the_true_one(repeats):
+    """0.3 of people whose standard deviation is 0.5, at the height of the bump."""
+    source = GroupedCurves(difference=0.3)
+    groups = [source.of_group(name).resized(500, 10, 1) for name in source.group_names]
+    estimates = [AdaptiveMean().release_many(group.draw(repeats, generator(seed, 0, 0)),
+                                             [(BUDGET,)], 1, generator(seed, 1, 0))
+                 for seed, group in enumerate(groups, 5)]
+    sizes = [GroupComparison(("a", "b"), [
+        ReleasedCurve.of(estimate, group.facts, 0, k)
+        for estimate, group in zip(estimates, groups, strict=True)], True).standardised(0, 1, 0.7)
+        for k in range(repeats)]
+    told = [size for size in sizes if size is not None]
+    assert len(told) == repeats
+    share = np.mean([low <= -0.6 <= high for _, (low, high) in told])
+    assert share > 0.95 - 4 * (0.95 * 0.05 / repeats) ** 0.5
+    assert np.mean([value for value, _ in told]) == pytest.approx(-0.6, abs=0.1)
+
+
 def test_the_command_line_plans_a_difference(tmp_path, capsys):
     file = tmp_path / "s.json"
     file.write_text(json.dumps({
