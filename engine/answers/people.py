@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.answers import Answer, CurveQuestion, ReleasedCurve, curve_questions
-from engine.answers.released_curve import grid
 from engine.answers.reply import Verdict, refused, when, with_unit, written
 from engine.answers.spread import NORMAL_PEOPLE, PERSON_FROM, next_person, refusal_of_spread
 from engine.core.registry import param
 
+_POINTS = 41  # at which whole curves are looked at
 _WHOLE = ("Whole curves of 95 of 100 new people lie within {factor:.2f} times that distance of the "
           "mean curve.")
 
@@ -34,7 +34,8 @@ class NextPersonAt(CurveQuestion):
         if reason:
             return refused(reason)
         facts = curve.facts
-        band = next_person(curve, np.append(grid(), t), self.about == "observation")
+        times = np.append(np.linspace(0.0, 1.0, _POINTS), t)
+        band = next_person(curve, times, self.about == "observation")
         limits = band.limits(-1)
         low, high = written([*limits], limits[1] - limits[0])
         lie = "observations of new " if self.about == "observation" else "new "

@@ -8,6 +8,7 @@ normal law: nothing here knows of skewness, of groups, or of detail beyond three
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 PERSON_FROM, NUMBERS_FROM = 35.0, 150.0  # effective sizes N
 _SAMPLE = 20  # curves of new people for each draw of Σ
-_BISECTIONS = 60
+_STEPS, _EXACT = 60, 1e-12  # of Newton's method, and its accuracy as a probability
 _NOT_RELEASED = ("This release does not tell how people differ: that needs the adaptive mean with "
                  "a band, δ above 0 and stated observation times.")
 NORMAL_PEOPLE = ("This holds for people who vary about the mean as by a normal law, in three basis "
@@ -234,12 +235,15 @@ def next_person(curve: ReleasedCurve, times: Sequence[float] | Array, observed: 
 def _half_width(variances: Array) -> Array:
     """Solve mean 2Φ(−h/√v) = 5 % for h, over the draws (draws, times): (times,)."""
     deviations = np.sqrt(np.maximum(variances, 1e-300))
-    low, high = np.zeros(deviations.shape[1]), 10 * deviations.max(axis=0)
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        is_narrow = (2 * ndtr(-middle / deviations)).mean(axis=0) > 1 - LEVEL
-        low, high = np.where(is_narrow, middle, low), np.where(is_narrow, high, middle)
-    return np.asarray((low + high) / 2)
+    half = deviations.min(axis=0)  # left of the solution: Newton climbs, as the mean is convex
+    for _ in range(_STEPS):
+        ratio = half / deviations
+        excess = (2 * ndtr(-ratio)).mean(axis=0) - (1 - LEVEL)
+        slope = (2 * np.exp(-(ratio**2) / 2) / (math.sqrt(2 * math.pi) * deviations)).mean(axis=0)
+        half = half + excess / slope
+        if (np.abs(excess) < _EXACT).all():
+            break
+    return np.asarray(half)
 
 
 def _widening(covariances: Array, half: Array, waves: Array) -> float:

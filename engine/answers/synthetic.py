@@ -130,6 +130,11 @@ def synthetic_people(curve: ReleasedCurve, people: int, rng: np.random.Generator
                            mean + scores @ waves.T, np.asarray(facts.from_unit_time(grid)))
 
 
+def what_they_keep() -> str:
+    """What synthetic people keep of a release, what not, and what follows, in sentences."""
+    return (f"They keep {'; '.join(KEPT)}. They do not keep {'; '.join(LOST)}. {OWN_UNCERTAINTY}")
+
+
 def watermark(name: str, budget: Budget) -> str:
     """What stands at the head of every file and in every picture of synthetic people.
 

@@ -13,14 +13,7 @@ from typing import Any
 import numpy as np
 
 from engine.answers.card import read
-from engine.answers.synthetic import (
-    KEPT,
-    LOST,
-    OWN_UNCERTAINTY,
-    as_csv,
-    synthetic_people,
-    watermark,
-)
+from engine.answers.synthetic import as_csv, synthetic_people, watermark, what_they_keep
 from engine.core.entrance import json_of, text_of
 from engine.core.errors import InputError
 from engine.core.types import Budget
@@ -34,8 +27,7 @@ def add(commands: Any) -> None:
         "synthetic", help="synthetic people, drawn from a guarantee card alone",
         description="Draws people who do not exist from a released mean curve and from how people "
         "vary around it. Drawing costs no privacy: nothing is charged.",
-        epilog=f"They keep {'; '.join(KEPT)}. They do not keep {'; '.join(LOST)}. "
-        f"{OWN_UNCERTAINTY}")
+        epilog=what_they_keep())
     parser.add_argument("card", help="the file guarantee.json of a release, or - for standard "
                         "input")
     parser.add_argument("--people", type=int, default=1000, help="how many (default: 1000)")

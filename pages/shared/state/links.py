@@ -145,7 +145,7 @@ _CHOICES: dict[str, Sequence[str]] = {
     "draw": ("same", "fresh"), "chapter": (*handbook.CHAPTERS, handbook.GLOSSARY),
     "about": handbook.method_keys(), "publish": PUBLISHED, "step": settings.WIZARD,
     "presenter": ("off", "on"), "learn": ("", "guide"),
-    "shape": ("", *shape.KINDS, settings.GROUPS),
+    "shape": ("", *shape.KINDS, settings.GROUPS, settings.NEXT),
     "decided": DECIDED, "noise": (*NoisePlace,),
     "confidence": (*SHARES,)}
 # Choices whose names take a moment to find: "module:function" that gives them, asked for a word.

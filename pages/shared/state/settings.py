@@ -86,6 +86,7 @@ METHODS = {f"{cls.key}:{k}" if k else cls.key: (label, cls, chosen)
            for k, (label, chosen) in enumerate(cls.presets_for(TASK))}
 MOST_BUDGETS = 4  # side by side
 GROUPS = "groups"  # the question of shape that is about two groups, where there are any
+NEXT = "next"  # and the one that is about people who are not in the data
 SHAPE_NUMBERS = ("shape_tolerance", "shape_first", "shape_second", "shape_level")
 POWER_NUMBERS = ("power_difference", "power_at")  # of the plan for a difference of two groups
 # Field, letter and registry of everything that can be plugged in.
