@@ -17,17 +17,17 @@ from engine.answers.released_curve import ReleasedCurve
 from engine.answers.spread import NUMBERS_FROM, refusal_of_spread
 from engine.core.errors import InputError
 from engine.core.types import Array, Budget
-from engine.language.numbers import number
+from engine.language.numbers import small
 from engine.numerics.curve_covariances import matrix_root
 from engine.numerics.end_slopes import cosine_rows
 from engine.numerics.observation_times import draw_times
 
 MOST_PEOPLE, MOST_OBSERVATIONS = 100_000, 1_000
 KEPT = ("the released mean curve, up to chance in so many people",
-        "how far people's curves spread at each time, and how their values at two times go "
+        "how far people’s curves spread at each time, and how their values at two times go "
         "together, in three basis functions",
         "percentiles, if people are roughly normal")
-LOST = ("anybody's own curve", "skewness, outliers, clusters and rare groups",
+LOST = ("anybody’s own curve", "skewness, outliers, clusters and rare groups",
         "links with other variables", "detail beyond the basis functions of the release",
         "missing observations and the true times of visits")
 OWN_UNCERTAINTY = ("More synthetic people add no information: to the squared standard error of "
@@ -150,7 +150,7 @@ def watermark(name: str, budget: Budget) -> str:
     str
     """
     return (f"Synthetic people, drawn from a private release ({name}, ε = "
-            f"{number(budget.epsilon)}, δ = {number(budget.delta)}). No row is a person. They keep "
+            f"{budget.epsilon:.4g}, δ = {small(budget.delta)}). No row is a person. They keep "
             "the released mean curve and how people vary around it in 3 basis functions, nothing "
             "else. Do not use them to find subgroups or outliers; intervals must add the "
             "release’s own uncertainty.")

@@ -263,6 +263,14 @@ def test_its_numbers_are_stated_and_go_into_the_link():
     assert "must lie between 60 and 200" in " ".join(error.value for error in at.error)
 
 
+def test_the_next_person_is_asked_and_synthetic_people_are_drawn_with_their_watermark():
+    at = open_page("shape-next~open-synthetic~epsilon-3~c.n_curves-300")
+    assert "new children would lie between" in words(at)
+    assert re.search(r"\*\*\d+( to \d+)? of 100\*\* lie in the range", words(at))
+    assert any("No row is a person" in alt for alt in charts(at))
+    assert "They do not keep" in words(at) and not at.error
+
+
 def test_how_many_people_show_a_difference_of_two_groups_is_planned_beside_the_questions():
     at = open_page("open-power~power_difference-3~power_at-12~epsilon-3")
     assert re.search(r"\d+ children in each of two groups.+difference of 3 cm at age 12 years",

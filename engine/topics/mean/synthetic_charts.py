@@ -15,7 +15,8 @@ from engine.figures.traces import plain
 from engine.language.numbers import named
 
 SHOWN_PEOPLE = 40
-_WIDTH = 64  # characters of a line of the watermark
+_WIDTH = 58  # characters of a line of the watermark
+_BELOW, _LINE = 52, 15  # pixels from the axis to its first line, and of a line
 
 
 def curves(people: SyntheticPeople, curve: ReleasedCurve, mark: str, theme: Theme) -> Chart:
@@ -44,11 +45,17 @@ def curves(people: SyntheticPeople, curve: ReleasedCurve, mark: str, theme: Them
     data = [traces.line("Synthetic people", *joined, translucent(grey, 0.5), 1.0,
                         hoverinfo="skip"),
             traces.line("Private mean", x, plain(mean), shade, 2.8)]
-    stamp = {"text": "<br>".join(textwrap.wrap(mark, _WIDTH)), "xref": "paper", "yref": "paper",
-             "x": 0.5, "y": 0.5, "showarrow": False, "opacity": 0.55, "align": "center",
-             "font": {"size": 11, "color": colour("text", theme)}}
-    spec = {"data": data, "layout": layout(
-        theme, legend=True, annotations=[stamp], xaxis=time_axis(theme, facts),
+    lines, ink = textwrap.wrap(mark, _WIDTH), colour("text", theme)
+    on_paper = {"xref": "paper", "yref": "paper", "showarrow": False}
+    stamp = {**on_paper, "text": "SYNTHETIC", "x": 0.95, "y": 0.05, "xanchor": "right",
+             "yanchor": "bottom", "opacity": 0.25, "font": {"size": 30, "color": ink}}
+    words = {**on_paper, "text": "<br>".join(lines), "x": 0, "y": 0, "xanchor": "left",
+             "yanchor": "top", "yshift": -_BELOW, "align": "left",
+             "font": {"size": 11, "color": ink}}
+    frame = layout(theme, legend=True)
+    frame["margin"]["b"] = _BELOW + _LINE * len(lines)
+    spec = {"data": data, "layout": frame | dict(
+        annotations=[stamp, words], xaxis=time_axis(theme, facts),
         yaxis=axis(theme, named(facts.value_name, facts.value_unit), grid=True))}
     low, high = np.quantile(people.curves, [0.1, 0.9], axis=0)
     return Chart(spec, mark, {facts.time_name: x, "private mean": plain(mean),

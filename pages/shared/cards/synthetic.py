@@ -7,11 +7,13 @@ import streamlit as st
 
 from engine.answers import ReleasedCurve
 from engine.answers.synthetic import (
+    KEPT,
+    LOST,
+    OWN_UNCERTAINTY,
     as_csv,
     refusal_of_synthetic,
     synthetic_people,
     watermark,
-    what_they_keep,
 )
 from engine.core.types import Budget
 from engine.language.grammar import escape
@@ -47,8 +49,10 @@ def section(curve: ReleasedCurve, name: str, budget: Budget, seed: int, key: str
         return
     people = synthetic_people(curve, PEOPLE, np.random.default_rng(seed))
     mark = f"{watermark(name, budget)} Seed {seed}."
-    layout.draw(synthetic_charts.curves(people, curve, mark, layout.theme()), key, 340, 300)
-    st.markdown(escape(what_they_keep()))
+    layout.draw(synthetic_charts.curves(people, curve, mark, layout.theme()), key, 420, 420)
+    for heading, lines in (("They keep", KEPT), ("They do not keep", LOST)):
+        st.markdown(f"{heading}\n" + "\n".join(f"* {escape(line)}" for line in lines))
+    st.markdown(escape(OWN_UNCERTAINTY))
     st.download_button(
         f"Get {PEOPLE:,} synthetic people", b"" if is_own else as_csv(people, curve, mark).encode(),
         "privacy-curves-synthetic-people.csv", "text/csv", on_click="ignore", disabled=is_own,
