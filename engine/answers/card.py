@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -67,7 +66,9 @@ def _spread_written(spread: ReleasedSpread) -> dict[str, Any]:
         "second_moments": spread.moments[np.tril_indices(len(spread.moments))].tolist(),
         "second_moments_noise": spread.noise, "stretch": spread.stretch.tolist(),
         "readings_each": {str(length): count for length, count in spread.readings},
-        "design": {**asdict(spread.design), "law": str(spread.design.law)},
+        "design": {"law": str(spread.design.law), "times": list(spread.design.times),
+                   "gap": spread.design.gap, "window": spread.design.window,
+                   "density": list(spread.design.density)},
         "reading_sd": spread.reading_sd or None}
 
 

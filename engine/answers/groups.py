@@ -31,12 +31,15 @@ from engine.answers.times import pieces_of
 from engine.core.bands import LEVEL, WIDER, public_normals, simultaneous_factor, standard_errors
 from engine.core.errors import InputError
 from engine.core.types import Array
+from engine.language.grammar import capital
 from engine.numerics.end_slopes import cosine_rows
 
 SAMPLE = 2000  # simulated differences under equal means
 _TESTED_WAVES = 4  # level, trend and two bends
 _LEAST_P = 0.001  # what a test by simulation can tell
 _MOST_GROUPS = 12
+WHAT_P_IS = ("the probability of differences at least as large, if the mean curves of all groups "
+             "were the same.")
 _SAME_UNITS = ("value_unit", "time_unit", "time_low", "time_high")
 
 
@@ -264,10 +267,13 @@ class GroupComparison:
             told += self._pair_in_words(first, second)
         return [*told, "Each person’s data went into one group only: budgets do not add."]
 
+    @property
+    def p_written(self) -> str:
+        """The test's p, such as "p = .012", never below what it can tell."""
+        return "p < .001" if self.p <= _LEAST_P else f"p = {self.p:.3f}".replace("0.", ".")
+
     def _p_in_words(self) -> str:
-        value = "p < .001" if self.p <= _LEAST_P else f"p = {self.p:.3f}".replace("0.", ".")
-        return (f"{value}: the probability of differences at least as large, if the mean curves of "
-                "all groups were the same.")
+        return f"{self.p_written}: {WHAT_P_IS}"
 
     def _pair_in_words(self, first: int, second: int) -> list[str]:
         result, facts = self.differences(first, second), self.curves[first].facts
@@ -279,11 +285,12 @@ class GroupComparison:
         number, low, high = written([result.average, *result.average_limits], width)
         least, most = written([result.least, result.most], result.most - result.least)
         if sides:
-            where = (f"{one} and {other} differ: {one} {' and '.join(sides)} (95 % for the whole "
-                     f"curve at once); the largest difference is at least {least}, at most "
+            at_least = f"at least {least}, " if float(least) > 0 else ""
+            where = (f"{capital(one)} and {other} differ: {one} {' and '.join(sides)} (95 % for "
+                     f"the whole curve at once); the largest difference is {at_least}at most "
                      f"{with_unit(most, facts.value_unit)}.")
         else:
-            where = (f"{one} and {other}: no difference was found; differences up to "
+            where = (f"{capital(one)} and {other}: no difference was found; differences up to "
                      f"{with_unit(most, facts.value_unit)} remain possible.")
         whole = span(facts, facts.time_low, facts.time_high)
         return [where, f"Average of {one} less {other}, {whole}"

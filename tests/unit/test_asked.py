@@ -158,7 +158,7 @@ def test_releases_of_groups_on_screen_are_compared_as_the_engine_compares_them()
     np.testing.assert_allclose(groups.difference[0][1], groups.first[0][1] - groups.second[0][1],
                                atol=4.0)  # end slopes of a shorter release differ from its parts
     assert groups.detected(1) == ASKED_DRAWS  # heights at eighteen are 13 cm apart
-    assert all(text.startswith("girls and boys differ") for text in groups.texts[1])
+    assert all(text.startswith("Girls and boys differ") for text in groups.texts[1])
     again = asked_groups(GROWTH, AdaptiveMean(), BUDGETS[1:], 1)
     np.testing.assert_array_equal(groups.difference, again.difference)
 

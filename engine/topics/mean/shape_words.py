@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from engine.answers.groups import WHAT_P_IS
 from engine.core.types import Budget, PublicFacts
-from engine.language.grammar import escape
+from engine.language.grammar import capital, escape
 from engine.language.numbers import number, with_unit
 from engine.topics.mean.shape import Agreeing, Question, is_at_an_end
 
@@ -33,9 +34,9 @@ def groups_asked(first: str, second: str, budget: Budget) -> str:
     budget : Budget
         Of each release.
     """
-    return (f"{escape(first)} and {escape(second)} are released apart. Each person’s data go into "
-            f"one group only, so ε = {number(budget.epsilon)} holds for everybody; it does not "
-            "add. Who is in which group is public.")
+    return (f"{escape(capital(first))} and {escape(second)} are released apart. Each person’s "
+            f"data go into one group only, so ε = {number(budget.epsilon)} holds for everybody; it does not "
+            f"add. Who is in which group is public. p is {WHAT_P_IS}")
 
 
 def groups_told(detected: int, releases: int) -> str:
