@@ -35,8 +35,8 @@ def groups_asked(first: str, second: str, budget: Budget) -> str:
         Of each release.
     """
     return (f"{escape(capital(first))} and {escape(second)} are released apart. Each person’s "
-            f"data go into one group only, so ε = {number(budget.epsilon)} holds for everybody; it does not "
-            f"add. Who is in which group is public. p is {WHAT_P_IS}")
+            f"data go into one group only, so ε = {number(budget.epsilon)} holds for everybody; it "
+            f"does not add. Who is in which group is public. p is {WHAT_P_IS}")
 
 
 def groups_told(detected: int, releases: int) -> str:
