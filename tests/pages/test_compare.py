@@ -264,7 +264,7 @@ def test_its_numbers_are_stated_and_go_into_the_link():
 
 
 def test_the_next_person_is_asked_and_synthetic_people_are_drawn_with_their_watermark():
-    at = open_page("shape-next~open-synthetic~epsilon-3~c.n_curves-300")
+    at = open_page("shape-next~open-synthetic~epsilon-3")
     assert "new children would lie between" in words(at)
     assert re.search(r"\*\*\d+( to \d+)? of 100\*\* lie in the range", words(at))
     assert any("No row is a person" in alt for alt in charts(at))
