@@ -37,7 +37,7 @@ from engine.numerics.end_slopes import cosine_rows
 SAMPLE = 2000  # simulated differences under equal means
 _TESTED_WAVES = 4  # level, trend and two bends
 _LEAST_P = 0.001  # what a test by simulation can tell
-_MOST_GROUPS = 12
+MOST_GROUPS = 12
 WHAT_P_IS = ("the probability of differences at least as large, if the mean curves of all groups "
              "were the same.")
 _SAME_UNITS = ("value_unit", "time_unit", "time_low", "time_high")
@@ -91,8 +91,8 @@ class GroupComparison:
     are_disjoint: bool
 
     def __post_init__(self) -> None:
-        if not 2 <= len(self.curves) <= _MOST_GROUPS or len(self.names) != len(self.curves):
-            raise InputError(f"Compare 2 to {_MOST_GROUPS} releases, each with a name.",
+        if not 2 <= len(self.curves) <= MOST_GROUPS or len(self.names) != len(self.curves):
+            raise InputError(f"Compare 2 to {MOST_GROUPS} releases, each with a name.",
                              field="groups")
         if not self.are_disjoint:
             raise InputError("Groups can be compared only if nobody is in two of them.",
