@@ -271,6 +271,15 @@ def test_the_next_person_is_asked_and_synthetic_people_are_drawn_with_their_wate
     assert "They do not keep" in words(at) and not at.error
 
 
+def test_one_release_is_asked_any_question_with_any_times():
+    at = open_page("open-all_answers~epsilon-3")
+    at.selectbox(key="w_asked_question").set_value("Change between two times").run()
+    at.number_input(key="w_asked_difference_first").set_value(8.0).run()
+    assert re.search(r"\*\*Change from age 8 to 18 years.+cm \(95 %", words(at).replace("\\", ""))
+    at.number_input(key="w_asked_difference_first").set_value(30.0).run()
+    assert "must lie between 2 and 18" in " ".join(error.value for error in at.error)
+
+
 def test_how_many_people_show_a_difference_of_two_groups_is_planned_beside_the_questions():
     at = open_page("open-power~power_difference-3~power_at-12~epsilon-3")
     assert re.search(r"\d+ children in each of two groups.+difference of 3 cm at age 12 years",
