@@ -253,7 +253,7 @@ class GroupComparison:
         for curve in (self.curves[first], self.curves[second]):
             if curve.spread is None or refusal_of_spread(curve, NUMBERS_FROM):
                 return None
-            variances.append(float(standard_deviation(curve.spread.estimate(), time)[0]) ** 2)
+            variances.append(float(standard_deviation(curve.spread.estimate, time)[0]) ** 2)
         deviation = math.sqrt(sum(variances) / 2)
         if deviation == 0:
             return None

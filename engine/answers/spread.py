@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -121,10 +122,12 @@ class ReleasedSpread:
         """n, public."""
         return sum(count for _, count in self.readings)
 
+    @cached_property
     def estimate(self) -> PeopleSpread:
         """Σ and σ² as the release has them."""
         return self._read(self.moments)
 
+    @cached_property
     def drawn(self) -> PeopleSpread:
         """Σ and σ² that could stand in their place, by a fixed public sample: (draws, …)."""
         return self._read(moments_drawn(self.moments, self.noise, self.n_people))
@@ -214,7 +217,7 @@ def next_person(curve: ReleasedCurve, times: Sequence[float] | Array, observed: 
     NextPerson
     """
     assert curve.spread is not None
-    spread, at = curve.spread.drawn(), np.asarray(times, dtype=float)
+    spread, at = curve.spread.drawn, np.asarray(times, dtype=float)
     waves = cosine_rows(spread.covariance.shape[-1], at, 0)
     of_people = np.einsum("tj,bjk,tk->bt", waves, spread.covariance, waves)
     if observed:

@@ -110,7 +110,7 @@ def synthetic_people(curve: ReleasedCurve, people: int, rng: np.random.Generator
         if not 1 <= count <= most:
             raise InputError(f"“{name}” must lie between 1 and {most:,}; got {count:,}.",
                              field=name)
-    spread = curve.spread.estimate()
+    spread = curve.spread.estimate
     scores = rng.standard_normal((people, len(spread.covariance))) @ matrix_root(spread.covariance)
 
     def at(times: Array) -> tuple[Array, Array]:

@@ -104,7 +104,7 @@ def test_an_observation_of_the_next_person_is_less_certain_than_their_curve(rele
 
 
 def test_people_of_growth_differ_as_much_as_the_release_says(released):
-    assert standard_deviation(released.spread.estimate(), TIMES) == pytest.approx(6.0, rel=0.3)
+    assert standard_deviation(released.spread.estimate, TIMES) == pytest.approx(6.0, rel=0.3)
 
 
 def test_few_people_other_methods_and_unknown_times_do_not_tell_how_people_differ(released):

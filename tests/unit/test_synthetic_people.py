@@ -53,7 +53,7 @@ def test_they_keep_the_released_mean_and_how_people_vary(curve):
     assert (np.abs(people.curves.mean(axis=0) - mean) < 4 * spread / np.sqrt(20_000)).all()
     waves = np.einsum("tj,jk,sk->ts", *(np.stack([
         np.ones_like(unit), *(np.sqrt(2) * np.cos(np.pi * k * unit) for k in (1, 2))], axis=1)
-        if place != 1 else curve.spread.estimate().covariance for place in range(3)))
+        if place != 1 else curve.spread.estimate.covariance for place in range(3)))
     assert np.cov(people.curves.T) == pytest.approx(waves, abs=0.05 * waves.max())
 
 

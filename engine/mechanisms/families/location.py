@@ -504,15 +504,16 @@ def _located(sites: Sequence[Site], after: State, slope: Array, locations: Sent,
              ) -> Located:
     return Located(after.centre, _covariance(sites, after, slope, weights, moments, constants),
                    weights.mean(axis=-1), *_parts(sites, after, locations, weights),
-                   people=None if moments is None else _people(sites, after, moments, constants,
-                                                               law))
+                   people=None if moments is None else _people(sites, after, slope, moments,
+                                                               constants, law))
 
 
-def _people(sites: Sequence[Site], after: State, moments: Sent, constants: Constants,
-            law: DeviationLaw) -> SecondMoments:
+def _people(sites: Sequence[Site], after: State, slope: Array, moments: Sent,
+            constants: Constants, law: DeviationLaw) -> SecondMoments:
     """What was released of people's deviations; clipping is undone at the radius of moments."""
-    radius = _moments_radius(after, constants)
-    slope = _slope(replace(after, radius=radius), law, constants)
+    if np.isfinite(constants.moments_width):
+        radius = _moments_radius(after, constants)
+        slope = _slope(replace(after, radius=radius), law, constants)
     share = np.array([site.n_curves for site in sites]) / sum(site.n_curves for site in sites)
     pooled = sum(part * values for part, values in zip(share, moments.values, strict=True))
     noise = sum((part * scale) ** 2 for part, scale in zip(share, moments.scales, strict=True))
