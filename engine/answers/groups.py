@@ -24,7 +24,8 @@ import numpy as np
 from scipy.special import gammaincc
 
 from engine.answers.average import average
-from engine.answers.released_curve import STEP, GridBand, ReleasedCurve, Status, grid
+from engine.answers.grids import STEP, GridBand, grid
+from engine.answers.released_curve import ReleasedCurve, Status
 from engine.answers.reply import Interval, span, stretches, when, with_unit, written
 from engine.answers.spread import NUMBERS_FROM, refusal_of_spread, standard_deviation
 from engine.answers.times import pieces_of

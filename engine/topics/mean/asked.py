@@ -12,9 +12,9 @@ import numpy as np
 
 from engine.answers import Answer, CurveQuestion, ReleasedCurve, can_be_asked
 from engine.answers.extremes import PeakHeight, PeakTime
+from engine.answers.grids import GridBand
 from engine.answers.level import Crossing, TimeAbove
 from engine.answers.people import NextPersonAt
-from engine.answers.released_curve import GridBand
 from engine.answers.reply import Interval, Verdict
 from engine.answers.spread import NextPerson, next_person
 from engine.answers.value import Difference
