@@ -25,14 +25,15 @@ from engine.commands import (
     schema,
     show,
     sites,
+    synthetic,
 )
 from engine.core.errors import InputError
 
 _ENGINE = Path(__file__).parent
 _FAULT = 70  # as in sysexits.h
 _LONGEST = 1000  # characters of a complaint about the words of a command
-_COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, ask_card, compare_cards, show,
-             release, ledger, sites, schema)
+_COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, ask_card, compare_cards,
+             synthetic, show, release, ledger, sites, schema)
 
 
 def main(arguments: list[str] | None = None, further: Sequence[Any] = ()) -> int:

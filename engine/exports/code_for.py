@@ -274,7 +274,9 @@ class _Script:
         self.line(f"layout = {self.written(file.layout)}")
         self.line(f"{name} = {self.name(reader)}(table, layout{several})")
         self.line(f"facts = {self.written(source.declared)}  # as you stated them")
-        self.line(f"source = {self.name(kind)}({name}={name}, declared=facts)")
+        groups = f", groups={self.written(source.groups)}" if (
+            isinstance(source, Upload) and source.groups) else ""
+        self.line(f"source = {self.name(kind)}({name}={name}, declared=facts{groups})")
 
     def name(self, of: Any) -> str:
         """The name of a class or function, which is imported."""

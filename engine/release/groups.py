@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from engine.answers.groups import MOST_GROUPS
 from engine.core.errors import InputError, brief
 from engine.uploads.curves import Upload
 
-MOST_GROUPS = 12
 KEYS = ("groups", "group")  # of a request, about its data
-
 
 @dataclass(frozen=True)
 class StatedGroups:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from engine.answers import ReleasedCurve
+from engine.answers.people import NextPersonAt
 from engine.core.errors import InputError
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -18,7 +19,7 @@ from engine.sources.growth_curves import GrowthCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean import shape
 from engine.topics.mean.answer import on_screen
-from engine.topics.mean.asked import ASKED_DRAWS, asked, curve_question, first_release
+from engine.topics.mean.asked import ASKED_DRAWS, asked, asked_next, curve_question, first_release
 from engine.topics.mean.asked_groups import asked_groups
 from pages.shared.components.figure import asked_payload, groups_payload
 from tests.unit.test_figure_payload import numbers
@@ -59,6 +60,19 @@ def test_marks_lie_on_the_curve_that_answers(releases):
         result = asked_of_all(kind)
         for time, height in result.marks[2][0].dots:
             assert np.interp(time, times, result.curves[2, 0]) == pytest.approx(height, abs=0.2)
+
+
+def test_releases_on_screen_say_where_new_people_lie_and_simulated_ones_do():
+    source = SparseCurves(mean="growth", n_curves=300)
+    budgets = [Budget(0.1, 1e-5), Budget(3.0, 1e-5)]
+    answers = asked_next(source, AdaptiveMean(), budgets, 1)
+    below, above = answers.people
+    assert np.isnan(below[0]).all() and np.isnan(answers.right[0]).all()
+    assert (below[1] < answers.curves[1]).all() and (answers.curves[1] < above[1]).all()
+    assert ((answers.right[1] > 0.9) & (answers.right[1] < 0.995)).all()
+    data, estimate = on_screen(source, AdaptiveMean(), budgets, 1)
+    curve = ReleasedCurve.of(estimate, data.facts, 1, draw=2)
+    assert answers.marks[1][2].text == NextPersonAt().answer(curve).text
 
 
 def test_velocities_are_per_unit_of_time_and_only_where_they_can_be_told():
@@ -144,7 +158,7 @@ def test_releases_of_groups_on_screen_are_compared_as_the_engine_compares_them()
     np.testing.assert_allclose(groups.difference[0][1], groups.first[0][1] - groups.second[0][1],
                                atol=4.0)  # end slopes of a shorter release differ from its parts
     assert groups.detected(1) == ASKED_DRAWS  # heights at eighteen are 13 cm apart
-    assert all(text.startswith("girls and boys differ") for text in groups.texts[1])
+    assert all(text.startswith("Girls and boys differ") for text in groups.texts[1])
     again = asked_groups(GROWTH, AdaptiveMean(), BUDGETS[1:], 1)
     np.testing.assert_array_equal(groups.difference, again.difference)
 

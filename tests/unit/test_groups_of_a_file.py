@@ -128,7 +128,7 @@ def test_groups_are_released_one_by_one_and_compared_from_their_cards(folder, ca
              str(folder / "w"), "--out", str(folder / "out")]
     assert __main__.main([*words, "--yes"]) == 0
     told = capsys.readouterr().out
-    assert "girls and boys differ" in told and "budgets do not add" in told
+    assert "Girls and boys differ" in told and "budgets do not add" in told
     # Each group has its own total: neither release counts for the people of the other.
     assert told.count("Total for one person so far: ε = 2,") == 2
     cards = [str(folder / "out" / f"group-{k}" / "guarantee.json") for k in (1, 2)]

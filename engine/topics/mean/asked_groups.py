@@ -123,7 +123,7 @@ def asked_groups(source: Source[CurveData], mechanism: Mechanism, budgets: Seque
                 lines[:, k, draw] = (band.middle[::_EVERY], band.low[::_EVERY],
                                      band.high[::_EVERY])
             p[k, draw] = compared.p
-            texts[k][draw] = " ".join(reversed(compared.sentences()[:2]))
+            texts[k][draw] = f"{compared.sentences()[1]} {compared.p_written}."
     return GroupedReleases(names, (people[0].n_curves, people[1].n_curves), first, second,
                            difference, p, tuple(map(tuple, texts)))
 

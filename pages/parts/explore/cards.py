@@ -90,6 +90,10 @@ def _asked(scene: Scene) -> dict[str, Any] | None:
             groups = shape_cards.grouped_releases(scene)
             return scene.made_once("groups", lambda: pieces.groups_payload(
                 scene.facts, scene.shown, groups))
+        if session.current().shape == settings.NEXT:
+            people = shape_cards.next_person(scene)
+            return scene.made_once("next person", lambda: pieces.asked_payload(
+                scene.facts, scene.shown, people))
         question = shape_cards.question(scene.facts)
         if question is not None:
             answers = shape_cards.asked_releases(scene, question)

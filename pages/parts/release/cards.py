@@ -33,6 +33,7 @@ from engine.topics.release.preview import release_preview
 from pages.shared.cards import answers as answer_cards
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
+from pages.shared.cards import synthetic
 from pages.shared.frame import code_fold, controls, layout, odometer, strips
 from pages.shared.frame.page import View
 from pages.shared.server import visitors
@@ -470,6 +471,10 @@ def _answers(release: Published) -> None:
     with layout.fold("Questions to the released curve", "release_answers") as is_open:
         if is_open:
             answer_cards.table(answers_card.read(release.card))
+    with layout.fold("Synthetic people drawn from the release", "release_synthetic") as is_open:
+        if is_open:
+            synthetic.section(answers_card.read(release.card), release.card["release"]["name"],
+                              release.quote.certified, 1, "release_synthetic")
 
 
 def _take_away(release: Published) -> None:

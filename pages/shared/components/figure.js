@@ -70,7 +70,7 @@ function ask(S, sent) {
   if (S.asked?.tag === sent?.tag) return;
   const {points} = S.data, rows = (part, name) => part[name].map((text, b) => split(numbers(text, ...part.scales[b]), points));
   const three = part => part && ['middle', 'low', 'high'].map(name => rows(part, name));
-  S.asked = sent ? {...sent, lines: three(sent.curves), others: three(sent.other), speeds: three(sent.speed)} : null;
+  S.asked = sent ? {...sent, lines: three(sent.curves), others: three(sent.other), speeds: three(sent.speed), people: three(sent.people)} : null;
   Object.assign(S, {from: 0, to: 0, mix: 0});
   if (sent?.speed) {
     const all = b => S.asked.speeds.flatMap(part => part[b]);
@@ -85,6 +85,10 @@ const turnOf = (S, rows) => S.from % rows.length;
 const compared = S => {                   // two groups: which of the releases on screen, if they can be told apart
   const asked = question(S), k = S.from % (asked?.draws || 1);
   return asked?.others && asked.told[S.picked.budget][k] ? asked.others.map(part => part[S.picked.budget][k]) : null;
+};
+const newPeople = S => {                  // lower and upper limit of where the next person would lie
+  const asked = question(S), {budget} = S.picked, k = S.from % (asked?.draws || 1);
+  return asked?.people && asked.told[budget][k] ? asked.people.slice(1).map(part => part[budget][k]) : null;
 };
 const markOf = S => { const asked = question(S); return asked && asked.marks[S.picked.budget][S.from % asked.draws]; };
 
@@ -287,10 +291,10 @@ function band(S) {                        // of the release on screen, around th
 function drawRelease(S) {
   const y = release(S), {main, difference: D} = S, [line, edges] = speedy(S) ? velocity(S) : [y, band(S)];
   set(main.release, path(main, onto(S.curves.without, y)));
-  const others = compared(S), place = line => path(main, onto(S.curves.without, line));
+  const others = compared(S), next = newPeople(S), place = line => path(main, onto(S.curves.without, line));
   set(main.other, others ? place(others[0]) : '');
   set(main.second, others ? ribbon(place(others[1]), place(others[2])) : '');
-  set(main.first, others ? ribbon(...band(S).map(place)) : '');
+  set(main.first, others ? ribbon(...band(S).map(place)) : next ? ribbon(...next.map(place)) : '');
   set(D.release, line ? path(D, line) : '');
   const [low, high] = edges ? edges.map(edge => path(D, edge)) : ['', ''];
   set(D.low, low);
@@ -359,12 +363,13 @@ function drawReading(S) {
   if (k === null || S.pull) return;
   const groups = compared(S), x = main.xs[k], edges = band(S), off = release(S)[k], mean = S.curves.without[k];
   for (const P of [main, D]) P.over.append(svg('line', {x1: x, x2: x, y1: P.box.top, y2: P.box.bottom, class: 'rule'}));
-  const half = edges ? (edges[1][k] - edges[0][k]) / 2 : null;
+  const next = newPeople(S), half = edges ? (edges[1][k] - edges[0][k]) / 2 : null;
   const lines = [
     `${time.name} ${rounded(S.curves.times[k], time.high - time.low)}${unit(time)}`,
     `${words.mean}: ${amount(S, mean)}${unit(value)}`,
     `${groups ? S.asked.names[0] : words.release}: ${amount(S, mean + off)}${unit(value)}`,
     groups ? `${S.asked.names[1]}: ${amount(S, mean + groups[0][k])}${unit(value)}` : `${words.difference}: ${off > 0 ? '+' : ''}${amount(S, off)}${half === null ? '' : ` (${words.band}: ± ${amount(S, half)})`}`,
+    ...(next ? [`${S.asked.person}: ${next.map(edge => amount(S, mean + edge[k])).join(' – ')}${unit(value)}`] : []),
   ];
   S.readout = lines.join(', ');
   const width = 18 + Math.max(...lines.map(line => wide(S, line))), left = +x + 12 + width < S.width ? +x + 12 : +x - 12 - width;

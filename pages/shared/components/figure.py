@@ -235,6 +235,13 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
             "most": _FURTHEST * furthest,
             "panel": _axis("Velocity", rate_unit(facts, 1)),
             "title": "Velocity of the release with its 95 % confidence band."}
+    if asked.people is not None:
+        low, high = asked.people - view.without
+        is_told = np.isfinite(low).all(axis=-1)
+        payload |= {
+            "people": _three(facts.value_high - facts.value_low, *map(
+                np.nan_to_num, (low, low, high))), "told": is_told.tolist(),
+            "person": f"About 95 of 100 new {facts.people}"}
     payload["tag"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
     return payload
 

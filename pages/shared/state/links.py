@@ -145,7 +145,7 @@ _CHOICES: dict[str, Sequence[str]] = {
     "draw": ("same", "fresh"), "chapter": (*handbook.CHAPTERS, handbook.GLOSSARY),
     "about": handbook.method_keys(), "publish": PUBLISHED, "step": settings.WIZARD,
     "presenter": ("off", "on"), "learn": ("", "guide"),
-    "shape": ("", *shape.KINDS, settings.GROUPS),
+    "shape": ("", *shape.KINDS, settings.GROUPS, settings.NEXT),
     "decided": DECIDED, "noise": (*NoisePlace,),
     "confidence": (*SHARES,)}
 # Choices whose names take a moment to find: "module:function" that gives them, asked for a word.
@@ -202,7 +202,8 @@ def _shape_number(name: str, text: str) -> float:
     return settings.checked_number(float(text), name)
 
 
-_NUMBER = {name: Word(partial(_shape_number, name)) for name in settings.SHAPE_NUMBERS}
+_NUMBER = {name: Word(partial(_shape_number, name))
+           for name in (*settings.SHAPE_NUMBERS, *settings.POWER_NUMBERS)}
 _WORDS = {
     "epsilon": Word(lambda text: settings.checked_epsilon(float(text))),
     "again": Word(lambda text: settings.checked_epsilon(float(text))),

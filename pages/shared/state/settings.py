@@ -86,7 +86,9 @@ METHODS = {f"{cls.key}:{k}" if k else cls.key: (label, cls, chosen)
            for k, (label, chosen) in enumerate(cls.presets_for(TASK))}
 MOST_BUDGETS = 4  # side by side
 GROUPS = "groups"  # the question of shape that is about two groups, where there are any
+NEXT = "next"  # and the one that is about people who are not in the data
 SHAPE_NUMBERS = ("shape_tolerance", "shape_first", "shape_second", "shape_level")
+POWER_NUMBERS = ("power_difference", "power_at")  # of the plan for a difference of two groups
 # Field, letter and registry of everything that can be plugged in.
 SHELVES = (*((name, letter, shelf) for task in CHOSEN_FOR for (name, letter), shelf in zip(
     TASKS[task].settings, (sources, mechanisms), strict=True)), ("rate", "r", rates))
@@ -110,6 +112,8 @@ class Settings:
     shape_first: float | None = None
     shape_second: float | None = None
     shape_level: float | None = None
+    power_difference: float | None = None
+    power_at: float | None = None
     # Odds are those of a person with `group` protected units; `population` is the size of the
     # group that a secret random sample was declared to be drawn of.
     group: int = 1

@@ -11,9 +11,10 @@ from typing import Any
 
 import streamlit as st
 
+from engine.answers.groups import MOST_GROUPS
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
-from engine.core.tasks import TASKS, DataType
+from engine.core.tasks import MEAN_FUNCTION, TASKS, DataType
 from engine.language.grammar import capital
 from engine.uploads import curves, rows
 from engine.uploads.conversions import CALENDAR, Dates, time_in_name
@@ -76,7 +77,8 @@ def file_step(task: str) -> bool:
     several = _several(table, layout)
     observations = _read(table, layout, several)
     draft.keep(Draft(layout, several, observations,
-                     None if before is None else before.declared))
+                     None if before is None else before.declared,
+                     _groups(observations, layout)))
     in_short(_counts(observations, layout), observations.notes)
     if isinstance(observations, CurveTable) and observations.is_of_rows:
         st.warning("**One row is protected, not one person.** Average the rows of each person, or "
@@ -214,12 +216,46 @@ def _layout(table: Table, task: str) -> Layout:
     if unknown is not None and None in (getattr(layout, role) for role in roles):
         raise unknown
     _ask_for_dates(table, layout)
+    if task == MEAN_FUNCTION.key:
+        layout = replace(layout, group=_group_column(table, layout))
     try:
         return replace(layout, covariates=_covariates(table, layout, task))
     finally:
         if person is None and not is_curve:  # of what is not said yet, what stands first
             raise InputError("Say who a row belongs to.", field="id", hint="A column that names "
                              "the people, or every row is another person: only you know.")
+
+
+def _group_column(table: Table, layout: Layout) -> str | None:
+    """A column of groups that everybody may know, if groups are to be compared."""
+    free = layout.unused(table)
+    if not free:
+        return None
+    return st.selectbox(
+        "Public groups to compare (optional)", free, index=None, format_func=shortened,
+        placeholder="None", key=key_of("upload_group"), help="A column such as the arms of a "
+        "trial. Choose it only if everybody may know who is in which group, and nobody is in two. "
+        "Each group is then released on its own, and their budgets do not add.")
+
+
+def _groups(observations: CurveTable | RowTable | EventTable, layout: Layout) -> tuple[str, ...]:
+    """Which texts of that column are groups.
+
+    Raises
+    ------
+    InputError
+        If fewer than two are chosen.
+    """
+    if not isinstance(observations, CurveTable) or layout.group is None:
+        return ()
+    groups = tuple(st.multiselect(
+        "The groups", [name for name in observations.group_names if name],
+        key=key_of(f"upload_groups_{layout.group}"), format_func=shortened,
+        placeholder="Choose two or more", max_selections=MOST_GROUPS))
+    if len(groups) < 2:
+        raise InputError("Choose two or more groups.", field="groups",
+                         hint="Whoever is in none of them counts in the mean of all people only.")
+    return groups
 
 
 def _kind(table: Table) -> str | None:

@@ -151,8 +151,9 @@ def own_data(task: str) -> Upload | UploadRows | UploadEvents | None:
                              field="causes", hint="State a text for each cause.")
         return people
     assert not isinstance(observations, EventTable)
-    return (Upload(curves=observations, declared=facts) if isinstance(observations, CurveTable)
-            else UploadRows(rows=observations, declared=facts))
+    return (Upload(curves=observations, declared=facts, groups=current.groups)
+            if isinstance(observations, CurveTable) else
+            UploadRows(rows=observations, declared=facts))
 
 
 def show(upload: Source, task: str) -> None:
