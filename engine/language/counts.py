@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from engine.core.types import EventFacts
@@ -12,6 +13,7 @@ from engine.numerics.counts.comparisons import HazardRatio
 from engine.numerics.counts.curves import CountedCurve
 from engine.numerics.counts.tables import CountTable
 
+_NOTICED = 0.25  # of a half-width, by which censoring widens a band before it is told
 CENSORED, BEYOND, WITHOUT = "censored", "still under observation", "without the label"
 
 
@@ -76,6 +78,55 @@ def median(curve: CountedCurve, unit: str) -> str:
     until = f"to {with_unit(number(high), unit)}" if math.isfinite(high) else f"to beyond {last}"
     middle = with_unit(number(float(curve.median.time)), unit)
     return f"Median: {middle} (95 % confidence interval {number(low)} {until})."
+
+
+def censoring(curves: Sequence[CountedCurve], facts: EventFacts) -> str:
+    """What people censored within an interval do to limits, and where curves end for them.
+
+    Parameters
+    ----------
+    curves : sequence of CountedCurve
+        Of one table.
+    facts : EventFacts
+        Names and unit.
+
+    Returns
+    -------
+    str
+        Empty where it makes no difference.
+    """
+    why = (f"so many {facts.people} are censored within one interval, and the counts do not tell "
+           "when")
+    remedy = "State a follow-up that is no longer than it was, or shorter intervals."
+    ended = [float(curve.last) for curve in curves if bool(curve.is_ended_by_censoring)]
+    if ended:
+        last = min(ended)
+        where = ("Nothing of the curve is" if last <= curves[0].edges[0] else
+                 f"Beyond {with_unit(number(last), facts.time_unit)}, no curve is")
+        return f"{where} shown: {why}. {remedy}"
+    if any(float(curve.limits.widening) > _NOTICED for curve in curves):
+        return f"The band is wider because {why}. {remedy}"
+    return ""
+
+
+def too_few(curves: Sequence[CountedCurve], facts: EventFacts, why: str = "") -> str:
+    """Where curves end because too few people are left; empty where they do not.
+
+    Parameters
+    ----------
+    curves : sequence of CountedCurve
+        Of one table.
+    facts : EventFacts
+        Names and unit.
+    why : str
+        Added to the sentence.
+    """
+    ended = [float(curve.last) for curve in curves if not bool(curve.enough.all())
+             and not bool(curve.is_ended_by_censoring)]
+    if not ended:
+        return ""
+    until = with_unit(number(min(ended)), facts.time_unit)
+    return f"Beyond {until}, too few {facts.people} are left to say{why}."
 
 
 def mean(curve: CountedCurve, unit: str) -> str:

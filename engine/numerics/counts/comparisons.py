@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from engine.core.arrays import Array, Flags
-from engine.numerics.counts.bands import Limits, simultaneous_factor
+from engine.numerics.counts.bands import Limits, allowance, simultaneous_factor
 from engine.numerics.counts.life_tables import LifeTable, life_tables, of_group
 from engine.numerics.counts.tables import CountTable
 
@@ -55,7 +55,9 @@ def difference(first: Limits, second: Limits) -> Difference:
     deviations = np.sqrt((errors**2).mean(axis=-1))
     relative = np.abs(errors) / np.maximum(deviations, 1e-300)[..., None]
     factor = simultaneous_factor(relative, drawn, min(first.people, second.people))
-    return Difference(first.values - second.values, factor[..., None] * deviations, drawn)
+    shift = np.maximum(first.shifts[0] + second.shifts[1], first.shifts[1] + second.shifts[0])
+    return Difference(first.values - second.values,
+                      factor[..., None] * deviations + allowance(shift, deviations), drawn)
 
 
 @dataclass(frozen=True, eq=False)
