@@ -9,7 +9,7 @@ from typing import Any
 from engine.core.types import EventFacts
 from engine.language.numbers import number, with_unit
 from engine.numerics.counts.cells import Cells, Counted
-from engine.numerics.counts.comparisons import HazardRatio
+from engine.numerics.counts.comparisons import HazardRatio, LogRank
 from engine.numerics.counts.curves import CountedCurve
 from engine.numerics.counts.tables import CountTable
 
@@ -69,7 +69,7 @@ def median(curve: CountedCurve, unit: str) -> str:
     unit : str
         Of the times.
     """
-    if curve.median is None:
+    if curve.median is None or not bool(curve.drawn.any()):
         return ""
     low, high = float(curve.median.low), float(curve.median.high)
     last = with_unit(number(float(curve.last)), unit)
@@ -145,6 +145,21 @@ def mean(curve: CountedCurve, unit: str) -> str:
     middle = with_unit(number(float(curve.mean.mean)), unit)
     return (f"Mean time without an event, within {until}: {middle} "
             f"± {number(float(curve.mean.half_width))}.")
+
+
+def allowed(test: LogRank, facts: EventFacts) -> str:
+    """What censoring takes off a log-rank test; empty where that is little.
+
+    Parameters
+    ----------
+    test : LogRank
+    facts : EventFacts
+        Names.
+    """
+    less = float(test.allowance)
+    return "" if less <= _NOTICED else (
+        f"Its z is {number(less)} nearer to 0, and the interval of the hazard ratio wider, because "
+        f"the counts do not tell when within an interval {facts.people} were censored.")
 
 
 def hazard_ratio(hazards: HazardRatio, first: str, second: str) -> str:

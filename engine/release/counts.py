@@ -12,6 +12,7 @@ from engine.core.grids import drawing_grid
 from engine.core.tasks import ROC, SURVIVAL
 from engine.core.types import Array, Estimate, EventData, EventFacts
 from engine.language.counts import (
+    allowed,
     censoring,
     count_columns,
     hazard_ratio,
@@ -166,5 +167,6 @@ def _findings(table: CountTable, curves: list[CountedCurve], names: Sequence[str
         test = log_rank(table)
         sentences += [f"Log-rank test of the two groups: z = {float(test.statistic):.2f}, "
                  f"p = {float(test.p_value):.3f}; {float(test.noise_share):.0%} of its variance "
-                 "is noise.", hazard_ratio(hazard_ratios(table), *facts.groups)]
+                 f"is noise. {allowed(test, facts)}".rstrip(),
+                 hazard_ratio(hazard_ratios(table), *facts.groups)]
     return sentences

@@ -21,7 +21,7 @@ from engine.numerics.counts.bands import (
     staircase,
 )
 from engine.numerics.counts.cells import Cells, Counted, equal_edges
-from engine.numerics.counts.comparisons import difference, log_rank
+from engine.numerics.counts.comparisons import difference, hazard_ratio, log_rank
 from engine.numerics.counts.curves import curves_of
 from engine.numerics.counts.distributions import calibration, distribution, roc
 from engine.numerics.counts.life_tables import (
@@ -406,6 +406,28 @@ def test_with_many_intervals_and_no_noise_it_tends_to_kaplan_meier():
         errors.append(np.sqrt(((released.coefficients[0, :, 0] - exact) ** 2).mean()))
     assert errors[:4] == pytest.approx([0.0223, 0.0089, 0.0045, 0.0032], rel=0.1)
     assert errors[4] < 0.002
+
+
+def two_groups(leave, stated, n=2000, repeats=40):
+    """Tables of two groups with hazard 1, censored at two rates; follow-up is stated too long."""
+    rng = np.random.default_rng(12)
+    event, end = rng.exponential(1.0, (repeats, n, 2)), rng.exponential(1 / np.asarray(leave), (repeats, n, 2))
+    facts = EventFacts(groups=("A", "B"), time_high=float(stated))
+    data = EventData(np.minimum(event, end).reshape(repeats, -1), (event <= end).astype(int).reshape(repeats, -1),
+                     np.zeros(2 * n, dtype=int), facts,
+                     np.broadcast_to([0, 1], (repeats, n, 2)).reshape(repeats, -1), None)
+    return NoisyCounts().release_many(data, [(Budget(1.0),)], 1, generator(2, 1, 0)).released[0]
+
+
+def test_equal_hazards_are_not_rejected_where_one_group_is_censored_within_an_interval():
+    test = log_rank(two_groups((0.1, 3.0), 10))
+    assert (test.p_value > 0.05).mean() > 0.9 and (test.allowance > 2).all()
+    hazards = hazard_ratio(two_groups((0.1, 3.0), 10))
+    assert ((hazards.low <= 1) & (hazards.high >= 1) == (test.p_value >= 0.05)).mean() > 0.95
+
+
+def test_where_few_leave_within_an_interval_the_log_rank_test_is_the_ordinary_one():
+    assert (log_rank(two_groups((0.2, 0.2), 1)).allowance == 0).all()
 
 
 def test_the_log_rank_statistic_is_unbiased_and_has_the_ordinary_sign():

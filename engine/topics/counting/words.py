@@ -173,7 +173,8 @@ def test(answer: CountingAnswer) -> str:
         return ""
     p, share = float(answer.test.p_value), float(answer.test.noise_share)
     text = (f"Private log-rank test: **p {_p(p)}** (z = {number(float(answer.test.statistic))}). "
-            f"{capital(percent(share))} of the variance of this test is noise.")
+            f"{capital(percent(share))} of the variance of this test is noise. "
+            f"{counts.allowed(answer.test, answer.facts)}").rstrip()
     if answer.hazard_ratio is not None:
         text += " " + counts.hazard_ratio(answer.hazard_ratio, *answer.facts.groups)
     if answer.ordinary.test is not None:
