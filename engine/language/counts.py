@@ -97,7 +97,7 @@ def censoring(curves: Sequence[CountedCurve], facts: EventFacts) -> str:
     """
     why = (f"so many {facts.people} are censored within one interval, and the counts do not tell "
            "when")
-    remedy = "State a follow-up that is no longer than it was, or shorter intervals."
+    remedy = "A shorter follow-up or narrower intervals, stated beforehand, would help."
     ended = [float(curve.last) for curve in curves if bool(curve.is_ended_by_censoring)]
     if ended:
         last = min(ended)
@@ -125,6 +125,9 @@ def too_few(curves: Sequence[CountedCurve], facts: EventFacts, why: str = "") ->
              and not bool(curve.is_ended_by_censoring)]
     if not ended:
         return ""
+    if min(ended) <= curves[0].edges[0]:
+        return (f"Nothing of {'a' if len(curves) > 1 else 'the'} curve is shown: too few "
+                f"{facts.people} are left after the first interval{why}.")
     until = with_unit(number(min(ended)), facts.time_unit)
     return f"Beyond {until}, too few {facts.people} are left to say{why}."
 
