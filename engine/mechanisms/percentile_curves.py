@@ -42,6 +42,7 @@ from engine.mechanisms.families.percentile_stages import (
 from engine.numerics.bases import Basis
 from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.observation_times import stated_density
+from engine.numerics.percentile_shape import shape_of_shares
 from engine.numerics.percentile_surface import LEAST_SHARE, ShareSurface
 from engine.numerics.point_values import PointValues
 from engine.privacy.feasibility import Feasibility
@@ -54,7 +55,7 @@ _MOST_WAVES = 15
 _SKEWED_FROM = 5.0  # highest over lowest value, from which readings are put on a logarithmic scale
 _MOST_LIMITS = 6
 _WIDTH, _WIDEST, _WIDTH_FROM = 6.0, 24.0, 45.0  # κ₀ = N/45 between 6 and 24
-_NOT_NORMAL = 1.25  # departure from a normal law that a release says
+_NOT_NORMAL, _PER_ASYMMETRY = 1.5, 0.3  # departure from a normal law that a release says
 _BEYOND = 0.05  # of the time range, beyond all thresholds
 _HARDLY, _IN_A_PART = 0.25, 0.05  # of the density of even times; of the time range
 _SHAPES = ((60.0, 1), (250.0, 3), (1000.0, 5), (math.inf, 7))  # waves of shares up to this N
@@ -417,7 +418,9 @@ class PercentileCurves(Mechanism):
                     shares.setdefault(k, []).append(tuple(
                         part[:, :-1] for part in surface.shares_in_ranges(
                             np.array(plans[k].limits))))
-                departure[k, repeats] = surface.departure_from_normal(len(LEVELS))[:, :-1]
+                of_shares = shape_of_shares(surface, len(LEVELS))
+                departure[k, repeats] = (
+                    of_shares.departure + _PER_ASYMMETRY * np.abs(of_shares.asymmetry))[:, :-1]
                 beyond[k, repeats] = surface.time_beyond(levels).max(axis=-1)[:, :-1]
         half = (upper - lower) / 2
         return Fit(basis=PointValues(tuple(grid.tolist())), coefficients=released,
