@@ -28,6 +28,7 @@ _TIE = 1e-7  # between equal probits, so that they can be inverted
 _QUANTILE = 1.959963984540054  # of the normal law, for 95 in 100
 _DRAWS, _SEED, _HEAD_ROOM = 1000, 20_261_123, 1.05  # of critical values
 _LEAST_DENSITY = 0.02
+_DETAILS = 0.02  # probits that details finer than the waves, and lines between thresholds, may miss
 _LEAST_VARIANCE = 1e-12  # of a share
 
 
@@ -163,6 +164,9 @@ class ShareSurface:
     def band(self, levels: Array, is_simultaneous: bool) -> tuple[Array, Array]:
         """Limits of percentile curves: the surface is inverted at Φ⁻¹(τ) ± a multiple of its error.
 
+        A fiftieth of the spread is added to the error in squares, for what the surface cannot show
+        however many people there are. It matters from N = 5000 on.
+
         Where all of that lies beyond the outermost threshold, nothing was released of how far: the
         band then reaches from that threshold to the bound of readings.
 
@@ -181,7 +185,8 @@ class ShareSurface:
         at = ndtri(levels)[:, None]
         error = self._error(at)
         times = self._critical_values(at, error)[..., None] if is_simultaneous else _QUANTILE
-        low, high = at - times * error, at + times * error
+        width = times * np.hypot(error, _DETAILS)
+        low, high = at - width, at + width
         below, above = self._outside(low, high)
         lower, upper = (self._inverted(self.unshrunk_probits, each) for each in (low, high))
         first, last = (np.clip(self.heights[..., None, :, k], -1.0, 1.0) for k in (0, -1))

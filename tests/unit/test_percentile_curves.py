@@ -133,14 +133,14 @@ def test_groups_depart_from_a_normal_law_and_normal_readings_do_not():
 
 def test_the_asymmetry_of_normal_readings_is_standard_normal_and_that_of_skewed_ones_is_negative():
     def asymmetries(tails, repeats):
-        source = replace(PEOPLE, n_curves=1000, deviation_tails=tails)
-        data, budgets = source.draw(repeats, generator(5, 0, 0)), (Budget(2.0, 1e-6),)
+        source = replace(PEOPLE, n_curves=500, deviation_tails=tails)
+        data, budgets = source.draw(repeats, generator(5, 0, 0)), (Budget(4.0, 1e-6),)
         plan = MEAN.plan(source.public, budgets)
         return np.concatenate([np.ravel(shape_of_shares(surface, 9).asymmetry[:, 0]) for _, _, surface in
                                MEAN._surfaces(data, [plan], 1, generator(5, 1, 0))])
 
-    normal = asymmetries("normal", 12)
-    assert abs(normal.mean()) < 3 / np.sqrt(12) and 0.5 < normal.std(ddof=1) < 1.6
+    normal = asymmetries("normal", 8)
+    assert abs(normal.mean()) < 3 / np.sqrt(8) and 0.5 < normal.std(ddof=1) < 1.6
     assert (asymmetries("skewed", 3) < -2).all()
 
 
