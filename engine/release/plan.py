@@ -38,6 +38,7 @@ from engine.mechanisms import Mechanism, mechanisms
 from engine.noise import hardened
 from engine.release import certified
 from engine.release.certified import Key, Quote
+from engine.release.data_content import people_in_order
 from engine.release.stand_ins import stand_in
 from engine.sources import Source, sources
 
@@ -136,7 +137,10 @@ class Plan:
         request = json.dumps({key: value for key, value in self.plain.items()
                             if key not in ("versions", "noise")}, ensure_ascii=False,
                            sort_keys=True)
-        records = sorted(hashlib.sha256(record).digest() for record in _records(data))
+        group = None if not isinstance(data, EventData) or data.group is None else data.group[0]
+        records = ([people_in_order(data.time[0], data.status[0], group, data.server)]
+                   if isinstance(data, EventData) else
+                   sorted(hashlib.sha256(record).digest() for record in _records(data)))
         return hashlib.sha256(request.encode() + b"\0" + b"".join(records)).digest()
 
     @property
@@ -302,17 +306,12 @@ def _facts(plain: Mapping[str, Any]) -> PublicFacts:
     return PublicFacts(**{**plain, "design": design, "covariates": covariates})
 
 
-def _records(data: Data) -> list[bytes]:
+def _records(data: CurveData | SampleData) -> list[bytes]:
     """Each record of one data set as bytes, with its site."""
     servers = data.server.astype("<i8")
     if isinstance(data, SampleData):
         table = data.x[0] if data.y is None else np.column_stack([data.x[0], data.y[0]])
         return [site.tobytes() + row.tobytes() for site, row in zip(servers, table, strict=True)]
-    if isinstance(data, EventData):
-        columns = [data.time[0], data.status[0].astype("<f8"),
-                   *([] if data.group is None else [data.group[0].astype("<f8")])]
-        return [site.tobytes() + row.tobytes()
-                for site, row in zip(servers, np.column_stack(columns), strict=True)]
     ends = np.cumsum(data.counts)
     records = []
     for k, (start, end) in enumerate(zip(ends - data.counts, ends, strict=True)):
