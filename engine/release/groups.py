@@ -17,6 +17,7 @@ from engine.uploads.curves import Upload
 
 KEYS = ("groups", "group")  # of a request, about its data
 
+
 @dataclass(frozen=True)
 class StatedGroups:
     """Which groups of a file are published.

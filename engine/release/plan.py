@@ -38,6 +38,7 @@ from engine.mechanisms import Mechanism, mechanisms
 from engine.noise import hardened
 from engine.release import certified
 from engine.release.certified import Key, Quote
+from engine.release.data_content import people_in_order
 from engine.release.stand_ins import stand_in
 from engine.sources import Source, sources
 
@@ -161,7 +162,10 @@ class Plan:
         request = json.dumps({key: value for key, value in self.plain.items()
                             if key not in ("versions", "noise")}, ensure_ascii=False,
                            sort_keys=True)
-        records = sorted(hashlib.sha256(record).digest() for record in records_of(data))
+        group = None if not isinstance(data, EventData) or data.group is None else data.group[0]
+        records = ([people_in_order(data.time[0], data.status[0], group, data.server)]
+                   if isinstance(data, EventData) else
+                   sorted(hashlib.sha256(record).digest() for record in records_of(data)))
         return hashlib.sha256(request.encode() + b"\0" + b"".join(records)).digest()
 
     @property

@@ -61,6 +61,10 @@ def in_order(data: Data, order: NDArray[np.int64]) -> Data:
 def _random_order(server: NDArray[np.int64]) -> NDArray[np.int64]:
     # (n, 2): 128 bits a record; records are sorted by server, then by their bits.
     keys = np.frombuffer(secrets.token_bytes(_BYTES * len(server)), dtype=np.uint64).reshape(-1, 2)
+    if (server == server[0]).all():  # a million in a third of the time
+        order = np.argsort(keys[:, 0])
+        if (np.diff(keys[order, 0]) != 0).all():  # the other 64 bits would change nothing
+            return order
     return np.lexsort((keys[:, 1], keys[:, 0], server))
 
 

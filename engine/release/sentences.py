@@ -8,7 +8,7 @@ from engine.core.types import Budget, Data, PublicFacts
 from engine.language import quality
 from engine.language.chances import odds_main
 from engine.language.grammar import escape
-from engine.language.numbers import number, percent, small, with_unit
+from engine.language.numbers import number, percent, small, whole, with_unit
 from engine.language.tags import budget_chip, credited
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
@@ -37,7 +37,7 @@ def before(source: Source[Data], mechanism: Mechanism, quoted: Quote, odometer: 
         What was spent on the same people; None if nothing was.
     """
     facts, n = source.facts, source.sizes.n_curves
-    return [f"{mechanism.label} of {number(n, 9)} {facts.people}: {facts.name}.",
+    return [f"{mechanism.label} of {whole(n)} {facts.people}: {facts.name}.",
             *(escape(sentence) for sentence in credited(facts)),
             certified(quoted), odds(facts, quoted), left(facts, odometer),
             f"Bounds come from: {facts.origin}."]
