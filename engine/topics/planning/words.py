@@ -39,7 +39,8 @@ def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) 
     error = "…" if unknown == "error" else _target(target, facts)
     stated = setting.stated_delta
     delta = "1/n²" if not stated.is_chosen and stated.value > 0 else small(stated.value)
-    return (f"An error of at most {error} with {_people(parts, facts)}, "
+    of_curve = f" of the {setting.function} curve" if setting.function else ""
+    return (f"An error{of_curve} of at most {error} with {_people(parts, facts)}, "
             f"{parts['readings']} observations each, at ε = {parts['epsilon']} and "
             f"δ = {delta}.")
 
