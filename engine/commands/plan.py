@@ -24,6 +24,9 @@ def add(commands: Any) -> None:
                         help="what to solve for (default: epsilon)")
     parser.add_argument("--target", type=arguments.number(1e-12, 1e12), default=1.0,
                         help="error to reach, in the unit of the values")
+    parser.add_argument("--curve", default="", metavar="NAME",
+                        help="the one of several curves whose error counts, such as \"95 %%\" of "
+                             "percentile curves (default: all together)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(command=command)
 
@@ -50,7 +53,8 @@ def command(options: argparse.Namespace) -> None:
         raise InputError("A plan has one budget for all sites; got several.", field="budgets",
                          hint="Give the same ε and δ to all of them.")
     budget = cell.budgets[0]
-    setting = planner.Setting.of(cell.source, cell.mechanism, budget.epsilon, budget.delta)
+    setting = planner.Setting.of(cell.source, cell.mechanism, budget.epsilon, budget.delta,
+                                 options.curve)
     answer = result_of(planner.plan(setting, options.unknown, options.target, stated.run.seed))
     if options.json:
         print(json.dumps(planner.plain(answer), ensure_ascii=False))

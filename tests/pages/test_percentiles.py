@@ -37,6 +37,12 @@ def test_too_few_people_are_told_so_and_no_error_is_stated():
     assert "has an error of" not in text(at)
 
 
+def test_the_drawer_says_how_many_people_a_curve_needs():
+    at = page(HEIGHTS, "open-percentile_plan", "planned_percentile-50", "percentile_target-2")
+    assert "enough" in at.success[0].value and "2 cm" in at.success[0].value
+    assert "There the 50 % curve has an error of" in text(at)
+
+
 @pytest.mark.parametrize("task", [task for task in TASKS.values() if task.estimand],
                          ids=lambda task: task.key)
 def test_theory_shows_a_rate_of_what_is_estimated_or_says_that_there_is_none(task):

@@ -43,7 +43,7 @@ _LEAST_TARGET = 1e-12  # and its inverse the most: beyond, squares leave floatin
 _MET = 0.005  # of log error: the target is met
 _NEAR = 0.03  # of log error: the search is over
 _MOST_STEPS = 12
-_HAVE_LAWS = {MEAN_FUNCTION.key, UNIVARIATE_MEAN.key}  # of what lies beyond the simulated sizes
+_HAVE_LAWS = {MEAN_FUNCTION.key, UNIVARIATE_MEAN.key}  # by which their errors go on beyond
 _CERTAIN = 2.58  # standard errors: 99 times in 100
 
 
@@ -385,13 +385,13 @@ def _solved(setting: Setting, unknown: str, target: float, seed: int, with_fixes
 
 
 def _with_beyond(answer: PlanningAnswer, seed: int) -> PlanningAnswer:
-    """What lies beyond the best value that was measured.
-
-    Nothing where nothing is published, or where the laws of mean curves do not hold.
-    """
+    """What lies beyond the best value that was measured; nothing where nothing is published."""
     best = answer.reached
-    if not math.isfinite(best.error) or not best.setting.mechanism.tasks & _HAVE_LAWS:
+    if not math.isfinite(best.error):
         return answer
+    if not best.setting.mechanism.tasks & _HAVE_LAWS:
+        here = float(getattr(best.setting, answer.unknown))
+        return replace(answer, beyond={answer.unknown: Beyond(here, here)})
     return replace(answer, beyond={answer.unknown: beyond(
         best.setting, answer.unknown, answer.target, best.error, seed + 2)})
 

@@ -253,6 +253,8 @@ def _beyond(dial: str, beyond: Beyond | None, facts: PublicFacts) -> str:
         return _never(dial, beyond, facts)
     if dial == "epsilon":
         return f"No ε up to {HIGHEST_EPSILON:g} does"
+    if beyond.value is None and beyond.most <= beyond.simulated:
+        return f"No number of {_plural(dial, facts)} up to {_count(beyond.simulated)} does"
     if beyond.value is None:
         return (f"More than {_dial(dial, beyond.most, facts)} would be needed (extrapolated from "
                 f"the {_count(beyond.simulated)} that are simulated)")
