@@ -151,7 +151,7 @@ def test_blocks_below_one_another_are_people_and_a_column_of_ids_names_them():
 
 def test_blocks_in_one_file_keep_their_own_unit():
     mmol = LIBREVIEW.replace("5.5", "6").replace("6.5", "6")
-    table, read = curves(LIBREVIEW_US + mmol)
+    table, read = curves(LIBREVIEW_US + mmol.partition("\n")[2])
     assert table.export.name == "LibreView" and {*read.ids} == {"person 1", "person 2"}
     second = slice(3, None) if read.ids[0] == "person 1" else slice(0, 2)
     assert read.values[second].max() == pytest.approx(6 * MG_PER_MMOL, abs=1e-3)
@@ -160,10 +160,17 @@ def test_blocks_in_one_file_keep_their_own_unit():
 def test_every_line_ending_and_encoding_of_an_export_reads_alike():
     usual = curves(CLARITY)[1]
     for content in (CLARITY.replace("\n", "\r\n").encode(), CLARITY.encode("utf-16"),
-                    b"\xef\xbb\xbf" + CLARITY.encode(), CLARITY.replace("Ada", "Zoë").encode("latin-1"),
-                    CLARITY.replace(",", ";").encode()):
+                    b"\xef\xbb\xbf" + CLARITY.encode(), CLARITY.replace(",", ";").encode()):
         read = curves(content)[1]
         assert read.times.tolist() == usual.times.tolist() and read.values.tolist() == usual.values.tolist()
+
+
+def test_an_export_in_another_encoding_than_stated_is_refused_with_the_way_out():
+    content = CLARITY.replace("Ada", "Zoë").encode("windows-1252")
+    with pytest.raises(InputError, match="UTF-8") as refused:
+        curves(content)
+    assert "windows-1252" in refused.value.hint
+    assert read_table(content, "windows-1252").export.name == "Dexcom Clarity"
 
 
 @pytest.mark.parametrize("spoiled", [
