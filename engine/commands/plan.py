@@ -35,6 +35,9 @@ def add(commands: Any) -> None:
                         help="the time of that difference, in the unit of times")
     parser.add_argument("--power", type=float, default=power.USUAL_POWER, metavar="P",
                         help="probability of showing it (default: 0.8)")
+    parser.add_argument("--curve", default="", metavar="NAME",
+                        help="the one of several curves whose error counts, such as \"95 %%\" of "
+                             "percentile curves (default: all together)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(command=command)
 
@@ -86,7 +89,8 @@ def command(options: argparse.Namespace) -> None:
     if options.difference is not None:
         _difference(options, cell, stated.run.seed)
         return
-    setting = planner.Setting.of(cell.source, cell.mechanism, budget.epsilon, budget.delta)
+    setting = planner.Setting.of(cell.source, cell.mechanism, budget.epsilon, budget.delta,
+                                 options.curve)
     answer = result_of(planner.plan(setting, options.unknown, options.target, stated.run.seed))
     if options.json:
         print(json.dumps(planner.plain(answer), ensure_ascii=False))

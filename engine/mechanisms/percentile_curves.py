@@ -269,7 +269,9 @@ class PercentileCurves(Mechanism):
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
         return (("Percentile curves", {}),
-                ("Percentile curves of counts with zeros",
+                ("Ambulatory glucose profile", {"limits": "54, 70, 180, 250"}),
+                ("Growth chart", {"percentiles": "3, 10, 25, 50, 75, 90, 97"}),
+                ("Activity norm",
                  {"value_scale": "log1p", "log_offset": 20.0, "point_mass": 0.0}))
 
     @classmethod

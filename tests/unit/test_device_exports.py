@@ -149,6 +149,55 @@ def test_blocks_below_one_another_are_people_and_a_column_of_ids_names_them():
     assert {*named.ids} == {"S0", "S1"}
 
 
+def test_blocks_in_one_file_keep_their_own_unit():
+    mmol = LIBREVIEW.replace("5.5", "6").replace("6.5", "6")
+    table, read = curves(LIBREVIEW_US + mmol.partition("\n")[2])
+    assert table.export.name == "LibreView" and {*read.ids} == {"person 1", "person 2"}
+    second = slice(3, None) if read.ids[0] == "person 1" else slice(0, 2)
+    assert read.values[second].max() == pytest.approx(6 * MG_PER_MMOL, abs=1e-3)
+
+
+def test_every_line_ending_and_encoding_of_an_export_reads_alike():
+    usual = curves(CLARITY)[1]
+    for content in (CLARITY.replace("\n", "\r\n").encode(), CLARITY.encode("utf-16"),
+                    b"\xef\xbb\xbf" + CLARITY.encode(), CLARITY.replace(",", ";").encode()):
+        read = curves(content)[1]
+        assert read.times.tolist() == usual.times.tolist() and read.values.tolist() == usual.values.tolist()
+
+
+def test_an_export_in_another_encoding_than_stated_is_refused_with_the_way_out():
+    content = CLARITY.replace("Ada", "Zoë").encode("windows-1252")
+    with pytest.raises(InputError, match="UTF-8") as refused:
+        curves(content)
+    assert "windows-1252" in refused.value.hint
+    assert read_table(content, "windows-1252").export.name == "Dexcom Clarity"
+
+
+@pytest.mark.parametrize("spoiled", [
+    CLARITY.replace('"EGV","","","","Android G6","120"', '"EGV","","","","Android G6","' + "9" * 300_000 + '"'),
+    CLARITY + '"' + "x" * 500_000,  # a quotation mark that is never closed
+    CLARITY + "\0" * 1000, CLARITY[:-40], CLARITY + ",".join("x" * 2000),
+    CLARITY.replace("2024-01-15T00:02:31", "9999999-99-99T99:99:99"),
+    NIGHTSCOUT.replace("110", "1e999").replace("60,Flat", "1e308,Flat"),
+    "[" * 100_000, "[" + '{"sgv": [' * 2000, json.dumps([{"sgv": {"a": 1}, "dateString": ["x"]}]),
+    GGIR_2.replace("mean_ENMO_mg_1-2hr", "mean_ENMO_mg_-5-999hr"), GREEN_BUTTON.replace("0.50", "\u221e")])
+def test_spoiled_exports_are_read_or_refused_without_a_cell_of_them(spoiled):
+    try:
+        _, read = curves(spoiled)
+    except InputError as problem:
+        assert "Ada" not in f"{problem} {problem.hint}" and "xxx" not in f"{problem} {problem.hint}"
+    else:
+        assert np.isfinite(read.values).all() and np.isfinite(read.times).all()
+
+
+def test_archives_in_archives_and_names_that_climb_out_are_no_people():
+    inner = archive(**{"a.csv": CLARITY})
+    with pytest.raises(InputError):
+        curves(archive(**{"inner.zip": inner}))
+    _, read = curves(archive(**{"../../up.csv": CLARITY, "/etc/ada.csv": CLARITY.replace("120", "160")}))
+    assert len(read.ids) == 2 and not any(".." in name or "/" in name for name in read.ids)
+
+
 @pytest.mark.parametrize(("content", "told"), [
     (archive(**{"a.csv": CLARITY, "b.csv": "x,y\n1,2\n"}), "1 file of this archive is no export"),
     (archive(**{"a.csv": CLARITY, "b.csv": GREEN_BUTTON}), "Dexcom Clarity and of Green Button"),

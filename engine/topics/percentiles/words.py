@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from engine.core.types import Budget, PublicFacts
 from engine.language.grammar import escape
 from engine.language.numbers import number, percent, two_digits_up, with_unit
@@ -73,6 +75,39 @@ def accuracy(answer: PercentilesAnswer) -> str:
     return (f"{text}. At {answer.names[0]} it is {low}, at {answer.names[-1]} {high}{why}. All {n} "
             f"curves together: **{with_unit(number(answer.total), unit)}**, the root of their "
             f"summed squares; 95 % of releases are within {number(answer.within)}.")
+
+
+def planned(name: str, error: float, within: float, baseline: float | None, facts: PublicFacts
+            ) -> str:
+    """The error of one curve at the number of people that a plan ends at.
+
+    Parameters
+    ----------
+    name : str
+        Of the curve.
+    error, within : float
+        Root mean squared distance, and what 95 % of releases stay within; infinite where nothing
+        would be published.
+    baseline : float or None
+        The error without privacy, where it is known.
+    facts : PublicFacts
+        With the unit of values.
+
+    Returns
+    -------
+    str
+        Empty where nothing would be published.
+    """
+    if not math.isfinite(error):
+        return ""
+
+    def text(value: float) -> str:
+        return with_unit(number(value), escape(facts.value_unit))
+
+    sentence = (f"There the {name} curve has an error of **{text(error)}**: its root mean squared "
+                f"distance from the true one. 95 % of releases are within {text(within)}.")
+    return sentence if baseline is None else (
+        f"{sentence} Without privacy the error is {text(baseline)}.")
 
 
 def warned(answer: PercentilesAnswer) -> list[str]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -191,10 +193,24 @@ def _blocks(text: bytes) -> Iterator[tuple[Format, Columns]]:
     if top is None:
         return
     head, separator, form, header = top
-    for part in text.split(head)[1:]:
-        rows = part.lstrip(b"\r\n")
+    starts = [*_headers(text, head, separator, form), (len(text), len(text), header)]
+    for (_, first, names), (end, _, _) in pairwise(starts):
+        rows = text[first:end].lstrip(b"\r\n")
         if rows.strip():
-            yield form, _columns(rows, separator, header, form)
+            yield form, _columns(rows, separator, names, form)
+
+
+def _headers(text: bytes, head: bytes, separator: str, form: Format
+             ) -> Iterator[tuple[int, int, list[str]]]:
+    """Where each header of a format begins and ends, and its names; units may change between them.
+
+    Headers are looked for among the lines that begin as the first one does.
+    """
+    first_cell = head.partition(separator.encode())[0] or head
+    for match in re.finditer(rb"^" + re.escape(first_cell) + rb"[^\r\n]*", text, re.MULTILINE):
+        names = _cells(match[0].decode(errors="replace"), separator)
+        if len(names) > 2 and form.fits(names):
+            yield match.start(), match.end(), names
 
 
 def _columns(rows: bytes, separator: str, header: list[str], form: Format) -> Columns:

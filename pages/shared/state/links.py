@@ -212,6 +212,8 @@ _WORDS = {
     **{name: Word(partial(_one_of, name)) for name in CHOICES},
     "view": Word(lambda text: _one_of("view", "look" if text in _EARLIER_VIEWS else text)),
     "target": Word(lambda text: settings.checked_target(float(text))),
+    "planned_percentile": Word(lambda text: settings.checked_percentile(float(text))),
+    "percentile_target": Word(lambda text: settings.checked_target(float(text))),
     "risk": Word(lambda text: settings.checked_risk(float(text))),
     "rule": Word(lambda text: settings.checked_rule(float(text))),
     "split": Word(budget_split.of_word, budget_split.word),

@@ -165,6 +165,8 @@ class Settings:
     labels_mechanism: Mechanism = field(default_factory=_mechanism_of(RISK_MINIMISATION))
     percentiles_source: Source = field(default_factory=_source_of(PERCENTILE_CURVES))
     percentiles_mechanism: Mechanism = field(default_factory=_mechanism_of(PERCENTILE_CURVES))
+    planned_percentile: float | None = None  # usually the highest
+    percentile_target: float | None = None
     rows_source: Source = field(default_factory=_source_of(SPARSE_REGRESSION))
     rows_mechanism: Mechanism = field(default_factory=_mechanism_of(SPARSE_REGRESSION))
     counted: str = COUNTED[0]
@@ -285,6 +287,13 @@ def checked_target(target: float) -> float:
         raise InputError(f"The error to reach must be above zero; got {target:g}.",
                          field="target", hint="Give it in the unit of the values.")
     return target
+
+
+def checked_percentile(percentile: float) -> float:
+    if not 0 < percentile < 100:
+        raise InputError(f"A percentile must lie between 0 and 100; got {percentile:g}.",
+                         field="planned_percentile")
+    return percentile
 
 
 def checked_risk(risk: float) -> float:
