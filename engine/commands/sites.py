@@ -23,7 +23,7 @@ from engine.sites.pipes import Pipes
 from engine.sites.plan import SitePlan, shared_by_all, study_of
 from engine.sites.protocol import Protocol, Turn
 from engine.sites.signing import Key, Scheme
-from engine.sites.site import People, Site, check_key, source_of
+from engine.sites.site import People, Site, check_key, check_signed_off, source_of
 from engine.uploads.limits import MOST_BYTES
 from engine.uploads.reading import read_file
 
@@ -128,9 +128,7 @@ def _site(options: argparse.Namespace) -> int:
         print(f"No row was read. To take part, add --sign-off {plan.fingerprint} after comparing "
               "it with the other sites.", file=sys.stderr)
         return 2
-    if options.sign_off != plan.fingerprint:
-        raise InputError("This is not the fingerprint of the plan.", field="sign-off",
-                         hint="Read it off without --sign-off, and compare it with the others.")
+    check_signed_off(plan, options.sign_off)
     key = _key_of(options)
     if key is None:
         raise InputError("A site signs its messages.", field="key",

@@ -279,6 +279,26 @@ class Site:
         return records.among(self.plan.standin, records.ordered(self._own, order), self.place)
 
 
+def check_signed_off(plan: SitePlan, fingerprint: str) -> None:
+    """Refuse to take part in a plan that nobody signed off.
+
+    Parameters
+    ----------
+    plan : SitePlan
+        What all are to agree on.
+    fingerprint : str
+        As a person typed it.
+
+    Raises
+    ------
+    InputError
+        If it is of another plan.
+    """
+    if fingerprint != plan.fingerprint:
+        raise InputError("This is not the fingerprint of the plan.", field="sign-off",
+                         hint="Read it off without --sign-off, and compare it with the others.")
+
+
 def check_key(plan: SitePlan, site: int, key: Key) -> None:
     """Refuse a key that the plan does not name for this site.
 
