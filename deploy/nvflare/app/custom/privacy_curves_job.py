@@ -1,9 +1,9 @@
 """A release by several sites as a job of NVFlare 2.9, in place of a folder for their messages.
 
-The job says nothing of anybody's files. Each client finds its own part in a file of its own, which the
-variable PRIVACY_CURVES_SITE names, and the server in that of PRIVACY_CURVES_CENTRE; {client} in a name
-stands for the client's. The client's file holds what the command `site` is told, and the server's what
-`centre` is told:
+The job says nothing of anybody's files. Each client finds its own part in a file of its own, which
+the variable PRIVACY_CURVES_SITE names, and the server in that of PRIVACY_CURVES_CENTRE; {client} in
+a name stands for the client's. The client's file holds what the command `site` is told, and the
+server's what `centre` is told:
 
 {"plan": "plan.json", "name": "north", "file": "heights.csv", "key": "hospitals.key",
  "ledger": "ledger.sqlite3", "sign_off": "1c558591b487"}
@@ -89,7 +89,7 @@ class Centre(Controller):
 
     def control_flow(self, abort_signal, fl_ctx):
         members = len(self._protocol.plan.members)
-        for _ in range(self._protocol.n_rounds + 1):  # once more, so that all sites have the release
+        for _ in range(self._protocol.n_rounds + 1):  # the last: all have the release
             told = Shareable()
             told["messages"] = list(self._heard.values())
             self.broadcast_and_wait(Task("answer", told, timeout=_SECONDS,
