@@ -117,8 +117,7 @@ def transcript(plan: SitePlan, received: Sequence[Message]) -> bytes:
     once = {message.position: message for message in received}
     return _dumped({"kind": "transcript of a release by several sites", "version": 1,
                     "plan": plan.plain, "messages": [
-                        {"body": once[place].body, "signature": once[place].signature}
-                        for place in sorted(once)]})
+                        once[place].plain for place in sorted(once)]})
 
 
 def from_transcript(text: str, key: Key | None = None) -> tuple[Protocol, list[Message]]:

@@ -55,6 +55,15 @@ class Message:
         """The noised numbers, whole multiples of the lattice."""
         return tuple(self.body["numbers"])
 
+    @property
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {"body": self.body, "signature": self.signature}
+
+    def to_text(self) -> str:
+        """As `read` reads it."""
+        return json.dumps(self.plain, ensure_ascii=False) + "\n"
+
 
 def write(plan: SitePlan, turn: Turn, numbers: Whole, heard: str, key: Key) -> bytes:
     """A message, signed.
@@ -81,12 +90,11 @@ def write(plan: SitePlan, turn: Turn, numbers: Whole, heard: str, key: Key) -> b
             "position": turn.position, "round": turn.round, "site": plan.members[turn.site].name,
             "step": turn.step, "heard": heard, "lattice": turn.noise.bits,
             "numbers": list(numbers)}
-    return json.dumps({"body": body, "signature": key.sign(_signed(body))},
-                      ensure_ascii=False).encode() + b"\n"
+    return Message(body, key.sign(_signed(body))).to_text().encode()
 
 
 def read(content: bytes, origin: str) -> Message:
-    """A message from its bytes; `Checked` looks at what it says.
+    """A message from its bytes; `checked` looks at what it says.
 
     Parameters
     ----------

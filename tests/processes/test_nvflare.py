@@ -33,6 +33,10 @@ def network(tmp_path):
             "sign_off": plan.fingerprint}))
     (tmp_path / "centre").mkdir()
     (tmp_path / "centre" / "centre.json").write_text(json.dumps({**shared, "out": "release"}))
+    local = tmp_path / "workspace" / "local"  # what each hospital lets a job without code run
+    local.mkdir(parents=True)
+    (local / "resources.json").write_text(json.dumps({
+        "format_version": 2, "class_allow_list": ["engine.sites.network"]}))
     environment = {**os.environ, "PYTHONPATH": str(ROOT),
                    "PRIVACY_CURVES_SITE": str(tmp_path / "{client}" / "site.json"),
                    "PRIVACY_CURVES_CENTRE": str(tmp_path / "centre" / "centre.json")}
@@ -59,7 +63,7 @@ def test_the_job_makes_the_release_and_charges_every_ledger_once(network):
     for member in plan.members:
         book = Ledger(folder / member.name / "ledger.sqlite3")
         with book.log.reading() as log:
-            kinds = [entry["kind"] for entry in log.entries]
+            kinds = [sealed.entry["kind"] for sealed in log.entries]
         assert kinds.count("release") == 1 and kinds.count("drawn") == 1
         assert kinds.count("part") == 3  # the order of the records, and two messages
 
