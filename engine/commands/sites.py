@@ -16,7 +16,7 @@ from engine.release import folder as release_folder
 from engine.release.data_content import content_of, traces_of
 from engine.release.ledger import Ledger
 from engine.release.published import Published
-from engine.sites import centre, messages, signing, words
+from engine.sites import centre, messages, pads, signing, words
 from engine.sites.folder import Folder
 from engine.sites.messages import Message
 from engine.sites.pipes import Pipes
@@ -99,6 +99,8 @@ def _site_key(options: argparse.Namespace) -> int:
     print(f"wrote {path}: " + ("give it to all sites and the centre, by a way that nobody else "
                                "reads" if options.shared else "it never leaves this site"))
     print(f'for the study: "key": "{key.public}"')
+    if key.pads:
+        print(f'and with "sums": "pads": "{pads.public_half(key.pads)}"')
     return 0
 
 

@@ -7,8 +7,9 @@ their own shares: it has the noise of S′ shares, and that is what is charged.
 
 Gaussian noise
 --------------
-A share is discrete Gaussian of scale s on the lattice (`engine.noise.hardened`), s = 2^k/√S rounded
-up. Sums of discrete Gaussians are not discrete Gaussian, but so close that it cannot be seen:
+A share is discrete Gaussian of scale s on the lattice (`engine.noise.hardened`), s = 2^k/√S
+rounded up. Sums of discrete Gaussians are not discrete Gaussian, but so close that it cannot be
+seen:
 
     for whole z, P(Z₁ + … + Z_n = z) and P(Z = z), Z discrete Gaussian of scale √n s, have a ratio
     between e^{−τ} and e^{τ}, τ = 10 Σ_{k=1}^{n−1} exp(−2π² s² k/(k + 1)).
@@ -16,15 +17,15 @@ up. Sums of discrete Gaussians are not discrete Gaussian, but so close that it c
 *Proof.* Let X, Y be discrete Gaussian of scales a, b ≥ 1 and 1/c² = 1/a² + 1/b². Completing the
 square, P(X + Y = z) = exp(−z²/2(a² + b²)) Σ_x exp(−(x − v)²/2c²)/(N_a N_b) with v = z a²/(a² + b²).
 By Poisson's formula the sum is √(2π) c (1 + θ), |θ| ≤ 3 exp(−2π²c²), for every real v, and each
-normaliser N is that of the continuous law times 1 + θ′ with 0 < θ′ < 3 exp(−2π²c²), as a, b ≥ c. The
-ratio to a discrete Gaussian of scale √(a² + b²) is (1 + θ)(1 + θ″)/((1 + θ′)(1 + θ‴)), so its
+normaliser N is that of the continuous law times 1 + θ′ with 0 < θ′ < 3 exp(−2π²c²), as a, b ≥ c.
+The ratio to a discrete Gaussian of scale √(a² + b²) is (1 + θ)(1 + θ″)/((1 + θ′)(1 + θ‴)), so its
 logarithm is at most 10 exp(−2π²c²) in size. Adding one share after another, the k-th has c² = s²
 k/(k + 1), and convolution keeps ratios. ∎ (Kairouz, Liu and Steinke 2021 prove the same order of
 bound, and what it means for zero-concentrated differential privacy: sums of n shares of p numbers
 that move by at most Δ in norm have ρ = ½(Δ/(√n s) + τ√p)².)
 
-A whole run differs from one with discrete Gaussian noise of scale √S′ s by e^{±t} in the probability
-of anything, t the sum of τp over messages. If that run is (ε, δ)-private, this one is (ε + 2t,
+A whole run differs from one with discrete Gaussian noise of scale √S′ s by e^{±t} in the
+probability of anything, t the sum of τp over messages. If that run is (ε, δ)-private, this one is (ε + 2t,
 e^t δ)-private. The lattice is so fine that s > 2¹⁰, so t < 2^{−10⁶}: δ is lowered by 2⁻⁴⁰ and ε
 raised by a unit in the last place, which is more.
 
@@ -208,7 +209,7 @@ class CountShares(CountNoise):
 
     @cached_property
     def scale(self) -> float:
-        """b of the discrete Laplace noise that S′ shares sum to.
+        """The b of the discrete Laplace noise that S′ shares sum to.
 
         S shares have the variance of discrete Laplace noise of scale 2/`most`: ½ sinh⁻²(1/2b) is
         the variance of scale b, and n shares have n/S′ of it.

@@ -475,7 +475,7 @@ def _charge(lines: Sequence[Spend], messages: Sequence[HardenedNoise], delta: fl
         return by_rho, by_rho
     squares = sum((Fraction(measurement.mu) ** 2 for measurement in messages), Fraction())
     mu = math.nextafter(math.sqrt(squares), math.inf)
-    if any(isinstance(measurement, LatticeShares) for measurement in messages):  # see `noise.shares`
+    if any(isinstance(measurement, LatticeShares) for measurement in messages):
         epsilon = math.nextafter(accounting.certified_epsilon(mu, delta * LOWER_DELTA), math.inf)
     else:
         epsilon = accounting.certified_epsilon(mu, delta)

@@ -192,7 +192,8 @@ def _check_form(plan: SitePlan, turn: Turn, message: Message) -> None:
     if not isinstance(numbers, list) or len(numbers) != turn.noise.size:
         raise _refused(plan, turn, f"has not the {turn.noise.size} numbers that it must have",
                        "Ask the site to send it again.")
-    if body.get("lattice") != turn.noise.bits or not all(map(_is_whole, numbers)):
+    is_number = _is_whole if plan.shares is None else _is_masked
+    if body.get("lattice") != turn.noise.bits or not all(map(is_number, numbers)):
         raise _refused(plan, turn, "is not on the lattice of its noise",
                        "Whole numbers are sent; anything else was changed on the way or made up.")
 
@@ -200,6 +201,11 @@ def _check_form(plan: SitePlan, turn: Turn, message: Message) -> None:
 def _is_whole(number: Any) -> bool:
     """Whether it is a whole number that floating point holds exactly."""
     return type(number) is int and abs(number) <= _MOST and int(float(number)) == number
+
+
+def _is_masked(number: Any) -> bool:
+    """Whether it is a whole number of 64 bits: masked ones are uniform."""
+    return type(number) is int and -2**63 <= number < 2**63
 
 
 def _check_signature(plan: SitePlan, turn: Turn, message: Message, key: Key | None) -> None:
