@@ -15,14 +15,14 @@ seen:
     between e^{−τ} and e^{τ}, τ = 10 Σ_{k=1}^{n−1} exp(−2π² s² k/(k + 1)).
 
 *Proof.* Let X, Y be discrete Gaussian of scales a, b ≥ 1 and 1/c² = 1/a² + 1/b². Completing the
-square, P(X + Y = z) = exp(−z²/2(a² + b²)) Σ_x exp(−(x − v)²/2c²)/(N_a N_b) with v = z a²/(a² + b²).
+square, P(X + Y = z) = exp(−z²/2(a² + b²)) Σ_x exp(−(x − v)²/2c²)/(N_a N_b), v = z a²/(a² + b²).
 By Poisson's formula the sum is √(2π) c (1 + θ), |θ| ≤ 3 exp(−2π²c²), for every real v, and each
 normaliser N is that of the continuous law times 1 + θ′ with 0 < θ′ < 3 exp(−2π²c²), as a, b ≥ c.
 The ratio to a discrete Gaussian of scale √(a² + b²) is (1 + θ)(1 + θ″)/((1 + θ′)(1 + θ‴)), so its
-logarithm is at most 10 exp(−2π²c²) in size. Adding one share after another, the k-th has c² = s²
-k/(k + 1), and convolution keeps ratios. ∎ (Kairouz, Liu and Steinke 2021 prove the same order of
-bound, and what it means for zero-concentrated differential privacy: sums of n shares of p numbers
-that move by at most Δ in norm have ρ = ½(Δ/(√n s) + τ√p)².)
+logarithm is at most 10 exp(−2π²c²) in size where that is at most ½. Adding one share after another,
+the k-th has c² = s² k/(k + 1), and convolution keeps ratios. ∎ (Kairouz, Liu and Steinke 2021 have
+a bound of the same form, and what follows for zero-concentrated differential privacy: sums of n
+shares of p numbers that move by at most Δ in norm have ρ = ½(Δ/(√n s) + τ√p)².)
 
 A whole run differs from one with discrete Gaussian noise of scale √S′ s by e^{±t} in the
 probability of anything, t the sum of τp over messages. If that run is (ε, δ)-private, this one is (ε + 2t,
@@ -33,11 +33,11 @@ Counts
 ------
 Discrete Laplace noise is the difference of two geometric variables, and a geometric variable is the
 sum of n independent negative binomial ones of shape 1/n. So S′ shares, each the difference of two
-negative binomial variables of shape 1/S′, sum to discrete Laplace noise *exactly*, and ε is as of one
-centre with that noise; the further shares are independent of it and change nothing. δ = 0. They are
-drawn exactly: a geometric variable k, which is OpenDP's discrete Laplace noise where that is not
-negative, is taken with probability Π_{j=1}^{k} (j − 1 + r)/j, r = 1/S′, in whole numbers from the
-operating system.
+negative binomial variables of shape 1/S′, sum to discrete Laplace noise *exactly*, and ε is as of
+one centre with that noise; the further shares are independent of it and change nothing. δ = 0. They
+are drawn exactly: a geometric variable k, which is OpenDP's discrete Laplace noise where that is
+not negative, is taken with probability Π_{j=1}^{k} (j − 1 + r)/j, r = 1/S′, in whole numbers from
+the operating system.
 
 References
 ----------
@@ -97,8 +97,8 @@ class Shares:
         if not 1 <= self.honest < self.sites:
             raise InputError(f"Of {self.sites} sites 1 to {self.sites - 1} can be relied on; got "
                              f"{self.honest}.", field="honest",
-                             hint="A site knows its own share of the noise, so one of them at least "
-                             "must not be counted.")
+                             hint="A site knows its own share of the noise, so one of them at "
+                             "least must not be counted.")
 
     @property
     def more_noise(self) -> float:

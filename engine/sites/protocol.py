@@ -17,9 +17,9 @@ rounds, so a site that was told other things than the rest is noticed with the n
 Sums
 ----
 Where only sums are read, the run has all people at one site, and each of its messages is a sum over
-people, f(x) = f(0) + Σ (f(x of one site) − f(0)), 0 for stand-ins. So a site's part is the message
-of a run with its own records among stand-ins, less that of stand-ins alone, and no mechanism need know
-of it. Parts are masked (`engine.sites.pads`); a round is read when all of them are there.
+people: f(x) = f(0) + Σ (f(x of one site) − f(0)), 0 for stand-ins. So a site's part is the message
+of a run with its own records among stand-ins, less that of stand-ins alone, and no mechanism need
+know of it. Parts are masked (`engine.sites.pads`); a round is read when all of them are there.
 """
 
 from __future__ import annotations
