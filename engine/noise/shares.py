@@ -25,9 +25,9 @@ a bound of the same form, and what follows for zero-concentrated differential pr
 shares of p numbers that move by at most Δ in norm have ρ = ½(Δ/(√n s) + τ√p)².)
 
 A whole run differs from one with discrete Gaussian noise of scale √S′ s by e^{±t} in the
-probability of anything, t the sum of τp over messages. If that run is (ε, δ)-private, this one is (ε + 2t,
-e^t δ)-private. The lattice is so fine that s > 2¹⁰, so t < 2^{−10⁶}: δ is lowered by 2⁻⁴⁰ and ε
-raised by a unit in the last place, which is more.
+probability of anything, t the sum of τp over messages. If that run is (ε, δ)-private, this one is
+(ε + 2t, e^t δ)-private. The lattice is so fine that s > 2¹⁰, so t < 2^{−10⁶}: δ is lowered by
+2⁻⁴⁰ and ε raised by a unit in the last place, which is more.
 
 Counts
 ------

@@ -506,14 +506,14 @@ def _card(plan: Plan, receipt: Receipt, estimate: Estimate, uncertainty: Uncerta
         "accuracy": _accuracy(uncertainty, facts, quoted, sizes),
         "unit_of_protection": plan.plain["unit"],
         "neighbours": "data sets of the same public sizes in which one unit is replaced",
-        **_guarantee(quoted, plan.senders), **_trust(quoted),
+        **_guarantee(quoted, plan.senders),
         "bounds": {**_bounds(data), "source": facts.origin,
                    "applied": _APPLIED_TO_TIMES if isinstance(data, EventData) else
                    "numbers beyond are moved to the nearest bound before anything else"},
         "mechanism": {"key": mechanism.key, "label": mechanism.label,
                       "reference": mechanism.reference, "parameters": mechanism.values(),
                       "tuning": {key: _jsonable(value) for key, value in tuning.items()}},
-        **stated.card_entries(data),
+        **stated.card_entries(data), **_relied_on(quoted),
         "noise": {"sampler": f"OpenDP {made_with['opendp']}",
                   "lattice": "powers of two, in units of the noise",
                   "entropy": "operating system", "seed": "none: nothing can draw this noise again",
@@ -550,12 +550,12 @@ def _guarantee(quoted: Quote, sites: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _trust(quoted: Quote) -> dict[str, Any]:
+def _relied_on(quoted: Quote) -> dict[str, Any]:
     """Who is relied on; nothing where every site, or the holder, adds all of its noise itself."""
     shares = quoted.shares
     if shares is None:
         return {}
-    return {"trust": {
+    return {"trust": words.relied_on(shares), "relied_on": {
         "noise": f"each of {shares.sites} sites adds an equal share; only sums are read",
         "sites": shares.sites, "honest_at_least": shares.honest,
         "holds_against": f"the centre together with up to {shares.sites - shares.honest} of the "

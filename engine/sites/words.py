@@ -9,8 +9,8 @@ from engine.core.tasks import DataType
 from engine.language.chances import odds_main
 from engine.language.numbers import number, small
 from engine.language.tags import budget_chip
-from engine.noise.shares import Shares
 from engine.privacy import risk
+from engine.release import sentences
 from engine.release.stated import lines_before
 from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol, Turn, Whole
@@ -37,7 +37,7 @@ def summary(plan: SitePlan) -> list[str]:
         lines.append(f"Quality forecast from sizes and bounds alone: {verdict.verdict}.")
     protocol = Protocol(plan)
     if plan.shares is not None:
-        lines.append(relied_on(plan.shares))
+        lines.append(sentences.relied_on(plan.shares))
     return [*lines, f"{len(protocol.turns)} messages in {protocol.n_rounds} rounds. Sites of one "
             "round do not wait for each other.",
             f"Fingerprint of the plan: {plan.fingerprint}. All sites must see the same."]
@@ -162,21 +162,6 @@ def _first(whole: Whole, turn: Turn) -> str:
 def _first_masked(whole: Whole) -> str:
     """The first numbers of a masked message, as they travel."""
     return ", ".join(f"{number % 2**64:016x}" for number in whole[:2]) + ", …" * (len(whole) > 2)
-
-
-def relied_on(shares: Shares) -> str:
-    """Who must be relied on where sites add noise in shares.
-
-    Parameters
-    ----------
-    shares : Shares
-        How many sites, and how many of them are relied on.
-    """
-    other = shares.sites - shares.honest
-    return (f"Only sums over all {shares.sites} sites can be read. Everybody is protected from the "
-            f"centre together with up to {other} {'site' if other == 1 else 'sites'}, and no "
-            f"longer if {other + 1} sites work together with it or leave out their noise. If a "
-            "site drops out, nothing is released.")
 
 
 def listed(names: Sequence[str]) -> str:
