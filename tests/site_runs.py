@@ -1,10 +1,12 @@
 """Runs of several sites in one process, each with a file, a key and a ledger of its own."""
 
+import hashlib
+
 import numpy as np
 
 from engine.noise.hardened import CountNoise, LatticeNoise
 from engine.release.ledger import Ledger
-from engine.sites import messages
+from engine.sites import messages, pads
 from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol
 from engine.sites.signing import Key, Scheme
@@ -47,6 +49,29 @@ def events_csv(seed, n):
     rows = zip(rng.exponential(500, n), rng.choice(["death", "left"], n),
                rng.choice(["A", "B"], n), strict=True)
     return "days,end,arm\n" + "".join(f"{day:.2f},{end},{arm}\n" for day, end, arm in rows)
+
+
+MASKING = [Key(Scheme.HMAC, bytes(range(32)), bytes([k + 1] * 32)) for k in range(9)]
+_PRIME = 2**255 - 19
+
+
+def agree_without_library(monkeypatch):
+    """Secrets by Diffie and Hellman's scheme in whole numbers, where X25519 need not be installed."""
+    def power(base, secret):
+        return pow(base, int.from_bytes(secret, "big"), _PRIME)
+
+    monkeypatch.setattr(pads, "public_half", lambda secret: f"{power(5, secret):064x}")
+    monkeypatch.setattr(pads, "agreed", lambda secret, public: hashlib.sha256(
+        b"%d" % power(int(public, 16), secret)).digest())
+
+
+def summed(honest=None, people=(60, 50, 70), **settings):
+    """A plan in which only sums over all sites are read."""
+    stated = study(people=people, **settings)
+    stated["sums"] = {} if honest is None else {"honest": honest}
+    for site, key in zip(stated["sites"], MASKING, strict=False):
+        site["pads"] = pads.public_half(key.pads)
+    return SitePlan.read(SitePlan.planned(stated).to_bytes().decode())
 
 
 def study(reading=CURVES, key="adaptive_mean", parameters=None, people=(60, 50, 70), epsilon=3.0,

@@ -16,14 +16,14 @@ from engine.release import folder as release_folder
 from engine.release.data_content import content_of, traces_of
 from engine.release.ledger import Ledger
 from engine.release.published import Published
-from engine.sites import centre, messages, signing, words
+from engine.sites import centre, messages, pads, signing, words
 from engine.sites.folder import Folder
 from engine.sites.messages import Message
 from engine.sites.pipes import Pipes
 from engine.sites.plan import SitePlan, shared_by_all, study_of
 from engine.sites.protocol import Protocol, Turn
 from engine.sites.signing import Key, Scheme
-from engine.sites.site import People, Site, check_key, source_of
+from engine.sites.site import People, Site, check_key, check_signed_off, source_of
 from engine.uploads.limits import MOST_BYTES
 from engine.uploads.reading import read_file
 
@@ -99,6 +99,8 @@ def _site_key(options: argparse.Namespace) -> int:
     print(f"wrote {path}: " + ("give it to all sites and the centre, by a way that nobody else "
                                "reads" if options.shared else "it never leaves this site"))
     print(f'for the study: "key": "{key.public}"')
+    if key.pads:
+        print(f'and with "sums": "pads": "{pads.public_half(key.pads)}"')
     return 0
 
 
@@ -128,9 +130,7 @@ def _site(options: argparse.Namespace) -> int:
         print(f"No row was read. To take part, add --sign-off {plan.fingerprint} after comparing "
               "it with the other sites.", file=sys.stderr)
         return 2
-    if options.sign_off != plan.fingerprint:
-        raise InputError("This is not the fingerprint of the plan.", field="sign-off",
-                         hint="Read it off without --sign-off, and compare it with the others.")
+    check_signed_off(plan, options.sign_off)
     key = _key_of(options)
     if key is None:
         raise InputError("A site signs its messages.", field="key",

@@ -62,6 +62,7 @@ from engine.noise.hardened import (
     epsilon_of_rho,
 )
 from engine.noise.selection import Scales, SelectionLaw
+from engine.noise.shares import LOWER_DELTA, LatticeShares, Shares
 from engine.privacy import accounting, transcript
 from engine.release.books import sum_up
 from engine.release.stand_ins import stand_in, with_counts
@@ -124,6 +125,9 @@ class Quote:
         What is sent, by the keys of steps.
     sites : tuple of SiteCost
         One for each site where each has a budget of its own; else none.
+    shares : Shares or None
+        Who adds the noise, where each message is a sum over sites that add it in shares. Then the
+        certified cost is that of the noise that honest sites leave.
     """
 
     budget: Budget
@@ -136,6 +140,7 @@ class Quote:
     known: Mapping[Key, Array]
     steps: Mapping[str, Step]
     sites: tuple[SiteCost, ...] = ()
+    shares: Shares | None = None
 
     @property
     def inner_budgets(self) -> tuple[Budget, ...]:
@@ -168,7 +173,8 @@ class Quote:
                  if server in (line.server, transcript.CENTRE)
                  and line.step.key in self.steps[key].charged_to]
         cost, is_gaussian = max(measurement.cost for measurement in alike), line.mu is not None
-        of_counts = all(isinstance(measurement, CountNoise) for measurement in alike)
+        of_counts = self.shares is None and all(isinstance(measurement, CountNoise)
+                                                for measurement in alike)
         all_gaussian = all(other.mu is not None for other in lines)
         certified = self.sites[line.server].certified if self.sites else self.certified
         return replace(line, mu=max(measurement.mu for measurement in alike) if all_gaussian
@@ -186,7 +192,8 @@ class Quote:
 # -- before any observation is looked at ----------------------------------------------------------
 
 
-def quote(data: Data, mechanism: Mechanism, budget: Budget) -> Quote:
+def quote(data: Data, mechanism: Mechanism, budget: Budget, shares: Shares | None = None
+          ) -> Quote:
     """What publishing these data by this mechanism would cost; only their sizes are looked at.
 
     Parameters
@@ -197,6 +204,9 @@ def quote(data: Data, mechanism: Mechanism, budget: Budget) -> Quote:
         With its settings.
     budget : Budget
         The most that may be spent; δ counts as 0 for mechanisms that keep their promise with δ = 0.
+    shares : Shares, optional
+        Who adds the noise, where several sites add it in shares to one sum; the data have all their
+        people at one site then.
 
     Returns
     -------
@@ -210,7 +220,7 @@ def quote(data: Data, mechanism: Mechanism, budget: Budget) -> Quote:
         promise, nothing useful could be released, or δ is 1/n or more.
     """
     _check_budget(budget, data.sizes.n_curves)
-    return _quoted(data, mechanism, (budget,))
+    return _quoted(data, mechanism, (budget,), shares)
 
 
 def quote_for_sites(data: Data, mechanism: Mechanism, budgets: Sequence[Budget]) -> Quote:
@@ -240,14 +250,15 @@ def quote_for_sites(data: Data, mechanism: Mechanism, budgets: Sequence[Budget])
     return _quoted(data, mechanism, tuple(budgets))
 
 
-def _quoted(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...]) -> Quote:
+def _quoted(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...],
+            shares: Shares | None = None) -> Quote:
     """The quote at one budget for all sites, or one for each."""
     if mechanism.guarantee == "pure":
         budgets = tuple(replace(budget, delta=0.0) for budget in budgets)
     _check_mechanism(data, mechanism, budgets)
     standin, inner = stand_in(data), budgets
     for n_tried in range(_TRIES):
-        rehearsed = _rehearsed(standin, mechanism, budgets, inner)
+        rehearsed = _rehearsed(standin, mechanism, budgets, inner, shares)
         if all(cost.certified.epsilon <= cost.asked.epsilon for cost in rehearsed.costs):
             return rehearsed
         inner = tuple(_reduced(cost, n_tried) for cost in rehearsed.costs)
@@ -386,7 +397,7 @@ def _run(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...], listener
 
 
 def _rehearsed(standin: Data, mechanism: Mechanism, asked: tuple[Budget, ...],
-               inner: tuple[Budget, ...]) -> Quote:
+               inner: tuple[Budget, ...], shares: Shares | None) -> Quote:
     listener = _Rehearsal(by_site=len(asked) > 1)
     estimate = _run(standin, mechanism, inner, listener)
     _check_promise(estimate, asked)
@@ -395,6 +406,8 @@ def _rehearsed(standin: Data, mechanism: Mechanism, asked: tuple[Budget, ...],
     for server, lines in accounting.by_server(spends).items():
         place = server if len(asked) > 1 else 0
         noised = _matched(server, lines, listener)
+        if shares is not None:
+            noised = {key: shares.of(measurement) for key, measurement in noised.items()}
         messages.update(noised)
         certified, by_rho = _charge(lines, list(noised.values()), asked[place].delta)
         costs.append(_as_asked(SiteCost(asked[place], certified, by_rho, inner[place])))
@@ -405,7 +418,7 @@ def _rehearsed(standin: Data, mechanism: Mechanism, asked: tuple[Budget, ...],
     ideal = max(accounting.guarantees(spends), key=lambda budget: budget.epsilon)
     return Quote(weakest.asked, weakest.certified, by_rho, ideal, weakest.inner, spends, messages,
                  {key: exact for key, (_, exact) in listener.heard.items()}, listener.steps,
-                 tuple(costs) if len(asked) > 1 else ())
+                 tuple(costs) if len(asked) > 1 else (), shares)
 
 
 def _as_asked(cost: SiteCost) -> SiteCost:
@@ -462,7 +475,10 @@ def _charge(lines: Sequence[Spend], messages: Sequence[HardenedNoise], delta: fl
         return by_rho, by_rho
     squares = sum((Fraction(measurement.mu) ** 2 for measurement in messages), Fraction())
     mu = math.nextafter(math.sqrt(squares), math.inf)
-    epsilon = accounting.certified_epsilon(mu, delta)
+    if any(isinstance(measurement, LatticeShares) for measurement in messages):
+        epsilon = math.nextafter(accounting.certified_epsilon(mu, delta * LOWER_DELTA), math.inf)
+    else:
+        epsilon = accounting.certified_epsilon(mu, delta)
     return Budget(min(epsilon, by_rho.epsilon), delta), by_rho
 
 

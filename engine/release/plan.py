@@ -36,6 +36,7 @@ from engine.core.types import (
 )
 from engine.mechanisms import Mechanism, mechanisms
 from engine.noise import hardened
+from engine.noise.shares import Shares
 from engine.release import certified
 from engine.release.certified import Key, Quote
 from engine.release.data_content import people_in_order
@@ -97,7 +98,8 @@ class Plan:
 
     @classmethod
     def of_sites(cls, data: Data, mechanism: Mechanism, budgets: Sequence[Budget], name: str,
-                 unit: str, request: Mapping[str, Any], sites: Sequence[str], run: str) -> Plan:
+                 unit: str, request: Mapping[str, Any], sites: Sequence[str], run: str,
+                 shares: Shares | None = None) -> Plan:
         """The plan of a release to which several sites contribute, each with its own file.
 
         Parameters
@@ -114,11 +116,17 @@ class Plan:
             Their names.
         run : str
             Random, so that two plans are never the same.
+        shares : Shares, optional
+            Who adds the noise, where only sums over all sites are read. The data have all people at
+            one site then, and there is one budget.
         """
+        asked = [asdict(budget) for budget in budgets]
         return cls._with_noise({
             "name": name, "unit": unit, "request": request, "data": public_facts(data),
             "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
-            "asked": [asdict(budget) for budget in budgets], "sites": list(sites), "run": run})
+            **({"asked": asked} if shares is None else
+               {"asked": asked[0], "shares": asdict(shares)}),
+            "sites": list(sites), "run": run})
 
     @classmethod
     def _with_noise(cls, plain: Mapping[str, Any]) -> Plan:
@@ -188,6 +196,11 @@ class Plan:
         """Names of the sites that contribute, each with its own file; else none."""
         return tuple(self.plain.get("sites", ()))
 
+    @property
+    def senders(self) -> tuple[str, ...]:
+        """Who each message is of, by the number of its server; none where servers have numbers."""
+        return (f"all {len(self.sites)} sites together",) if "shares" in self.plain else self.sites
+
     @cached_property
     def mechanism(self) -> Mechanism:
         """The method with its settings."""
@@ -201,7 +214,8 @@ class Plan:
     @property
     def quote(self) -> Quote:
         """What it costs, and how each message is noised."""
-        return _quote(json.dumps({key: self.plain[key] for key in ("data", "mechanism", "asked")}))
+        return _quote(json.dumps({key: self.plain[key] for key in (
+            "data", "mechanism", "asked", "shares") if key in self.plain}))
 
     def check_noise(self) -> None:
         """Refuse to read messages that were noised otherwise than this version would.
@@ -263,7 +277,9 @@ def _quote(public: str) -> Quote:
     plan = Plan(json.loads(public))
     if isinstance(plan.plain["asked"], list):
         return certified.quote_for_sites(plan.standin, plan.mechanism, plan.budgets)
-    return certified.quote(plan.standin, plan.mechanism, plan.budget)
+    shares = plan.plain.get("shares")
+    return certified.quote(plan.standin, plan.mechanism, plan.budget,
+                           None if shares is None else Shares(**shares))
 
 
 def _mechanism(stated: Mapping[str, Any]) -> Mechanism:

@@ -517,14 +517,14 @@ def _card(plan: Plan, receipt: Receipt, estimate: Estimate, uncertainty: Uncerta
         "accuracy": _accuracy(uncertainty, facts, quoted, sizes),
         "unit_of_protection": plan.plain["unit"],
         "neighbours": "data sets of the same public sizes in which one unit is replaced",
-        **_guarantee(quoted, plan.sites),
+        **_guarantee(quoted, plan.senders),
         "bounds": {**_bounds(data), "source": facts.origin,
                    "applied": _APPLIED_TO_TIMES if isinstance(data, EventData) else
                    "numbers beyond are moved to the nearest bound before anything else"},
         "mechanism": {"key": mechanism.key, "label": mechanism.label,
                       "reference": mechanism.reference, "parameters": mechanism.values(),
                       "tuning": {key: _jsonable(value) for key, value in tuning.items()}},
-        **stated.card_entries(data),
+        **stated.card_entries(data), **_relied_on(quoted),
         "noise": {"sampler": f"OpenDP {made_with['opendp']}",
                   "lattice": "powers of two, in units of the noise",
                   "entropy": "operating system", "seed": "none: nothing can draw this noise again",
@@ -570,6 +570,18 @@ def _guarantee(quoted: Quote, sites: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def _relied_on(quoted: Quote) -> dict[str, Any]:
+    """Who is relied on; nothing where every site, or the holder, adds all of its noise itself."""
+    shares = quoted.shares
+    if shares is None:
+        return {}
+    return {"trust": words.relied_on(shares), "relied_on": {
+        "noise": f"each of {shares.sites} sites adds an equal share; only sums are read",
+        "sites": shares.sites, "honest_at_least": shares.honest,
+        "holds_against": f"the centre together with up to {shares.sites - shares.honest} of the "
+                         "sites, whatever they send"}}
+
+
 def _accuracy(uncertainty: Uncertainty, facts: PublicFacts, quoted: Quote, sizes: Sizes
               ) -> dict[str, Any]:
     """How far off the release may be, as numbers and in the words of the report."""
@@ -592,6 +604,10 @@ def _plain(budget: Budget) -> dict[str, float]:
 def _method(quoted: Quote) -> str:
     if quoted.certified.is_pure:
         return "ε of every message by OpenDP’s map; they add"
+    if quoted.shares is not None:
+        return ("shares of discrete Gaussian noise sum to nearly that noise (Kairouz, Liu and "
+                "Steinke 2021); what honest sites add has a proved μ, squares of μ add, and ε is "
+                "that of the Gaussian privacy curve at a slightly smaller δ")
     if quoted.certified.epsilon < quoted.by_rho.epsilon:
         return ("discrete Gaussian noise of every message has a proved μ; squares of μ add, and ε "
                 "is that of the Gaussian privacy curve at the stated δ")

@@ -11,6 +11,7 @@ from engine.language.grammar import escape
 from engine.language.numbers import number, percent, small, whole, with_unit
 from engine.language.tags import budget_chip, credited
 from engine.mechanisms import Mechanism
+from engine.noise.shares import Shares
 from engine.privacy import risk
 from engine.release.books import Entry, Odometer
 from engine.release.certified import Quote
@@ -433,3 +434,18 @@ def same_or_others(facts: PublicFacts) -> dict[bool, str]:
     """
     return {True: f"The same {escape(facts.people)}: charge their total",
             False: f"Other {escape(facts.people)}: nobody is in both"}
+
+
+def relied_on(shares: Shares) -> str:
+    """Who must be relied on where sites add noise in shares.
+
+    Parameters
+    ----------
+    shares : Shares
+        How many sites, and how many of them are relied on.
+    """
+    other = shares.sites - shares.honest
+    return (f"Only sums over all {shares.sites} sites can be read. Everybody is protected from the "
+            f"centre together with up to {other} {'site' if other == 1 else 'sites'}, and no "
+            f"longer if {other + 1} sites work together with it or leave out their noise. If a "
+            "site drops out, nothing is released.")

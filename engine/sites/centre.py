@@ -89,9 +89,8 @@ def site_card(protocol: Protocol, release: Published, site: int) -> dict[str, An
     site : int
         From 0.
     """
-    plan, quoted = protocol.plan, protocol.plan.release.quote
-    member, lines = plan.members[site], accounting.by_server(quoted.charged)[site]
-    budget = quoted.sites[site].certified
+    plan = protocol.plan
+    member, lines, budget = plan.members[site], plan.charged(site), plan.cost(site).certified
     card = {key: value for key, value in release.card.items() if key not in _LEFT_OUT}
     whole = card["accounting"]
     return {**card, "kind": "differential privacy guarantee of one site",
@@ -100,8 +99,11 @@ def site_card(protocol: Protocol, release: Published, site: int) -> dict[str, An
             "guarantee": {"epsilon": budget.epsilon, "delta": budget.delta},
             "odds": {**card["odds"], "right_guess_at_most": risk.of_ledger(lines).right},
             "accounting": {**whole, "rho": accounting.total_rho(lines), "messages": [
-                message for message in whole["messages"] if message["from"] == member.name],
-                "sites": "each person is at one site; what other sites send says nothing of them"}}
+                message for message in whole["messages"]
+                if plan.shares or message["from"] == member.name],
+                "sites": "each person is at one site; " + (
+                    "only sums over all sites are read" if plan.shares else
+                    "what other sites send says nothing of them")}}
 
 
 def transcript(plan: SitePlan, received: Sequence[Message]) -> bytes:
@@ -117,8 +119,7 @@ def transcript(plan: SitePlan, received: Sequence[Message]) -> bytes:
     once = {message.position: message for message in received}
     return _dumped({"kind": "transcript of a release by several sites", "version": 1,
                     "plan": plan.plain, "messages": [
-                        {"body": once[place].body, "signature": once[place].signature}
-                        for place in sorted(once)]})
+                        once[place].plain for place in sorted(once)]})
 
 
 def from_transcript(text: str, key: Key | None = None) -> tuple[Protocol, list[Message]]:

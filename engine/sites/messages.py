@@ -55,6 +55,15 @@ class Message:
         """The noised numbers, whole multiples of the lattice."""
         return tuple(self.body["numbers"])
 
+    @property
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {"body": self.body, "signature": self.signature}
+
+    def to_text(self) -> str:
+        """As `read` reads it."""
+        return json.dumps(self.plain, ensure_ascii=False) + "\n"
+
 
 def write(plan: SitePlan, turn: Turn, numbers: Whole, heard: str, key: Key) -> bytes:
     """A message, signed.
@@ -81,12 +90,11 @@ def write(plan: SitePlan, turn: Turn, numbers: Whole, heard: str, key: Key) -> b
             "position": turn.position, "round": turn.round, "site": plan.members[turn.site].name,
             "step": turn.step, "heard": heard, "lattice": turn.noise.bits,
             "numbers": list(numbers)}
-    return json.dumps({"body": body, "signature": key.sign(_signed(body))},
-                      ensure_ascii=False).encode() + b"\n"
+    return Message(body, key.sign(_signed(body))).to_text().encode()
 
 
 def read(content: bytes, origin: str) -> Message:
-    """A message from its bytes; `Checked` looks at what it says.
+    """A message from its bytes; `checked` looks at what it says.
 
     Parameters
     ----------
@@ -184,7 +192,8 @@ def _check_form(plan: SitePlan, turn: Turn, message: Message) -> None:
     if not isinstance(numbers, list) or len(numbers) != turn.noise.size:
         raise _refused(plan, turn, f"has not the {turn.noise.size} numbers that it must have",
                        "Ask the site to send it again.")
-    if body.get("lattice") != turn.noise.bits or not all(map(_is_whole, numbers)):
+    is_number = _is_whole if plan.shares is None else _is_masked
+    if body.get("lattice") != turn.noise.bits or not all(map(is_number, numbers)):
         raise _refused(plan, turn, "is not on the lattice of its noise",
                        "Whole numbers are sent; anything else was changed on the way or made up.")
 
@@ -192,6 +201,11 @@ def _check_form(plan: SitePlan, turn: Turn, message: Message) -> None:
 def _is_whole(number: Any) -> bool:
     """Whether it is a whole number that floating point holds exactly."""
     return type(number) is int and abs(number) <= _MOST and int(float(number)) == number
+
+
+def _is_masked(number: Any) -> bool:
+    """Whether it is a whole number of 64 bits: masked ones are uniform."""
+    return type(number) is int and -2**63 <= number < 2**63
 
 
 def _check_signature(plan: SitePlan, turn: Turn, message: Message, key: Key | None) -> None:

@@ -16,6 +16,11 @@ method, and the sites with their people and budgets.
 square of one over its people unless it is stated. "key" is what `python -m engine site-key` printed
 at the site; where the sites share one secret ("authentication": "hmac-sha256"), all have the same.
 
+With "sums": {"honest": S′} in the study only the sum of all messages of a round can be read, and
+the sites add its noise in shares (`engine.noise.shares`): nearly as little of it as at one trusted
+centre. Everybody is then protected as long as S′ sites keep to the protocol and to themselves, and
+each site states its public half for pads as "pads". All have the smallest ε and δ that one states.
+
 A *plan* is a study with a random number for the run, and with the noise that follows from it. Its
 SHA-256 is in every message. Whoever reads a plan derives the noise anew, and refuses a plan in
 which it stands otherwise: so what a site is charged follows from its own program.
@@ -37,19 +42,24 @@ from engine.core.entrance import json_of
 from engine.core.errors import InputError, brief
 from engine.core.plain import checked_object
 from engine.core.tasks import DENSITY, DataType
-from engine.core.types import Budget, Data, PublicFacts, Sizes
+from engine.core.types import Budget, Data, PublicFacts, Sizes, Spend
 from engine.mechanisms import Mechanism, parsing
 from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.noise.shares import Shares
+from engine.privacy import accounting
 from engine.privacy.transcript import CENTRE
 from engine.release import request
+from engine.release.certified import SiteCost
 from engine.release.ledger import checked_name
-from engine.release.plan import Plan, data_of
+from engine.release.plan import Plan, data_of, public_facts
 from engine.release.published import unit_of_person
+from engine.release.stand_ins import stand_in
 from engine.sites.signing import Key, Scheme, check_public
 
 _KIND, _VERSION = "plan of a release by several sites", 1
-_STUDY = ("version", "name", "data", "mechanism", "authentication", "sites")
-_SITE = ("name", "people", "epsilon", "delta", "key")
+_STUDY = ("version", "name", "data", "mechanism", "authentication", "sites", "sums")
+_SITE = ("name", "people", "epsilon", "delta", "key", "pads")
+_SUMMED = ("adaptive_mean", "adaptive_coefficients", "noisy_counts")  # their messages are sums
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,29}")
 _RUN = re.compile(r"[0-9a-f]{32}")
 MOST_SITES = 100
@@ -71,12 +81,15 @@ class Member:
         The most that they may be charged.
     key : str
         What its messages are checked with, in hex.
+    pads : str
+        The public half of its key for pads, in hex; empty where messages are not masked.
     """
 
     name: str
     people: int
     budget: Budget
     key: str
+    pads: str = ""
 
 
 @dataclass(frozen=True)
@@ -205,8 +218,8 @@ class SitePlan:
         if not isinstance(listed, list) or not 2 <= len(listed) <= MOST_SITES:
             raise InputError(f"“sites” must be a list of 2 to {MOST_SITES}.", field="sites",
                              hint="One site alone publishes with “python -m engine release”.")
-        is_pure = self.mechanism.guarantee == "pure"
-        members = tuple(_member(site, self.scheme, is_pure) for site in listed)
+        is_pure, masked = self.mechanism.guarantee == "pure", "sums" in self.study
+        members = tuple(_member(site, self.scheme, is_pure, masked) for site in listed)
         names = [member.name for member in members]
         if len(set(names)) < len(names):
             raise InputError("Two sites have the same name.", field="sites",
@@ -214,7 +227,21 @@ class SitePlan:
         if self.scheme is Scheme.HMAC and len({member.key for member in members}) > 1:
             raise InputError("All sites share one secret, so “key” must be the same for all.",
                              field="key", hint="Or choose “ed25519”.")
+        if masked and len({member.pads for member in members}) < len(members):
+            raise InputError("Two sites have the same key for pads.", field="pads",
+                             hint="Each site makes its own with “python -m engine site-key”.")
         return members
+
+    @cached_property
+    def shares(self) -> Shares | None:
+        """Who adds noise in shares; None where each site adds all of its own."""
+        if "sums" not in self.study:
+            return None
+        sums = checked_object(self.study["sums"], "sums", ("honest",))
+        honest = sums.get("honest", len(self.members) - 1)
+        if isinstance(honest, bool) or not isinstance(honest, int):
+            raise InputError("“honest” must be a whole number of sites.", field="honest")
+        return Shares(len(self.members), honest)
 
     def place(self, name: str) -> int:
         """Which site has this name, from 0.
@@ -237,13 +264,41 @@ class SitePlan:
 
     @property
     def standin(self) -> Data:
-        """Data of the public sizes that hold nobody's numbers."""
-        return self.release.standin
+        """Data of the public sizes that hold nobody's numbers, each at its site."""
+        if self.shares is None:
+            return self.release.standin
+        return stand_in(data_of(public_facts(self._empty)))
 
     @property
     def sizes(self) -> Sizes:
         """How many people are at each site."""
-        return self.standin.sizes
+        return self._empty.sizes
+
+    @cached_property
+    def _empty(self) -> Data:
+        return _empty(self.facts, self.mechanism, [member.people for member in self.members])
+
+    def cost(self, site: int) -> SiteCost:
+        """What the release costs the people of a site.
+
+        Parameters
+        ----------
+        site : int
+            From 0.
+        """
+        costs = self.release.quote.costs
+        return costs[0 if self.shares else site]
+
+    def charged(self, site: int) -> tuple[Spend, ...]:
+        """The lines of the ledger of a site: what the messages about its people cost.
+
+        Parameters
+        ----------
+        site : int
+            From 0.
+        """
+        by_server = accounting.by_server(self.release.quote.charged)
+        return tuple(by_server[0 if self.shares else site])
 
     @cached_property
     def release(self) -> Plan:
@@ -255,12 +310,15 @@ class SitePlan:
             If anything of the study cannot be, or its method does not fit.
         """
         _check_kind(self.mechanism, self.facts)
-        people = [member.people for member in self.members]
+        data, budgets = self._empty, [member.budget for member in self.members]
+        if self.shares is not None:
+            _check_summed(self.mechanism)
+            data, budgets = data.pooled(), [Budget(min(budget.epsilon for budget in budgets),
+                                                   min(budget.delta for budget in budgets))]
         plan = Plan.of_sites(
-            _empty(self.facts, self.mechanism, people), self.mechanism,
-            [member.budget for member in self.members], checked_name(str(self.study.get("name"))),
+            data, self.mechanism, budgets, checked_name(str(self.study.get("name"))),
             unit_of_person(self.facts, self.mechanism), self._request(),
-            [member.name for member in self.members], self.run)
+            [member.name for member in self.members], self.run, self.shares)
         _check_messages(plan)
         return plan
 
@@ -271,7 +329,7 @@ class SitePlan:
         return {"version": _VERSION, "name": f"{self.study.get('name')} again"[:80],
                 "data": dict(self.reading), "mechanism": {
                     "key": self.mechanism.key, "parameters": self.mechanism.changed()},
-                "sites": sites}
+                "sites": sites, **({"sums": asdict(self.shares)} if self.shares else {})}
 
 
 def study_of(text: str) -> dict[str, Any]:
@@ -314,7 +372,7 @@ def shared_by_all(study: Mapping[str, Any], key: Key) -> dict[str, Any]:
         for site in sites] if isinstance(sites, list) else sites}
 
 
-def _member(site: Any, scheme: Scheme, is_pure: bool) -> Member:
+def _member(site: Any, scheme: Scheme, is_pure: bool, masked: bool) -> Member:
     plain = checked_object(site, "sites", _SITE)
     name, people = plain.get("name"), plain.get("people")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
@@ -326,7 +384,8 @@ def _member(site: Any, scheme: Scheme, is_pure: bool) -> Member:
     budget = {"epsilon": plain.get("epsilon"),
               "delta": plain.get("delta", 0.0 if is_pure else 1 / max(people, 2)**2)}
     return Member(name, people, parsing.budgets_of({"budgets": [budget]}, 1)[0],
-                  check_public(scheme, plain.get("key"), "key"))
+                  check_public(scheme, plain.get("key"), "key"),
+                  check_public(scheme, plain.get("pads"), "pads") if masked else "")
 
 
 def _empty(facts: PublicFacts, mechanism: Mechanism, people: list[int]) -> Data:
@@ -354,6 +413,15 @@ def _check_kind(mechanism: Mechanism, facts: PublicFacts) -> None:
         raise InputError(f"{mechanism.label} with a trusted centre needs everybody's numbers in "
                          "one place.", field="mechanism",
                          hint="Choose the setting in which each site adds its own noise.")
+
+
+def _check_summed(mechanism: Mechanism) -> None:
+    """Refuse what sends anything but sums over people."""
+    if mechanism.key not in _SUMMED:
+        raise InputError(f"What {mechanism.label} sends is not known to be a sum over people, so "
+                         "sites cannot add it up without reading it.", field="mechanism",
+                         hint="Choose the adaptive mean, its coefficients or counts, or leave out "
+                         "“sums”.")
 
 
 def _check_messages(plan: Plan) -> None:

@@ -13,24 +13,34 @@ same round, so their sites may draw them at the same time: a mean curve of three
 rounds, not twelve turns. (That no mechanism lets the message of one site depend on another's of
 the same step is what the tests of bit identity prove.) A message names the digest of all earlier
 rounds, so a site that was told other things than the rest is noticed with the next message.
+
+Sums
+----
+Where only sums are read, the run has all people at one site, and each of its messages is a sum over
+people: f(x) = f(0) + Σ (f(x of one site) − f(0)), 0 for stand-ins. So a site's part is the message
+of a run with its own records among stand-ins, less that of stand-ins alone, and no mechanism need
+know of it. Parts are masked (`engine.sites.pads`); a round is read when all of them are there.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from engine.core.errors import InputError
 from engine.core.types import Array, Data
 from engine.noise.hardened import HardenedNoise
 from engine.release import certified
 from engine.release.certified import Key
+from engine.sites import pads
 from engine.sites.plan import SitePlan
 
 Whole = tuple[int, ...]  # a message: whole multiples of the lattice
+_EXACT = 2**53  # below it floating point holds every whole number
 
 
 @dataclass(frozen=True)
@@ -87,6 +97,10 @@ class Protocol:
     def turns(self) -> tuple[Turn, ...]:
         """All messages."""
         quoted = self.plan.release.quote
+        if self.plan.shares is not None:
+            n = len(self.plan.members)
+            return tuple(Turn(number * n + site, number, site, key, quoted.messages[0, key])
+                         for number, (_, key) in enumerate(quoted.known) for site in range(n))
         turns: list[Turn] = []
         number, step, sent = -1, "", set[int]()
         for position, (site, key) in enumerate(quoted.known):
@@ -165,6 +179,9 @@ class Protocol:
         -------
         (size,)
         """
+        if self.plan.shares is not None:
+            base, sums = self._sums(heard, turn.step)
+            return self._reached(data.pooled(), turn.step, sums) - base
         place = {other.key: other for other in self.turns}
 
         def answer(key: Key, measured: HardenedNoise, values: Array) -> Array:
@@ -182,6 +199,46 @@ class Protocol:
             return reached.values
         raise certified.unhardened(self.plan.release.quote.steps[turn.step])
 
+    def _reached(self, pooled: Data, step: str, sums: Mapping[Key, Array]) -> Array:
+        """A message of a run with all people at one site, before noise, after these sums."""
+        def answer(key: Key, measured: HardenedNoise, values: Array) -> Array:
+            if key[1] == step:
+                raise _Reached(values.copy())
+            return sums[key]
+        try:
+            certified.answered(pooled, self.plan.mechanism, self.plan.release.quote, answer)
+        except _Reached as reached:
+            return reached.values
+        raise certified.unhardened(self.plan.release.quote.steps[step])
+
+    def _sums(self, heard: Mapping[int, Whole], until: str = "") -> tuple[Array, dict[Key, Array]]:
+        """Sums of all rounds before a step, as the engine takes them, and that step of stand-ins.
+
+        Of all rounds, where no step is named.
+        """
+        standin, sums = self.plan.release.standin, dict[Key, Array]()
+        while True:
+            key = next((key for key in self.plan.release.quote.known if key not in sums), None)
+            if key is None:
+                return np.empty(0), sums
+            base = self._reached(standin, key[1], sums)
+            if key[1] == until:
+                return base, sums
+            turns = [turn for turn in self.turns if turn.step == key[1]]
+            sums[key] = self._summed(turns, heard, base)
+
+    def _summed(self, turns: Sequence[Turn], heard: Mapping[int, Whole], base: Array) -> Array:
+        """What all sites of a round send together, with what stand-ins send."""
+        noise, total = turns[0].noise, (0,) * turns[0].noise.size
+        for turn in turns:
+            total = pads.added(total, heard[turn.position])
+        total = pads.added(total, noise.whole(base))
+        if not all(abs(number) < _EXACT for number in total):
+            raise InputError(f"The pads of “{self.label(turns[0])}” do not cancel: some site "
+                             "masked its message otherwise than the plan says.", field="messages",
+                             hint="Nothing can be read of this round. Make a new plan.")
+        return multiples(total, noise)
+
     def messages(self, heard: Mapping[int, Whole]) -> dict[Key, Array]:
         """All messages as the engine takes them.
 
@@ -189,7 +246,14 @@ class Protocol:
         ----------
         heard : mapping of int to tuple of int
             All of them, by their position.
+
+        Raises
+        ------
+        InputError
+            If the pads of a sum do not cancel.
         """
+        if self.plan.shares is not None:
+            return self._sums(heard)[1]
         return {turn.key: multiples(heard[turn.position], turn.noise) for turn in self.turns}
 
 

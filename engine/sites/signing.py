@@ -56,6 +56,8 @@ class Key:
         Of its own, or shared by all sites.
     secret : bytes
         32 of them.
+    pads : bytes
+        32 more, from which pads are agreed on (`engine.sites.pads`); empty in a shared secret.
 
     Examples
     --------
@@ -68,6 +70,7 @@ class Key:
 
     scheme: Scheme
     secret: bytes
+    pads: bytes = b""
 
     def __repr__(self) -> str:
         return f"Key({self.scheme.value}, public={self.public})"
@@ -97,7 +100,8 @@ class Key:
 
     def to_text(self) -> str:
         """As `key_of` reads it."""
-        return json.dumps({"kind": self.scheme.value, "secret": self.secret.hex()}) + "\n"
+        pads = {"pads": self.pads.hex()} if self.pads else {}
+        return json.dumps({"kind": self.scheme.value, "secret": self.secret.hex(), **pads}) + "\n"
 
 
 def new_key(scheme: Scheme) -> Key:
@@ -113,9 +117,10 @@ def new_key(scheme: Scheme) -> Key:
     InputError
         If the library for it is not installed.
     """
-    if scheme is Scheme.ED25519:
-        _ed25519()
-    return Key(scheme, secrets.token_bytes(_BYTES))
+    if scheme is Scheme.HMAC:
+        return Key(scheme, secrets.token_bytes(_BYTES))
+    _ed25519()
+    return Key(scheme, secrets.token_bytes(_BYTES), secrets.token_bytes(_BYTES))
 
 
 def key_of(text: str) -> Key:
@@ -131,13 +136,14 @@ def key_of(text: str) -> Key:
     InputError
         If it is none.
     """
-    plain = checked_object(entrance.json_of(text, "key"), "key", ("kind", "secret"))
-    secret = plain.get("secret")
-    if plain.get("kind") not in [*Scheme] or not isinstance(secret, str) or not _HEX.fullmatch(
-            secret):
+    plain = checked_object(entrance.json_of(text, "key"), "key",
+                           ("kind", "secret", "pads"))
+    parts = [plain.get("secret"), *([plain["pads"]] if "pads" in plain else [])]
+    if plain.get("kind") not in [*Scheme] or not all(
+            isinstance(part, str) and _HEX.fullmatch(part) for part in parts):
         raise InputError("This file is no key.", field="key",
                          hint="“python -m engine site-key” makes one.")
-    return Key(Scheme(plain["kind"]), bytes.fromhex(secret))
+    return Key(Scheme(plain["kind"]), *map(bytes.fromhex, parts))
 
 
 def write_key(path: Path, key: Key) -> None:
@@ -187,7 +193,8 @@ def check_public(scheme: Scheme, public: Any, field: str) -> str:
         If it cannot be one.
     """
     if not isinstance(public, str) or not _HEX.fullmatch(public):
-        what = "public key" if scheme is Scheme.ED25519 else "check of the shared secret"
+        what = ("key for pads" if field == "pads" else "public key"
+                if scheme is Scheme.ED25519 else "check of the shared secret")
         raise InputError(f"The {what} must be 64 hexadecimal digits.", field=field,
                          hint="“python -m engine site-key” prints it.")
     return public

@@ -23,7 +23,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from engine.core.errors import InputError
-from engine.core.types import Budget, Data
+from engine.core.types import Array, Budget, Data
+from engine.noise.shares import CountShares, LatticeShares
 from engine.privacy import accounting
 from engine.release import certified, partial, published
 from engine.release.books import ceiled
@@ -33,7 +34,7 @@ from engine.release.ledger import Ledger, Receipt
 from engine.release.plan import messages_to_bytes
 from engine.release.published import Published
 from engine.release.request import uploaded
-from engine.sites import messages, records
+from engine.sites import messages, pads, records
 from engine.sites.messages import Message
 from engine.sites.plan import Member, SitePlan
 from engine.sites.protocol import Protocol, Turn, Whole, from_bytes, to_bytes, wholes
@@ -138,7 +139,7 @@ class Site:
     @property
     def cost(self) -> SiteCost:
         """What the release costs its people."""
-        return self.plan.release.quote.sites[self.place]
+        return self.plan.cost(self.place)
 
     @cached_property
     def protocol(self) -> Protocol:
@@ -167,7 +168,7 @@ class Site:
             total = None if joins else published.usual_total(self.member.people)
         mechanism, release = self.plan.mechanism, self.plan.release
         description = f"{mechanism.main_task.label} by {mechanism.label}, with other sites"
-        lines = accounting.by_server(release.quote.charged)[self.place]
+        lines = self.plan.charged(self.place)
         receipt = self.book.charge(
             content, self.cost.certified, release.name, description, total, self.plan.facts,
             accounting.total_rho(lines), traces, same, release.to_bytes(),
@@ -262,12 +263,21 @@ class Site:
         data = self._in_order(receipt)
         try:
             exact = self.protocol.exact(turn, data, heard)
-            numbers = wholes(turn.noise(exact), turn.noise)
+            numbers = self._noised(turn, exact, digest)
         except Exception:
             self.book.close(receipt)
             raise
         return partial.store(self.book, receipt, turn.position,
                              bytes.fromhex(digest) + to_bytes(numbers))
+
+    def _noised(self, turn: Turn, exact: Array, digest: str) -> Whole:
+        """A message with its noise; where only sums are read, with a share of it and masked."""
+        if not isinstance(turn.noise, LatticeShares | CountShares):
+            return wholes(turn.noise(exact), turn.noise)
+        publics = [member.pads for member in self.plan.members]
+        context = f"{self.plan.run} {self.plan.digest} {turn.round} {digest}".encode()
+        return pads.added(turn.noise.share(exact), pads.mask(
+            self.key.pads, publics, self.place, context, turn.noise.size))
 
     def _in_order(self, receipt: Receipt) -> Data:
         """The records of this site, always in the same random order, among stand-ins."""
@@ -277,6 +287,26 @@ class Site:
             order = partial.store(self.book, receipt, place,
                                   records.new_order(self.member.people))
         return records.among(self.plan.standin, records.ordered(self._own, order), self.place)
+
+
+def check_signed_off(plan: SitePlan, fingerprint: str) -> None:
+    """Refuse to take part in a plan that nobody signed off.
+
+    Parameters
+    ----------
+    plan : SitePlan
+        What all are to agree on.
+    fingerprint : str
+        As a person typed it.
+
+    Raises
+    ------
+    InputError
+        If it is of another plan.
+    """
+    if fingerprint != plan.fingerprint:
+        raise InputError("This is not the fingerprint of the plan.", field="sign-off",
+                         hint="Read it off without --sign-off, and compare it with the others.")
 
 
 def check_key(plan: SitePlan, site: int, key: Key) -> None:
@@ -299,6 +329,10 @@ def check_key(plan: SitePlan, site: int, key: Key) -> None:
     if key.scheme is not plan.scheme or key.public != plan.members[site].key:
         raise InputError(f"This is not the key that the plan names for {plan.members[site].name}.",
                          field="key", hint="Name the file that “site-key” wrote for it.")
+    if plan.shares and not (key.pads and pads.public_half(key.pads) == plan.members[site].pads):
+        raise InputError(f"This is not the key for pads that the plan names for "
+                         f"{plan.members[site].name}.", field="key",
+                         hint="Name the file that “site-key” wrote for it.")
 
 
 def _numbers(content: bytes) -> Whole:

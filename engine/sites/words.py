@@ -9,7 +9,8 @@ from engine.core.tasks import DataType
 from engine.language.chances import odds_main
 from engine.language.numbers import number, small
 from engine.language.tags import budget_chip
-from engine.privacy import accounting, risk
+from engine.privacy import risk
+from engine.release import sentences
 from engine.release.stated import lines_before
 from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol, Turn, Whole
@@ -30,10 +31,13 @@ def summary(plan: SitePlan) -> list[str]:
              f"{mechanism.label}."]
     lines += [f"  {member.name}: {number(member.people, 9)} {facts.people}, charged "
               f"{plain(budget_chip(cost.certified))}"
-              for member, cost in zip(plan.members, quoted.sites, strict=True)]
+              for member, cost in zip(plan.members, map(plan.cost, range(len(plan.members))),
+                                      strict=True)]
     if verdict is not None:
         lines.append(f"Quality forecast from sizes and bounds alone: {verdict.verdict}.")
     protocol = Protocol(plan)
+    if plan.shares is not None:
+        lines.append(sentences.relied_on(plan.shares))
     return [*lines, f"{len(protocol.turns)} messages in {protocol.n_rounds} rounds. Sites of one "
             "round do not wait for each other.",
             f"Fingerprint of the plan: {plan.fingerprint}. All sites must see the same."]
@@ -49,18 +53,21 @@ def sign_off(plan: SitePlan, site: int) -> list[str]:
     site : int
         Which of its sites.
     """
-    member, facts, quoted = plan.members[site], plan.facts, plan.release.quote
-    cost, lines = quoted.sites[site], accounting.by_server(quoted.charged)[site]
+    member, facts, cost, lines = (plan.members[site], plan.facts, plan.cost(site),
+                                  plan.charged(site))
     turns = Protocol(plan).of_site(site)
     numbers = sum(turn.noise.size for turn in turns)
     by = ("a key of its own" if plan.scheme == "ed25519" else "the secret that all sites share")
     return [
         *summary(plan),
-        f"You are {member.name}. What leaves this site: {len(turns)} messages with "
-        f"{numbers} noised numbers in all, signed by {by}. The file stays here.",
+        f"You are {member.name}. What leaves this site: {len(turns)} messages with {numbers} "
+        f"{'masked' if plan.shares else 'noised'} numbers in all, signed by {by}. The file stays "
+        "here.",
         f"Your {facts.people} would be charged {plain(budget_chip(cost.certified))}: certified, "
-        "that is, proved for the noise that is really drawn. Nothing that others send or "
-        "do changes that.",
+        "that is, proved for the noise that is really drawn. " + (
+            f"That holds as long as {plan.shares.honest} of the sites, yours among them, keep to "
+            "the protocol and to themselves." if plan.shares else
+            "Nothing that others send or do changes that."),
         plain(odds_main(risk.of_ledger(lines), facts.person, lines[0].unit.noun)),
         f"Protected: {plan.release.plain['unit']}. Bounds come from: {facts.origin}.",
         *lines_before(facts, plan.sizes, plan.mechanism.main_task.data is DataType.CURVES)]
@@ -100,7 +107,7 @@ def sent(protocol: Protocol, turn: Turn) -> str:
         Which message.
     """
     return (f"Sent message {turn.position + 1} of {len(protocol.turns)}: {protocol.label(turn)}, "
-            f"{turn.noise.size} noised numbers.")
+            f"{turn.noise.size} {'masked' if protocol.plan.shares else 'noised'} numbers.")
 
 
 def messages_table(protocol: Protocol, heard: Mapping[int, Whole]) -> dict[str, list[Any]]:
@@ -124,7 +131,9 @@ def messages_table(protocol: Protocol, heard: Mapping[int, Whole]) -> dict[str, 
             "from": [protocol.plan.members[turn.site].name for turn in turns],
             "what": [protocol.label(turn) for turn in turns],
             "numbers": [turn.noise.size for turn in turns],
-            "in units of their noise": [_first(heard[turn.position], turn) for turn in turns]}
+            **({"masked: uniform": [_first_masked(heard[turn.position]) for turn in turns]}
+               if protocol.plan.shares else
+               {"in units of their noise": [_first(heard[turn.position], turn) for turn in turns]})}
 
 
 def budgets_table(plan: SitePlan) -> dict[str, list[Any]]:
@@ -135,14 +144,12 @@ def budgets_table(plan: SitePlan) -> dict[str, list[Any]]:
     plan : SitePlan
         What all agreed on.
     """
-    quoted = plan.release.quote
-    lines = accounting.by_server(quoted.charged)
+    costs = [plan.cost(site).certified for site in range(len(plan.members))]
     return {"site": [member.name for member in plan.members],
             plan.facts.people: [member.people for member in plan.members],
-            "ε": [cost.certified.epsilon for cost in quoted.sites],
-            "δ": [small(cost.certified.delta) if cost.certified.delta else "0"
-                  for cost in quoted.sites],
-            "attacker’s accuracy": [f"{100 * risk.of_ledger(lines[site]).right:.1f} %"
+            "ε": [cost.epsilon for cost in costs],
+            "δ": [small(cost.delta) if cost.delta else "0" for cost in costs],
+            "attacker’s accuracy": [f"{100 * risk.of_ledger(plan.charged(site)).right:.1f} %"
                                     for site in range(len(plan.members))]}
 
 
@@ -150,6 +157,11 @@ def _first(whole: Whole, turn: Turn) -> str:
     """The first numbers of a message."""
     shown = [f"{value * 2.0**-turn.noise.bits:.3g}" for value in whole[:4]]
     return ", ".join(shown) + ", …" * (len(whole) > 4)
+
+
+def _first_masked(whole: Whole) -> str:
+    """The first numbers of a masked message, as they travel."""
+    return ", ".join(f"{number % 2**64:016x}" for number in whole[:2]) + ", …" * (len(whole) > 2)
 
 
 def listed(names: Sequence[str]) -> str:
