@@ -19,7 +19,7 @@ import pytest
 
 from tests.load.visitor import Visitor
 from tests.server import ROOT, free_port
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.slow
 QUIET = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_QUIET": "1"}
@@ -144,6 +144,6 @@ async def _opened(url: str) -> None:
 
 def _answers(url: str) -> bool:
     try:
-        return urllib.request.urlopen(f"{url}/_stcore/health", timeout=4).status == 200
+        return urllib.request.urlopen(f"{url}/_stcore/health", timeout=PATIENCE).status == 200
     except OSError:
         return False
