@@ -16,7 +16,7 @@ import pytest
 from engine.release.ledger import Ledger
 from engine.sites import centre, messages
 from tests.site_runs import KEY, files_of, planned
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -147,13 +147,13 @@ def test_a_server_and_three_clients_with_mutual_tls_make_the_release(tmp_path, m
                for name in ("server", *names)]
     try:
         from nvflare.fuel.flare_api.flare_api import new_secure_session
-        session = new_secure_session("admin@nvidia.com", str(kits / "admin@nvidia.com"), timeout=120)
+        session = new_secure_session("admin@nvidia.com", str(kits / "admin@nvidia.com"), timeout=PATIENCE)
         try:
             wait_for_clients(session, len(names))
             listening = subprocess.run(["ss", "-ltnH"], capture_output=True, text=True, check=False)
             assert f"0.0.0.0:{port}" not in listening.stdout
             job = session.submit_job(str(ROOT / "deploy" / "nvflare"))
-            session.monitor_job(job, timeout=300)
+            session.monitor_job(job, timeout=PATIENCE)
         finally:
             session.close()
         log = "".join((kits / name / "said").read_text()[-2000:] for name in ("server", *names))
