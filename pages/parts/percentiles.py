@@ -9,11 +9,9 @@ import streamlit as st
 from engine.core.tasks import PERCENTILE_CURVES
 from engine.core.types import Budget
 from engine.language import glossary, numbers, tags
-from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.questions import Question, ask
 from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
-from engine.sources.population_readings import PopulationReadings
-from engine.topics.percentiles import charts, words
+from engine.topics.percentiles import charts, presets, words
 from engine.topics.percentiles.answer import (
     PercentilesAnswer,
     percentiles_answer,
@@ -27,10 +25,6 @@ from pages.shared.state import run, session
 TASK = PERCENTILE_CURVES.key
 _SHADES, _BANDS = "Percentiles", "Confidence bands"
 _OTHER = "Other"
-CHARTS = {name: (population, PercentileCurves(**dict(PercentileCurves.presets())[name]))
-          for name, population in (("Ambulatory glucose profile", "glucose"),
-                                   ("Growth chart", "growth"), ("Activity norm", "activity"))}
-_OBSERVATIONS = {"glucose": 30, "growth": 4, "activity": 30}
 
 
 class Percentiles(LiveView):
@@ -74,31 +68,20 @@ class Percentiles(LiveView):
 
 def choices() -> None:
     """A chart as one knows it, which sets data and method together; or each on its own."""
-    chart = next((name for name, each in CHARTS.items() if each == _on_screen()), _OTHER)
+    chart = presets.name_of(session.source(TASK), session.current().mechanism_of(TASK)) or _OTHER
     controls.bound(st.selectbox, "Chart", chart, _take, "percentile_chart",
-                   options=[*CHARTS, *[_OTHER] * (chart == _OTHER)],
+                   options=[*presets.NAMES, *[_OTHER] * (chart == _OTHER)],
                    help="Sets data, percentiles and cut-offs as such charts have them.")
     controls.source_choice(TASK)
     controls.mechanism_choice(TASK)
 
 
-def _on_screen() -> tuple[str, Any] | None:
-    """The population and the method; None of other data."""
-    source = session.source(TASK)
-    return (source.population, session.current().mechanism_of(TASK)) if isinstance(
-        source, PopulationReadings) else None
-
-
 def _take(chart: str) -> None:
-    if chart in CHARTS:
-        population, mechanism = CHARTS[chart]
+    if chart in presets.NAMES:
         before = session.current().source_of(TASK)
-        sizes = {"n_curves": before.n_curves, "n_servers": before.n_servers} if isinstance(
-            before, PopulationReadings) else {}
         session.show_own(TASK, False)
-        session.change(percentiles_source=PopulationReadings(
-            population=population, n_observations_per_curve=_OBSERVATIONS[population], **sizes),
-            percentiles_mechanism=mechanism)
+        session.change(percentiles_source=presets.people(chart, before),
+                       percentiles_mechanism=presets.mechanism(chart))
 
 
 def budget() -> None:

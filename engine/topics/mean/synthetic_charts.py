@@ -52,7 +52,7 @@ def curves(people: SyntheticPeople, curve: ReleasedCurve, mark: str, theme: Them
     words = {**on_paper, "text": "<br>".join(lines), "x": 0, "y": 0, "xanchor": "left",
              "yanchor": "top", "yshift": -_BELOW, "align": "left",
              "font": {"size": 11, "color": ink}}
-    frame = layout(theme, legend=True)
+    frame = layout(theme, legend=True, title="Synthetic people around the private mean")
     frame["margin"]["b"] = _BELOW + _LINE * len(lines)
     spec = {"data": data, "layout": frame | dict(
         annotations=[stamp, words], xaxis=time_axis(theme, facts),
