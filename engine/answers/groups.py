@@ -32,7 +32,6 @@ from engine.answers.times import pieces_of
 from engine.core.bands import LEVEL, WIDER, public_normals, simultaneous_factor, standard_errors
 from engine.core.errors import InputError
 from engine.core.types import Array
-from engine.language.grammar import capital
 from engine.numerics.end_slopes import cosine_rows
 
 SAMPLE = 2000  # simulated differences under equal means
@@ -280,6 +279,7 @@ class GroupComparison:
         result, facts = self.differences(first, second), self.curves[first].facts
         one, other = self.names[first], self.names[second]
         name, unit = facts.time_name.lower(), facts.time_unit
+        start = one[:1].upper() + one[1:]
         sides = [f"{side} at {name} {with_unit(stretches(pieces, 'and'), unit)}"
                  for side, pieces in (("above", result.above), ("below", result.below)) if pieces]
         width = result.average_limits[1] - result.average_limits[0]
@@ -287,11 +287,11 @@ class GroupComparison:
         least, most = written([result.least, result.most], result.most - result.least)
         if sides:
             at_least = f"at least {least}, " if float(least) > 0 else ""
-            where = (f"{capital(one)} and {other} differ: {one} {' and '.join(sides)} (95 % for "
+            where = (f"{start} and {other} differ: {one} {' and '.join(sides)} (95 % for "
                      f"the whole curve at once); the largest difference is {at_least}at most "
                      f"{with_unit(most, facts.value_unit)}.")
         else:
-            where = (f"{capital(one)} and {other}: no difference was found; differences up to "
+            where = (f"{start} and {other}: no difference was found; differences up to "
                      f"{with_unit(most, facts.value_unit)} remain possible.")
         whole = span(facts, facts.time_low, facts.time_high)
         return [where, f"Average of {one} less {other}, {whole}"

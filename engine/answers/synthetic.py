@@ -16,8 +16,7 @@ import numpy as np
 from engine.answers.released_curve import ReleasedCurve
 from engine.answers.spread import NUMBERS_FROM, refusal_of_spread
 from engine.core.errors import InputError
-from engine.core.types import Array, Budget
-from engine.language.numbers import small
+from engine.core.types import Array
 from engine.numerics.curve_covariances import matrix_root
 from engine.numerics.end_slopes import cosine_rows
 from engine.numerics.observation_times import draw_times
@@ -133,27 +132,6 @@ def synthetic_people(curve: ReleasedCurve, people: int, rng: np.random.Generator
 def what_they_keep() -> str:
     """What synthetic people keep of a release, what not, and what follows, in sentences."""
     return (f"They keep {'; '.join(KEPT)}. They do not keep {'; '.join(LOST)}. {OWN_UNCERTAINTY}")
-
-
-def watermark(name: str, budget: Budget) -> str:
-    """What stands at the head of every file and in every picture of synthetic people.
-
-    Parameters
-    ----------
-    name : str
-        Of the release.
-    budget : Budget
-        Its guarantee.
-
-    Returns
-    -------
-    str
-    """
-    return (f"Synthetic people, drawn from a private release ({name}, ε = "
-            f"{budget.epsilon:.4g}, δ = {small(budget.delta)}). No row is a person. They keep "
-            "the released mean curve and how people vary around it in 3 basis functions, nothing "
-            "else. Do not use them to find subgroups or outliers; intervals must add the "
-            "release’s own uncertainty.")
 
 
 def as_csv(synthetic: SyntheticPeople, curve: ReleasedCurve, mark: str) -> str:

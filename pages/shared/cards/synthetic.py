@@ -13,11 +13,11 @@ from engine.answers.synthetic import (
     as_csv,
     refusal_of_synthetic,
     synthetic_people,
-    watermark,
 )
 from engine.core.types import Budget
 from engine.language.grammar import escape
 from engine.topics.mean import synthetic_charts
+from engine.topics.mean.synthetic_words import watermark
 from pages.shared.frame import layout
 
 PEOPLE = 1000
