@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from engine.core.types import EventFacts
 from engine.language.numbers import number, with_unit
 from engine.numerics.counts.cells import Cells, Counted
-from engine.numerics.counts.comparisons import HazardRatio
+from engine.numerics.counts.comparisons import HazardRatio, LogRank
 from engine.numerics.counts.curves import CountedCurve
 from engine.numerics.counts.tables import CountTable
 
+_NOTICED = 0.25  # of a half-width, by which censoring widens a band before it is told
 CENSORED, BEYOND, WITHOUT = "censored", "still under observation", "without the label"
 
 
@@ -67,7 +69,7 @@ def median(curve: CountedCurve, unit: str) -> str:
     unit : str
         Of the times.
     """
-    if curve.median is None:
+    if curve.median is None or not bool(curve.drawn.any()):
         return ""
     low, high = float(curve.median.low), float(curve.median.high)
     last = with_unit(number(float(curve.last)), unit)
@@ -76,6 +78,58 @@ def median(curve: CountedCurve, unit: str) -> str:
     until = f"to {with_unit(number(high), unit)}" if math.isfinite(high) else f"to beyond {last}"
     middle = with_unit(number(float(curve.median.time)), unit)
     return f"Median: {middle} (95 % confidence interval {number(low)} {until})."
+
+
+def censoring(curves: Sequence[CountedCurve], facts: EventFacts) -> str:
+    """What people censored within an interval do to limits, and where curves end for them.
+
+    Parameters
+    ----------
+    curves : sequence of CountedCurve
+        Of one table.
+    facts : EventFacts
+        Names and unit.
+
+    Returns
+    -------
+    str
+        Empty where it makes no difference.
+    """
+    why = (f"so many {facts.people} are censored within one interval, and the counts do not tell "
+           "when")
+    remedy = "A shorter follow-up or narrower intervals, stated beforehand, would help."
+    ended = [float(curve.last) for curve in curves if bool(curve.is_ended_by_censoring)]
+    if ended:
+        last = min(ended)
+        where = ("Nothing of the curve is" if last <= curves[0].edges[0] else
+                 f"Beyond {with_unit(number(last), facts.time_unit)}, no curve is")
+        return f"{where} shown: {why}. {remedy}"
+    if any(float(curve.limits.widening) > _NOTICED for curve in curves):
+        return f"The band is wider because {why}. {remedy}"
+    return ""
+
+
+def too_few(curves: Sequence[CountedCurve], facts: EventFacts, why: str = "") -> str:
+    """Where curves end because too few people are left; empty where they do not.
+
+    Parameters
+    ----------
+    curves : sequence of CountedCurve
+        Of one table.
+    facts : EventFacts
+        Names and unit.
+    why : str
+        Added to the sentence.
+    """
+    ended = [float(curve.last) for curve in curves if not bool(curve.enough.all())
+             and not bool(curve.is_ended_by_censoring)]
+    if not ended:
+        return ""
+    if min(ended) <= curves[0].edges[0]:
+        return (f"Nothing of {'a' if len(curves) > 1 else 'the'} curve is shown: too few "
+                f"{facts.people} are left after the first interval{why}.")
+    until = with_unit(number(min(ended)), facts.time_unit)
+    return f"Beyond {until}, too few {facts.people} are left to say{why}."
 
 
 def mean(curve: CountedCurve, unit: str) -> str:
@@ -94,6 +148,21 @@ def mean(curve: CountedCurve, unit: str) -> str:
     middle = with_unit(number(float(curve.mean.mean)), unit)
     return (f"Mean time without an event, within {until}: {middle} "
             f"± {number(float(curve.mean.half_width))}.")
+
+
+def allowed(test: LogRank, facts: EventFacts) -> str:
+    """What censoring takes off a log-rank test; empty where that is little.
+
+    Parameters
+    ----------
+    test : LogRank
+    facts : EventFacts
+        Names.
+    """
+    less = float(test.allowance)
+    return "" if less <= _NOTICED else (
+        f"Its z is {number(less)} nearer to 0, and the interval of the hazard ratio wider, because "
+        f"the counts do not tell when within an interval {facts.people} were censored.")
 
 
 def hazard_ratio(hazards: HazardRatio, first: str, second: str) -> str:

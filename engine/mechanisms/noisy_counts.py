@@ -344,8 +344,10 @@ class NoisyCounts(Mechanism):
         """Counts of every site with noise, their weighted sum, and the curves they give."""
         most = max(plan.cells.n_groups * plan.cells.size for plan in plans)
         standard = laplace((data.n_repeats, draws, data.sizes.n_servers, most), rng)
-        tables = [self._released(data, plan, standard) for plan in plans]
-        exact = [self._combined(plan, self.counts(data, plan)) for plan in plans]
+        by_site = [self.counts(data, plan) for plan in plans]
+        tables = [self._released(data, plan, counts, standard)
+                  for plan, counts in zip(plans, by_site, strict=True)]
+        exact = [self._combined(plan, counts) for plan, counts in zip(plans, by_site, strict=True)]
         shape = (data.n_repeats, draws)
         curves = [self.curves(table if table is not None else plan.table(
             np.broadcast_to(plan.standing_in, (*shape, *plan.standing_in.shape))))
@@ -370,11 +372,11 @@ class NoisyCounts(Mechanism):
         return plan.cells.counts(data.time, data.status, data.group, data.server,
                                  data.sizes.n_servers)
 
-    def _released(self, data: EventData, plan: CountPlan, standard: Array) -> CountTable | None:
+    def _released(self, data: EventData, plan: CountPlan, exact: Array, standard: Array
+                  ) -> CountTable | None:
         """The table with noise, (repeats, draws, groups, m); None where nothing is released."""
         if not plan.verdict.is_feasible:
             return None
-        exact = self.counts(data, plan)
         flat = exact.reshape(*exact.shape[:2], -1)[:, None]  # (repeats, 1, sites, cells)
         noise = np.stack([discretised(standard[:, :, s, :flat.shape[-1]], scale)
                           for s, scale in enumerate(self.noise_scales(plan))], axis=2)

@@ -42,6 +42,7 @@ from engine.mechanisms.families.percentile_stages import (
 from engine.numerics.bases import Basis
 from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.observation_times import stated_density
+from engine.numerics.percentile_shape import shape_of_shares
 from engine.numerics.percentile_surface import LEAST_SHARE, ShareSurface
 from engine.numerics.point_values import PointValues
 from engine.privacy.feasibility import Feasibility
@@ -50,14 +51,15 @@ _LEAST, _LEAST_COARSE = 110.0, 60.0  # N for a release, and for a coarse one
 _LEAST_LEVEL = PERCENTAGES[0] / 100
 _READINGS_BELOW = 6.0  # τ is at least this over N
 _RELIABLE = 250.0  # N from which bands held in all cells that were measured
-_MOST_WAVES = 15
+_MOST_WAVES, _MOST_OF_MANY = 15, 21  # of the centre
 _SKEWED_FROM = 5.0  # highest over lowest value, from which readings are put on a logarithmic scale
 _MOST_LIMITS = 6
 _WIDTH, _WIDEST, _WIDTH_FROM = 6.0, 24.0, 45.0  # κ₀ = N/45 between 6 and 24
-_NOT_NORMAL = 1.25  # departure from a normal law that a release says
+_NOT_NORMAL, _PER_ASYMMETRY = 1.5, 0.3  # departure from a normal law that a release says
 _BEYOND = 0.05  # of the time range, beyond all thresholds
 _HARDLY, _IN_A_PART = 0.25, 0.05  # of the density of even times; of the time range
-_SHAPES = ((60.0, 1), (250.0, 3), (1000.0, 5), (math.inf, 7))  # waves of shares up to this N
+_MANY = 2500.0  # N from which finer details than these are measured well, and missed otherwise
+_SHAPES = ((60.0, 1), (250.0, 3), (1000.0, 5), (_MANY, 7), (math.inf, 9))  # waves of shares below N
 _BASELINE = {"fourier": 15, "cosine": 12}  # waves without protection
 _BASELINE_LEVELS = ndtr(np.linspace(-2.5, 2.5, 25))
 
@@ -239,7 +241,9 @@ class PercentileCurves(Mechanism):
         "5, 25, 50, 75, 95", "Percentiles", "Shares of observations below each curve, in percent.")
     limits: str = param(
         "", "Cut-offs of ranges", "Time in range: cut-offs in the unit of observations, with "
-        "commas between them, such as 70, 180. Each is a threshold of its own.")
+        "commas between them, such as 70, 180. Each is a threshold of its own; with two or four of "
+        "them the range in the middle is marked as the target. An observation equal to a cut-off "
+        "counts as below it.")
     value_scale: str | None = param(
         None, "Scale of values", "Logarithms suit values that are skewed to the right: "
         "glucose, counts of activity. Default: log where the highest stated value is five times "
@@ -265,7 +269,9 @@ class PercentileCurves(Mechanism):
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
         return (("Percentile curves", {}),
-                ("Percentile curves of counts with zeros",
+                ("Ambulatory glucose profile", {"limits": "54, 70, 180, 250"}),
+                ("Growth chart", {"percentiles": "3, 10, 25, 50, 75, 90, 97"}),
+                ("Activity norm",
                  {"value_scale": "log1p", "log_offset": 20.0, "point_mass": 0.0}))
 
     @classmethod
@@ -317,6 +323,29 @@ class PercentileCurves(Mechanism):
         return tuple(sorted(limit for limit in limits
                             if facts.value_low <= limit < facts.value_high))
 
+    def piled_up(self, facts: PublicFacts) -> float | None:
+        """The value with a share of its own, where it lies within the bounds below the highest.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+        """
+        value = self.point_mass
+        return value if value is not None and facts.value_low <= value < facts.value_high else None
+
+    def target(self, facts: PublicFacts) -> tuple[float, ...]:
+        """The two cut-offs around the range in the middle; none where no range is.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+        """
+        stated = [limit for limit in self.stated_limits(facts) if limit != self.point_mass]
+        half = len(stated) // 2
+        return () if len(stated) % 2 or not stated else (stated[half - 1], stated[half])
+
     def scale(self, facts: PublicFacts) -> ValueScale:
         """Where [−1, 1] lies in response units.
 
@@ -361,6 +390,10 @@ class PercentileCurves(Mechanism):
 
     # -- fixed before any reading is looked at ------------------------------------------------
 
+    def why_not_published(self, budget: Budget) -> str:
+        """Nothing: all 16 releases are Gaussian and pass through the transcript."""
+        return ""
+
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> PercentileFeasibility:
         """N against what percentile curves need: more for outer percentiles."""
         least = _LEAST_COARSE if self.coarse == "show" else _LEAST
@@ -385,7 +418,8 @@ class PercentileCurves(Mechanism):
         effective, scale = min(verdict.effective_size, 1e6), self.scale(facts)
         shape = next(waves for limit, waves in _SHAPES if effective < limit)
         by_sampling = math.ceil(1.25 * (sizes.n_curves * max(sizes.fewest_per_curve, 1)) ** 0.25)
-        centre = max(1, min(_MOST_WAVES, by_sampling + 3, round(0.75 * math.sqrt(effective))))
+        most = _MOST_WAVES if effective < _MANY else _MOST_OF_MANY
+        centre = max(1, min(most, by_sampling + 3, round(0.75 * math.sqrt(effective))))
         if self.family_of_waves(facts) == "fourier":
             centre |= 1
         limits = np.array(self.stated_limits(facts))
@@ -417,7 +451,9 @@ class PercentileCurves(Mechanism):
                     shares.setdefault(k, []).append(tuple(
                         part[:, :-1] for part in surface.shares_in_ranges(
                             np.array(plans[k].limits))))
-                departure[k, repeats] = surface.departure_from_normal(len(LEVELS))[:, :-1]
+                of_shares = shape_of_shares(surface, len(LEVELS))
+                departure[k, repeats] = (
+                    of_shares.departure + _PER_ASYMMETRY * np.abs(of_shares.asymmetry))[:, :-1]
                 beyond[k, repeats] = surface.time_beyond(levels).max(axis=-1)[:, :-1]
         half = (upper - lower) / 2
         return Fit(basis=PointValues(tuple(grid.tolist())), coefficients=released,
@@ -447,10 +483,11 @@ class PercentileCurves(Mechanism):
         """Percentile curves in response units: (…, T, G)."""
         scale = self.scale(facts)
         curves = scale.back(surface.percentiles(self.levels))
-        if self.point_mass is None or not facts.value_low <= self.point_mass < facts.value_high:
+        piled_up = self.piled_up(facts)
+        if piled_up is None:
             return curves
-        below = surface.shares_below(scale(np.array([self.point_mass])))
-        return np.where(self.levels[:, None] <= below, self.point_mass, curves)
+        below = surface.shares_below(scale(np.array([piled_up])))
+        return np.where(self.levels[:, None] <= below, piled_up, curves)
 
     def _cautions(self, data: CurveData, plans: Sequence[PercentilePlan], shape: tuple[int, ...]
                   ) -> Iterator[Caution]:

@@ -28,7 +28,7 @@ _TIE = 1e-7  # between equal probits, so that they can be inverted
 _QUANTILE = 1.959963984540054  # of the normal law, for 95 in 100
 _DRAWS, _SEED, _HEAD_ROOM = 1000, 20_261_123, 1.05  # of critical values
 _LEAST_DENSITY = 0.02
-_RIDGE = 1e-9  # of the trace of a covariance, so that it can be inverted
+_DETAILS = 0.02  # probits that details finer than the waves, and lines between thresholds, may miss
 _LEAST_VARIANCE = 1e-12  # of a share
 
 
@@ -75,11 +75,11 @@ class ShareSurface:
     @cached_property
     def standard_error(self) -> Array:
         """Of the shares: (…, K, G)."""
-        variance = np.diagonal(self._covariance_of_shares, axis1=-2, axis2=-1)
+        variance = np.diagonal(self.covariance_of_shares, axis1=-2, axis2=-1)
         return np.asarray(np.sqrt(np.maximum(variance, _LEAST_VARIANCE)).swapaxes(-1, -2))
 
     @cached_property
-    def _covariance_of_shares(self) -> Array:
+    def covariance_of_shares(self) -> Array:
         """That of the errors of the unshrunk shares at each time: (…, G, K, K)."""
         size, r = self.rotation.shape[-1], self.waves.shape[1]
         blocks = self.covariance.reshape(*self.covariance.shape[:-2], size, r, size, r)
@@ -111,12 +111,22 @@ class ShareSurface:
         """Φ⁻¹ of the shares that bands are around: (…, G, K)."""
         return self._probits(self.unshrunk)
 
-    def _shares(self, coefficients: Array) -> Array:
-        """F = p + Q a φ, at thresholds in their own order: (…, K, G)."""
+    def shares(self, coefficients: Array) -> Array:
+        """F = p + Q a φ, at thresholds in their own order.
+
+        Parameters
+        ----------
+        coefficients : (…, K, r)
+            Of the estimate, or unshrunk.
+
+        Returns
+        -------
+        (…, K, G)
+        """
         return np.asarray(self.expected + self.rotation @ (coefficients @ self.waves.T))
 
     def _probits(self, coefficients: Array) -> Array:
-        shares = self._shares(coefficients)
+        shares = self.shares(coefficients)
         weights = 1 / self._sorted(self.standard_error) ** 2
         rising = -non_increasing_fit(-self._sorted(shares), weights)
         inside = np.clip(rising, LEAST_SHARE, 1 - LEAST_SHARE)
@@ -125,7 +135,7 @@ class ShareSurface:
     @cached_property
     def _probit_error(self) -> Array:
         """se(F)/φ(q): (…, G, K)."""
-        return np.asarray(self._sorted(self.standard_error) / _density(self.unshrunk_probits))
+        return np.asarray(self._sorted(self.standard_error) / density(self.unshrunk_probits))
 
     # -- percentiles --------------------------------------------------------------------------
 
@@ -154,6 +164,9 @@ class ShareSurface:
     def band(self, levels: Array, is_simultaneous: bool) -> tuple[Array, Array]:
         """Limits of percentile curves: the surface is inverted at Φ⁻¹(τ) ± a multiple of its error.
 
+        A fiftieth of the spread is added to the error in squares, for what the surface cannot show
+        however many people there are. It matters from N = 5000 on.
+
         Where all of that lies beyond the outermost threshold, nothing was released of how far: the
         band then reaches from that threshold to the bound of readings.
 
@@ -172,7 +185,8 @@ class ShareSurface:
         at = ndtri(levels)[:, None]
         error = self._error(at)
         times = self._critical_values(at, error)[..., None] if is_simultaneous else _QUANTILE
-        low, high = at - times * error, at + times * error
+        width = times * np.hypot(error, _DETAILS)
+        low, high = at - width, at + width
         below, above = self._outside(low, high)
         lower, upper = (self._inverted(self.unshrunk_probits, each) for each in (low, high))
         first, last = (np.clip(self.heights[..., None, :, k], -1.0, 1.0) for k in (0, -1))
@@ -204,40 +218,6 @@ class ShareSurface:
         error = _QUANTILE * self._error(at)
         below, above = self._outside(at - error, at + error)
         return np.asarray((below | above).mean(axis=-1))
-
-    def departure_from_normal(self, n_thresholds: int) -> Array:
-        """How far the probits of the first thresholds are from a straight line, in their errors.
-
-        Of normal readings they lie on a line at every time, wherever the thresholds are placed. The
-        statistic is the weighted sum of squares about the line that fits best, over its degrees of
-        freedom, averaged over time: about 1 or less where readings are normal.
-
-        Parameters
-        ----------
-        n_thresholds : int
-            How many of the thresholds to look at, from the first on; at least three.
-
-        Returns
-        -------
-        (…)
-        """
-        n = n_thresholds
-        shares = np.clip(self._shares(self.unshrunk), LEAST_SHARE, 1 - LEAST_SHARE)
-        probits = ndtri(shares[..., :n, :]).swapaxes(-1, -2)  # (…, G, n)
-        scores = np.broadcast_to(ndtri(self.expected[..., :n, :]).swapaxes(-1, -2), probits.shape)
-        density = _density(probits)
-        covariance = self._covariance_of_shares[..., :n, :n]
-        covariance = covariance / (density[..., :, None] * density[..., None, :])
-        trace = np.trace(covariance, axis1=-2, axis2=-1)[..., None, None]
-        covariance = covariance + np.maximum(_RIDGE * trace, _RIDGE**2) * np.eye(n)
-        line = np.stack([np.ones_like(scores), scores], axis=-1)  # (…, G, n, 2)
-        weighted = np.linalg.solve(covariance, np.concatenate(
-            [line, probits[..., None]], axis=-1))
-        turned = line.swapaxes(-1, -2)
-        fitted = line @ np.linalg.solve(turned @ weighted[..., :2], turned @ weighted[..., 2:])
-        squares = (probits * weighted[..., 2]).sum(axis=-1) - (
-            fitted[..., 0] * weighted[..., 2]).sum(axis=-1)
-        return np.asarray(squares.mean(axis=-1) / (n - 2))
 
     def _error(self, at: Array) -> Array:
         """Standard error of q where it is `at` (T, 1): (…, T, G)."""
@@ -277,7 +257,7 @@ class ShareSurface:
         inside = np.clip(share, 0.0, 1.0)[..., None]
         is_low, is_high = places == low[..., None], places == low[..., None] + 1
         weights = (1 - inside) * is_low + inside * is_high
-        return np.asarray(weights / np.maximum(_density(self.unshrunk_probits), _LEAST_DENSITY))
+        return np.asarray(weights / np.maximum(density(self.unshrunk_probits), _LEAST_DENSITY))
 
     def _in_coefficients(self, weights: Array) -> Array:
         """Σ_k γ_k Q_kj φ_l(t) of weights (…, G, K) in the order of thresholds: (…, G, K r)."""
@@ -334,13 +314,13 @@ class ShareSurface:
     def _gradients_of_ranges(self, limits: Array) -> tuple[Array, Array]:
         """Of shares in ranges, in coefficients (…, L + 1, G, K r) and finer waves (…, F, G)."""
         probit = self._at_limits(limits, self.unshrunk_probits)
-        density = _density(probit)
+        densities = density(probit)
         of_limits = []
         for k, limit in enumerate(limits):
             share, low = _place(np.full(self.spread.shape, limit), self.heights)
-            of_limits.append(density[..., k, :, None] * self._in_coefficients(
+            of_limits.append(densities[..., k, :, None] * self._in_coefficients(
                 self._neighbours(low, share)))
-        gradients, slope = np.stack(of_limits, axis=-3), density / self.spread[..., None, :]
+        gradients, slope = np.stack(of_limits, axis=-3), densities / self.spread[..., None, :]
         zero = np.zeros_like(gradients[..., :1, :, :])
         between = np.diff(np.concatenate([zero, gradients, zero], axis=-3), axis=-3)
         none = np.zeros_like(slope[..., :1, :])
@@ -358,8 +338,17 @@ class ShareSurface:
         return np.asarray(of_shares + (squares * variance).sum(axis=-1))
 
 
-def _density(probits: Array) -> Array:
-    """φ(q) of the standard normal law."""
+def density(probits: Array) -> Array:
+    """φ(q) of the standard normal law.
+
+    Parameters
+    ----------
+    probits : (…)
+
+    Returns
+    -------
+    (…)
+    """
     return np.asarray(np.exp(-(probits**2) / 2) / np.sqrt(2 * np.pi))
 
 

@@ -1,4 +1,4 @@
-"""What stands beside a release wherever it is shown: titles, how far off it is, its numbers."""
+"""What stands above and beside a release wherever it is shown: headings, statements, its text."""
 
 from __future__ import annotations
 
@@ -56,6 +56,8 @@ def columns(release: Published) -> dict[str, Array]:
             ends = release.ranges[name]
             table[f"{name}, {band_name(release)} from"] = ends[0]
             table[f"{name}, {band_name(release)} to"] = ends[1]
+    if release.percentiles is not None:
+        table |= release.percentiles.by_time
     return table
 
 

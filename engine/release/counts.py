@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,8 +11,16 @@ import numpy as np
 from engine.core.grids import drawing_grid
 from engine.core.tasks import ROC, SURVIVAL
 from engine.core.types import Array, Estimate, EventData, EventFacts
-from engine.language.counts import count_columns, hazard_ratio, mean, median
-from engine.language.numbers import named, number, with_unit
+from engine.language.counts import (
+    allowed,
+    censoring,
+    count_columns,
+    hazard_ratio,
+    mean,
+    median,
+    too_few,
+)
+from engine.language.numbers import named
 from engine.mechanisms import Mechanism
 from engine.numerics.counts.comparisons import hazard_ratio as hazard_ratios
 from engine.numerics.counts.comparisons import log_rank
@@ -86,7 +93,7 @@ def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, q
         followed = any(len(curve.at_risk) for curve in curves)
         band = ReleasedBand(STAIRCASE, 0, (float(x[0]), float(x[count - 1])), half,
                             limit=_CENSORING * followed)
-    uncertainty = Uncertainty(band, mechanism.feasibility(data.sizes, (quoted.inner,)),
+    uncertainty = Uncertainty(band, mechanism.feasibility(data.sizes, quoted.inner_budgets),
                               estimate.warnings, findings=tuple(findings))
     return ReleasedCounts(
         x[:count], {name: row[:count] for name, row in zip(names, rows, strict=True)}, ranges,
@@ -149,12 +156,9 @@ def _findings(table: CountTable, curves: list[CountedCurve], names: Sequence[str
         roc_curve = roc(table)
         return [f"Area under the ROC curve: {float(roc_curve.area):.3f} ± "
                 f"{1.96 * float(roc_curve.error):.3f} (95 %)."]
-    sentences, unit, several = [], facts.time_unit, len(names) > 1
-    last = min((float(curve.last) for curve in curves), default=math.inf)
-    if last < table.cells.edges[-1]:
-        until = with_unit(number(last), unit)
-        sentences.append(f"Beyond {until}, too few {facts.people} are left to say, by the noised "
-                    "counts.")
+    sentences, unit, several = list[str](), facts.time_unit, len(names) > 1
+    sentences += filter(None, (too_few(curves, facts, ", by the noised counts"),
+                               censoring(curves, facts)))
     for name, curve in zip(names, curves, strict=True):
         text = " ".join(filter(None, (median(curve, unit), mean(curve, unit))))
         if text:
@@ -163,5 +167,6 @@ def _findings(table: CountTable, curves: list[CountedCurve], names: Sequence[str
         test = log_rank(table)
         sentences += [f"Log-rank test of the two groups: z = {float(test.statistic):.2f}, "
                  f"p = {float(test.p_value):.3f}; {float(test.noise_share):.0%} of its variance "
-                 "is noise.", hazard_ratio(hazard_ratios(table), *facts.groups)]
+                 f"is noise. {allowed(test, facts)}".rstrip(),
+                 hazard_ratio(hazard_ratios(table), *facts.groups)]
     return sentences

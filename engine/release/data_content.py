@@ -13,6 +13,7 @@ import numpy as np
 
 from engine.core.errors import InputError
 from engine.core.types import Array, Data
+from engine.release.overlap import TELLING
 from engine.sources import Source
 from engine.sources.ages_at_death import AgesAtDeath
 from engine.sources.bundled import DATA, BundledCurves
@@ -31,8 +32,9 @@ _CELLS, _OFFSET = 1e5, 0.4142135623730951  # of a shape; common fractions are no
 def content_of(source: Source[Data]) -> bytes:
     """A hash of all observations: the same whatever the order, names, sites and stated bounds.
 
-    Curves are hashed one by one, observations in order of time, and their hashes are sorted. A
-    bundled file is one data set, whichever part of it is used.
+    Curves are hashed one by one, observations in order of time, and their hashes are sorted. People
+    of whom two or three numbers are known are sorted by these instead: a million hashes take
+    seconds. A bundled file is one data set, whichever part of it is used.
 
     Parameters
     ----------
@@ -57,8 +59,8 @@ def content_of(source: Source[Data]) -> bytes:
         table = _numbers(source.rows)
         records = _pieces(_ends_of_rows(table), table.ravel())
     elif isinstance(source, UploadEvents):
-        table = _people(source)
-        records = _pieces(_ends_of_rows(table), table.ravel())
+        events = source.events
+        records = iter([people_in_order(events.time, events.status, events.group)])
     elif isinstance(source, BundledCurves | AgesAtDeath | HeartFailurePatients):
         records = iter([(DATA / source.file).read_bytes()])
     else:
@@ -87,9 +89,15 @@ def traces_of(source: Source[Data]) -> Traces:
         return {"ids": _ids(source.curves.ids), "values": _filled(_pieces(ends, *_coarse(values))),
                 "shapes": _filled(_pieces(*_shapes(values, ends)))}
     if isinstance(source, UploadEvents):
-        table = _people(source)
-        return {"ids": _ids(source.events.ids), "values": _filled(_pieces(
-            _ends_of_rows(table), table.ravel()))}
+        events = source.events
+        content = people_in_order(events.time, events.status, events.group)
+        width = len(content) // max(len(events.time), 1)
+        rows = np.frombuffer(content, dtype="<f8").reshape(len(events.time), -1)
+        alike = (rows[1:] == rows[:-1]) | np.isnan(rows[1:]) & np.isnan(rows[:-1])
+        if alike.all(axis=1).mean() > 1 - TELLING:  # as with whole days: nobody is told by them
+            return {"ids": _ids(events.ids)}
+        return {"ids": _ids(events.ids), "values": tuple(
+            content[first:first + width] for first in range(0, len(content), width))}
     if isinstance(source, UploadRows):
         table = np.sort(_numbers(source.rows), axis=1)  # what is no number comes last
         known = np.isfinite(table)
@@ -114,12 +122,26 @@ def _numbers(rows: RowTable) -> Array:
     return np.ascontiguousarray(np.where(np.isnan(table), np.nan, table + 0.0))
 
 
-def _people(source: UploadEvents) -> Array:
-    """Time, status and group of everybody (n, columns), missing times as one kind of NaN."""
-    events = source.events
-    columns = [np.where(np.isnan(events.time), np.nan, events.time + 0.0), events.status,
-               *([] if events.group is None else [events.group])]
-    return np.ascontiguousarray(np.column_stack(columns).astype(float))
+def people_in_order(time: Array, *labels: Integers | None) -> bytes:
+    """Times and labels of people as bytes, in an order that tells nothing.
+
+    People with the same labels stand together, from the lowest time to the highest: a million are
+    sorted in a tenth of a second, which whole rows are not.
+
+    Parameters
+    ----------
+    time : (n,)
+    labels : (n,) of int, or None
+        Such as status, group and site; None is left out.
+    """
+    times = np.where(np.isnan(time), np.nan, time + 0.0)  # −0 is 0, and there is one kind of NaN
+    known, code = [label for label in labels if label is not None], np.zeros(len(time), np.int64)
+    for label in known:
+        code = code * (label.max() - label.min() + 1) + label - label.min()
+    order = np.argsort(code, kind="stable")
+    ends = np.flatnonzero(np.diff(code[order])) + 1
+    times = np.concatenate([np.sort(alike) for alike in np.split(times[order], ends)])
+    return np.column_stack([times, *(label[order] for label in known)]).astype("<f8").tobytes()
 
 
 def _ends_of_rows(table: Array) -> Integers:

@@ -46,7 +46,8 @@ def all_files(release: Published) -> dict[str, bytes]:
             "release.html": report(release), "guarantee.json": card(release),
             "again.json": request(release),
             **({"counts.csv": counts_csv(release)} if release.table else {}),
-            **({"at_risk.csv": at_risk_csv(release)} if release.at_risk else {})}
+            **({"at_risk.csv": at_risk_csv(release)} if release.at_risk else {}),
+            **({"time_in_range.csv": time_in_range_csv(release)} if _has_ranges(release) else {})}
 
 
 def card(release: Published) -> bytes:
@@ -123,6 +124,24 @@ def at_risk_csv(release: Published) -> bytes:
     """
     return _table_csv(f"{release.name}: numbers at risk, estimated from the noised counts in "
                       "counts.csv", release.at_risk)
+
+
+def _has_ranges(release: Published) -> bool:
+    return release.percentiles is not None and bool(release.percentiles.limits)
+
+
+def time_in_range_csv(release: Published) -> bytes:
+    """The average share of observations in every range, with its interval.
+
+    Parameters
+    ----------
+    release : Published
+        Of percentile curves with cut-offs.
+    """
+    assert release.percentiles is not None
+    return _table_csv(f"{release.name}: share of observations in each range, averaged over "
+                      f"{release.axis}; {budget_words(release.quote.certified)}, certified",
+                      release.percentiles.table(release.facts.value_unit))
 
 
 def _table_csv(line: str, table: Mapping[str, Sequence[Any]]) -> bytes:

@@ -119,7 +119,7 @@ def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Q
     band = band_of(estimate, list(ranges.values()), x, mechanism.limit_of_band(facts))
     warnings = getattr(estimate, "warnings", ())
     return dict(zip(names, rows, strict=True)), ranges, Uncertainty(
-        band, mechanism.feasibility(data.sizes, (quoted.inner,)), tuple(warnings), moved,
+        band, mechanism.feasibility(data.sizes, quoted.inner_budgets), tuple(warnings), moved,
         0.0 if band is None else band.half_width / facts.value_half_width)
 
 

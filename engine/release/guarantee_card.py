@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from engine.release import sentences as words
 from engine.release import stated
 from engine.release.certified import Quote
 from engine.release.ledger import Receipt
+from engine.release.percentiles import ReleasedPercentiles
 from engine.release.plan import Plan
 from engine.release.uncertainty import Uncertainty
 from engine.sources import Source
@@ -57,14 +59,30 @@ def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
     'one person’s whole curve'
     """
     facts = source.facts
+    is_by_curve = mechanism.main_task.data is DataType.CURVES and not (
+        isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person)
+    if is_by_curve and isinstance(source, Upload) and (
+            source.curves.n_people < source.curves.n_curves):
+        return f"one curve of the file; some {facts.people} have several and are protected less"
+    return unit_of_person(facts, mechanism)
+
+
+def unit_of_person(facts: PublicFacts, mechanism: Mechanism) -> str:
+    """What is protected where nobody has several curves.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for one person.
+    mechanism : Mechanism
+        With its settings.
+    """
     if isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person:
         return f"one observation (weaker than all observations of one {facts.person})"
     if mechanism.main_task.data in (DataType.RECORDS, DataType.EVENTS):
         return f"one {of(facts.person)} record"
     if mechanism.main_task.data is DataType.READINGS:
         return f"one {of(facts.person)} observation, with its time"
-    if isinstance(source, Upload) and source.curves.n_people < source.curves.n_curves:
-        return f"one curve of the file; some {facts.people} have several and are protected less"
     return f"one {of(facts.person)} whole curve"
 
 
@@ -107,14 +125,14 @@ def card_of(plan: Plan, receipt: Receipt, estimate: Estimate, uncertainty: Uncer
         "accuracy": _accuracy(uncertainty, facts, quoted, sizes),
         "unit_of_protection": plan.plain["unit"],
         "neighbours": "data sets of the same public sizes in which one unit is replaced",
-        **_guarantee(quoted),
+        **_guarantee(quoted, plan.senders),
         "bounds": {**_bounds(data), "source": facts.origin,
                    "applied": _APPLIED_TO_TIMES if isinstance(data, EventData) else
                    "numbers beyond are moved to the nearest bound before anything else"},
         "mechanism": {"key": mechanism.key, "label": mechanism.label,
                       "reference": mechanism.reference, "parameters": mechanism.values(),
                       "tuning": {key: _jsonable(value) for key, value in tuning.items()}},
-        **stated.card_entries(data),
+        **stated.card_entries(data), **_relied_on(quoted),
         "noise": {"sampler": f"OpenDP {made_with['opendp']}",
                   "lattice": "powers of two, in units of the noise",
                   "entropy": "operating system", "seed": "none: nothing can draw this noise again",
@@ -132,8 +150,28 @@ def _answers(estimate: Estimate, facts: PublicFacts, sizes: Sizes) -> dict[str, 
     return {"answers": answers_card.written(curve)}
 
 
-def _guarantee(quoted: Quote) -> dict[str, Any]:
-    """The guarantee, what it says of an attacker, and how it follows from the messages."""
+def in_ranges(percentiles: ReleasedPercentiles | None, facts: PublicFacts) -> dict[str, Any]:
+    """The card's entry for the time in stated ranges; nothing where none is stated.
+
+    Parameters
+    ----------
+    percentiles : ReleasedPercentiles or None
+        Where the released functions are percentile curves.
+    facts : PublicFacts
+        The unit of values.
+    """
+    if percentiles is None or not percentiles.limits:
+        return {}
+    table = percentiles.table(facts.value_unit)
+    return {"time_in_range": [dict(zip(table, row, strict=True))
+                              for row in zip(*table.values(), strict=True)]}
+
+
+def _guarantee(quoted: Quote, sites: Sequence[str]) -> dict[str, Any]:
+    """The guarantee, what it says of an attacker, and how it follows from the messages.
+
+    Sites have names where each keeps its own file, else numbers.
+    """
     return {
         "guarantee": _plain(quoted.certified),
         "ideal": {**_plain(quoted.ideal), "note": "for comparison only: what continuous noise of "
@@ -143,9 +181,21 @@ def _guarantee(quoted: Quote) -> dict[str, Any]:
         "accounting": {
             "method": _method(quoted), "sites": "each person is at one site; the weakest counts",
             "rho": quoted.rho,
-            "messages": [_message(server, quoted.steps[key], measurement)
+            "messages": [_message(_sender(server, sites), quoted.steps[key], measurement)
                          for (server, key), measurement in quoted.messages.items()]},
     }
+
+
+def _relied_on(quoted: Quote) -> dict[str, Any]:
+    """Who is relied on; nothing where every site, or the holder, adds all of its noise itself."""
+    shares = quoted.shares
+    if shares is None:
+        return {}
+    return {"trust": words.relied_on(shares), "relied_on": {
+        "noise": f"each of {shares.sites} sites adds an equal share; only sums are read",
+        "sites": shares.sites, "honest_at_least": shares.honest,
+        "holds_against": f"the centre together with up to {shares.sites - shares.honest} of the "
+                         "sites, whatever they send"}}
 
 
 def _accuracy(uncertainty: Uncertainty, facts: PublicFacts, quoted: Quote, sizes: Sizes
@@ -170,6 +220,10 @@ def _plain(budget: Budget) -> dict[str, float]:
 def _method(quoted: Quote) -> str:
     if quoted.certified.is_pure:
         return "ε of every message by OpenDP’s map; they add"
+    if quoted.shares is not None:
+        return ("shares of discrete Gaussian noise sum to nearly that noise (Kairouz, Liu and "
+                "Steinke 2021); what honest sites add has a proved μ, squares of μ add, and ε is "
+                "that of the Gaussian privacy curve at a slightly smaller δ")
     if quoted.certified.epsilon < quoted.by_rho.epsilon:
         return ("discrete Gaussian noise of every message has a proved μ; squares of μ add, and ε "
                 "is that of the Gaussian privacy curve at the stated δ")
@@ -177,8 +231,14 @@ def _method(quoted: Quote) -> str:
             "add, and ε follows from the sum at the stated δ")
 
 
-def _message(server: int, step: Step, measurement: hardened.HardenedNoise) -> dict[str, Any]:
-    return {"from": "centre" if server == CENTRE else f"site {server + 1}", "what": step.label,
+def _sender(server: int, sites: Sequence[str]) -> str:
+    if server == CENTRE:
+        return "centre"
+    return sites[server] if sites else f"site {server + 1}"
+
+
+def _message(sender: str, step: Step, measurement: hardened.HardenedNoise) -> dict[str, Any]:
+    return {"from": sender, "what": step.label,
             "numbers": measurement.size, "noise": _NOISE[measurement.law],
             "lattice": f"2^-{measurement.bits}",
             "rho" if measurement.law is NoiseLaw.GAUSSIAN else "epsilon": measurement.cost}

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 SIZE = 2048
 MOST = 0.5
 KINDS = ("ids", "values", "shapes")
-_TELLING = 0.9  # of all traces of a kind must differ
+TELLING = 0.9  # of all traces of a kind must differ
 
 Hashes = NDArray[np.uint64]
 
@@ -100,7 +100,7 @@ def sketches(traces: Mapping[str, Iterable[bytes]], key: bytes) -> dict[str, Ske
     for kind, texts in traces.items():
         each = list(texts)
         different = set(each)
-        if different and (kind == "ids" or len(different) >= _TELLING * len(each)):
+        if different and (kind == "ids" or len(different) >= TELLING * len(each)):
             out[kind] = _sketch(kind, different, key)
     return out
 

@@ -1,4 +1,8 @@
-"""The picture of a release as plain SVG, which asks nothing of any network."""
+"""A release as one drawing in SVG: functions with their bands, axes, a legend, and what is below.
+
+Plain SVG without scripts, so that it can be put into any document; it says its budget and how far
+off the release may be.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ import numpy as np
 from engine.core.palette import colour
 from engine.core.types import Array
 from engine.language.numbers import number
+from engine.release import nested
 from engine.release.captions import (
     alt,
     band_name,
@@ -19,6 +24,7 @@ from engine.release.captions import (
     is_staircase,
     statements,
 )
+from engine.release.percentiles import ReleasedPercentiles
 from engine.release.published import Published
 from engine.release.uncertainty import covered_places
 
@@ -44,7 +50,7 @@ def picture(release: Published, with_notes: bool = True) -> str:
     """
     texts = statements(release) if with_notes else []
     notes = [line for text in texts for line in textwrap.wrap(text, _WRAPPED)]
-    foot = _HEIGHT + _ROW * len(_risk_rows(release))
+    foot = _HEIGHT + _ROW * len(_risk_rows(release)) + nested.BAR_ROOM * _has_ranges(release)
     height = foot + _NOTE * len(notes) + (_NOTE // 2 if notes else 0)
     head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" '
             f'aria-label="{escape(alt(release), quote=True)}" font-family="system-ui,sans-serif" '
@@ -79,10 +85,14 @@ def _single(release: Published) -> str:
 
 def _drawn(release: Published) -> list[str]:
     every = [*release.columns.values(), *(end for pair in release.ranges.values() for end in pair)]
+    if release.percentiles is not None and release.percentiles.target:
+        every.append(np.array(release.percentiles.target))
     low, high = min(float(v.min()) for v in every), max(float(v.max()) for v in every)
     room = 0.06 * ((high - low) or 1.0)
     ends = (float(release.x[0]), float(release.x[-1])), (low - room, high + room)
     out = [*_axes(release, *ends), *_at_risk(release, ends[0])]
+    if release.percentiles is not None:
+        return out + _nested(release, release.percentiles, *ends)
     stepped = is_staircase(release)
     shades = [colour(_SHADES[k % len(_SHADES)] if stepped else _SHADES[0], "light")
               for k in range(len(release.columns))]
@@ -117,6 +127,20 @@ def _two_sided(share: float) -> str:
     end = colour("bias" if share < 0 else "functional", "light").lstrip("#")
     mixed = [round(255 + abs(share) * (int(end[k:k + 2], 16) - 255)) for k in (0, 2, 4)]
     return "#" + "".join(f"{part:02x}" for part in mixed)
+
+
+def _nested(release: Published, curves: ReleasedPercentiles, across: tuple[float, float],
+            up: tuple[float, float]) -> list[str]:
+    """Percentile curves as nested shades, with the time in ranges below the axis."""
+    out = nested.drawn(curves, release.x, lambda time, value: (_x(time, across), _y(value, up)))
+    if _has_ranges(release):
+        out += nested.bar_of_ranges(curves, release.facts.value_unit, _LEFT,
+                                    _WIDTH - _LEFT - _RIGHT, _HEIGHT + 14)
+    return out
+
+
+def _has_ranges(release: Published) -> bool:
+    return release.percentiles is not None and bool(release.percentiles.limits)
 
 
 def _band(x: Array, pair: tuple[Array, Array], shade: str, across: tuple[float, float],

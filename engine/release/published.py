@@ -19,12 +19,14 @@ from engine.core.tasks import Argument, DataType
 from engine.core.types import (
     Array,
     Budget,
+    CurveData,
     Data,
     EventData,
     PublicFacts,
     Sizes,
 )
 from engine.mechanisms import Mechanism
+from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.release import certified as release
 from engine.release import ledger
 from engine.release.books import Odometer, ceiled
@@ -32,8 +34,9 @@ from engine.release.certified import Key, Quote
 from engine.release.counts import released_counts
 from engine.release.data_content import content_of, traces_of
 from engine.release.functions import functions_of, names_of, places
-from engine.release.guarantee_card import card_of, unit_of
+from engine.release.guarantee_card import card_of, in_ranges, unit_of
 from engine.release.ledger import Ledger, Receipt
+from engine.release.percentiles import ReleasedPercentiles, released_percentiles
 from engine.release.plan import Plan, messages_from_bytes, messages_to_bytes
 from engine.release.random_order import reordered
 from engine.release.uncertainty import Uncertainty
@@ -82,6 +85,8 @@ class Published:
         Numbers at risk by time, where people are followed; else empty.
     is_surface : bool
         Whether the columns are one function of two times, a column for each second time.
+    percentiles : ReleasedPercentiles or None
+        Where the released functions are percentile curves.
     """
 
     name: str
@@ -103,6 +108,7 @@ class Published:
     table: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     at_risk: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     is_surface: bool = False
+    percentiles: ReleasedPercentiles | None = None
 
 
 def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> Quote:
@@ -295,11 +301,16 @@ def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Pub
     names = names_of(estimate, mechanism, x, value)
     table: dict[str, list[Any]] = {}
     at_risk: dict[str, list[Any]] = {}
+    percentiles = None
     if isinstance(data, EventData):
         counts = released_counts(estimate, mechanism, data, quoted, x)
         x, columns, ranges, uncertainty = (counts.x, counts.columns, counts.ranges,
                                            counts.uncertainty)
         table, at_risk = counts.table, counts.at_risk
+    elif isinstance(mechanism, PercentileCurves) and isinstance(data, CurveData):
+        percentiles = released_percentiles(estimate, mechanism, data, quoted, x)
+        columns, ranges, uncertainty = (percentiles.columns, percentiles.ranges,
+                                        percentiles.uncertainty)
     else:
         columns, ranges, uncertainty = functions_of(estimate, mechanism, data, quoted, x, names,
                                                     scale)
@@ -308,8 +319,9 @@ def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Pub
         axis=axis, value=value, x=x, columns=columns, ranges=ranges, odometer=receipt.odometer,
         quote=quoted, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
         uncertainty=uncertainty, request=plan.plain["request"], table=table,
-        at_risk=at_risk, is_surface=mechanism.main_task.argument is Argument.TWO_TIMES,
-        card=card_of(plan, receipt, estimate, uncertainty))
+        at_risk=at_risk, percentiles=percentiles,
+        is_surface=mechanism.main_task.argument is Argument.TWO_TIMES,
+        card=card_of(plan, receipt, estimate, uncertainty) | in_ranges(percentiles, data.facts))
 
 
 def usual_total(n: int) -> Budget:

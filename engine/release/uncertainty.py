@@ -39,6 +39,9 @@ class ReleasedBand:
         What it relies on that the release cannot show; empty if nothing.
     counts_bias : bool
         Whether it counts the largest bias over a stated class of curves.
+    has_bars : bool
+        Whether it is drawn as bars at some places, because the shades of the picture are ranges of
+        observations.
     """
 
     kind: str
@@ -48,6 +51,7 @@ class ReleasedBand:
     level: float = LEVEL
     limit: str = ""
     counts_bias: bool = False
+    has_bars: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,13 +103,13 @@ def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, lim
     limit : str
         What the band relies on that the release cannot show.
     """
-    if estimate.band is None or not ranges:
+    if not estimate.band_kind or not ranges:
         return None
     inside = covered_places(len(x))
     half = float(np.mean([(high - low)[inside].mean() / 2 for low, high in ranges]))
-    return ReleasedBand(estimate.band.kind, estimate.basis_sizes[0] if estimate.basis_sizes else 0,
+    return ReleasedBand(estimate.band_kind, estimate.basis_sizes[0] if estimate.basis_sizes else 0,
                         (float(x[inside][0]), float(x[inside][-1])), half, limit=limit,
-                        counts_bias=estimate.band.bias is not None)
+                        counts_bias=estimate.band is not None and estimate.band.bias is not None)
 
 
 def covered_places(count: int) -> slice:

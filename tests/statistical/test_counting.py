@@ -17,6 +17,7 @@ from engine.sources.competing_events import CompetingEvents
 from engine.sources.event_times import SHAPES, EventTimes
 from engine.sources.scored_people import ScoredPeople
 from engine.topics.counting.answer import counting_study
+from engine.topics.coverage.counts import LeavingPeople
 from tests.heavy import all_but, slow
 
 # Root mean squared distance from the Kaplan–Meier curve, and its standard error: 400 data sets of
@@ -104,6 +105,15 @@ def test_bands_cover_as_they_say(source, epsilon, task):
     assert 0.92 <= study.pointwise <= 0.985
     if len(source.facts.groups) < 2:  # a band holds for its group alone
         assert study.simultaneous >= 0.92
+
+
+@pytest.mark.parametrize(("n", "epsilon", "law"), [
+    (1000, 0.5, {"censoring": 6.0}), slow((200, 0.5, {"censoring": 6.0})),
+    (1000, 3.0, {"censoring": 0.3, "stated": 10.0}), slow((1000, 0.5, {"leave_at": 0.02}))])
+def test_bands_hold_where_most_people_are_censored_within_an_interval(n, epsilon, law):
+    study = counting_study(LeavingPeople(n_curves=n, **law), NoisyCounts(), Budget(epsilon), 104, 150)
+    print(study)
+    assert study.edges_drawn > 0.5 and study.pointwise >= 0.92 and study.simultaneous >= 0.9
 
 
 def test_bands_of_rare_events_cover_more_than_they_say():

@@ -9,6 +9,7 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget, EventData, EventFacts
+from engine.language.counts import censoring, too_few
 from engine.mechanisms.noisy_counts import NoisyCounts, usual_intervals
 from engine.noise.laplace import laplace
 from engine.numerics import product_limit
@@ -20,7 +21,8 @@ from engine.numerics.counts.bands import (
     staircase,
 )
 from engine.numerics.counts.cells import Cells, Counted, equal_edges
-from engine.numerics.counts.comparisons import log_rank
+from engine.numerics.counts.comparisons import difference, hazard_ratio, log_rank
+from engine.numerics.counts.curves import curves_of
 from engine.numerics.counts.distributions import calibration, distribution, roc
 from engine.numerics.counts.life_tables import (
     LifeTable,
@@ -252,6 +254,68 @@ def test_the_same_counts_give_the_same_limits_and_they_hold_the_curve():
     assert (np.diff(low, axis=-1) <= 1e-12).all() and (np.diff(high, axis=-1) <= 1e-12).all()
 
 
+def test_the_ends_of_censoring_are_the_life_tables_of_people_who_leave_first_or_last():
+    rng = np.random.default_rng(4)
+    cells = Cells(equal_edges(0.0, 1.0, 5), n_causes=2, n_codes=2)
+    counts = rng.integers(0, 30, cells.size).astype(float)
+    life = LifeTable(counts, cells)
+    events, censored, at_risk = life.events.sum(axis=0), life.censored, life.at_risk[:-1]
+    first, last = (np.cumprod(1 - events / exposed) for exposed in (at_risk - censored, at_risk))
+    np.testing.assert_allclose(np.array(life.survival_extremes), [first, last])
+    assert (first <= life.survival).all() and (life.survival <= last).all()
+    low, high = life.incidence_extremes
+    for unexposed in (0.0, 1.0):
+        hazards = life.events / (at_risk - unexposed * censored)
+        before = np.concatenate([[1.0], np.cumprod(1 - hazards.sum(axis=0))[:-1]])
+        incidence = np.cumsum(before * hazards, axis=-1)
+        assert (low <= incidence + 1e-12).all() and (incidence <= high + 1e-12).all()
+
+
+def ended(end, n=1000):
+    """A table without noise of events at rate 1, a part of which is censored at shares of an interval."""
+    rng = np.random.default_rng(8)
+    event, leaves = rng.exponential(1.0, n), rng.random(n) < 0.4
+    time = np.where(leaves & (event > end), end, event)
+    cells = Cells(equal_edges(0.0, 1.0, 8))
+    counts = cells.counts(time[None], (time == event).astype(int)[None], None, np.zeros(n, dtype=int), 1)
+    return exact_table(cells, counts[0, 0])
+
+
+def test_limits_hold_a_curve_wherever_within_the_interval_people_leave():
+    truth = np.exp(-np.arange(1, 9) / 8)
+    for end in (1e-6, 0.124):  # at the start and at the end of the first interval
+        curve, = curves_of(ended(end))
+        assert (curve.pointwise_low <= truth).all() and (truth <= curve.pointwise_high).all()
+        assert curve.drawn.all() and float(curve.limits.widening) > 0.25
+        tight = replace(curve.limits, extremes=None)
+        assert (tight.monotone(tight.pointwise_width)[0] >= curve.pointwise_low).all()
+        assert curve.mean.half_width > restricted_mean(curve.edges, tight).half_width
+        both, plain = difference(curve.limits, curve.limits), difference(tight, tight)
+        assert (both.half_width > plain.half_width).all()
+
+
+def test_without_people_censored_within_an_interval_limits_are_as_they_were():
+    cells = Cells(equal_edges(0.0, 1.0, 4))
+    curve, = curves_of(exact_table(cells, np.array([30.0, 20, 10, 5, 0, 0, 0, 0, 35])))
+    assert curve.limits.widening == 0 and not curve.is_ended_by_censoring
+    low, high = curve.limits.monotone(curve.limits.pointwise_width)
+    np.testing.assert_allclose(low, np.clip(curve.values - curve.limits.pointwise_width, 0, 1))
+    np.testing.assert_allclose(high, np.minimum.accumulate(curve.values + curve.limits.pointwise_width))
+
+
+def test_nothing_is_shown_from_where_counts_leave_the_curve_open():
+    cells = Cells(equal_edges(0.0, 10.0, 4))
+    for counts in ([300.0, 0, 0, 0, 650, 0, 0, 0, 50], [10.0, 300, 0, 0, 0, 600, 0, 0, 90]):
+        table = exact_table(cells, np.array(counts))
+        curve, = curves_of(table)
+        assert curve.is_ended_by_censoring and curve.last == (0.0 if counts[0] == 300 else 2.5)
+        of_causes = curves_of(table, is_survival=False)
+        assert [float(each.last) for each in of_causes] == [float(curve.last)]
+        told = censoring([curve], EventFacts(time_unit="years"))
+        assert "censored" in told and told.startswith("Beyond 2.5" if curve.last else "Nothing")
+        assert not too_few([curve], EventFacts())
+
+
 def test_intervals_beyond_which_too_few_are_left_are_not_shown():
     table = released(EventTimes(n_curves=228)).released[0]
     life, = life_tables(table)
@@ -342,6 +406,28 @@ def test_with_many_intervals_and_no_noise_it_tends_to_kaplan_meier():
         errors.append(np.sqrt(((released.coefficients[0, :, 0] - exact) ** 2).mean()))
     assert errors[:4] == pytest.approx([0.0223, 0.0089, 0.0045, 0.0032], rel=0.1)
     assert errors[4] < 0.002
+
+
+def two_groups(leave, stated, n=2000, repeats=40):
+    """Tables of two groups with hazard 1, censored at two rates; follow-up is stated too long."""
+    rng = np.random.default_rng(12)
+    event, end = rng.exponential(1.0, (repeats, n, 2)), rng.exponential(1 / np.asarray(leave), (repeats, n, 2))
+    facts = EventFacts(groups=("A", "B"), time_high=float(stated))
+    data = EventData(np.minimum(event, end).reshape(repeats, -1), (event <= end).astype(int).reshape(repeats, -1),
+                     np.zeros(2 * n, dtype=int), facts,
+                     np.broadcast_to([0, 1], (repeats, n, 2)).reshape(repeats, -1), None)
+    return NoisyCounts().release_many(data, [(Budget(1.0),)], 1, generator(2, 1, 0)).released[0]
+
+
+def test_equal_hazards_are_not_rejected_where_one_group_is_censored_within_an_interval():
+    test = log_rank(two_groups((0.1, 3.0), 10))
+    assert (test.p_value > 0.05).mean() > 0.9 and (test.allowance > 2).all()
+    hazards = hazard_ratio(two_groups((0.1, 3.0), 10))
+    assert ((hazards.low <= 1) & (hazards.high >= 1) == (test.p_value >= 0.05)).mean() > 0.95
+
+
+def test_where_few_leave_within_an_interval_the_log_rank_test_is_the_ordinary_one():
+    assert (log_rank(two_groups((0.2, 0.2), 1)).allowance == 0).all()
 
 
 def test_the_log_rank_statistic_is_unbiased_and_has_the_ordinary_sign():

@@ -11,7 +11,7 @@ from engine.core.errors import InputError
 from engine.core.types import Budget
 from engine.privacy import accounting
 from engine.release import ledger, sealed_log
-from engine.release.data_content import content_of, traces_of
+from engine.release.data_content import content_of, people_in_order, traces_of
 from engine.release.ledger import Ledger
 from engine.release.ledger import _slow_hash as books_hash
 from engine.sources import sources
@@ -193,6 +193,19 @@ def test_the_same_readings_are_the_same_data_in_any_order_with_any_names_and_bou
     assert content_of(own()) == content_of(own(ROWS[::-1]))
     renamed = [({"a": "x9", "b": "x1", "c": "x5"}[who], t, v) for who, t, v in ROWS]
     assert content_of(own()) == content_of(own(renamed, 200.0, "person,time,value"))
+
+
+def test_people_are_the_same_in_any_order_and_others_where_one_label_moves():
+    rng = np.random.default_rng(3)
+    time = rng.choice([0.5, 1.0, 2.5, np.nan, np.inf, 0.0], 200)
+    status, group, order = rng.integers(-1, 3, 200), rng.integers(0, 2, 200), rng.permutation(200)
+    content = people_in_order(time, status, group)
+    assert content == people_in_order(time[order], status[order], group[order])
+    assert content == people_in_order(np.where(time == 0, -0.0, time), status, group)
+    swapped = group.copy()
+    swapped[np.argmax((group == 0) & (time == 0.5))] = 1
+    assert len({content, people_in_order(time, status, swapped), people_in_order(time, status, None),
+                people_in_order(time, status - 1, group)}) == 4
 
 
 def test_another_reading_makes_other_data():

@@ -19,6 +19,7 @@ from engine.mechanisms.percentile_curves import (
     ValueScale,
 )
 from engine.numerics.monotone import non_increasing_fit
+from engine.numerics.percentile_shape import shape_of_shares
 from engine.numerics.percentile_surface import ShareSurface
 from engine.privacy import accounting, transcript
 from engine.simulation.experiments import generator
@@ -125,16 +126,29 @@ def mixture_surface(shift, levels=(0.02, 0.05, 0.12, 0.25, 0.5, 0.75, 0.88, 0.95
 
 
 def test_groups_depart_from_a_normal_law_and_normal_readings_do_not():
-    assert mixture_surface(0.0).departure_from_normal(9) == pytest.approx(0.0, abs=1e-6)
-    departures = [float(mixture_surface(shift).departure_from_normal(9)) for shift in (2, 4, 8)]
+    assert shape_of_shares(mixture_surface(0.0), 9).departure == pytest.approx(0.0, abs=1e-6)
+    departures = [float(shape_of_shares(mixture_surface(shift), 9).departure) for shift in (2, 4, 8)]
     assert departures == sorted(departures) and departures[-1] > 10
+
+
+def test_the_asymmetry_of_normal_readings_is_standard_normal_and_that_of_skewed_ones_is_negative():
+    def asymmetries(tails, repeats):
+        source = replace(PEOPLE, n_curves=500, deviation_tails=tails)
+        data, budgets = source.draw(repeats, generator(5, 0, 0)), (Budget(4.0, 1e-6),)
+        plan = MEAN.plan(source.public, budgets)
+        return np.concatenate([np.ravel(shape_of_shares(surface, 9).asymmetry[:, 0]) for _, _, surface in
+                               MEAN._surfaces(data, [plan], 1, generator(5, 1, 0))])
+
+    normal = asymmetries("normal", 8)
+    assert abs(normal.mean()) < 3 / np.sqrt(8) and 0.5 < normal.std(ddof=1) < 1.6
+    assert (asymmetries("skewed", 3) < -2).all()
 
 
 def test_normal_readings_on_badly_placed_thresholds_do_not_depart():
     """They are on a line in the probit wherever the thresholds are."""
     surface = normal_surface()
-    assert float(replace(surface, covariance=1e-4 * np.eye(surface.coefficients.size))
-                 .departure_from_normal(5)) < 0.1
+    badly = replace(surface, covariance=1e-4 * np.eye(surface.coefficients.size))
+    assert float(shape_of_shares(badly, 5).departure) < 0.1
 
 
 @pytest.mark.parametrize("is_simultaneous", [False, True])

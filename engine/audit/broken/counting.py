@@ -104,23 +104,25 @@ class UnknownStatusIsDropped(_Counts):
 class SmallCountsAreSuppressed(_Counts):
     """Cells with fewer than three people are printed as 0, which is decided by the true counts."""
 
-    def _released(self, data: EventData, plan: CountPlan, standard: Array) -> CountTable | None:
-        table = super()._released(data, plan, standard)
+    def _released(self, data: EventData, plan: CountPlan, exact: Array, standard: Array
+                  ) -> CountTable | None:
+        table = super()._released(data, plan, exact, standard)
         if table is None:
             return None
-        exact = self._combined(plan, self.counts(data, plan))[:, None]
-        return replace(table, noisy=np.where(exact < 3, 0.0, table.noisy))
+        true = self._combined(plan, exact)[:, None]
+        return replace(table, noisy=np.where(true < 3, 0.0, table.noisy))
 
 
 @bug(_BUDGET)
 class GroupSizesAreReadOff(_Counts):
     """The sizes of groups are private, but the released counts are made to add up to them."""
 
-    def _released(self, data: EventData, plan: CountPlan, standard: Array) -> CountTable | None:
-        table = super()._released(data, plan, standard)
+    def _released(self, data: EventData, plan: CountPlan, exact: Array, standard: Array
+                  ) -> CountTable | None:
+        table = super()._released(data, plan, exact, standard)
         if table is None or data.group is None:
             return table
-        size = self._combined(plan, self.counts(data, plan)).sum(axis=-1)[:, None, :, None]
+        size = self._combined(plan, exact).sum(axis=-1)[:, None, :, None]
         excess = table.noisy.sum(axis=-1, keepdims=True) - size
         return replace(table, noisy=table.noisy - excess / plan.cells.size)
 
@@ -140,7 +142,8 @@ class LessNoiseWhereFewAreAtRisk(_Counts):
 class NoiseOnTimesAlone(_Counts):
     """Every time gets noise and how it ended gets none, so that the number of events is exact."""
 
-    def _released(self, data: EventData, plan: CountPlan, standard: Array) -> CountTable | None:
+    def _released(self, data: EventData, plan: CountPlan, exact: Array, standard: Array
+                  ) -> CountTable | None:
         repeats, draws, sites = standard.shape[:3]
         rng = np.random.default_rng(np.frombuffer(standard[:1, 0, 0, :2].tobytes(), np.uint64))
         shape = (repeats, draws, data.n_curves)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,7 +46,10 @@ class CountedCurve:
     pointwise_low, pointwise_high : (…, K)
         Confidence intervals of each edge on its own.
     drawn : (…, K) of bool
-        Edges before too few people are left to say.
+        Edges that are shown.
+    enough : (…, K) of bool
+        Edges before too few people are left to say; fewer are shown where too many are censored
+        within an interval.
     falls : bool
         Whether the curve falls from 1; else it rises from 0.
     noise_share : (…, K)
@@ -69,6 +72,7 @@ class CountedCurve:
     pointwise_low: Array
     pointwise_high: Array
     drawn: Flags
+    enough: Flags
     falls: bool
     noise_share: Array
     at_risk: Array
@@ -92,6 +96,11 @@ class CountedCurve:
         return np.asarray(low), np.asarray(high)
 
     @property
+    def is_ended_by_censoring(self) -> Flags:
+        """Whether more would be shown, were fewer people censored within an interval: (…)."""
+        return np.asarray(self.drawn.sum(axis=-1) < self.enough.sum(axis=-1))
+
+    @property
     def last(self) -> Array:
         """The last edge that is shown; e_0 where none is: (…)."""
         return np.asarray(np.asarray(self.edges)[self.drawn.sum(axis=-1)], dtype=float)
@@ -112,14 +121,16 @@ def survival_curves(table: CountTable, least: float = LEAST_SHOWN) -> list[Count
 
 def _survival_curve(table: CountTable, life: LifeTable, group: int, least: float) -> CountedCurve:
     jacobian = of_group(life.survival_gradient, group, table.cells.n_groups)
-    limits = Limits(life.survival, table.errors(jacobian), is_shown(table, life, least),
-                    _people(table))
+    enough = is_shown(table, life, least)
+    limits = Limits(life.survival, table.errors(jacobian), enough, _people(table),
+                    life.survival_extremes)
+    limits = replace(limits, drawn=enough & np.logical_and.accumulate(limits.is_settled, axis=-1))
     low, high = limits.monotone(limits.simultaneous_width)
     each_low, each_high = limits.monotone(limits.pointwise_width)
     at_risk, width = _at_risk(table, life)
     return CountedCurve(
-        table.cells.edges, life.survival, low, high, each_low, each_high, limits.drawn, True,
-        _noise_share(table, jacobian), at_risk, width, quantile(table.cells.edges, limits),
+        table.cells.edges, life.survival, low, high, each_low, each_high, limits.drawn, enough,
+        True, _noise_share(table, jacobian), at_risk, width, quantile(table.cells.edges, limits),
         restricted_mean(table.cells.edges, limits), limits)
 
 
@@ -138,19 +149,27 @@ def incidence_curves(table: CountTable, least: float = LEAST_SHOWN) -> list[Coun
         causes, intervals = life.cells.n_causes, life.cells.n_intervals
         flat = life.incidence_gradient.reshape(*life.counts.shape[:-1], causes * intervals, -1)
         jacobian = of_group(flat, g, table.cells.n_groups)
-        drawn = np.concatenate([is_shown(table, life, least)] * causes, axis=-1)
-        together = Limits(life.incidence.reshape(*life.counts.shape[:-1], -1),
-                          table.errors(jacobian), drawn, _people(table))
+        enough = is_shown(table, life, least)
+        values, lowest, highest = (each.reshape(*life.counts.shape[:-1], -1) for each in (
+            life.incidence, *life.incidence_extremes))
+        together = Limits(values, table.errors(jacobian),
+                          np.concatenate([enough] * causes, axis=-1), _people(table),
+                          (lowest, highest))
+        is_settled = together.is_settled.reshape(life.incidence.shape).all(axis=-2)
+        drawn = np.concatenate(
+            [enough & np.logical_and.accumulate(is_settled, axis=-1)] * causes, axis=-1)
+        together = replace(together, drawn=drawn)
         (at_risk, width), share = _at_risk(table, life), _noise_share(table, jacobian)
         for j in range(causes):
             of_cause = slice(j * intervals, (j + 1) * intervals)
             limits = Limits(together.values[..., of_cause], together.errors[..., of_cause, :],
-                            drawn[..., of_cause], together.people)
+                            drawn[..., of_cause], together.people,
+                            (lowest[..., of_cause], highest[..., of_cause]))
             low, high = limits.monotone(together.simultaneous_width[..., of_cause], falls=False)
             each_low, each_high = limits.monotone(limits.pointwise_width, falls=False)
             curves.append(CountedCurve(
                 table.cells.edges, limits.values, low, high, each_low, each_high, limits.drawn,
-                False, share[..., of_cause], at_risk, width, None, None, limits))
+                enough, False, share[..., of_cause], at_risk, width, None, None, limits))
     return curves
 
 
@@ -168,9 +187,9 @@ def distribution_curve(table: CountTable) -> CountedCurve:
                     _people(table))
     low, high = limits.monotone(limits.simultaneous_width, falls=False)
     each_low, each_high = limits.monotone(limits.pointwise_width, falls=False)
-    return CountedCurve(table.cells.edges, values, low, high, each_low, each_high, limits.drawn,
-                        False, _noise_share(table, jacobian), np.empty(0), np.empty(0), None, None,
-                        limits)
+    return CountedCurve(
+        table.cells.edges, values, low, high, each_low, each_high, limits.drawn, limits.drawn,
+        False, _noise_share(table, jacobian), np.empty(0), np.empty(0), None, None, limits)
 
 
 def curves_of(table: CountTable, is_survival: bool = True, least: float = LEAST_SHOWN

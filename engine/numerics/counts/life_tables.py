@@ -5,6 +5,9 @@ the hazard h = d/W, held to [0, 1],
 
     S_k = Π_{i≤k} (1 − h_i),    CIF_jk = Σ_{i≤k} S_{i−1} h_i d_ji/d_i.
 
+W would be Y − c if all c were censored at the start of the interval, and Y if at its end. The
+counts do not tell, and limits allow for both.
+
 Gradients count everybody: Y is the sum of all later cells, so that they hold whether the size of a
 group is known or not. With a known total the two ways differ by a constant along the cells, which
 `CountTable` takes off.
@@ -24,6 +27,7 @@ from engine.numerics.counts.tables import CountTable
 LEAST_SHOWN = 10.0  # people at risk at the end of an interval; a custodian may ask for more
 _FLOOR = 2.0  # of people at risk, in gradients alone
 _CERTAIN = 3.0  # standard deviations of noise that people at risk must exceed
+_ACTUARIAL = 0.5  # of their interval that people censored within it are taken to miss
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +66,11 @@ class LifeTable:
     @cached_property
     def hazards(self) -> Array:
         """H by cause, together at most 1: (…, J, K)."""
-        exposed = self.at_risk[..., :-1] - self.censored / 2
+        return self._hazards(_ACTUARIAL)
+
+    def _hazards(self, unexposed: float) -> Array:
+        """H if people censored within an interval miss this share of it."""
+        exposed = self.at_risk[..., :-1] - unexposed * self.censored
         with np.errstate(divide="ignore", invalid="ignore"):
             each = np.where((exposed > 0)[..., None, :], self.events / exposed[..., None, :], 0.0)
             total = each.sum(axis=-2, keepdims=True)
@@ -71,18 +79,41 @@ class LifeTable:
     @cached_property
     def survival(self) -> Array:
         """S at the edges e_1 … e_K: (…, K)."""
-        return np.asarray(np.cumprod(1 - np.minimum(self.hazards.sum(axis=-2), 1.0), axis=-1))
+        return _survival(self.hazards)
 
     @cached_property
     def before(self) -> Array:
         """S at the start of each interval: (…, K)."""
-        return np.concatenate([np.ones_like(self.survival[..., :1]), self.survival[..., :-1]],
-                              axis=-1)
+        return _before(self.survival)
 
     @cached_property
     def incidence(self) -> Array:
         """CIF at the edges e_1 … e_K: (…, J, K); with 1 − S as the sum over causes."""
-        return np.asarray(np.cumsum(self.before[..., None, :] * self.hazards, axis=-1))
+        return _incidence(self.hazards)
+
+    # -- wherever within their interval people are censored -------------------------------------
+
+    @cached_property
+    def survival_extremes(self) -> tuple[Array, Array]:
+        """S if all are censored at the start of their interval, and at its end: (…, K) each.
+
+        The counts do not tell when within its interval a person was censored. Between these two
+        lies what the people of these counts would give, wherever that was; S takes the middle.
+        """
+        return _survival(self._hazards(1.0)), _survival(self._hazards(0.0))
+
+    @cached_property
+    def incidence_extremes(self) -> tuple[Array, Array]:
+        """The lowest and the highest CIF by when people are censored: (…, J, K) each.
+
+        A cause of late events falls where others have more early ones, so that the two ends may
+        cross; what they were once apart they stay apart.
+        """
+        start, end = (_incidence(self._hazards(unexposed)) for unexposed in (1.0, 0.0))
+        below = self.incidence - np.minimum(start, end)
+        above = np.maximum(start, end) - self.incidence
+        return (self.incidence - np.maximum.accumulate(below, axis=-1),
+                self.incidence + np.maximum.accumulate(above, axis=-1))
 
     # -- gradients ------------------------------------------------------------------------------
 
@@ -126,6 +157,21 @@ class LifeTable:
         intervals, causes = self.cells.n_intervals, self.cells.n_causes
         each = np.eye((causes + 1) * intervals + 1)[:-1].reshape(causes + 1, intervals, -1)
         return each[:-1], self.at_risk_gradient[:-1] - each[-1] / 2
+
+
+def _survival(hazards: Array) -> Array:
+    """S at the edges, from hazards by cause: (…, K)."""
+    return np.asarray(np.cumprod(1 - np.minimum(hazards.sum(axis=-2), 1.0), axis=-1))
+
+
+def _before(survival: Array) -> Array:
+    """S at the start of each interval."""
+    return np.concatenate([np.ones_like(survival[..., :1]), survival[..., :-1]], axis=-1)
+
+
+def _incidence(hazards: Array) -> Array:
+    """CIF at the edges: (…, J, K)."""
+    return np.asarray(np.cumsum(_before(_survival(hazards))[..., None, :] * hazards, axis=-1))
 
 
 def life_tables(table: CountTable) -> list[LifeTable]:

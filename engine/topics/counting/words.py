@@ -65,6 +65,9 @@ def finding(answer: CountingAnswer) -> str:
         place = float(np.interp(0.5, answer.drawn[0, 0], answer.times))
         return f"Half of the {people} are below {_at(place, unit)}"
     last = float(curve.last)
+    if last <= curve.edges[0]:
+        return ("Too many are censored at once to show a curve" if curve.is_ended_by_censoring else
+                f"Too few {people} are left to show a curve")
     share = percent(float(np.interp(last, answer.times, answer.drawn[0, 0])))
     what = "event-free" if answer.task == SURVIVAL.key else f"with {uncapital(answer.names[0])}"
     return f"{share} {what} by {_at(last, unit)}{of_first}"
@@ -88,11 +91,8 @@ def band(answer: CountingAnswer) -> str:
             "studies.")
     if answer.task != DISTRIBUTION.key:
         text += " It assumes that censoring is independent of events."
-    last = min(float(curve.last) for curve in answer.curves)
-    if last < answer.facts.time_high:
-        until = with_unit(number(last), answer.facts.time_unit)
-        text += f" Beyond {until}, too few {answer.facts.people} are left to say."
-    return text
+    return " ".join(filter(None, (text, counts.too_few(answer.curves, answer.facts),
+                                  counts.censoring(answer.curves, answer.facts))))
 
 
 def noise_share(answer: CountingAnswer) -> str:
@@ -173,7 +173,8 @@ def test(answer: CountingAnswer) -> str:
         return ""
     p, share = float(answer.test.p_value), float(answer.test.noise_share)
     text = (f"Private log-rank test: **p {_p(p)}** (z = {number(float(answer.test.statistic))}). "
-            f"{capital(percent(share))} of the variance of this test is noise.")
+            f"{capital(percent(share))} of the variance of this test is noise. "
+            f"{counts.allowed(answer.test, answer.facts)}").rstrip()
     if answer.hazard_ratio is not None:
         text += " " + counts.hazard_ratio(answer.hazard_ratio, *answer.facts.groups)
     if answer.ordinary.test is not None:
@@ -266,8 +267,9 @@ def off(answer: CountingAnswer) -> str:
     """
     target = "true" if answer.truth is not None else "non-private"
     curves = "curve" if len(answer.names) == 1 else f"curves, all {len(answer.names)} together"
-    text = (f"Releases are typically **{number(answer.error)}** from the {target} {curves}, as a "
-            f"share of people; 95 % of them are within {number(answer.within)}.")
+    text = (f"The error is **{number(answer.error)}** as a share of people: root mean squared "
+            f"distance from the {target} {curves}. In 95 % of releases the distance is at most "
+            f"{number(answer.within)}.")
     if answer.baseline is not None:
         text += f" Without privacy the error is {number(answer.baseline)}."
     return text

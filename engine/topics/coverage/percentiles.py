@@ -119,6 +119,10 @@ def settings() -> Iterator[Setting]:
     for n, epsilon in ((500, 1.0), (500, 3.0), (8000, 1.0)):
         yield Setting("6 even times each", replace(people, n_curves=n), epsilon=epsilon)
     growth = PopulationReadings(population="growth", n_observations_per_curve=4)
+    for many in (people, growth):
+        label = "6 even times each" if many is people else "heights"
+        for n in (10_000, 50_000):
+            yield Setting(label, replace(many, n_curves=n), epsilon=3.0)
     yield Setting("heights", growth)
     yield Setting("heights, four sites", replace(growth, n_servers=4))
     yield Setting("glucose", PopulationReadings())

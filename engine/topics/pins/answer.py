@@ -10,7 +10,7 @@ from functools import cached_property
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Budget, PublicFacts, Spend
 from engine.language import chances
-from engine.language.numbers import at_most_percent, change, error, number, small, times
+from engine.language.numbers import at_most_percent, change, error, small, times, whole
 from engine.privacy import risk
 
 NOTHING = "nothing would be published"
@@ -84,7 +84,7 @@ _ROWS = ("Data", "Method", "How many", "Protected", "ε", "δ", "Error", "Attack
 
 def _column(pin: Pinned, first: Pinned) -> list[str]:
     others = pin is not first
-    people = number(pin.people, 9)
+    people = whole(pin.people)
     if others and pin.people != first.people:
         people += f" ({_against(pin.people / first.people)})"
     return [pin.facts.name, pin.method, people, pin.protects,
@@ -155,7 +155,7 @@ def _samples(pins: Sequence[Pinned]) -> str:
     if len({pin.population for pin in pins}) == 1:
         return ""
     each = ", ".join(f"{pin.name} declares " + (
-        "none" if pin.population is None else f"one of {number(pin.population, 9)}")
+        "none" if pin.population is None else f"one of {whole(pin.population)}")
         for pin in pins)
     return (f"**Different declarations of a secret sample:** {each}. ε and odds in this table "
             "leave it out; with it they would not hold against the same attackers.")

@@ -1,0 +1,94 @@
+"""Does a release of shares look like one of normal observations? Departure and asymmetry.
+
+Of normal observations the probits of the shares lie on a straight line over the thresholds at every
+time, wherever these are placed. At each time a polynomial in the expected probits is fitted to the
+released ones by generalised least squares. Nothing here sees data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from engine.core.arrays import Array
+from engine.numerics.percentile_surface import LEAST_SHARE, ShareSurface, density
+
+_RIDGE = 1e-9  # of the trace of a covariance, so that it can be inverted
+
+
+@dataclass(frozen=True)
+class ShapeOfShares:
+    """What released shares tell of the law of observations.
+
+    Parameters
+    ----------
+    departure : (…)
+        Weighted sum of squares about the line that fits best, over its degrees of freedom, averaged
+        over time: about 1 or less of normal observations.
+    asymmetry : (…)
+        The coefficient of the square in a fitted parabola, averaged over time, in its standard
+        errors: about standard normal of normal observations, negative where the upper tail is
+        longer. It sees a little skewness at all times, which `departure` does not.
+    """
+
+    departure: Array
+    asymmetry: Array
+
+
+def shape_of_shares(surface: ShareSurface, n_thresholds: int) -> ShapeOfShares:
+    """Fit a line and a parabola to the probits of the first thresholds.
+
+    Parameters
+    ----------
+    surface : ShareSurface
+        As released.
+    n_thresholds : int
+        How many of the thresholds to look at, from the first on; at least four.
+
+    Returns
+    -------
+    ShapeOfShares
+    """
+    n = n_thresholds
+    shares = np.clip(surface.shares(surface.unshrunk), LEAST_SHARE, 1 - LEAST_SHARE)
+    probits = ndtri(shares[..., :n, :]).swapaxes(-1, -2)  # (…, G, n)
+    scores = np.broadcast_to(ndtri(surface.expected[..., :n, :]).swapaxes(-1, -2), probits.shape)
+    densities = density(probits)
+    covariance = surface.covariance_of_shares[..., :n, :n] / (
+        densities[..., :, None] * densities[..., None, :])
+    trace = np.trace(covariance, axis1=-2, axis2=-1)[..., None, None]
+    covariance = covariance + np.maximum(_RIDGE * trace, _RIDGE**2) * np.eye(n)
+    powers = np.stack([np.ones_like(scores), scores, scores**2], axis=-1)  # (…, G, n, 3)
+    weighted = np.linalg.solve(covariance, powers)
+    line = _fit(powers[..., :2], weighted[..., :2])
+    rest = probits - (powers[..., :2] @ (line @ probits[..., None]))[..., 0]
+    squares = (rest * np.linalg.solve(covariance, rest[..., None])[..., 0]).sum(axis=-1)
+    curvature = _fit(powers, weighted)[..., 2, :]  # (…, G, n): what each probit adds to it
+    average = (curvature * probits).sum(axis=-1).mean(axis=-1)
+    error = _error_of_average(surface, curvature / densities)
+    return ShapeOfShares(np.asarray(squares.mean(axis=-1) / (n - 2)),
+                         np.asarray(average / np.maximum(error, 1e-300)))
+
+
+def _fit(powers: Array, weighted: Array) -> Array:
+    """What each probit adds to the coefficients of a fit: (…, G, powers, n)."""
+    turned = weighted.swapaxes(-1, -2)
+    return np.asarray(np.linalg.solve(turned @ powers, turned))
+
+
+def _error_of_average(surface: ShareSurface, of_shares: Array) -> Array:
+    """Standard error of an average over time that is linear in the first shares: (…).
+
+    Parameters
+    ----------
+    surface : ShareSurface
+    of_shares : (…, G, n)
+        What each share adds at each time.
+    """
+    by_row = of_shares @ surface.rotation[..., :of_shares.shape[-1], :]  # (…, G, K)
+    gradient = (by_row.swapaxes(-1, -2) @ surface.waves) / len(surface.waves)  # (…, K, r)
+    gradient = gradient.reshape(*gradient.shape[:-2], 1, -1)
+    variance = gradient @ surface.covariance @ gradient.swapaxes(-1, -2)
+    return np.asarray(np.sqrt(variance[..., 0, 0]))
