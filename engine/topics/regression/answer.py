@@ -270,7 +270,7 @@ def regression_answer(source: Readings, mechanism: WaveletGlobal, network: Netwo
     return RegressionAnswer(
         facts=readings.facts, times=times, releases=releases, without=without, plan=plan,
         noise_sd=_noise_sd(plan, _places(mechanism, times)) if is_average else None,
-        messages=_sent(messages, network, grid) + readings.facts.value_middle if is_average
+        messages=_sent(messages, network, plan, grid) + readings.facts.value_middle if is_average
         else None,
         band=_band(estimate, releases[0], grid), no_band=checked.refusal,
         known=_known(mechanism, data, network, estimate, releases - without),
@@ -278,10 +278,12 @@ def regression_answer(source: Readings, mechanism: WaveletGlobal, network: Netwo
         **_against_truth(readings, mechanism, network, times, seed))
 
 
-def _sent(messages: Sequence[transcript.Message], network: Network, grid: Array) -> Array:
+def _sent(messages: Sequence[transcript.Message], network: Network, plan: CurvePlan, grid: Array
+          ) -> Array:
     """What the first site of every kind sent, at the rows of `grid`: (kinds, POINTS)."""
+    # Scaling coordinates, as they are sent; `grid` evaluates the functions level by level.
     sent = np.stack([messages[first].values[0] for first in network.first_of_each])
-    return np.asarray(sent @ grid.T)
+    return np.asarray(plan.basis.to_levels(sent) @ grid.T)
 
 
 def _band(estimate: Estimate, release: Array, grid: Array) -> tuple[Array, Array] | None:
