@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.registry import Parameter, param
-from engine.core.tasks import COVARIANCE, DENSITY, MEAN_FUNCTION
+from engine.core.tasks import DENSITY, MEAN_FUNCTION
 from engine.core.types import Array, Budget, Caution, Data, Fit, Public, PublicFacts, Sizes
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
@@ -81,7 +82,7 @@ class Frl(Selection, KernelRelease):
         choices=("one", "three", "planned"), only_for=(MEAN_FUNCTION.key,), earlier="one")
 
     def check_task(self) -> None:
-        """Refuse what is not proved for noise by norm, and a choice where none is made.
+        """Refuse what is not proved for noise by norm.
 
         Raises
         ------
@@ -89,9 +90,6 @@ class Frl(Selection, KernelRelease):
             For noise by norm, if the constants are printed ones or the smoothing is chosen.
         """
         super().check_task()
-        if self.task == COVARIANCE.key and self.selection_rule != "formula":
-            raise InputError("The number of functions of a covariance is fixed by formula.",
-                             field="selection_rule", hint="Choose the formula, or ICLP.")
         if self.noise is NoiseLaw.NORM and self.constants == "published":
             raise InputError("Nothing is published for noise by norm.", field="constants",
                              hint="Choose tight constants.")
@@ -230,10 +228,11 @@ class Frl(Selection, KernelRelease):
         fewest = math.ceil(n ** (1 / (usual_power(self.covariance, 1) * beta)) - 1e-9)
         return tuple(range(max(1, min(fewest, usual) - 3), usual + 4))
 
-    def smoothings(self, eigenvalues: Array, n: float, effective: float) -> tuple[Smoothing, ...]:
+    def smoothings(self, eigenvalues: Array, n: float, effective: float,
+                   order: NDArray[np.int64] | None = None) -> tuple[Smoothing, ...]:
         if self.selection_rule == "formula":
             return (Linear(np.ones(len(eigenvalues))),)
-        order = np.arange(len(eigenvalues))
+        order = np.arange(len(eigenvalues)) if order is None else order
         return tuple(Linear((order < count).astype(float)) for count in self.counts(n))
 
     def shape(self, variances: Array) -> Array:

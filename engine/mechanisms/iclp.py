@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.registry import param
@@ -106,7 +107,8 @@ class Iclp(Selection, PenalisedRelease):
             return 1 / n
         return super().weight(n, effective)
 
-    def smoothings(self, eigenvalues: Array, n: float, effective: float) -> tuple[Smoothing, ...]:
+    def smoothings(self, eigenvalues: Array, n: float, effective: float,
+                   order: NDArray[np.int64] | None = None) -> tuple[Smoothing, ...]:
         return tuple(self._penalty.smoothing(eigenvalues**self.power, psi)
                      for psi in self.candidates(self.weight(n, effective)))
 

@@ -25,12 +25,13 @@ from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import THEOREM_8_EXCESS, Iclp
 from engine.mechanisms.summaries.covariance import second_moments
-from engine.mechanisms.summaries.selection import _scores, choose
+from engine.mechanisms.summaries.selection import choose, scores_of
 from engine.noise.laplace import by_norm
 from engine.numerics.eigensystems import Eigenbasis, Kernel, eigensystem, midpoints
 from engine.privacy import accounting, transcript
 from engine.simulation.experiments import generator
 from engine.simulation.metrics import integrated_squared_errors
+from engine.sources.density_points import DensityPoints
 
 BUDGET, Z = (Budget(1.0, 1e-3),), 5
 GRID = midpoints(40)
@@ -287,7 +288,10 @@ def test_a_printed_constant_is_not_offered_where_there_is_none():
 def test_combinations_that_have_no_meaning_are_refused():
     for chosen, words in (({"penalty": "absolute", "task": "covariance"}, "mean of curves"),
                           ({"penalty": "absolute", "eta": 0.9}, "at least 1"),
-                          ({"selection_rule": "paid", "task": "covariance"}, "smoothing be chosen")):
+                          ({"selection_rule": "paid", "task": "covariance", "centre": "sample_mean"},
+                           "no choice of the smoothing is proved"),
+                          ({"selection_rule": "paid", "task": "risk_minimisation"},
+                           "means, densities and covariances only")):
         with pytest.raises(InputError, match=words):
             Iclp(**chosen)
     with pytest.raises(InputError, match="no covariates"):
@@ -354,19 +358,41 @@ def test_with_a_large_budget_a_paid_choice_is_the_best_score_and_with_a_tiny_sha
     for epsilon, share in ((1e6, 0.5), (1.0, 0.01)):
         mechanism = cls(selection_rule="paid", selection_share=share)
         plan = mechanism.plan(Public(data.sizes, FACTS), (Budget(epsilon),))
-        records = [mechanism.summary(data.sizes, FACTS).records(data)]
-        best = _scores(plan, records[0], 2, 1.0)[0, 0].argmin()
-        chosen = choose(mechanism, plan, records, 400, generator(1, 2, 0))
+        summary = mechanism.summary(data.sizes, FACTS)
+        records = [summary.records(data)]
+        best = scores_of(summary, plan, records[0], 2, 1.0)[0, 0, 0].argmin()
+        chosen = choose(mechanism, summary, plan, records, 400, generator(1, 2, 0))
         found = {best} if share == 0.5 else set(range(len(plan.smoothings)))
         assert set(chosen.ravel()) == found
+
+
+@pytest.mark.parametrize("rule", ["paid", "cross_validated"])
+@pytest.mark.parametrize("mechanism", [
+    Iclp(task="covariance", grid_size=12), Frl(task="covariance", grid_size=12),
+    Iclp(task="density"), Iclp(task="density", clean=False), Frl(task="density")],
+    ids=lambda one: f"{one.key} {one.changed()}")
+def test_covariances_and_densities_choose_too_and_a_paid_choice_is_within_the_budget(
+        mechanism, rule):
+    """At a budget that hides nothing, what is released is near what is without protection."""
+    mechanism = with_task(mechanism, selection_rule=rule)
+    data = (data_of(curves(400)) if mechanism.task == "covariance" else
+            DensityPoints(n_curves=2000).draw(1, generator(2, 0, 0)))
+    estimate = release(mechanism, data, (Budget(1e6),), draws=3)
+    where = midpoints(30, 2 if mechanism.task == "covariance" else 1).points
+    where = where if mechanism.task == "covariance" else where[:, 0]
+    exact, released = (one.values(where) for one in (mechanism.without_protection(data), estimate))
+    assert np.abs(released - exact).mean() < 0.3 * np.abs(exact).mean()
+    assert accounting.keeps_promise(estimate.spends[0]) == (rule == "paid")
+    assert (accounting.guarantees(estimate.spends[0])[0].epsilon <= 1e6) == (rule == "paid")
 
 
 @pytest.mark.parametrize("cls", RULES)
 def test_what_is_sent_after_a_choice_is_the_chosen_smoothing_with_its_own_noise(cls):
     mechanism, data = cls(selection_rule="cross_validated"), data_of(curves())
     plan = mechanism.plan(Public(data.sizes, FACTS), BUDGET)
-    records = mechanism.summary(data.sizes, FACTS).records(data)
-    best = choose(mechanism, plan, [records], 1, generator(0, 0, 0))[0, 0]
+    summary = mechanism.summary(data.sizes, FACTS)
+    records = summary.records(data)
+    best = choose(mechanism, summary, plan, [records], 1, generator(0, 0, 0))[0, 0]
     with transcript.recorded() as messages:
         estimate = release(mechanism, data)
     assert best > 0 and len(messages) == 1
@@ -379,7 +405,7 @@ def test_what_is_sent_after_a_choice_is_the_chosen_smoothing_with_its_own_noise(
 def test_choosing_needs_one_site_and_some_curves():
     with pytest.raises(InputError, match="one site only"):
         release(Iclp(selection_rule="paid"), data_of(curves(), server=np.arange(60) // 30))
-    with pytest.raises(InputError, match="at least 20 curves"):
+    with pytest.raises(InputError, match="at least 20 records"):
         release(Iclp(selection_rule="paid"), data_of(curves(12)))
 
 

@@ -20,7 +20,7 @@ from engine.mechanisms.summaries import summaries
 from engine.mechanisms.summaries.centred_mean import CentredMean, clip_of
 from engine.mechanisms.summaries.coefficients import CoefficientSummary
 from engine.mechanisms.summaries.covariance import CovarianceSummary, second_moments
-from engine.mechanisms.summaries.density import DensitySummary
+from engine.mechanisms.summaries.density import DensitySummary, Width
 from engine.mechanisms.summaries.mean import MeanSummary
 from engine.mechanisms.summaries.parts import Block, Calibrated, Smoothing, Space
 from engine.mechanisms.summaries.risk import RiskSummary
@@ -318,8 +318,9 @@ class RegressorsBeyondTheirRange(_Otherwise, Frl):
 
 class _OfMassOne(DensitySummary):
     def values(self, block: int, records: Any, smoothing: Smoothing, earlier: Any) -> Array:
+        assert isinstance(smoothing, Width)
         values = super().values(block, records, smoothing, earlier)
-        mass = values @ self.atoms.on_grid.T @ self.grid.weights
+        mass = values @ smoothing.atoms.on_grid.T @ self.grid.weights
         return np.asarray(values / mass[..., None] ** 4)
 
 

@@ -184,7 +184,8 @@ class FunctionalRelease(Mechanism):
         """
         raise NotImplementedError
 
-    def smoothings(self, eigenvalues: Array, n: float, effective: float) -> tuple[Smoothing, ...]:
+    def smoothings(self, eigenvalues: Array, n: float, effective: float,
+                   order: NDArray[np.int64] | None = None) -> tuple[Smoothing, ...]:
         """How averages are smoothed: the candidates.
 
         Parameters
@@ -195,6 +196,9 @@ class FunctionalRelease(Mechanism):
             How many records are averaged.
         effective : float
             nε, over all sites.
+        order : (r,) array of int, optional
+            The number of each function, from 0; of a product that of its later factor. Default:
+            as they come.
 
         Returns
         -------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.registry import param
 from engine.core.tasks import RISK_MINIMISATION
@@ -135,7 +136,8 @@ class PenalisedRelease(KernelRelease):
         least = n / effective**2 if self.rule == "usual" else 0.0
         return max(1 / n, least)
 
-    def smoothings(self, eigenvalues: Array, n: float, effective: float) -> tuple[Smoothing, ...]:
+    def smoothings(self, eigenvalues: Array, n: float, effective: float,
+                   order: NDArray[np.int64] | None = None) -> tuple[Smoothing, ...]:
         powers = eigenvalues**self.power
         return tuple(Linear(powers / (powers + psi))
                      for psi in self.candidates(self.weight(n, effective)))

@@ -91,7 +91,7 @@ class CovarianceSummary(Summary):
     def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
         eigenvalues, (j, k) = self.space.eigenvalues, self.basis.index
         pairs = self.release.smoothings(eigenvalues[j] * eigenvalues[k], n,
-                                        effective * self._shares[-1])
+                                        effective * self._shares[-1], np.maximum(j, k))
         means = self.release.smoothings(eigenvalues, n, effective * self._shares[0])
         mean = means[self.usual_candidate(means)]
         return tuple(Steps(mean, each) for each in pairs if isinstance(each, Linear))

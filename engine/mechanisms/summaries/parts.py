@@ -341,7 +341,7 @@ class FunctionPlan(Plan):
     budgets : tuple of Budget
         That of each site.
     usual : int
-        The candidate that a formula would take.
+        The candidate that stands for all of them where one must.
     """
 
     smoothings: tuple[Smoothing, ...]
@@ -592,7 +592,7 @@ class Summary:
     # -- choosing among candidates on the records; see `selection` ----------------------------
 
     def usual_candidate(self, smoothings: Sequence[Smoothing]) -> int:
-        """Which candidate a formula would take: the middle one.
+        """Which candidate stands for all of them before records are looked at: the middle one.
 
         Parameters
         ----------

@@ -72,8 +72,8 @@ class Selection(Mechanism):
         only_for=CHOSEN)
 
     if TYPE_CHECKING:
-        task: str
-        centre: str
+        task: str = MEAN_FUNCTION.key
+        centre: str = "private_mean"
 
         def width(self, n: float, dimension: int) -> float: ...
 
