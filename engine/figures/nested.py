@@ -177,6 +177,7 @@ def time_in_ranges(limits: Sequence[float], target: Sequence[float], shares: Arr
              f"{percent(float(shares[place]))}")
     spec = {"data": data, "layout": layout(
         theme, legend=True, barmode="stack", hovermode="closest", title=title,
+        uniformtext={"minsize": 11, "mode": "hide"},  # small ones stand in lines below
         xaxis=axis(theme, "Share of observations", range=[0, 100], ticksuffix="\u202f%"),
         yaxis=axis(theme, visible=False))}
     summary = "; ".join(f"{name} {percent(float(share))}"

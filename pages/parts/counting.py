@@ -150,9 +150,12 @@ def agreement(view: Counts) -> None:
 def over_budgets(view: Counts) -> None:
     """The error at other budgets."""
     st.header("What each budget would buy", anchor=False)
-    steps, errors = with_present(BUDGET_STEPS, totals(run.answer(
-        errors_over_budgets, view.source, view.mechanism, view.budget.delta, view.now.seed)),
-        view.budget.epsilon, view.answer.error)
+    by_function = view.awaited("Errors at other budgets are being simulated.", errors_over_budgets,
+                               view.source, view.mechanism, view.budget.delta, view.now.seed)
+    if by_function is None:
+        return
+    steps, errors = with_present(BUDGET_STEPS, totals(by_function), view.budget.epsilon,
+                                 view.answer.error)
     view.draw("Error over ε", figures.over_budgets(
         steps, errors, view.budget.epsilon, layout.theme()), "over_budgets", 300)
     st.markdown(":small[No point: nothing would be published.]")
@@ -176,9 +179,9 @@ def coverage(view: Counts) -> None:
         st.markdown("Coverage is counted on simulated times and values, where something is "
                     "released.")
         return
-    found = run.answer(topic.counting_study, view.source, view.mechanism, view.budget,
+    study = run.answer(topic.counting_study, view.source, view.mechanism, view.budget,
                        view.now.seed)
-    st.markdown(words.study(found))
+    st.markdown(words.study(study))
 
 
 def planner(view: Counts) -> None:
@@ -187,7 +190,7 @@ def planner(view: Counts) -> None:
         st.markdown("Choose survival of two groups: then it is simulated how many people a test "
                     "needs.")
         return
-    found = run.answer(topic.power_of_test, view.source, view.mechanism, view.budget,
+    power = run.answer(topic.power_of_test, view.source, view.mechanism, view.budget,
                        view.now.seed)
-    view.draw("Power", figures.power(found, layout.theme()), "power", 320)
-    st.markdown(words.power(found, view.budget))
+    view.draw("Power", figures.power(power, layout.theme()), "power", 320)
+    st.markdown(words.power(power, view.budget))

@@ -20,7 +20,7 @@ from engine.topics.percentiles.answer import (
 from pages.shared import components as pieces
 from pages.shared.frame import controls, layout
 from pages.shared.frame.live import LiveView
-from pages.shared.state import run, session
+from pages.shared.state import session
 
 TASK = PERCENTILE_CURVES.key
 _SHADES, _BANDS = "Percentiles", "Confidence bands"
@@ -54,9 +54,11 @@ class Percentiles(LiveView):
 
     @property
     def error_in_words(self) -> str:
-        shown = self.answer
-        return "" if shown.is_refused or not shown.errors.size else numbers.error(
-            shown.total, self.facts.value_unit, shown.within)
+        answer = self.answer
+        if answer.is_refused:
+            return ""
+        return "being simulated" if not answer.errors.size else numbers.error(
+            answer.total, self.facts.value_unit, answer.within)
 
     def question(self) -> Question:
         mechanism: Any = self.mechanism
@@ -155,10 +157,11 @@ def over_budgets(view: Percentiles) -> None:
     if not view.answer.errors.size:
         st.markdown(":small[Errors are being simulated.]")
         return
-    mechanism: Any = view.mechanism
-    steps, by_curve = with_present(BUDGET_STEPS, run.answer(
-        errors_over_budgets, view.source, mechanism, view.budget.delta, view.now.seed),
-        view.budget.epsilon, view.answer.error)
+    errors = view.awaited("Errors at other budgets are being simulated.", errors_over_budgets,
+                          view.source, view.mechanism, view.budget.delta, view.now.seed)
+    if errors is None:
+        return
+    steps, by_curve = with_present(BUDGET_STEPS, errors, view.budget.epsilon, view.answer.error)
     view.draw("Errors over ε", charts.over_budgets(
         steps, by_curve, view.answer, layout.theme()), "percentiles_over_budgets", 340, 320)
     st.markdown(":small[Upright: you are here. No line: nothing would be published.]")

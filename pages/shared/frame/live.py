@@ -84,6 +84,26 @@ class LiveView(ReleaseView):
                 "Other budgets are being computed; then the picture follows the slider.")
             timed.afterwards(words, lambda: run.answer(*calls[0]))
 
+    def awaited(self, words: str, *call: Any) -> Any:
+        """An answer that its card can wait for: None, and words, until it is computed.
+
+        It is computed once the page stands, after the pictures of all steps.
+
+        Parameters
+        ----------
+        words : str
+            What is said so far.
+        *call : object
+            The function of the engine, and its arguments.
+        """
+        if run.knows(*call) or not uses_workers():
+            return run.answer(*call)
+        if self.pictures:
+            timed.afterwards(words, lambda: run.answer(*call))
+        else:
+            st.markdown(f":small[{words}]")
+        return None
+
     @property
     def at(self) -> int:
         """The step of the slider at which the page stands."""
@@ -92,14 +112,17 @@ class LiveView(ReleaseView):
     def budgeted(self, present: pieces.Budgeted) -> tuple[Sequence[pieces.Budgeted], int]:
         if not self.pictures:
             return super().budgeted(present)
-        words = [self._words(picture.budget, picture.spends, self.is_refused(picture))
+        # errors of other budgets are not simulated before the slider comes to rest there
+        error = f"{present.error} at ε = {self.now.epsilon:g}" if present.error else ""
+        words = [self._words(picture.budget, picture.spends, self.is_refused(picture), error)
                  for picture in self.pictures]
         words[self.at] = present
         return words, self.at
 
-    def _words(self, budget: Budget, spends: Sequence[Spend], refused: bool) -> pieces.Budgeted:
+    def _words(self, budget: Budget, spends: Sequence[Spend], refused: bool, error: str
+               ) -> pieces.Budgeted:
         odds = "" if refused else chances.odds_short(odds_card.of(spends))
-        return pieces.Budgeted(tags.budget_chip(budget), odds,
+        return pieces.Budgeted(tags.budget_chip(budget), odds, "" if refused else error,
                                weak=budget.epsilon >= odds_card.WEAK_FROM)
 
     def draw_steps(self, title: str, key: str, height: int, phone: int, look: object,
